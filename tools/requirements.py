@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+"""Prints the requirements of pyproject.toml, one a line: build, run, or the name of an extra.
+
+So the Makefile installs them apart from the package, which is then rebuilt without a download.
+"""
+
+import pathlib
+import sys
+import tomllib
+
+
+def requirements(pyproject: dict, group: str) -> list[str]:
+    project = pyproject["project"]
+    if group == "build":
+        return pyproject["build-system"]["requires"]
+    if group == "run":
+        return project["dependencies"]
+    return project["optional-dependencies"][group]
+
+
+def main() -> None:
+    path = pathlib.Path(__file__).parents[1] / "pyproject.toml"
+    pyproject = tomllib.loads(path.read_text())
+    for group in sys.argv[1:]:
+        print("\n".join(requirements(pyproject, group)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Climbs the named part of the test ladder, all of it, and ends with `N passed, N failed`.
+
+A rung that fails shows the end of its log; the rungs after it still run, so that one run tells all.
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).parents[1]
+LOGS = ROOT / "build" / "test"
+SHOWN_LINES = 80
+PYTEST = [".venv/bin/pytest", "-q"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Rung:
+    name: str
+    command: list[str]
+    limit_s: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Tally:
+    passed: int
+    failed: int
+
+
+CHECK = [
+    Rung(name="format", command=["make", "format-check"], limit_s=120),
+    Rung(name="lint", command=["make", "lint"], limit_s=120),
+    Rung(name="types", command=["make", "types"], limit_s=300),
+    Rung(name="python-unit", command=["make", "unit"], limit_s=300),
+]
+TEST = [
+    *CHECK,
+    Rung(name="cpp-dev", command=["make", "cpp-dev"], limit_s=900),
+    Rung(name="cpp-asan-ubsan", command=["make", "cpp-asan-ubsan"], limit_s=900),
+    Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
+    Rung(name="fuzz", command=["make", "fuzz"], limit_s=900),
+    Rung(
+        name="gateways-and-labs",
+        command=[*PYTEST, "tests", "--ignore=tests/unit", "-m", "not long"],
+        limit_s=900,
+    ),
+]
+LONG = [
+    Rung(name="tidy", command=["make", "tidy"], limit_s=3600),
+    Rung(name="debian-13", command=["tools/chroot-test", "trixie"], limit_s=3600),
+    Rung(name="accuracy", command=[*PYTEST, "tests", "-m", "long"], limit_s=7200),
+]
+LADDERS = {"check": CHECK, "test": TEST, "test-long": LONG}
+
+
+def tally(log: str, *, succeeded: bool) -> Tally:
+    """What pytest, ctest or libFuzzer counted; a rung that counts nothing is one test."""
+    passed = sum(int(n) for n in re.findall(r"\b(\d+) passed", log))
+    failed = sum(int(n) for n in re.findall(r"\b(\d+) (?:failed|errors?)\b", log))
+    for bad, total in re.findall(r"(\d+) tests failed out of (\d+)", log):
+        passed += int(total) - int(bad)
+        failed += int(bad)
+    if succeeded:
+        return Tally(passed=max(passed, 1), failed=0)
+    return Tally(passed=passed, failed=max(failed, 1))
+
+
+def run(rung: Rung) -> tuple[int | None, str]:
+    """The exit status (None: out of time) and what the rung printed."""
+    log = LOGS / f"{rung.name}.log"
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    environment["NATXY_BUILD"] = str(ROOT / "build" / "dev")
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            rung.command,
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            status: int | None = process.wait(rung.limit_s)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            end(process)
+    return status, log.read_text(errors="replace")
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Interrupts what still runs, so that a lab can clean up, and kills it half a minute later."""
+    for number, patience_s in ((signal.SIGINT, 30), (signal.SIGKILL, 10)):
+        if process.poll() is not None:
+            return
+        os.killpg(process.pid, number)
+        try:
+            process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def climb(rung: Rung) -> Tally:
+    print(f"{rung.name:20}", end="", flush=True)
+    begin = time.monotonic()
+    status, log = run(rung)
+    counted = tally(log, succeeded=status == 0)
+    word = "ok" if status == 0 else "FAILED" if status is not None else "OUT OF TIME"
+    seconds = time.monotonic() - begin
+    print(f"{word:12}{counted.passed:5} passed {counted.failed:4} failed {seconds:7.1f} s", flush=True)
+    if status != 0:
+        print("\n".join(log.splitlines()[-SHOWN_LINES:]))
+        print(f"The whole log: {LOGS.relative_to(ROOT)}/{rung.name}.log", flush=True)
+    return counted
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("ladders", nargs="+", choices=LADDERS)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    rungs = [rung for name in parser.parse_args().ladders for rung in LADDERS[name]]
+    tallies = [climb(rung) for rung in rungs]
+    failed = sum(counted.failed for counted in tallies)
+    print(f"{sum(counted.passed for counted in tallies)} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
