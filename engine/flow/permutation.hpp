@@ -1,0 +1,67 @@
+// A keyed permutation of 0..a*b-1: every combination of two ranges once, in pseudorandom order,
+// with no table and O(1) at any start point (RFC 9693's unique pseudorandom enumeration).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "flow/divider.hpp"
+#include "flow/hash.hpp"
+
+namespace natxy::flow {
+
+struct Cell {
+  std::uint32_t x;  // in [0, a)
+  std::uint32_t y;  // in [0, b)
+  friend constexpr bool operator==(Cell, Cell) = default;
+};
+
+// A Feistel network over Z_a x Z_b: each round adds a keyed function of one half to the other
+// half, modulo that half's own range, so the domain is exact and no cycle walking is needed.
+class Permutation {
+ public:
+  constexpr Permutation() : Permutation(1, 1, 0) {}
+  constexpr Permutation(std::uint64_t a, std::uint64_t b, std::uint64_t key)
+      : a_(a), b_(b), by_a_(a) {
+    for (std::uint32_t round = 0; round < kRounds; ++round) keys_[round] = derive(key, round);
+  }
+
+  // The cell of rank 0..a*b-1 in this permutation.
+  [[nodiscard]] constexpr Cell at(std::uint64_t rank) const {
+    auto cell = unpermuted(rank);
+    for (std::uint32_t round = 0; round < kRounds; round += 2) {
+      cell.x = add(cell.x, scramble(cell.y, keys_[round], a_), a_);
+      cell.y = add(cell.y, scramble(cell.x, keys_[round + 1], b_), b_);
+    }
+    return cell;
+  }
+
+  // The cell of that rank in plain increasing order, x fastest.
+  [[nodiscard]] constexpr Cell unpermuted(std::uint64_t rank) const {
+    const auto [y, x] = by_a_.divide(rank);
+    return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y)};
+  }
+
+ private:
+  static constexpr std::uint32_t kRounds = 4;
+
+  [[nodiscard]] static constexpr std::uint32_t scramble(std::uint32_t half, std::uint64_t key,
+                                                        std::uint64_t range) {
+    auto bits = (half ^ key) * 0x9e3779b97f4a7c15ULL;
+    bits ^= bits >> 32U;
+    bits *= 0xd6e8feb86659fd93ULL;
+    return static_cast<std::uint32_t>(((bits >> 32U) * range) >> 32U);
+  }
+  [[nodiscard]] static constexpr std::uint32_t add(std::uint32_t half, std::uint32_t addend,
+                                                   std::uint64_t range) {
+    const auto sum = std::uint64_t{half} + addend;
+    return static_cast<std::uint32_t>(sum >= range ? sum - range : sum);
+  }
+
+  std::uint64_t a_;  // up to 2^32 each
+  std::uint64_t b_;
+  Divider by_a_;
+  std::array<std::uint64_t, kRounds> keys_{};
+};
+
+}  // namespace natxy::flow

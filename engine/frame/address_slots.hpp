@@ -1,0 +1,55 @@
+// Where the varying parts of an address pair stand: at most a network octet and a 16-bit field in
+// each address, any combination, at any offset.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "flow/flow.hpp"
+#include "frame/checksum.hpp"
+#include "frame/layout.hpp"
+
+namespace natxy::frame {
+
+class AddressSlots {
+ public:
+  AddressSlots() = default;
+  // base: offset of the source address in what write() is given; destination follows directly.
+  AddressSlots(const spec::AddressPair& pair, std::uint16_t networks, std::uint16_t base);
+
+  // Writes the values and returns the sum of the 16-bit words that they make up.
+  std::uint64_t write(std::uint8_t* to, const flow::Values& values) const {
+    std::uint64_t sum = 0;
+    if (source_field_.at != 0) sum += write_field(to, source_field_, values.source_field);
+    if (destination_field_.at != 0) {
+      sum += write_field(to, destination_field_, values.destination_field);
+    }
+    for (const auto& slot : networks_) {
+      if (slot.at == 0) continue;
+      to[slot.at] = values.network;
+      sum += std::uint64_t{values.network} << slot.shift;
+    }
+    return sum;
+  }
+
+ private:
+  // at: offset, 0 for none (no address starts a frame). shift: 8 where the offset is odd within
+  // the address, since words are summed as a little-endian machine loads them.
+  struct Slot {
+    std::uint16_t at = 0;
+    std::uint8_t shift = 0;
+  };
+
+  static std::uint64_t write_field(std::uint8_t* to, Slot slot, std::uint16_t value) {
+    const auto word = swap16(value);
+    store(to + slot.at, word);
+    return slot.shift == 0 ? word : value;  // at an odd offset the octets stand the other way round
+  }
+  static Slot slot(std::size_t offset_in_address, std::size_t base);
+
+  Slot source_field_;
+  Slot destination_field_;
+  std::array<Slot, 2> networks_;
+};
+
+}  // namespace natxy::frame

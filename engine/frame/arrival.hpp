@@ -1,0 +1,131 @@
+// A frame as it comes: is it ours, and is it what its number says it must be after the gateway?
+//
+// Nothing is read before the length is checked. The checks' order is that of spec::Misdelivered:
+// a number is believed only where the checksums are right.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "flow/flow.hpp"
+#include "frame/address_slots.hpp"
+#include "frame/checksum.hpp"
+#include "frame/layout.hpp"
+#include "frame/stamp.hpp"
+
+namespace natxy::frame {
+
+enum class Defect : std::uint8_t {
+  kNone,
+  kMalformed,
+  kChecksum,
+  kNumber,
+  kLength,
+  kAddress,
+  kPort,
+  kHopLimit
+};
+
+// A frame whose tag is the trial's; offsets are checked against the frame's length.
+struct Claimed {
+  const std::uint8_t* frame;
+  std::uint32_t size;
+  const Layout* layout;  // null: not ours
+  Stamp stamp;
+};
+
+[[nodiscard]] inline Claimed claim(const std::uint8_t* frame, std::uint32_t size,
+                                   std::uint32_t tag) {
+  Claimed none{.frame = frame, .size = size, .layout = nullptr, .stamp = {}};
+  if (size < kIpv4Layout.min_octets()) return none;
+  const auto type = load<std::uint16_t>(frame + 12);
+  const auto* layout = type == kEtherTypeIpv6   ? &kIpv6Layout
+                       : type == kEtherTypeIpv4 ? &kIpv4Layout
+                                                : nullptr;
+  if (layout == nullptr || size < layout->min_octets()) return none;
+  const auto stamp = Stamp::read(frame + layout->stamp());
+  if (stamp.tag() != tag) return none;
+  return {.frame = frame, .size = size, .layout = layout, .stamp = stamp};
+}
+
+// The UDP length, a big-endian 16-bit word, as a number.
+[[nodiscard]] inline std::uint16_t read16(const std::uint8_t* from) {
+  return swap16(load<std::uint16_t>(from));
+}
+
+// Malformed: not UDP in plain IPv4 or IPv6, or lengths that contradict each other or the frame.
+[[nodiscard]] inline bool well_formed(const Claimed& claimed) {
+  const auto* frame = claimed.frame;
+  const auto udp_octets = read16(frame + claimed.layout->udp + 4);
+  if (claimed.layout->ip_version == spec::IpVersion::k4) {
+    const auto fragment = load<std::uint16_t>(frame + 20) & ~0x0040U;  // all but DF
+    return frame[14] == 0x45 && frame[23] == kProtocolUdp && fragment == 0 &&
+           read16(frame + 16) == udp_octets + 20U && claimed.size == udp_octets + 34U;
+  }
+  return (frame[14] & 0xf0U) == 0x60 && frame[20] == kProtocolUdp &&
+         read16(frame + 18) == udp_octets && claimed.size == udp_octets + 54U;
+}
+
+[[nodiscard]] inline bool checksums_right(const Claimed& claimed) {
+  const auto& layout = *claimed.layout;
+  const auto* frame = claimed.frame;
+  if (layout.ip_version == spec::IpVersion::k4 &&
+      fold(sum_words(frame + kEthernetOctets, 20)) != 0xffffU) {
+    return false;
+  }
+  const auto udp_octets = static_cast<std::uint16_t>(claimed.size - layout.udp);
+  const auto sum = sum_words(frame + layout.source, claimed.size - layout.source) +
+                   swap16(udp_octets) + swap16(kProtocolUdp);
+  return load<std::uint16_t>(frame + layout.udp + 6) != 0 && fold(sum) == 0xffffU;
+}
+
+// What frames of one kind must look like when they arrive.
+class Arrival {
+ public:
+  Arrival() = default;
+  Arrival(const spec::Traffic& traffic, std::uint16_t frame_size_bytes);
+
+  // The first of length, address, port and hop limit that is not as it must be.
+  template <flow::Shape kShape>
+  [[nodiscard]] Defect check(const Claimed& claimed, const flow::Values& values,
+                             std::uint8_t hop_limit) const {
+    if (claimed.layout != layout_) return Defect::kMalformed;
+    const auto* frame = claimed.frame;
+    if (claimed.size != octets_) return Defect::kLength;
+    if (!addresses_match<kShape>(frame + layout_->source, values)) return Defect::kAddress;
+    const auto ports = static_cast<std::uint32_t>(swap16(values.source_port)) |
+                       static_cast<std::uint32_t>(swap16(values.destination_port)) << 16U;
+    if (load<std::uint32_t>(frame + layout_->udp) != ports) return Defect::kPort;
+    return frame[layout_->hop_limit] == hop_limit ? Defect::kNone : Defect::kHopLimit;
+  }
+
+  [[nodiscard]] const Layout& layout() const { return *layout_; }
+
+ private:
+  static constexpr std::size_t kBase = 8;  // a slot's offset is never 0
+
+  template <flow::Shape kShape>
+  [[nodiscard]] bool addresses_match(const std::uint8_t* seen, const flow::Values& values) const {
+    if constexpr (kShape.addresses_vary) {
+      auto expected = addresses_;
+      slots_.write(expected.data(), values);
+      return same(seen, expected.data() + kBase);
+    } else {
+      return same(seen, addresses_.data() + kBase);
+    }
+  }
+  [[nodiscard]] bool same(const std::uint8_t* seen, const std::uint8_t* expected) const {
+    if (layout_->ip_version == spec::IpVersion::k4) {
+      return load<std::uint64_t>(seen) == load<std::uint64_t>(expected);
+    }
+    return std::memcmp(seen, expected, 32) == 0;
+  }
+
+  const Layout* layout_ = &kIpv4Layout;
+  std::uint32_t octets_ = 0;
+  std::array<std::uint8_t, kBase + 32> addresses_{};  // source, then destination
+  AddressSlots slots_;
+};
+
+}  // namespace natxy::frame

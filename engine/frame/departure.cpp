@@ -1,0 +1,77 @@
+#include "frame/departure.hpp"
+
+#include <algorithm>
+
+namespace natxy::frame {
+namespace {
+
+void put16(std::vector<std::uint8_t>& octets, std::size_t at, std::size_t value) {
+  octets[at] = static_cast<std::uint8_t>(value >> 8U);
+  octets[at + 1] = static_cast<std::uint8_t>(value);
+}
+
+void put_ethernet(std::vector<std::uint8_t>& octets, const Link& link, spec::IpVersion version) {
+  std::ranges::copy(link.destination, octets.begin());
+  std::ranges::copy(link.source, octets.begin() + 6);
+  put16(octets, 12, version == spec::IpVersion::k4 ? 0x0800 : 0x86dd);
+}
+
+// RFC 791: no options, DF set, identification 0 (RFC 6864: an atomic datagram needs none).
+void put_ipv4(std::vector<std::uint8_t>& octets) {
+  octets[14] = 0x45;
+  put16(octets, 16, octets.size() - kEthernetOctets);
+  octets[20] = 0x40;
+  octets[kIpv4Layout.hop_limit] = kInitialHopLimit;
+  octets[23] = kProtocolUdp;
+}
+
+void put_ipv6(std::vector<std::uint8_t>& octets) {
+  octets[14] = 0x60;
+  put16(octets, 18, octets.size() - kIpv6Layout.udp);
+  octets[20] = kProtocolUdp;
+  octets[kIpv6Layout.hop_limit] = kInitialHopLimit;
+}
+
+// The address with zeros where it varies.
+void put_address(std::vector<std::uint8_t>& octets, std::size_t at,
+                 const spec::AddressPattern& pattern, std::size_t size, bool networks) {
+  std::copy_n(pattern.octets.begin(), size, octets.begin() + static_cast<std::ptrdiff_t>(at));
+  if (networks && pattern.network_byte) octets[at + *pattern.network_byte] = 0;
+  if (pattern.field_byte) put16(octets, at + *pattern.field_byte, 0);
+}
+
+// RFC 2544 C.2.6.4: the data behind the stamp is increasing octets from 0.
+void put_data(std::vector<std::uint8_t>& octets, std::size_t at) {
+  for (std::uint8_t value = 0; at < octets.size(); ++at) octets[at] = value++;
+}
+
+}  // namespace
+
+Departure::Departure(const spec::Traffic& traffic, std::uint16_t frame_size_bytes,
+                     const Link& link)
+    : octets_(frame_octets(traffic.departure.ip_version, frame_size_bytes)) {
+  const auto& pair = traffic.departure;
+  const auto& layout = layout_of(pair.ip_version);
+  udp_ = layout.udp;
+  slots_ = AddressSlots(pair, traffic.networks, layout.source);
+  put_ethernet(octets_, link, pair.ip_version);
+  pair.ip_version == spec::IpVersion::k4 ? put_ipv4(octets_) : put_ipv6(octets_);
+  put_address(octets_, layout.source, pair.source, layout.address_octets, traffic.networks > 1);
+  put_address(octets_, layout.destination, pair.destination, layout.address_octets,
+              traffic.networks > 1);
+  const auto udp_octets = octets_.size() - udp_;
+  put16(octets_, udp_ + 4U, udp_octets);
+  put_data(octets_, layout.min_octets());
+
+  const auto length_word = swap16(static_cast<std::uint16_t>(udp_octets));
+  const auto protocol_word = swap16(kProtocolUdp);
+  udp_sum_ = sum_words(octets_.data() + layout.source, octets_.size() - layout.source) +
+             length_word + protocol_word;
+  if (pair.ip_version == spec::IpVersion::k4) {
+    ip_checksum_ = 24;
+    ip_sum_ = sum_words(octets_.data() + kEthernetOctets, 20);
+    store(octets_.data() + ip_checksum_, static_cast<std::uint16_t>(~fold(ip_sum_)));
+  }
+}
+
+}  // namespace natxy::frame

@@ -1,0 +1,83 @@
+// The 18 octets of data that every frame carries (docs/decisions: payload layout), little-endian:
+//
+//   0-3 tag   4 stream   5-9 number   10-13 connection   14-17 lateness in ticks
+#pragma once
+
+#include <cstdint>
+
+#include "frame/checksum.hpp"
+#include "frame/layout.hpp"
+#include "spec/trial_spec.hpp"
+
+namespace natxy::frame {
+
+// What the tag is for frames of the trial with this nonce: "NTXY" makes a nonce of 0 a mark too.
+[[nodiscard]] constexpr std::uint32_t tag_of(std::uint32_t nonce) { return nonce ^ 0x5958544eU; }
+
+// One octet: direction in bit 0, kind in bit 1, phase in bits 2-3, warm-up probe in bit 7.
+class StreamId {
+ public:
+  constexpr explicit StreamId(std::uint8_t octet = 0) : octet_(octet) {}
+  constexpr StreamId(spec::Direction direction, spec::Kind kind, std::size_t phase, bool probe)
+      : octet_(static_cast<std::uint8_t>(
+            static_cast<unsigned>(direction) | static_cast<unsigned>(kind) << 1U |
+            static_cast<unsigned>(phase & 3U) << 2U | static_cast<unsigned>(probe) << 7U)) {}
+  [[nodiscard]] constexpr std::uint8_t octet() const { return octet_; }
+  [[nodiscard]] constexpr bool probe() const { return (octet_ & 0x80U) != 0; }
+  [[nodiscard]] constexpr spec::Kind kind() const {
+    return static_cast<spec::Kind>((octet_ >> 1U) & 1U);
+  }
+  [[nodiscard]] constexpr spec::Direction direction() const {
+    return static_cast<spec::Direction>(octet_ & 1U);
+  }
+  [[nodiscard]] constexpr StreamId with(spec::Kind kind) const {
+    return StreamId(static_cast<std::uint8_t>((octet_ & ~2U) | static_cast<unsigned>(kind) << 1U));
+  }
+  friend constexpr bool operator==(StreamId, StreamId) = default;
+
+ private:
+  std::uint8_t octet_;
+};
+
+// The stamp as the three words that are stored: two of 64 bits and one of 16.
+struct Stamp {
+  std::uint64_t first;   // tag, stream, number's low 24 bits
+  std::uint64_t second;  // number's high 16 bits, connection, lateness' low 16 bits
+  std::uint16_t third;   // lateness' high 16 bits
+
+  [[nodiscard]] static constexpr Stamp make(std::uint32_t tag, StreamId stream,
+                                            std::uint64_t number, std::uint32_t connection,
+                                            std::uint32_t lateness) {
+    return {.first = tag | std::uint64_t{stream.octet()} << 32U | number << 40U,
+            .second = (number >> 24U) | std::uint64_t{connection} << 16U |
+                      std::uint64_t{lateness} << 48U,
+            .third = static_cast<std::uint16_t>(lateness >> 16U)};
+  }
+  [[nodiscard]] static Stamp read(const std::uint8_t* data) {
+    return {.first = load<std::uint64_t>(data),
+            .second = load<std::uint64_t>(data + 8),
+            .third = load<std::uint16_t>(data + 16)};
+  }
+  void write(std::uint8_t* data) const {
+    store(data, first);
+    store(data + 8, second);
+    store(data + 16, third);
+  }
+
+  [[nodiscard]] constexpr std::uint64_t sum() const { return halves(first) + halves(second) + third; }
+  [[nodiscard]] constexpr std::uint32_t tag() const { return static_cast<std::uint32_t>(first); }
+  [[nodiscard]] constexpr StreamId stream() const {
+    return StreamId(static_cast<std::uint8_t>(first >> 32U));
+  }
+  [[nodiscard]] constexpr std::uint64_t number() const {
+    return (first >> 40U) | (second & 0xffffU) << 24U;
+  }
+  [[nodiscard]] constexpr std::uint32_t connection() const {
+    return static_cast<std::uint32_t>(second >> 16U);
+  }
+  [[nodiscard]] constexpr std::uint32_t lateness() const {
+    return static_cast<std::uint32_t>(second >> 48U) | std::uint32_t{third} << 16U;
+  }
+};
+
+}  // namespace natxy::frame

@@ -1,0 +1,125 @@
+// Ports made of memory, for tests of the loops without DPDK: buffers are real, the wire is a list.
+#pragma once
+
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "run/clock.hpp"
+
+namespace natxy::tests {
+
+struct FakeFrame {
+  std::vector<std::uint8_t> octets;
+  unsigned kind = 0;
+};
+
+// A clock that a test sets; static as the loops' clocks are.
+struct FakeClock {
+  static inline run::Ticks time = 0;
+  static run::Ticks now() { return time; }
+};
+
+// What stands between a sender and a receiver. A lock instead of a ring: the order that TSan sees.
+class Wire {
+ public:
+  using Frames = std::vector<std::vector<std::uint8_t>>;
+  void put(const std::vector<std::uint8_t>& octets) {
+    const std::lock_guard lock(mutex_);
+    frames_.push_back(octets);
+  }
+  bool take(std::vector<std::uint8_t>& octets) {
+    const std::lock_guard lock(mutex_);
+    if (frames_.empty()) return false;
+    octets = std::move(frames_.front());
+    frames_.pop_front();
+    return true;
+  }
+  std::size_t size() {
+    const std::lock_guard lock(mutex_);
+    return frames_.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<std::vector<std::uint8_t>> frames_;
+};
+
+class FakeTxQueue {
+ public:
+  using Frame = FakeFrame*;
+  explicit FakeTxQueue(Wire& wire) : wire_(wire) {}
+
+  void fill(unsigned kind, std::span<const std::uint8_t> octets) {
+    templates_[kind].assign(octets.begin(), octets.end());
+  }
+  bool allocate(unsigned kind, Frame* frames, unsigned n) {
+    if (outstanding_ + n > pool_size) return false;
+    outstanding_ += n;
+    for (unsigned i = 0; i < n; ++i) {
+      frames[i] = new FakeFrame{.octets = templates_[kind], .kind = kind};
+    }
+    return true;
+  }
+  static std::uint8_t* data(Frame frame) { return frame->octets.data(); }
+  unsigned send(Frame* frames, unsigned n) {
+    ++calls;
+    const auto accepted = std::min(n, accept ? accept(n) : n);
+    for (unsigned i = 0; i < accepted; ++i) wire_.put(frames[i]->octets);
+    release(frames, accepted);
+    return accepted;
+  }
+  void release(Frame* frames, unsigned n) {
+    for (unsigned i = 0; i < n; ++i) delete frames[i];
+    outstanding_ -= n;
+  }
+  [[nodiscard]] bool refusal_is_gateways() const { return gateways_fault; }
+
+  std::function<unsigned(unsigned)> accept;
+  bool gateways_fault = false;
+  unsigned pool_size = 1024;
+  std::uint64_t calls = 0;
+  [[nodiscard]] unsigned outstanding() const { return outstanding_; }
+
+ private:
+  Wire& wire_;
+  std::array<std::vector<std::uint8_t>, 2> templates_;
+  unsigned outstanding_ = 0;
+};
+
+class FakeRxQueue {
+ public:
+  using Frame = FakeFrame*;
+  explicit FakeRxQueue(Wire& wire) : wire_(wire) {}
+
+  unsigned receive(Frame* frames, unsigned n) {
+    unsigned count = 0;
+    std::vector<std::uint8_t> octets;
+    while (count < n && wire_.take(octets)) {
+      frames[count++] = new FakeFrame{.octets = std::move(octets)};
+    }
+    return count;
+  }
+  static const std::uint8_t* data(Frame frame) { return frame->octets.data(); }
+  static std::uint32_t length(Frame frame) {
+    return static_cast<std::uint32_t>(frame->octets.size());
+  }
+  static void prefetch(Frame) {}
+  void release(Frame* frames, unsigned n) {
+    for (unsigned i = 0; i < n; ++i) delete frames[i];
+  }
+  void defer(Frame frame) {
+    ++deferred;
+    delete frame;
+  }
+  unsigned deferred = 0;
+
+ private:
+  Wire& wire_;
+};
+
+}  // namespace natxy::tests

@@ -1,0 +1,293 @@
+// Sender and receiver over memory: pacing, refusal, every counter of the receiver.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "fake_port.hpp"
+#include "run/receiver.hpp"
+#include "run/sender.hpp"
+#include "traffic_cases.hpp"
+
+namespace natxy::run {
+namespace {
+
+using spec::IpVersion;
+using tests::FakeClock;
+using tests::FakeRxQueue;
+using tests::FakeTxQueue;
+using tests::Wire;
+
+constexpr flow::Shape kVaried{.addresses_vary = true};
+using TestSender = Sender<kVaried, FakeClock, FakeTxQueue>;
+using TestReceiver = Receiver<kVaried, FakeClock, FakeRxQueue>;
+
+spec::Stream stream_of(std::uint64_t frames, std::uint64_t rate_fps, spec::Mix mix = {}) {
+  spec::Stream stream;
+  stream.segments = {{.frames = frames, .rate_fps = rate_fps, .pause_ns = 0}};
+  stream.mix = mix;
+  stream.foreground = tests::varied_traffic(IpVersion::k4, IpVersion::k4);
+  stream.background = tests::traffic(IpVersion::k6, IpVersion::k6);
+  return stream;
+}
+
+class Loop : public testing::Test {
+ protected:
+  explicit Loop(spec::Stream stream = stream_of(1000, 1'000'000))
+      : plan_(tests::plan_of(stream)), tx_(wire_), rx_(wire_) {
+    FakeClock::time = 0;
+    for (unsigned kind = 0; kind < 2; ++kind) {
+      tx_.fill(kind, plan_.kinds[kind].departure.octets());
+    }
+  }
+
+  // Sends everything, the clock moving by `tick` between steps.
+  SenderReport send_all(Ticks tick, SenderTiming timing = {.start = 100}) {
+    TestSender sender(plan_, {}, timing, tx_, control_);
+    while (!control_.draining()) {
+      sender.step(FakeClock::time);
+      FakeClock::time += tick;
+    }
+    return sender.report();
+  }
+  ReceiverReport receive_all(ReceiverSetup setup) {
+    TestReceiver receiver(&plan_, setup, rx_);
+    while (wire_.size() > 0) receiver.step(FakeClock::time);
+    return receiver.report();
+  }
+  [[nodiscard]] ReceiverSetup setup() const {
+    return {.tag = plan_.tag, .start = 100, .window = 4096};
+  }
+  std::vector<std::vector<std::uint8_t>> drain_wire() {
+    std::vector<std::vector<std::uint8_t>> frames;
+    std::vector<std::uint8_t> octets;
+    while (wire_.take(octets)) frames.push_back(octets);
+    return frames;
+  }
+  void put(const std::vector<std::vector<std::uint8_t>>& frames) {
+    for (const auto& frame : frames) wire_.put(frame);
+  }
+
+  StreamPlan plan_;
+  Wire wire_;
+  FakeTxQueue tx_;
+  FakeRxQueue rx_;
+  std::atomic<bool> cancelled_{false};
+  Control control_{1, 1000, cancelled_};
+};
+
+TEST_F(Loop, AllThatIsSentArrivesInOrderAndIsRight) {
+  const auto sent = send_all(10);
+  const auto seen = receive_all(setup());
+  EXPECT_EQ(sent.sent[0], 1000U);
+  EXPECT_EQ(seen.kinds[0].received, 1000U);
+  EXPECT_EQ(seen.kinds[0].reordered + seen.kinds[0].duplicated + seen.foreign, 0U);
+  EXPECT_EQ(seen.kinds[0].delay.count(), 1000U);
+  EXPECT_EQ(tx_.outstanding(), 0U);
+}
+
+TEST_F(Loop, NoFrameLeavesEarlyAndLatenessIsRecorded) {
+  const auto sent = send_all(10);
+  EXPECT_EQ(sent.largest_burst, 1U);
+  EXPECT_LE(sent.lateness.max(), 10U);
+  EXPECT_EQ(sent.lateness.count(), 1000U);
+  EXPECT_GE(sent.first_departure, 100U);
+  EXPECT_GE(sent.last_departure, 100U + 999'000U);
+}
+
+TEST_F(Loop, ALateSenderCatchesUpInBurstsAndSaysSo) {
+  const auto sent = send_all(20'000);
+  EXPECT_EQ(sent.largest_burst, 20U);
+  EXPECT_GE(sent.lateness.max(), 19'000U);
+}
+
+TEST_F(Loop, AFullPortIsTriedAgainAndStampedAgain) {
+  tx_.accept = [calls = 0](unsigned n) mutable { return calls++ % 3 == 0 ? (n + 1) / 2 : 0; };
+  const auto sent = send_all(700);
+  const auto seen = receive_all(setup());
+  EXPECT_GT(sent.refused_by_port, 0U);
+  EXPECT_EQ(sent.refused_by_gateway, 0U);
+  EXPECT_EQ(sent.sent[0], 1000U);
+  EXPECT_EQ(seen.kinds[0].received, 1000U);
+  EXPECT_EQ(sent.lateness.count(), 1000U);
+  EXPECT_GT(sent.lateness.max(), 1500U);
+}
+
+TEST_F(Loop, AFullGatewayHasLostTheFrame) {
+  tx_.gateways_fault = true;
+  tx_.accept = [calls = 0](unsigned n) mutable { return ++calls % 10 == 0 ? 0 : n; };
+  const auto sent = send_all(10);
+  const auto seen = receive_all(setup());
+  EXPECT_EQ(sent.sent[0], 1000U);
+  EXPECT_EQ(sent.refused_by_gateway, 100U);
+  EXPECT_EQ(seen.kinds[0].received, 900U);
+  EXPECT_LE(sent.lateness.max(), 10U);
+}
+
+TEST_F(Loop, AStalledPortEndsTheSending) {
+  tx_.accept = [](unsigned) { return 0U; };
+  const auto sent = send_all(1000, {.start = 100, .give_up = 50'000});
+  EXPECT_TRUE(sent.gave_up);
+  EXPECT_EQ(sent.sent[0], 0U);
+}
+
+TEST_F(Loop, AnEmptyPoolIsThePortsRefusal) {
+  tx_.pool_size = 4;
+  const auto sent = send_all(20'000, {.start = 100, .give_up = 500'000});
+  EXPECT_TRUE(sent.gave_up);
+  EXPECT_GT(sent.refused_by_port, 0U);
+}
+
+TEST_F(Loop, DuplicatesLossAndOrderAreToldApart) {
+  send_all(10);
+  auto frames = drain_wire();
+  std::swap(frames[10], frames[12]);         // 12 11 10: two arrive behind a newer one
+  frames.push_back(frames[500]);             // a duplicate
+  frames.push_back(frames[500]);             // and another
+  frames.erase(frames.begin() + 700);        // a loss
+  put(frames);
+  const auto seen = receive_all(setup());
+  EXPECT_EQ(seen.kinds[0].received, 999U);
+  EXPECT_EQ(seen.kinds[0].duplicated, 2U);
+  EXPECT_EQ(seen.kinds[0].reordered, 2U);
+}
+
+TEST_F(Loop, FramesOfAnotherTrialAreForeignAndNeighboursAreDeferred) {
+  send_all(10);
+  auto other = setup();
+  ++other.tag;
+  std::vector<std::uint8_t> arp(60, 0);
+  arp[12] = 8;
+  arp[13] = 6;
+  wire_.put(arp);
+  wire_.put(std::vector<std::uint8_t>(5, 1));
+  const auto seen = receive_all(other);
+  EXPECT_EQ(seen.foreign, 1001U);
+  EXPECT_EQ(seen.neighbour, 1U);
+  EXPECT_EQ(rx_.deferred, 1U);
+  EXPECT_EQ(seen.kinds[0].received, 0U);
+}
+
+TEST_F(Loop, EachDefectHasItsCounter) {
+  send_all(10);
+  auto frames = drain_wire();
+  const auto reseal = [](std::vector<std::uint8_t>& f) {  // checksums right again
+    frame::store<std::uint16_t>(f.data() + 24, 0);
+    frame::store(f.data() + 24, static_cast<std::uint16_t>(~frame::fold(frame::sum_words(f.data() + 14, 20))));
+    frame::store<std::uint16_t>(f.data() + 40, 0);
+    const auto udp = frame::sum_words(f.data() + 26, f.size() - 26) +
+                     frame::swap16(static_cast<std::uint16_t>(f.size() - 34)) + frame::swap16(17);
+    frame::store(f.data() + 40, frame::udp_checksum(frame::fold(udp)));
+  };
+  frames[1][14] = 0x46;                                     // malformed: options
+  frames[2][50] ^= 1;                                       // checksum
+  frames[3][48] = 0xff; frames[3][49] = 0xff; reseal(frames[3]);  // number beyond the trial's
+  frames[4].resize(62); frames[4][17] += 2; frames[4][39] += 2; reseal(frames[4]);  // length
+  frames[5][29] ^= 1; reseal(frames[5]);                    // address
+  frames[6][34] ^= 1; reseal(frames[6]);                    // port
+  frames[7][22] -= 1; reseal(frames[7]);                    // hop limit
+  put(frames);
+  const auto seen = receive_all(setup());
+  const auto& defects = seen.kinds[0].defects;
+  for (std::size_t defect = 1; defect < 8; ++defect) EXPECT_EQ(defects[defect], 1U) << defect;
+  EXPECT_EQ(seen.kinds[0].received, 993U);
+  EXPECT_EQ(seen.examples.size(), 7U);
+}
+
+TEST_F(Loop, AFrameTimeoutMakesFramesLate) {
+  send_all(10);
+  auto strict = setup();
+  strict.frame_timeout = 500'000;
+  const auto seen = receive_all(strict);  // all are received at the end, a millisecond later
+  EXPECT_GT(seen.kinds[0].late, 400U);
+  EXPECT_EQ(seen.kinds[0].late + seen.kinds[0].received, 1000U);
+}
+
+TEST_F(Loop, ADelayIsFromTheStampToTheReceiveCall) {
+  TestSender sender(plan_, {}, {.start = 100}, tx_, control_);
+  TestReceiver receiver(&plan_, setup(), rx_);
+  while (!control_.draining()) {
+    sender.step(FakeClock::time);
+    FakeClock::time += 40;
+    receiver.step(FakeClock::time);
+  }
+  EXPECT_EQ(receiver.report().kinds[0].received, 1000U);
+  EXPECT_EQ(receiver.report().kinds[0].delay.min(), 40U);
+  EXPECT_EQ(receiver.report().kinds[0].delay.max(), 40U);
+}
+
+class MixedLoop : public Loop {
+ protected:
+  MixedLoop() : Loop(stream_of(1000, 1'000'000, {.n = 10, .m = 9})) {}
+};
+
+TEST_F(MixedLoop, BothKindsAreCountedForThemselves) {
+  const auto sent = send_all(3000);
+  const auto seen = receive_all(setup());
+  EXPECT_EQ(sent.sent, (std::array<std::uint64_t, 2>{900, 100}));
+  EXPECT_EQ(seen.kinds[0].received, 900U);
+  EXPECT_EQ(seen.kinds[1].received, 100U);
+  EXPECT_EQ(seen.kinds[0].defects, (std::array<std::uint64_t, 8>{}));
+  EXPECT_EQ(seen.kinds[1].defects, (std::array<std::uint64_t, 8>{}));
+}
+
+TEST_F(MixedLoop, SeveralSendersShareADirectionWithoutARest) {
+  std::atomic<bool> cancelled{false};
+  Control control(3, 1000, cancelled);
+  std::vector<std::unique_ptr<TestSender>> senders;
+  for (unsigned i = 0; i < 3; ++i) {
+    senders.push_back(std::make_unique<TestSender>(plan_, Share{i, 3}, SenderTiming{.start = 100},
+                                                   tx_, control));
+  }
+  while (!control.draining()) {
+    for (auto& sender : senders) sender->step(FakeClock::time);
+    FakeClock::time += 7000;
+  }
+  auto three = setup();
+  three.senders = 3;
+  const auto seen = receive_all(three);
+  EXPECT_EQ(seen.kinds[0].received + seen.kinds[1].received, 1000U);
+  EXPECT_EQ(seen.kinds[0].reordered + seen.kinds[1].reordered, 0U);
+}
+
+// Threads as in a trial of four workers; what TSan watches.
+TEST(Threads, SendersAndReceiversOnThreadsOfTheirOwn) {
+  const auto plan = tests::plan_of(stream_of(20'000, 2'000'000));
+  Wire wire;
+  std::atomic<bool> cancelled{false};
+  const TickRate rate(1'000'000'000);
+  struct Steady {
+    static Ticks now() {
+      return static_cast<Ticks>(std::chrono::steady_clock::now().time_since_epoch().count());
+    }
+  };
+  Control control(2, rate.from_ns(20'000'000), cancelled);
+  const auto start = Steady::now() + 1'000'000;
+  FakeTxQueue tx[2]{FakeTxQueue(wire), FakeTxQueue(wire)};
+  FakeRxQueue rx(wire);
+  Receiver<kVaried, Steady, FakeRxQueue> receiver(
+      &plan, {.tag = plan.tag, .start = start, .window = 20'000, .senders = 2}, rx);
+  std::vector<std::unique_ptr<Sender<kVaried, Steady, FakeTxQueue>>> senders;
+  for (unsigned i = 0; i < 2; ++i) {
+    for (unsigned kind = 0; kind < 2; ++kind) tx[i].fill(kind, plan.kinds[kind].departure.octets());
+    senders.push_back(std::make_unique<Sender<kVaried, Steady, FakeTxQueue>>(
+        plan, Share{i, 2}, SenderTiming{.start = start, .give_up = kNever}, tx[i], control));
+  }
+  const auto loop = [&](auto& task) {
+    for (auto now = Steady::now(); !control.over(now); now = Steady::now()) task.step(now);
+  };
+  std::thread receiving([&] { loop(receiver); });
+  std::thread first([&] { loop(*senders[0]); });
+  std::thread second([&] { loop(*senders[1]); });
+  std::uint64_t progress = 0;
+  while (!control.draining()) progress = std::max(progress, receiver.progress());
+  receiving.join();
+  first.join();
+  second.join();
+  EXPECT_EQ(receiver.report().kinds[0].received, 20'000U);
+  EXPECT_LE(progress, 20'000U);
+}
+
+}  // namespace
+}  // namespace natxy::run

@@ -1,0 +1,61 @@
+// Traffic of every IP version combination, as the testbeds of SP 3.5.3 have it.
+#pragma once
+
+#include <arpa/inet.h>
+
+#include "run/stream_plan.hpp"
+#include "spec/trial_spec.hpp"
+
+namespace natxy::tests {
+
+inline spec::AddressPattern address(const char* text) {
+  spec::AddressPattern pattern;
+  inet_pton(std::string_view(text).find(':') == std::string_view::npos ? AF_INET : AF_INET6, text,
+            pattern.octets.data());
+  return pattern;
+}
+
+inline spec::AddressPair pair_of(spec::IpVersion version, bool network_varies = false) {
+  const auto four = version == spec::IpVersion::k4;
+  spec::AddressPair pair{.ip_version = version,
+                         .source = address(four ? "198.18.0.2" : "2001:2::2"),
+                         .destination = address(four ? "198.19.0.2" : "2001:2:0:1000::2")};
+  if (network_varies) pair.destination.network_byte = four ? 2 : 7;
+  return pair;
+}
+
+inline spec::Traffic traffic(spec::IpVersion from, spec::IpVersion to) {
+  spec::Traffic traffic;
+  traffic.departure = pair_of(from);
+  traffic.arrival = pair_of(to);
+  traffic.source_port = {spec::SeriesMode::kPseudorandom, 1024, 65535};
+  traffic.destination_port = {spec::SeriesMode::kPseudorandom, 1, 49151};
+  return traffic;
+}
+
+// The same with 256 networks and a field of each address varying, the IPv4 one at an odd offset.
+inline spec::Traffic varied_traffic(spec::IpVersion from, spec::IpVersion to) {
+  auto all = traffic(from, to);
+  all.networks = 256;
+  for (auto* pair : {&all.departure, &all.arrival}) {
+    *pair = pair_of(pair->ip_version, true);
+    const auto four = pair->ip_version == spec::IpVersion::k4;
+    pair->source.field_byte = four ? 1 : 9;
+    pair->destination.field_byte = four ? std::nullopt : std::optional<std::uint8_t>(12);
+  }
+  all.source_field = {spec::SeriesMode::kPseudorandom, 0, 65535};
+  if (all.departure.destination.field_byte && all.arrival.destination.field_byte) {
+    all.destination_field = {spec::SeriesMode::kIncreasing, 10, 5000};
+  }
+  return all;
+}
+
+inline constexpr run::TickRate kTicks{1'000'000'000};
+
+inline run::StreamPlan plan_of(const spec::Stream& stream, std::uint32_t nonce = 77) {
+  const frame::Link link{.source = {2, 0, 0, 0, 0, 1}, .destination = {2, 0, 0, 0, 0, 2}};
+  return run::compile(stream, {.seed = 42, .nonce = nonce, .phase = 0, .ticks = kTicks,
+                               .links = {link, link}});
+}
+
+}  // namespace natxy::tests
