@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +65,7 @@ struct StreamResult {
   double first_departure_ns = 0;         // since the trial's start
   Distribution lateness;
   Distribution send_call;  // duration of the port's send call: what a delay holds in excess, at most
-  std::array<KindCounters, 2> kinds;  // by Kind
+  std::array<std::optional<KindCounters>, 2> kinds;  // by Kind; absent: the stream has none of it
 };
 
 struct PortResult {

@@ -1,0 +1,85 @@
+// What the engine says beside results: hello, progress and errors, as plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "spec/trial_spec.hpp"
+
+namespace natxy::spec {
+
+inline constexpr int kProtocol = 1;
+
+// Whose fault a refused frame is: the tester's (a NIC's full queue) or the gateway's (a ring that
+// the gateway empties).
+enum class Refusal : std::uint8_t { kTester, kGateway };
+
+struct PortInfo {
+  Side side = Side::kLeft;
+  std::string device;
+  std::string driver;
+  std::string interface;  // empty: none; JSON: null
+  std::string mac;
+  std::uint16_t mtu_bytes = 0;
+  std::uint32_t link_speed_mbps = 0;  // 0: the port has none
+  std::uint32_t rx_ring_frames = 0;
+  Refusal refusal = Refusal::kTester;
+  std::vector<std::string> offloads;
+  int numa_node = -1;
+};
+
+struct Hello {
+  std::string engine_version;
+  std::string dpdk_version;
+  std::uint64_t tsc_hz = 0;
+  bool tsc_invariant = false;
+  bool huge_pages = false;
+  std::string cpu_model;
+  std::string kernel;
+  std::vector<int> main_cpus;
+  std::vector<int> worker_cpus;
+  std::vector<PortInfo> ports;
+};
+
+enum class Stage : std::uint8_t { kNeighbours, kWarmUp, kSending, kDraining };
+
+struct Progress {
+  Stage stage = Stage::kNeighbours;
+  std::uint64_t elapsed_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::array<std::uint64_t, 2> sent{};  // by Direction
+  std::array<std::uint64_t, 2> received{};
+};
+
+enum class ErrorKind : std::uint8_t {
+  kRequest,
+  kSpec,
+  kDevice,
+  kNeighbour,
+  kWarmUp,
+  kCancelled,
+  kInternal
+};
+
+// Why a request could not be carried out, in one sentence.
+class TrialError : public std::runtime_error {
+ public:
+  TrialError(ErrorKind kind, const std::string& sentence)
+      : std::runtime_error(sentence), kind_(kind) {}
+  [[nodiscard]] ErrorKind kind() const { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+struct ErrorEvent {
+  std::optional<std::uint64_t> id;  // absent where no trial caused it
+  ErrorKind kind = ErrorKind::kInternal;
+  std::string message;
+};
+
+}  // namespace natxy::spec

@@ -1,0 +1,442 @@
+#include "spec/json.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "spec/json_value.hpp"
+#include "spec/names.hpp"
+#include "spec/validate.hpp"
+
+namespace natxy::spec {
+namespace {
+
+// --- reading: addresses --------------------------------------------------------------------------
+
+template <std::size_t kOctets>
+std::array<std::uint8_t, kOctets> address(const Value& value) {
+  constexpr int kFamily = kOctets == 4 ? AF_INET : AF_INET6;
+  std::array<std::uint8_t, kOctets> octets{};
+  // A zero octet inside would end the text early for inet_pton.
+  const auto& text = value.text();
+  if (text.find('\0') != std::string::npos ||
+      inet_pton(kFamily, text.c_str(), octets.data()) != 1) {
+    value.refuse(kOctets == 4 ? "is not an IPv4 address, such as 198.18.0.1 is right"
+                              : "is not an IPv6 address, such as 2001:2::1 is right");
+  }
+  return octets;
+}
+
+std::array<std::uint8_t, 6> mac_address(const Value& value) {
+  static const std::string kRight = "is not a MAC address, such as 02:00:00:00:00:01 is right";
+  static const std::string kDigits = "0123456789abcdef";
+  const auto& text = value.text();
+  if (text.size() != 17) value.refuse(kRight);
+  std::array<std::uint8_t, 6> octets{};
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto lower = text[i] >= 'A' && text[i] <= 'F' ? text[i] - 'A' + 'a' : text[i];
+    const auto digit = kDigits.find(static_cast<char>(lower));
+    const bool separator = i % 3 == 2;
+    if (separator ? text[i] != ':' : digit == std::string::npos) value.refuse(kRight);
+    if (!separator) octets[i / 3] = static_cast<std::uint8_t>(octets[i / 3] << 4U | digit);
+  }
+  return octets;
+}
+
+std::string own_address(const Value& value) {
+  std::array<std::uint8_t, 16> octets{};
+  const auto& text = value.text();
+  const bool whole = text.find('\0') == std::string::npos;
+  if (whole && (inet_pton(AF_INET, text.c_str(), octets.data()) == 1 ||
+                inet_pton(AF_INET6, text.c_str(), octets.data()) == 1)) {
+    return text;
+  }
+  value.refuse("is not an IP address, such as 198.18.0.2 or 2001:2::2 is right");
+}
+
+// --- reading: the spec, from the inside out ------------------------------------------------------
+
+constexpr std::size_t kMaxOwnAddresses = 4096;
+
+std::uint64_t nanoseconds(const Value& value) {
+  return value.integer<std::uint64_t>(0, kMaxTrialNs);
+}
+
+AddressPattern pattern(const Value& value, IpVersion version) {
+  const auto offset = [](const Value& of) { return of.integer<std::uint8_t>(0, 15); };
+  Object object(value);
+  AddressPattern pattern;
+  if (version == IpVersion::k6) {
+    pattern.octets = address<16>(object["address"]);
+  } else {
+    std::ranges::copy(address<4>(object["address"]), pattern.octets.begin());
+  }
+  pattern.network_byte = object.optional("network_byte", offset);
+  pattern.field_byte = object.optional("field_byte", offset);
+  object.close();
+  return pattern;
+}
+
+AddressPair address_pair(const Value& value) {
+  Object object(value);
+  const auto version = object["ip_version"];
+  const auto number = version.integer<std::uint8_t>(4, 6);
+  if (number == 5) version.refuse("is no IP version, 4 or 6 is right");
+  AddressPair pair{.ip_version = IpVersion{number}, .source = {}, .destination = {}};
+  pair.source = pattern(object["source"], pair.ip_version);
+  pair.destination = pattern(object["destination"], pair.ip_version);
+  object.close();
+  return pair;
+}
+
+Series series(const Value& value) {
+  constexpr auto kMax = std::numeric_limits<std::uint16_t>::max();
+  Object object(value);
+  Series series;
+  series.mode = object["mode"].one_of(kModes);
+  series.min = object["min"].integer<std::uint16_t>(0, kMax);
+  series.max = object["max"].integer<std::uint16_t>(series.min, kMax);
+  object.close();
+  return series;
+}
+
+Traffic traffic(const Value& value) {
+  Object object(value);
+  Traffic traffic;
+  traffic.departure = address_pair(object["departure"]);
+  traffic.arrival = address_pair(object["arrival"]);
+  traffic.selection = object["selection"].one_of(kSelections);
+  traffic.source_port = series(object["source_port"]);
+  traffic.destination_port = series(object["destination_port"]);
+  traffic.source_field = series(object["source_field"]);
+  traffic.destination_field = series(object["destination_field"]);
+  traffic.networks = object["networks"].integer<std::uint16_t>(1, 256);
+  traffic.hop_limit_drop = object.optional(
+      "hop_limit_drop", [](const Value& drop) { return drop.integer<std::uint8_t>(0, 254); });
+  object.close();
+  return traffic;
+}
+
+Segment segment(const Value& value) {
+  Object object(value);
+  const Segment segment{
+      .frames = object["frames"].integer<std::uint64_t>(0, kMaxFramesPerStream - 1),
+      .rate_fps = object["rate_fps"].integer<std::uint64_t>(1, kMaxRateFps),
+      .pause_ns = nanoseconds(object["pause_ns"])};
+  object.close();
+  return segment;
+}
+
+Mix mix(const Value& value) {
+  Object object(value);
+  Mix mix;
+  mix.n = object["n"].integer<std::uint32_t>(1, kMaxMixN);
+  mix.m = object["m"].integer<std::uint32_t>(0, mix.n);
+  object.close();
+  return mix;
+}
+
+Stream stream(const Value& value) {
+  Object object(value);
+  Stream stream;
+  stream.direction = object["direction"].one_of(kDirections);
+  stream.frame_size_bytes =
+      object["frame_size_bytes"].integer<std::uint16_t>(kMinFrameSizeBytes, kMaxFrameSizeBytes);
+  stream.mix = mix(object["mix"]);
+  stream.segments = object["segments"].list<Segment>(1, kMaxSegments, segment);
+  stream.foreground = object.optional("foreground", traffic);
+  stream.background = object.optional("background", traffic);
+  object.close();
+  return stream;
+}
+
+Phase phase(const Value& value) {
+  Object object(value);
+  const Phase phase{.name = object["name"].text(),
+                    .gap_ns = nanoseconds(object["gap_ns"]),
+                    .streams = object["streams"].list<Stream>(1, 2, stream)};
+  object.close();
+  return phase;
+}
+
+NextHop next_hop(const Value& value) {
+  Object object(value);
+  const NextHop hop{.ipv4 = object.optional("ipv4", address<4>),
+                    .ipv6 = object.optional("ipv6", address<16>),
+                    .mac = object.optional("mac", mac_address)};
+  object.close();
+  return hop;
+}
+
+SideSpec side(const Value& value) {
+  Object object(value);
+  SideSpec side{.next_hop = next_hop(object["next_hop"]), .own_addresses = {}};
+  side.own_addresses = object["own_addresses"].list<std::string>(0, kMaxOwnAddresses, own_address);
+  object.close();
+  return side;
+}
+
+std::array<SideSpec, 2> sides(const Value& value) {
+  Object object(value);
+  std::array<SideSpec, 2> sides{side(object["left"]), side(object["right"])};
+  object.close();
+  return sides;
+}
+
+WarmUp warm_up(const Value& value) {
+  Object object(value);
+  const WarmUp warm_up{.mode = object["mode"].one_of(kWarmUpModes),
+                       .timeout_ns = nanoseconds(object["timeout_ns"])};
+  object.close();
+  return warm_up;
+}
+
+TrialSpec trial_spec(const Value& value) {
+  Object object(value);
+  TrialSpec spec;
+  spec.version = object["version"].integer<int>(kVersion, kVersion);
+  spec.seed = object["seed"].integer<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max());
+  spec.nonce = object["nonce"].integer<std::uint32_t>(0, std::numeric_limits<std::uint32_t>::max());
+  spec.drain_ns = nanoseconds(object["drain_ns"]);
+  spec.frame_timeout_ns = nanoseconds(object["frame_timeout_ns"]);
+  spec.lateness_tolerance_ns = nanoseconds(object["lateness_tolerance_ns"]);
+  spec.realtime = object["realtime"].boolean();
+  spec.warm_up = warm_up(object["warm_up"]);
+  spec.sides = sides(object["sides"]);
+  spec.phases = object["phases"].list<Phase>(1, kMaxPhases, phase);
+  object.close();
+  validate(spec);
+  return spec;
+}
+
+// --- reading: lines ------------------------------------------------------------------------------
+
+// A root of "" keeps paths as the spec's readers know them; only a wrong root itself is named.
+TrialSpec rooted_spec(const Json& json) {
+  if (!json.is_object()) throw SpecError("spec", shown(json) + " is not an object");
+  return trial_spec(Value(json, ""));
+}
+
+Json parsed(std::string_view text) {
+  return Json::parse(text.begin(), text.end(), nullptr, false);  // discarded where it is not JSON
+}
+
+std::optional<std::uint64_t> id_of(const Json& json) {
+  if (!json.is_object()) return std::nullopt;
+  const auto id = json.find("id");
+  if (id == json.end() || !id->is_number_unsigned()) return std::nullopt;
+  return id->get<std::uint64_t>();
+}
+
+enum class Verb : std::uint8_t { kTrial, kCancel, kQuit };
+const Names<Verb> kVerbs = {
+    {"trial", Verb::kTrial}, {"cancel", Verb::kCancel}, {"quit", Verb::kQuit}};
+
+Request simple_request(const Json& json) {
+  if (!json.is_object()) throw SpecError("line", shown(json) + " is not an object");
+  Object object(Value(json, ""));
+  const auto verb = object["request"].one_of(kVerbs);
+  if (verb != Verb::kTrial) {
+    object.close();
+    if (verb == Verb::kCancel) return CancelRequest{};
+    return QuitRequest{};
+  }
+  TrialRequest trial;
+  trial.id = object["id"].integer<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max());
+  (void)object["spec"];
+  object.close();
+  return trial;
+}
+
+// --- writing -------------------------------------------------------------------------------------
+
+// Names that come from outside (an interface, a kernel, a faulty request) need not be UTF-8.
+std::string line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json by_direction(const std::array<std::uint64_t, 2>& values) {
+  return {{"forward", values[0]}, {"reverse", values[1]}};
+}
+
+Json json_of(const Distribution& of) {
+  auto buckets = Json::array();
+  for (const auto& [lower_ns, count] : of.buckets) {
+    buckets.push_back(Json::array({lower_ns, count}));
+  }
+  return {{"count", of.count},     {"min_ns", of.min_ns},   {"max_ns", of.max_ns},
+          {"mean_ns", of.mean_ns}, {"p50_ns", of.p50_ns},   {"p90_ns", of.p90_ns},
+          {"p99_ns", of.p99_ns},   {"p999_ns", of.p999_ns}, {"buckets", std::move(buckets)}};
+}
+
+Json json_of(const Misdelivered& of) {
+  return {{"malformed", of.malformed}, {"checksum", of.checksum}, {"number", of.number},
+          {"length", of.length},       {"address", of.address},   {"port", of.port},
+          {"hop_limit", of.hop_limit}, {"total", of.total()}};
+}
+
+Json json_of(const KindCounters& of) {
+  return {{"sent", of.sent},
+          {"received", of.received},
+          {"lost", of.lost},
+          {"duplicated", of.duplicated},
+          {"reordered", of.reordered},
+          {"late", of.late},
+          {"misdelivered", json_of(of.misdelivered)},
+          {"hop_limit", of.hop_limit},
+          {"negative_delays", of.negative_delays},
+          {"delay", json_of(of.delay)}};
+}
+
+Json json_of(const StreamResult& of) {
+  Json kinds;
+  for (const auto& [name, kind] : kKinds) {
+    const auto& counters = of.kinds[static_cast<std::size_t>(kind)];
+    kinds[name] = counters ? json_of(*counters) : Json();
+  }
+  return {{"phase", of.phase},
+          {"direction", name_of(kDirections, of.direction)},
+          {"due", of.due},
+          {"refused_by_gateway", of.refused_by_gateway},
+          {"refused_by_port", of.refused_by_port},
+          {"largest_burst", of.largest_burst},
+          {"sending_ns", of.sending_ns},
+          {"first_departure_ns", of.first_departure_ns},
+          {"lateness", json_of(of.lateness)},
+          {"send_call", json_of(of.send_call)},
+          {"kinds", std::move(kinds)}};
+}
+
+Json json_of(const PortResult& of) {
+  return {{"side", name_of(kSides, of.side)},
+          {"foreign", of.foreign},
+          {"neighbour", of.neighbour},
+          {"rx_missed", of.rx_missed},
+          {"rx_errors", of.rx_errors},
+          {"rx_no_buffer", of.rx_no_buffer},
+          {"tx_errors", of.tx_errors},
+          {"kernel_rx_dropped", of.kernel_rx_dropped},
+          {"worst_poll_gap_ns", of.worst_poll_gap_ns},
+          {"tolerable_poll_gap_ns", of.tolerable_poll_gap_ns}};
+}
+
+Json json_of(const WorkerResult& of) {
+  return {{"cpu", of.cpu},
+          {"tasks", of.tasks},
+          {"voluntary_switches", of.voluntary_switches},
+          {"involuntary_switches", of.involuntary_switches},
+          {"worst_loop_gap_ns", of.worst_loop_gap_ns},
+          {"cpu_ns", of.cpu_ns}};
+}
+
+Json json_of(const Fault& of) {
+  return {{"side", name_of(kSides, of.side)}, {"reason", of.reason}, {"frame_hex", of.frame_hex}};
+}
+
+Json json_of(const PortInfo& of) {
+  return {{"side", name_of(kSides, of.side)},
+          {"device", of.device},
+          {"driver", of.driver},
+          {"interface", of.interface.empty() ? Json() : Json(of.interface)},
+          {"mac", of.mac},
+          {"mtu_bytes", of.mtu_bytes},
+          {"link_speed_mbps", of.link_speed_mbps},
+          {"rx_ring_frames", of.rx_ring_frames},
+          {"refusal", name_of(kRefusals, of.refusal)},
+          {"offloads", of.offloads},
+          {"numa_node", of.numa_node}};
+}
+
+template <typename Element>
+Json json_of(const std::vector<Element>& elements) {
+  auto list = Json::array();
+  for (const auto& element : elements) list.push_back(json_of(element));
+  return list;
+}
+
+Json json_of(const TrialResult& of) {
+  return {{"version", of.version},
+          {"seed", of.seed},
+          {"nonce", of.nonce},
+          {"valid", of.valid},
+          {"invalid_reasons", of.invalid_reasons},
+          {"preparation_ns", of.preparation_ns},
+          {"duration_ns", of.duration_ns},
+          {"delay_definition", of.delay_definition},
+          {"streams", json_of(of.streams)},
+          {"ports", json_of(of.ports)},
+          {"workers", json_of(of.workers)},
+          {"faults", json_of(of.faults)}};
+}
+
+Json workers_json(const std::vector<int>& cpus) {
+  auto list = Json::array();
+  for (const int cpu : cpus) list.push_back({{"cpu", cpu}});
+  return list;
+}
+
+}  // namespace
+
+TrialSpec parse_spec(std::string_view text) {
+  const auto json = parsed(text);
+  if (json.is_discarded()) throw SpecError("spec", "is not JSON, an object is right");
+  return rooted_spec(json);
+}
+
+Request parse_request(std::string_view text) {
+  const auto json = parsed(text);
+  if (json.is_discarded()) {
+    throw RequestError(std::nullopt, ErrorKind::kRequest,
+                       "a line is not JSON, one request a line is right");
+  }
+  const auto id = id_of(json);
+  auto kind = ErrorKind::kRequest;
+  try {
+    auto request = simple_request(json);
+    kind = ErrorKind::kSpec;
+    if (auto* trial = std::get_if<TrialRequest>(&request)) trial->spec = rooted_spec(json["spec"]);
+    return request;
+  } catch (const SpecError& error) {
+    throw RequestError(id, kind, error.what());
+  }
+}
+
+std::string hello_event(const Hello& hello) {
+  return line({{"event", "hello"},
+               {"protocol", kProtocol},
+               {"engine_version", hello.engine_version},
+               {"dpdk_version", hello.dpdk_version},
+               {"tsc_hz", hello.tsc_hz},
+               {"tsc_invariant", hello.tsc_invariant},
+               {"huge_pages", hello.huge_pages},
+               {"cpu_model", hello.cpu_model},
+               {"kernel", hello.kernel},
+               {"main_cpus", hello.main_cpus},
+               {"workers", workers_json(hello.worker_cpus)},
+               {"ports", json_of(hello.ports)}});
+}
+
+std::string progress_event(std::uint64_t id, const Progress& progress) {
+  return line({{"event", "progress"},
+               {"id", id},
+               {"stage", name_of(kStages, progress.stage)},
+               {"elapsed_ns", progress.elapsed_ns},
+               {"duration_ns", progress.duration_ns},
+               {"sent", by_direction(progress.sent)},
+               {"received", by_direction(progress.received)}});
+}
+
+std::string result_event(std::uint64_t id, const TrialResult& result) {
+  return line({{"event", "result"}, {"id", id}, {"result", json_of(result)}});
+}
+
+std::string error_event(const ErrorEvent& error) {
+  Json json = {
+      {"event", "error"}, {"kind", name_of(kErrorKinds, error.kind)}, {"message", error.message}};
+  if (error.id) json["id"] = *error.id;
+  return line(json);
+}
+
+}  // namespace natxy::spec

@@ -1,0 +1,126 @@
+// A JSON value that knows its path, so that what is wrong with it can be said in a sentence.
+// Included by json.cpp alone: the library is slow to compile.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spec/names.hpp"
+#include "spec/spec_error.hpp"
+
+namespace natxy::spec {
+
+using Json = nlohmann::json;
+
+// Of lists and objects only the type is shown: the library writes nested values recursively, and
+// input may be nested deeper than the stack.
+inline std::string shown(const Json& value) {
+  if (value.is_structured()) return value.is_object() ? "an object" : "a list";
+  auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+class Value {
+ public:
+  Value(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
+
+  [[noreturn]] void refuse(const std::string& right) const {
+    throw SpecError(path_, shown(json_) + " " + right);
+  }
+  [[nodiscard]] const Json& json() const { return json_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  template <typename Integer>
+  [[nodiscard]] Integer integer(std::uint64_t min, std::uint64_t max) const {
+    const auto range = std::to_string(min) + " to " + std::to_string(max) + " is right";
+    if (!json_.is_number_integer()) refuse("is not a whole number in range, " + range);
+    const bool negative = !json_.is_number_unsigned() && json_.get<std::int64_t>() < 0;
+    const auto value = json_.get<std::uint64_t>();
+    if (negative || value < min || value > max) refuse("is out of range, " + range);
+    return static_cast<Integer>(value);
+  }
+  [[nodiscard]] bool boolean() const {
+    if (!json_.is_boolean()) refuse("is not a truth value, true or false is right");
+    return json_.get<bool>();
+  }
+  [[nodiscard]] const std::string& text() const {
+    if (!json_.is_string()) refuse("is not a string");
+    return json_.get_ref<const std::string&>();
+  }
+  template <typename Enum>
+  [[nodiscard]] Enum one_of(const Names<Enum>& names) const {
+    std::string all;
+    for (const auto& [name, value] : names) {
+      if (json_.is_string() && text() == name) return value;
+      all += (all.empty() ? "" : ", ") + name;
+    }
+    refuse("is not known, one of " + all + " is right");
+  }
+  template <typename Element>
+  [[nodiscard]] std::vector<Element> list(std::size_t min, std::size_t max,
+                                          Element (*read)(const Value&)) const {
+    const auto range = std::to_string(min) + " to " + std::to_string(max);
+    if (!json_.is_array()) refuse("is not a list, a list of " + range + " elements is right");
+    if (json_.size() < min || json_.size() > max) {
+      throw SpecError(path_, std::to_string(json_.size()) + " elements, " + range + " is right");
+    }
+    std::vector<Element> elements;
+    for (std::size_t i = 0; i < json_.size(); ++i) {
+      elements.push_back(read(Value(json_[i], path_ + "[" + std::to_string(i) + "]")));
+    }
+    return elements;
+  }
+
+ private:
+  const Json& json_;
+  std::string path_;
+};
+
+// An object whose members must all be asked for: what is left over when it is closed is refused.
+class Object {
+ public:
+  explicit Object(const Value& value) : json_(value.json()), path_(value.path()) {
+    if (!json_.is_object()) value.refuse("is not an object, an object is right");
+  }
+
+  // Absent and null are the same.
+  [[nodiscard]] std::optional<Value> find(const std::string& name) {
+    known_.insert(name);
+    const auto member = json_.find(name);
+    if (member == json_.end() || member->is_null()) return std::nullopt;
+    return Value(*member, path_of(name));
+  }
+  [[nodiscard]] Value operator[](const std::string& name) {
+    auto value = find(name);
+    if (!value) throw SpecError(path_of(name), "is missing, a value is right");
+    return *std::move(value);
+  }
+  template <typename Read>
+  auto optional(const std::string& name,
+                Read read) -> std::optional<decltype(read(std::declval<Value>()))> {
+    if (const auto value = find(name)) return read(*value);
+    return std::nullopt;
+  }
+  void close() const {
+    for (const auto& [name, value] : json_.items()) {
+      if (!known_.contains(name)) throw SpecError(path_of(name), "is not a member known here");
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string path_of(const std::string& name) const {
+    return path_.empty() ? name : path_ + "." + name;
+  }
+
+  const Json& json_;
+  std::string path_;
+  std::set<std::string> known_;
+};
+
+}  // namespace natxy::spec

@@ -1,0 +1,50 @@
+// The enumerators' names in JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spec/event.hpp"
+#include "spec/trial_spec.hpp"
+
+namespace natxy::spec {
+
+template <typename Enum>
+using Names = std::vector<std::pair<std::string, Enum>>;
+
+inline const Names<Direction> kDirections = {{"forward", Direction::kForward},
+                                             {"reverse", Direction::kReverse}};
+inline const Names<Side> kSides = {{"left", Side::kLeft}, {"right", Side::kRight}};
+inline const Names<Kind> kKinds = {{"foreground", Kind::kForeground},
+                                   {"background", Kind::kBackground}};
+inline const Names<SeriesMode> kModes = {{"fixed", SeriesMode::kFixed},
+                                         {"increasing", SeriesMode::kIncreasing},
+                                         {"decreasing", SeriesMode::kDecreasing},
+                                         {"pseudorandom", SeriesMode::kPseudorandom}};
+inline const Names<Selection> kSelections = {
+    {"independent", Selection::kIndependent},
+    {"enumerate-increasing", Selection::kEnumerateIncreasing},
+    {"enumerate-decreasing", Selection::kEnumerateDecreasing},
+    {"enumerate-pseudorandom", Selection::kEnumeratePseudorandom}};
+inline const Names<WarmUpMode> kWarmUpModes = {{"probes", WarmUpMode::kProbes},
+                                               {"neighbours", WarmUpMode::kNeighbours}};
+inline const Names<Stage> kStages = {{"neighbours", Stage::kNeighbours},
+                                     {"warm-up", Stage::kWarmUp},
+                                     {"sending", Stage::kSending},
+                                     {"draining", Stage::kDraining}};
+inline const Names<Refusal> kRefusals = {{"tester", Refusal::kTester},
+                                         {"gateway", Refusal::kGateway}};
+inline const Names<ErrorKind> kErrorKinds = {
+    {"request", ErrorKind::kRequest},  {"spec", ErrorKind::kSpec},
+    {"device", ErrorKind::kDevice},    {"neighbour", ErrorKind::kNeighbour},
+    {"warm-up", ErrorKind::kWarmUp},   {"cancelled", ErrorKind::kCancelled},
+    {"internal", ErrorKind::kInternal}};
+
+template <typename Enum>
+const std::string& name_of(const Names<Enum>& names, Enum value) {
+  return names.at(static_cast<std::size_t>(value)).first;
+}
+
+}  // namespace natxy::spec

@@ -1,0 +1,16 @@
+// A spec that cannot be carried out: the sentence starts with the member's path.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace natxy::spec {
+
+class SpecError : public std::runtime_error {
+ public:
+  // "phases[0].gap_ns" and "-1 is out of range, 0 to 86400000000000 is right"
+  SpecError(const std::string& member, const std::string& sentence)
+      : std::runtime_error(member + ": " + sentence) {}
+};
+
+}  // namespace natxy::spec

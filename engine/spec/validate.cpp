@@ -1,0 +1,219 @@
+#include "spec/validate.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "spec/spec_error.hpp"
+
+namespace natxy::spec {
+namespace {
+
+constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+constexpr std::uint64_t kTooLong = kMaxTrialNs + 1;
+constexpr const char* kKindNames[] = {"foreground", "background"};
+constexpr const char* kSideNames[] = {"left", "right"};
+
+std::string text(std::uint64_t value) {
+  return std::to_string(value);
+}
+
+std::string at(const std::string& list, std::size_t index) {
+  return list + "[" + text(index) + "]";
+}
+
+const std::optional<Traffic>& traffic_of(const Stream& stream, Kind kind) {
+  return kind == Kind::kForeground ? stream.foreground : stream.background;
+}
+
+// --- durations -----------------------------------------------------------------------------------
+
+std::uint64_t saturated(std::uint64_t ns) {
+  return std::min(ns, kTooLong);
+}
+
+// Exact and without overflow: the remainder is below 2^33, its product with 10^9 below 2^63.
+std::uint64_t sending_ns(const Segment& segment) {
+  const auto seconds = segment.frames / segment.rate_fps;
+  if (seconds > kMaxTrialNs / kNsPerSecond) return kTooLong;
+  const auto rest = segment.frames % segment.rate_fps * kNsPerSecond;
+  return seconds * kNsPerSecond + (rest + segment.rate_fps - 1) / segment.rate_fps;
+}
+
+std::uint64_t stream_ns(const Stream& stream) {
+  std::uint64_t total = 0;
+  for (const auto& segment : stream.segments) {
+    total = saturated(total + sending_ns(segment) + segment.pause_ns);
+  }
+  return total;
+}
+
+// --- one kind of traffic -------------------------------------------------------------------------
+
+unsigned address_octets(IpVersion version) {
+  return version == IpVersion::k4 ? 4 : 16;
+}
+
+void check_octet(const std::optional<std::uint8_t>& offset, unsigned last,
+                 const std::string& member) {
+  if (!offset || *offset <= last) return;
+  throw SpecError(member,
+                  text(*offset) + " is outside the address, 0 to " + text(last) + " is right");
+}
+
+void check_pattern(const AddressPattern& pattern, IpVersion version, const std::string& member) {
+  const auto octets = address_octets(version);
+  check_octet(pattern.network_byte, octets - 1, member + ".network_byte");
+  check_octet(pattern.field_byte, octets - 2, member + ".field_byte");
+  if (!pattern.network_byte || !pattern.field_byte) return;
+  const auto network = *pattern.network_byte;
+  const auto field = *pattern.field_byte;
+  if (network != field && network != field + 1) return;
+  throw SpecError(member + ".network_byte", text(network) + " lies within the field at octets " +
+                                                text(field) + " and " + text(field + 1U) +
+                                                ", an octet outside them is right");
+}
+
+void check_pair(const AddressPair& pair, const std::string& member) {
+  check_pattern(pair.source, pair.ip_version, member + ".source");
+  check_pattern(pair.destination, pair.ip_version, member + ".destination");
+}
+
+void check_field(const Series& series, const AddressPattern& departure,
+                 const AddressPattern& arrival, const std::string& member) {
+  const bool has_place = departure.field_byte && arrival.field_byte;
+  if (has_place || series.mode == SeriesMode::kFixed) return;
+  throw SpecError(member + ".mode",
+                  "the field varies, but an address has no field_byte for it; "
+                  "fixed, or a field_byte on departure and arrival, is right");
+}
+
+void check_networks(const Traffic& traffic, const std::string& member) {
+  if (traffic.networks == 1) return;
+  if (!traffic.departure.destination.network_byte) {
+    throw SpecError(member + ".networks", text(traffic.networks) +
+                                              " networks need departure.destination.network_byte, "
+                                              "or 1 is right");
+  }
+  if (traffic.selection != Selection::kIndependent) {
+    throw SpecError(member + ".networks",
+                    text(traffic.networks) + " is not possible in an enumeration, 1 is right");
+  }
+}
+
+std::uint64_t range_of(const Series& series) {
+  return series.mode == SeriesMode::kFixed ? 1 : series.max - series.min + 1ULL;
+}
+
+void check_combinations(const Traffic& traffic, std::uint64_t frames, const std::string& member) {
+  if (traffic.selection == Selection::kIndependent) return;
+  std::uint64_t combinations = 1;
+  for (const auto* series : {&traffic.source_port, &traffic.destination_port, &traffic.source_field,
+                             &traffic.destination_field}) {
+    const auto range = range_of(*series);
+    // Only all four ranges in full reach 2^64; the engine counts combinations in 64 bits.
+    if (combinations > ~std::uint64_t{0} / range) {
+      throw SpecError(member + ".selection", "the ranges have 2^64 combinations, fewer is right");
+    }
+    combinations *= range;
+  }
+  if (frames <= combinations) return;
+  throw SpecError(member + ".selection", "the ranges have " + text(combinations) +
+                                             " combinations, too few to enumerate for " +
+                                             text(frames) + " frames; wider ranges are right");
+}
+
+void check_traffic(const Traffic& traffic, std::uint64_t frames, const std::string& member) {
+  check_pair(traffic.departure, member + ".departure");
+  check_pair(traffic.arrival, member + ".arrival");
+  check_networks(traffic, member);
+  check_field(traffic.source_field, traffic.departure.source, traffic.arrival.source,
+              member + ".source_field");
+  check_field(traffic.destination_field, traffic.departure.destination, traffic.arrival.destination,
+              member + ".destination_field");
+  check_combinations(traffic, frames, member);
+}
+
+// --- a stream and what it asks of its side -------------------------------------------------------
+
+void check_kind(const Stream& stream, Kind kind, const std::string& stream_path) {
+  const auto member = stream_path + "." + kKindNames[static_cast<unsigned>(kind)];
+  const bool wanted = kind == Kind::kForeground ? stream.mix.m > 0 : stream.mix.m < stream.mix.n;
+  const auto& traffic = traffic_of(stream, kind);
+  const auto mix = "the mix n " + text(stream.mix.n) + ", m " + text(stream.mix.m);
+  if (wanted && !traffic) throw SpecError(member, "absent, but " + mix + " asks for it");
+  if (!wanted && traffic) throw SpecError(member, "given, but " + mix + " has none; null is right");
+  if (traffic) check_traffic(*traffic, frames_of(stream, kind), member);
+}
+
+void check_next_hop(const TrialSpec& spec, Side side, IpVersion version,
+                    const std::string& stream_path) {
+  const auto& hop = spec.sides[static_cast<unsigned>(side)].next_hop;
+  const bool known =
+      hop.mac || (version == IpVersion::k4 ? hop.ipv4.has_value() : hop.ipv6.has_value());
+  if (known) return;
+  const std::string family = version == IpVersion::k4 ? "ipv4" : "ipv6";
+  throw SpecError(std::string("sides.") + kSideNames[static_cast<unsigned>(side)] + ".next_hop",
+                  "neither " + family + " nor mac is given, and " + stream_path +
+                      " leaves there; one of them is right");
+}
+
+void check_stream(const TrialSpec& spec, const Stream& stream, const std::string& member) {
+  const auto frames = total_frames(stream);
+  if (frames == 0 || frames >= kMaxFramesPerStream) {
+    throw SpecError(member + ".segments", text(frames) + " frames in all is out of range, 1 to " +
+                                              text(kMaxFramesPerStream - 1) + " is right");
+  }
+  for (const auto kind : {Kind::kForeground, Kind::kBackground}) {
+    check_kind(stream, kind, member);
+    if (const auto& traffic = traffic_of(stream, kind)) {
+      check_next_hop(spec, departure_side(stream.direction), traffic->departure.ip_version, member);
+    }
+  }
+}
+
+void check_phase(const TrialSpec& spec, const Phase& phase, const std::string& member) {
+  if (phase.streams.size() == 2 && phase.streams[0].direction == phase.streams[1].direction) {
+    throw SpecError(member + ".streams[1].direction",
+                    "the phase has two streams in this direction, one a direction is right");
+  }
+  for (std::size_t i = 0; i < phase.streams.size(); ++i) {
+    check_stream(spec, phase.streams[i], at(member + ".streams", i));
+  }
+}
+
+}  // namespace
+
+// Each segment is below 2^40 frames and there are at most 64 of them: no overflow.
+std::uint64_t total_frames(const Stream& stream) {
+  std::uint64_t total = 0;
+  for (const auto& segment : stream.segments) total += segment.frames;
+  return total;
+}
+
+std::uint64_t frames_of(const Stream& stream, Kind kind) {
+  const auto total = total_frames(stream);
+  const auto [n, m] = stream.mix;
+  const auto foreground = total / n * m + std::min<std::uint64_t>(total % n, m);
+  return kind == Kind::kForeground ? foreground : total - foreground;
+}
+
+std::uint64_t duration_ns(const TrialSpec& spec) {
+  std::uint64_t total = 0;
+  for (const auto& phase : spec.phases) {
+    std::uint64_t longest = 0;
+    for (const auto& stream : phase.streams) longest = std::max(longest, stream_ns(stream));
+    total = saturated(total + longest + spec.drain_ns + phase.gap_ns);
+  }
+  return total;
+}
+
+void validate(const TrialSpec& spec) {
+  for (std::size_t i = 0; i < spec.phases.size(); ++i) {
+    check_phase(spec, spec.phases[i], at("phases", i));
+  }
+  if (duration_ns(spec) <= kMaxTrialNs) return;
+  throw SpecError("phases", "the trial lasts longer than " + text(kMaxTrialNs) +
+                                " ns with drains and gaps, at most that is right");
+}
+
+}  // namespace natxy::spec

@@ -1,0 +1,232 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "spec/json.hpp"
+#include "spec/validate.hpp"
+
+namespace natxy::spec {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path kExamples = fs::path(NATXY_EXAMPLES) / "spec";
+
+std::string contents(const fs::path& file) {
+  std::ifstream stream(file);
+  EXPECT_TRUE(stream) << file;
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    (void)parse_spec(text);
+  } catch (const SpecError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(SpecExamples, ValidOnesAreAccepted) {
+  unsigned count = 0;
+  for (const auto& entry : fs::directory_iterator(kExamples / "valid")) {
+    EXPECT_EQ(refusal(contents(entry.path())), "accepted") << entry.path();
+    ++count;
+  }
+  EXPECT_GE(count, 9U);
+}
+
+TEST(SpecExamples, InvalidOnesAreRefusedForTheMemberThatIsWrong) {
+  std::ifstream list(kExamples / "invalid" / "members.txt");
+  std::string file;
+  std::string member;
+  unsigned count = 0;
+  while (list >> file >> member) {
+    const auto sentence = refusal(contents(kExamples / "invalid" / file));
+    EXPECT_EQ(sentence.substr(0, member.size() + 2), member + ": ") << file << ": " << sentence;
+    ++count;
+  }
+  EXPECT_GE(count, 54U);
+}
+
+TEST(SpecJson, ReadsEveryMember) {
+  const auto spec = parse_spec(contents(kExamples / "valid" / "background-and-segments.json"));
+  EXPECT_EQ(spec.seed, 42U);
+  EXPECT_EQ(spec.nonce, 305419896U);
+  EXPECT_EQ(spec.drain_ns, 50'000'000U);
+  EXPECT_EQ(spec.lateness_tolerance_ns, 1'000'000U);
+  EXPECT_TRUE(spec.realtime);
+  EXPECT_EQ(spec.warm_up.mode, WarmUpMode::kProbes);
+  EXPECT_EQ(spec.warm_up.timeout_ns, 5'000'000'000U);
+  EXPECT_EQ(spec.sides[0].next_hop.ipv6.value()[15], 1);
+  EXPECT_FALSE(spec.sides[0].next_hop.ipv4);
+  EXPECT_EQ(spec.sides[1].next_hop.ipv4, (std::array<std::uint8_t, 4>{198, 19, 0, 1}));
+  EXPECT_EQ(spec.sides[1].own_addresses.at(1), "2001:2:0:8000::3");
+  const auto& stream = spec.phases.at(0).streams.at(0);
+  EXPECT_EQ(stream.direction, Direction::kForward);
+  EXPECT_EQ(stream.frame_size_bytes, 84);
+  EXPECT_EQ(stream.mix.n, 10U);
+  EXPECT_EQ(stream.mix.m, 9U);
+  EXPECT_EQ(stream.segments.at(1).pause_ns, 5'000'000U);
+  EXPECT_EQ(stream.segments.at(2).rate_fps, 500U);
+  EXPECT_EQ(stream.foreground->arrival.ip_version, IpVersion::k4);
+  EXPECT_EQ(stream.foreground->arrival.source.octets[3], 2);
+  EXPECT_EQ(stream.foreground->source_port.mode, SeriesMode::kPseudorandom);
+  EXPECT_EQ(stream.foreground->destination_port.max, 49151);
+  EXPECT_EQ(stream.background->departure.ip_version, IpVersion::k6);
+}
+
+TEST(SpecJson, ReadsOffsetsAndMacs) {
+  const auto fields = parse_spec(contents(kExamples / "valid" / "ipv6-router-fields.json"));
+  const auto& traffic = *fields.phases[0].streams[0].foreground;
+  EXPECT_EQ(traffic.departure.destination.network_byte, 7);
+  EXPECT_EQ(traffic.departure.destination.field_byte, 14);
+  EXPECT_EQ(traffic.networks, 16);
+  EXPECT_FALSE(traffic.hop_limit_drop);
+  const auto macs = parse_spec(contents(kExamples / "valid" / "macs-given.json"));
+  EXPECT_EQ(macs.sides[1].next_hop.mac, (std::array<std::uint8_t, 6>{2, 0, 0, 0, 0, 0x0b}));
+  EXPECT_EQ(macs.phases[0].streams[0].foreground->hop_limit_drop, 1);
+}
+
+TEST(SpecJson, SentencesSayWhatWouldBeRight) {
+  EXPECT_EQ(refusal(contents(kExamples / "invalid" / "rate-zero.json")),
+            "phases[0].streams[0].segments[0].rate_fps: 0 is out of range, 1 to 8589934592 is "
+            "right");
+  EXPECT_EQ(refusal("[]"), "spec: a list is not an object");
+  EXPECT_EQ(refusal("{\"version\": 1"), "spec: is not JSON, an object is right");
+}
+
+TEST(SpecJson, SurvivesAnyPrefixAndDeepNesting) {
+  const auto text = contents(kExamples / "valid" / "stateless-nat64.json");
+  const auto end = text.find_last_of('}');
+  for (std::size_t length = 0; length < end; length += 7) {
+    EXPECT_NE(refusal(text.substr(0, length)), "accepted") << length;
+  }
+  EXPECT_NE(refusal(std::string(1'000'000, '[')), "accepted");
+  EXPECT_NE(refusal(std::string(200'000, '[') + std::string(200'000, ']')), "accepted");
+  const auto deep = std::string(200'000, '[') + std::string(200'000, ']');
+  EXPECT_EQ(refusal("{\"version\": " + deep + "}").substr(0, 9), "version: ");
+}
+
+TEST(Validate, DurationIsExactAndSaturates) {
+  auto spec = parse_spec(contents(kExamples / "valid" / "background-and-segments.json"));
+  EXPECT_EQ(duration_ns(spec), 100'000'000U + 5'000'000U + 100'000'000U + 50'000'000U);
+  spec.phases[0].streams[0].segments = {{.frames = 1, .rate_fps = 3, .pause_ns = 0}};
+  EXPECT_EQ(duration_ns(spec), 333'333'334U + 50'000'000U);
+  spec.phases[0].streams[0].segments = {
+      {.frames = kMaxFramesPerStream - 1, .rate_fps = 1, .pause_ns = kMaxTrialNs}};
+  EXPECT_EQ(duration_ns(spec), kMaxTrialNs + 1);
+}
+
+TEST(Validate, CountsFramesOfEachKindAsTheMixSaysForEachNumber) {
+  Stream stream;
+  for (const Mix mix : {Mix{10, 9}, Mix{1, 1}, Mix{1, 0}, Mix{7, 3}, Mix{4, 4}}) {
+    stream.mix = mix;
+    for (std::uint64_t frames = 1; frames < 40; ++frames) {
+      stream.segments = {{.frames = frames, .rate_fps = 1, .pause_ns = 0}};
+      std::uint64_t foreground = 0;
+      for (std::uint64_t i = 0; i < frames; ++i) foreground += i % mix.n < mix.m ? 1 : 0;
+      EXPECT_EQ(frames_of(stream, Kind::kForeground), foreground);
+      EXPECT_EQ(frames_of(stream, Kind::kBackground), frames - foreground);
+    }
+  }
+}
+
+std::string without_newlines(std::string text) {
+  std::erase(text, '\n');
+  return text;
+}
+
+ErrorEvent refused(const std::string& line) {
+  try {
+    (void)parse_request(line);
+  } catch (const RequestError& error) {
+    return error.event();
+  }
+  ADD_FAILURE() << "accepted: " << line;
+  return {};
+}
+
+TEST(Requests, AreToldApart) {
+  const auto text = contents(kExamples / "valid" / "stateless-nat64.json");
+  const auto trial =
+      parse_request(R"({"request": "trial", "id": 7, "spec": )" + without_newlines(text) + "}");
+  EXPECT_EQ(std::get<TrialRequest>(trial).id, 7U);
+  EXPECT_EQ(std::get<TrialRequest>(trial).spec.seed, 42U);
+  EXPECT_TRUE(std::holds_alternative<CancelRequest>(parse_request(R"({"request": "cancel"})")));
+  EXPECT_TRUE(std::holds_alternative<QuitRequest>(parse_request(R"({"request":"quit"})")));
+}
+
+TEST(Requests, WrongOnesAreRefusedWithTheirKindAndId) {
+  EXPECT_EQ(refused("no").kind, ErrorKind::kRequest);
+  EXPECT_EQ(refused("[1]").message, "line: a list is not an object");
+  EXPECT_EQ(refused(R"({"request": "fly"})").message,
+            "request: \"fly\" is not known, one of trial, cancel, quit is right");
+  EXPECT_EQ(refused(R"({"request": "quit", "now": true})").message,
+            "now: is not a member known here");
+  EXPECT_EQ(refused(R"({"request": "trial", "spec": {}})").message,
+            "id: is missing, a value is right");
+  const auto no_spec = refused(R"({"request": "trial", "id": 3})");
+  EXPECT_EQ(no_spec.id, 3U);
+  EXPECT_EQ(no_spec.kind, ErrorKind::kRequest);
+  const auto bad_spec = refused(R"({"request": "trial", "id": 4, "spec": {"version": 2}})");
+  EXPECT_EQ(bad_spec.id, 4U);
+  EXPECT_EQ(bad_spec.kind, ErrorKind::kSpec);
+  EXPECT_EQ(bad_spec.message, "version: 2 is out of range, 1 to 1 is right");
+}
+
+TEST(Events, AreOneLineEach) {
+  EXPECT_EQ(error_event({.id = 7, .kind = ErrorKind::kWarmUp, .message = "a\nb"}),
+            R"({"event":"error","id":7,"kind":"warm-up","message":"a\nb"})");
+  EXPECT_EQ(error_event({.id = std::nullopt, .kind = ErrorKind::kDevice, .message = "\xff"}),
+            "{\"event\":\"error\",\"kind\":\"device\",\"message\":\"\xef\xbf\xbd\"}");
+  EXPECT_EQ(progress_event(1, {.stage = Stage::kSending,
+                               .elapsed_ns = 2,
+                               .duration_ns = 3,
+                               .sent = {4, 5},
+                               .received = {6, 7}}),
+            R"({"duration_ns":3,"elapsed_ns":2,"event":"progress","id":1,)"
+            R"("received":{"forward":6,"reverse":7},"sent":{"forward":4,"reverse":5},)"
+            R"("stage":"sending"})");
+}
+
+TEST(Events, HelloTellsPorts) {
+  Hello hello{.engine_version = "0",
+              .dpdk_version = "D",
+              .tsc_hz = 1,
+              .tsc_invariant = true,
+              .huge_pages = false,
+              .cpu_model = "C",
+              .kernel = "K",
+              .main_cpus = {0, 1},
+              .worker_cpus = {1},
+              .ports = {PortInfo{}}};
+  EXPECT_EQ(
+      hello_event(hello),
+      R"({"cpu_model":"C","dpdk_version":"D","engine_version":"0","event":"hello","huge_pages":false,)"
+      R"("kernel":"K","main_cpus":[0,1],"ports":[{"device":"","driver":"","interface":null,)"
+      R"("link_speed_mbps":0,"mac":"","mtu_bytes":0,"numa_node":-1,"offloads":[],)"
+      R"("refusal":"tester","rx_ring_frames":0,"side":"left"}],"protocol":1,"tsc_hz":1,)"
+      R"("tsc_invariant":true,"workers":[{"cpu":1}]})");
+}
+
+TEST(Events, ResultHasNullForAKindThatTheStreamHasNot) {
+  TrialResult result;
+  result.streams.resize(1);
+  result.streams[0].kinds[0].emplace();
+  result.streams[0].kinds[0]->misdelivered = {.checksum = 2, .port = 1};
+  result.streams[0].kinds[0]->delay.buckets = {{0.5, 3}};
+  const auto line = result_event(9, result);
+  EXPECT_NE(line.find(R"("background":null)"), std::string::npos) << line;
+  EXPECT_NE(line.find(R"("buckets":[[0.5,3]])"), std::string::npos) << line;
+  EXPECT_NE(line.find(R"("total":3)"), std::string::npos) << line;
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace natxy::spec
