@@ -1,0 +1,91 @@
+"""What the documentation names exists: links, headings, commands, options, make targets, presets."""
+
+import json
+import re
+from pathlib import Path
+
+import click
+import pytest
+import typer
+
+from natxy.cli import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+CODE = re.compile(r"```.*?\n(.*?)```|^ {4}(\S.*)$|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^(?:[$#] )?(?:sudo )?(?:\S*/)?natxy(?: ([a-z][a-z-]*))(.*)$")
+OPTION = re.compile(r"(?<!\S)--[a-z][a-z0-9-]*")
+
+
+def page_names(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.strip().replace(" ", "-") for heading in plain}
+
+
+def code_lines(page: Path) -> list[str]:
+    found = ("".join(groups) for groups in CODE.findall(page.read_text()))
+    return [line.split(" #")[0].strip() for code in found for line in code.splitlines()]
+
+
+def commands() -> dict[str, click.Command]:
+    group = typer.main.get_command(app)
+    assert isinstance(group, click.Group)
+    return group.commands
+
+
+def options_of(command: click.Command) -> set[str]:
+    named = {name for parameter in command.params for name in parameter.opts}
+    return named | {name for parameter in command.params for name in parameter.secondary_opts}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_names)
+def test_links_resolve(page: Path) -> None:
+    for link in LINK.findall(page.read_text()):
+        if re.match(r"https?://", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{page_names(page)} links to {link}, which is not there"
+        if anchor:
+            assert anchor in anchors(target), f"{page_names(page)}: {link} has no such heading"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_names)
+def test_natxy_commands_exist(page: Path) -> None:
+    for line in code_lines(page):
+        named = COMMAND.match(line)
+        if named is None:
+            continue
+        verb, rest = named.groups()
+        assert verb in commands(), f"{page_names(page)}: there is no `natxy {verb}`"
+        unknown = set(OPTION.findall(rest)) - options_of(commands()[verb]) - {"--help"}
+        assert not unknown, f"{page_names(page)}: `natxy {verb}` has no {', '.join(sorted(unknown))}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_names)
+def test_make_targets_and_presets_exist(page: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+    for line in code_lines(page):
+        for target in re.findall(r"(?:^|&& )make ([a-z][a-z-]*)", line):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"there is no `make {target}`"
+        for preset in re.findall(r"--preset ([a-z-]+)", line):
+            assert preset in {p["name"] for p in presets}, f"there is no preset {preset}"
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    reached, waiting = set[Path](), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        reached.add(page)
+        paths = (link.partition("#")[0] for link in LINK.findall(page.read_text()))
+        linked = {(page.parent / path).resolve() for path in paths if path.endswith(".md")}
+        waiting += [page for page in linked if page.exists() and page not in reached]
+    unreached = {page_names(page) for page in set(PAGES) - reached}
+    assert not unreached, f"no way leads from the README to {', '.join(sorted(unreached))}"
