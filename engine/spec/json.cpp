@@ -40,7 +40,7 @@ std::array<std::uint8_t, 6> mac_address(const Value& value) {
     const auto digit = kDigits.find(static_cast<char>(lower));
     const bool separator = i % 3 == 2;
     if (separator ? text[i] != ':' : digit == std::string::npos) value.refuse(kRight);
-    if (!separator) octets[i / 3] = static_cast<std::uint8_t>(octets[i / 3] << 4U | digit);
+    if (!separator) octets[i / 3] = static_cast<std::uint8_t>(octets[i / 3] * 16U + digit);
   }
   return octets;
 }
