@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <thread>
 
 #include "run/clock.hpp"
 
@@ -11,6 +12,16 @@ class Control {
  public:
   Control(unsigned senders, Ticks drain, const std::atomic<bool>& cancelled)
       : drain_(drain), cancelled_(cancelled), senders_(senders) {}
+
+  // Called by each of `workers` threads when it is ready; returns when the phase starts, the same
+  // for all. The last one to be ready sets it `lead` ticks ahead. 0: cancelled.
+  template <class Clock>
+  [[nodiscard]] Ticks arrive(unsigned workers, Ticks lead) {
+    if (arrived_.fetch_add(1) + 1 == workers) start_.store(Clock::now() + lead);
+    while (start_.load() == 0 && !cancelled_.load()) std::this_thread::yield();
+    return start_.load();
+  }
+  [[nodiscard]] Ticks start() const { return start_.load(); }
 
   // Each sender says once when its last frame's period is over; the last one starts the drain.
   void sender_done(Ticks when) {
@@ -30,6 +41,8 @@ class Control {
   Ticks drain_;
   const std::atomic<bool>& cancelled_;
   std::atomic<unsigned> senders_;
+  std::atomic<unsigned> arrived_{0};
+  std::atomic<Ticks> start_{0};
   std::atomic<Ticks> latest_{0};
   std::atomic<Ticks> deadline_{kNever};
 };

@@ -44,7 +44,6 @@ struct ReceiverReport {
 
 struct ReceiverSetup {
   std::uint32_t tag = 0;
-  Ticks start = 0;
   Ticks frame_timeout = kNever;
   std::uint64_t window = 0;           // numbers; see Window
   unsigned senders = 1;               // order is judged within each one's share
@@ -68,13 +67,17 @@ class Receiver {
     report_.examples.reserve(kMaxExamples);
   }
 
+  void begin(Ticks start) {
+    start_ = start;
+    last_poll_ = start;
+  }
+
   void step(Ticks now) {
     const auto n = queue_->receive(frames_.data(), kMaxReceive);
     const auto gap = now - last_poll_;
     last_poll_ = now;
     if (n == 0) return;
-    if (polled_) report_.worst_poll_gap = std::max(report_.worst_poll_gap, gap);
-    polled_ = true;
+    if (now > start_) report_.worst_poll_gap = std::max(report_.worst_poll_gap, gap);
     take_all(n, Clock::now());
   }
 
@@ -138,7 +141,7 @@ class Receiver {
       ++tally.duplicated;
       return;
     }
-    const auto departed = setup_.start + plan_->schedule.due(number) + stamp.lateness();
+    const auto departed = start_ + plan_->schedule.due(number) + stamp.lateness();
     const auto delay = arrived > departed ? arrived - departed : 0;
     tally.negative_delays += arrived < departed ? 1 : 0;
     if (mark == Window::Mark::kTooOld || delay > setup_.frame_timeout) [[unlikely]] {
@@ -193,8 +196,8 @@ class Receiver {
   flow::Divider by_senders_;
   std::vector<std::uint64_t> expected_;
   std::array<typename Queue::Frame, kMaxReceive> frames_{};
+  Ticks start_ = 0;
   Ticks last_poll_ = 0;
-  bool polled_ = false;
   ReceiverReport report_;
   alignas(64) std::atomic<std::uint64_t> progress_{0};
 };

@@ -35,30 +35,31 @@ struct SenderReport {
   Histogram<5> send_call;
 };
 
-struct SenderTiming {
-  Ticks start = 0;
-  // A sender that is behind by more gives up: the port is stalled, and a stamp's lateness has 32 bits.
-  Ticks give_up = Ticks{1} << 31U;
-};
+// A sender that is behind by more gives up: the port is stalled, and a stamp's lateness has 32 bits.
+inline constexpr Ticks kGiveUp = Ticks{1} << 31U;
 
 template <flow::Shape kShape, class Clock, class Queue>
 class Sender {
  public:
-  Sender(const StreamPlan& plan, Share share, SenderTiming timing, Queue& queue, Control& control)
+  Sender(const StreamPlan& plan, Share share, Queue& queue, Control& control,
+         Ticks give_up_after = kGiveUp)
       : plan_(&plan),
         queue_(&queue),
         control_(&control),
-        timing_(timing),
+        give_up_after_(give_up_after),
         cursor_(plan.schedule, share.index, share.count),
-        stride_(share.count) {
-    set_due(timing.start);
+        stride_(share.count) {}
+
+  void begin(Ticks start) {
+    start_ = start;
+    set_due(start);
   }
 
   void step(Ticks now) {
     if (now < due_) return;
-    if (now - due_ > timing_.give_up) [[unlikely]] return give_up(now);
+    if (now - due_ > give_up_after_) [[unlikely]] return give_up(now);
     auto after = cursor_;
-    const auto batch = collect(after, now - timing_.start);
+    const auto batch = collect(after, now - start_);
     const auto prepared = plan_->mix.mixed() ? prepare_mixed(batch) : prepare_uniform(batch);
     if (!prepared) [[unlikely]] {  // the pool is empty: the port has not sent what it took
       report_.refused_by_port += batch.size;
@@ -183,11 +184,11 @@ class Sender {
 
   void set_due(Ticks now) {
     if (!cursor_.done()) [[likely]] {
-      due_ = timing_.start + cursor_.due();
+      due_ = start_ + cursor_.due();
       return;
     }
     due_ = kNever;
-    control_->sender_done(std::max(now, timing_.start + plan_->schedule.end()));
+    control_->sender_done(std::max(now, start_ + plan_->schedule.end()));
   }
 
   [[gnu::noinline]] void give_up(Ticks now) {
@@ -202,7 +203,8 @@ class Sender {
   const StreamPlan* plan_;
   Queue* queue_;
   Control* control_;
-  SenderTiming timing_;
+  Ticks start_ = 0;
+  Ticks give_up_after_;
   Cursor cursor_;
   std::uint64_t stride_;
   Ticks due_ = kNever;

@@ -20,6 +20,7 @@ using tests::FakeTxQueue;
 using tests::Wire;
 
 constexpr flow::Shape kVaried{.addresses_vary = true};
+constexpr Ticks kStart = 100;
 using TestSender = Sender<kVaried, FakeClock, FakeTxQueue>;
 using TestReceiver = Receiver<kVaried, FakeClock, FakeRxQueue>;
 
@@ -43,8 +44,9 @@ class Loop : public testing::Test {
   }
 
   // Sends everything, the clock moving by `tick` between steps.
-  SenderReport send_all(Ticks tick, SenderTiming timing = {.start = 100}) {
-    TestSender sender(plan_, {}, timing, tx_, control_);
+  SenderReport send_all(Ticks tick, Ticks give_up_after = kGiveUp) {
+    TestSender sender(plan_, {}, tx_, control_, give_up_after);
+    sender.begin(kStart);
     while (!control_.draining()) {
       sender.step(FakeClock::time);
       FakeClock::time += tick;
@@ -53,11 +55,12 @@ class Loop : public testing::Test {
   }
   ReceiverReport receive_all(ReceiverSetup setup) {
     TestReceiver receiver(&plan_, setup, rx_);
+    receiver.begin(kStart);
     while (wire_.size() > 0) receiver.step(FakeClock::time);
     return receiver.report();
   }
   [[nodiscard]] ReceiverSetup setup() const {
-    return {.tag = plan_.tag, .start = 100, .window = 4096};
+    return {.tag = plan_.tag, .window = 4096};
   }
   std::vector<std::vector<std::uint8_t>> drain_wire() {
     std::vector<std::vector<std::uint8_t>> frames;
@@ -127,14 +130,14 @@ TEST_F(Loop, AFullGatewayHasLostTheFrame) {
 
 TEST_F(Loop, AStalledPortEndsTheSending) {
   tx_.accept = [](unsigned) { return 0U; };
-  const auto sent = send_all(1000, {.start = 100, .give_up = 50'000});
+  const auto sent = send_all(1000, 50'000);
   EXPECT_TRUE(sent.gave_up);
   EXPECT_EQ(sent.sent[0], 0U);
 }
 
 TEST_F(Loop, AnEmptyPoolIsThePortsRefusal) {
   tx_.pool_size = 4;
-  const auto sent = send_all(20'000, {.start = 100, .give_up = 500'000});
+  const auto sent = send_all(20'000, 500'000);
   EXPECT_TRUE(sent.gave_up);
   EXPECT_GT(sent.refused_by_port, 0U);
 }
@@ -205,8 +208,10 @@ TEST_F(Loop, AFrameTimeoutMakesFramesLate) {
 }
 
 TEST_F(Loop, ADelayIsFromTheStampToTheReceiveCall) {
-  TestSender sender(plan_, {}, {.start = 100}, tx_, control_);
+  TestSender sender(plan_, {}, tx_, control_);
   TestReceiver receiver(&plan_, setup(), rx_);
+  sender.begin(kStart);
+  receiver.begin(kStart);
   while (!control_.draining()) {
     sender.step(FakeClock::time);
     FakeClock::time += 40;
@@ -237,8 +242,8 @@ TEST_F(MixedLoop, SeveralSendersShareADirectionWithoutARest) {
   Control control(3, 1000, cancelled);
   std::vector<std::unique_ptr<TestSender>> senders;
   for (unsigned i = 0; i < 3; ++i) {
-    senders.push_back(std::make_unique<TestSender>(plan_, Share{i, 3}, SenderTiming{.start = 100},
-                                                   tx_, control));
+    senders.push_back(std::make_unique<TestSender>(plan_, Share{i, 3}, tx_, control));
+    senders.back()->begin(kStart);
   }
   while (!control.draining()) {
     for (auto& sender : senders) sender->step(FakeClock::time);
@@ -263,18 +268,18 @@ TEST(Threads, SendersAndReceiversOnThreadsOfTheirOwn) {
     }
   };
   Control control(2, rate.from_ns(20'000'000), cancelled);
-  const auto start = Steady::now() + 1'000'000;
   FakeTxQueue tx[2]{FakeTxQueue(wire), FakeTxQueue(wire)};
   FakeRxQueue rx(wire);
   Receiver<kVaried, Steady, FakeRxQueue> receiver(
-      &plan, {.tag = plan.tag, .start = start, .window = 20'000, .senders = 2}, rx);
+      &plan, {.tag = plan.tag, .window = 20'000, .senders = 2}, rx);
   std::vector<std::unique_ptr<Sender<kVaried, Steady, FakeTxQueue>>> senders;
   for (unsigned i = 0; i < 2; ++i) {
     for (unsigned kind = 0; kind < 2; ++kind) tx[i].fill(kind, plan.kinds[kind].departure.octets());
     senders.push_back(std::make_unique<Sender<kVaried, Steady, FakeTxQueue>>(
-        plan, Share{i, 2}, SenderTiming{.start = start, .give_up = kNever}, tx[i], control));
+        plan, Share{i, 2}, tx[i], control, kNever));
   }
   const auto loop = [&](auto& task) {
+    task.begin(control.arrive<Steady>(3, 1'000'000));
     for (auto now = Steady::now(); !control.over(now); now = Steady::now()) task.step(now);
   };
   std::thread receiving([&] { loop(receiver); });
