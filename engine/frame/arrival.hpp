@@ -80,6 +80,14 @@ struct Claimed {
   return load<std::uint16_t>(frame + layout.udp + 6) != 0 && fold(sum) == 0xffffU;
 }
 
+// ARP, or ICMPv6 Neighbour Solicitation or Advertisement: for the neighbour responder.
+[[nodiscard]] inline bool concerns_neighbours(const std::uint8_t* frame, std::uint32_t size) {
+  if (size < 42) return false;
+  const auto type = read16(frame + 12);
+  if (type == 0x0806) return true;
+  return type == 0x86dd && size >= 78 && frame[20] == 58 && (frame[54] == 135 || frame[54] == 136);
+}
+
 // What frames of one kind must look like when they arrive.
 class Arrival {
  public:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "run/words.hpp"
+
 namespace natxy::run {
 namespace {
 
@@ -9,11 +11,6 @@ using spec::Direction;
 using spec::Side;
 
 constexpr std::array kSides{Side::kLeft, Side::kRight};
-
-const char* name(Direction direction) {
-  return direction == Direction::kForward ? "forward" : "reverse";
-}
-const char* name(Side side) { return side == Side::kLeft ? "left" : "right"; }
 
 // How many workers do nothing but receive.
 unsigned receiving_workers(unsigned workers, std::size_t directions) {
@@ -85,11 +82,11 @@ std::vector<WorkerTasks> assign(const AssignmentInput& input) {
 std::vector<std::string> WorkerTasks::describe() const {
   std::vector<std::string> tasks;
   for (const auto& [direction, share] : senders) {
-    tasks.push_back(std::string("send ") + name(direction) + " " +
+    tasks.push_back("send " + words(direction) + " " +
                     std::to_string(share.index + 1) + "/" + std::to_string(share.count));
   }
-  for (const auto side : receivers) tasks.push_back(std::string("receive ") + name(side));
-  for (const auto side : services) tasks.push_back(std::string("neighbours ") + name(side));
+  for (const auto side : receivers) tasks.push_back("receive " + words(side));
+  for (const auto side : services) tasks.push_back("neighbours " + words(side));
   return tasks;
 }
 

@@ -173,20 +173,12 @@ class Receiver {
 
   // Counts a frame that is not of this trial; true if it is for the neighbour responder.
   [[gnu::noinline]] bool stranger(const frame::Claimed& claimed) {
-    if (concerns_neighbours(claimed.frame, claimed.size)) {
+    if (frame::concerns_neighbours(claimed.frame, claimed.size)) {
       ++report_.neighbour;
       return true;
     }
     ++report_.foreign;
     return false;
-  }
-
-  // ARP, or ICMPv6 Neighbour Solicitation and Advertisement.
-  [[nodiscard]] static bool concerns_neighbours(const std::uint8_t* frame, std::uint32_t size) {
-    if (size < 42) return false;
-    const auto type = frame::read16(frame + 12);
-    if (type == 0x0806) return true;
-    return type == 0x86dd && size >= 78 && frame[20] == 58 && (frame[54] == 135 || frame[54] == 136);
   }
 
   const StreamPlan* plan_;

@@ -11,7 +11,9 @@ KindPlan compile_kind(const std::optional<spec::Traffic>& traffic, std::uint16_t
   const auto& link = context.links[traffic->departure.ip_version == spec::IpVersion::k4 ? 0 : 1];
   return {.flow = flow::Flow(*traffic, seed),
           .departure = frame::Departure(*traffic, frame_size_bytes, link),
-          .arrival = frame::Arrival(*traffic, frame_size_bytes)};
+          .arrival = frame::Arrival(*traffic, frame_size_bytes),
+          .hop_limit = static_cast<std::uint8_t>(
+              traffic->hop_limit_drop ? frame::kInitialHopLimit - *traffic->hop_limit_drop : 0)};
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct KindPlan {
   flow::Flow flow;
   frame::Departure departure;
   frame::Arrival arrival;
+  std::uint8_t hop_limit = 0;  // on arrival, where the spec says it; 0: learned
 };
 
 struct StreamPlan {

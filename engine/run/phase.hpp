@@ -1,0 +1,205 @@
+// One phase of a trial: its senders and receivers, on the device's workers, from start to the end
+// of the drain.
+//
+// Device, here and in the files beside: see port/device.hpp.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "run/assignment.hpp"
+#include "run/control.hpp"
+#include "run/receiver.hpp"
+#include "run/sender.hpp"
+#include "run/worker.hpp"
+
+namespace natxy::run {
+
+struct StreamReport {
+  const StreamPlan* plan = nullptr;
+  SenderReport sender;  // of all senders of the direction
+  ReceiverReport receiver;
+};
+
+struct WorkerSummary {
+  int cpu = 0;
+  std::vector<std::string> tasks;
+  WorkerReport report;
+};
+
+struct PhaseReport {
+  std::vector<StreamReport> streams;
+  std::array<ReceiverReport, 2> ports;  // by Side; a stream's receiver again, or a silent port's
+  std::vector<WorkerSummary> workers;
+  Ticks start = 0;
+  Ticks end = 0;
+};
+
+struct PhaseSetup {
+  Ticks drain = 0;
+  Ticks frame_timeout = kNever;
+  bool realtime = false;
+  // Hop limits on arrival by direction and kind, 0 where unknown.
+  std::array<std::array<std::uint8_t, 2>, 2> hop_limits{};
+};
+
+inline void merge(SenderReport& into, const SenderReport& from) {
+  for (std::size_t kind = 0; kind < 2; ++kind) into.sent[kind] += from.sent[kind];
+  into.refused_by_gateway += from.refused_by_gateway;
+  into.refused_by_port += from.refused_by_port;
+  into.largest_burst = std::max(into.largest_burst, from.largest_burst);
+  into.first_departure = std::min(into.first_departure, from.first_departure);
+  into.last_departure = std::max(into.last_departure, from.last_departure);
+  into.gave_up = into.gave_up || from.gave_up;
+  into.lateness.merge(from.lateness);
+  into.send_call.merge(from.send_call);
+}
+
+template <flow::Shape kShape, class Clock, class Device>
+class Phase {
+  using TaskSender = Sender<kShape, Clock, typename Device::TxQueue>;
+  using TaskReceiver = Receiver<kShape, Clock, typename Device::RxQueue>;
+  using TaskWorker = Worker<Clock, TaskSender, TaskReceiver, typename Device::Service>;
+
+ public:
+  Phase(Device& device, const std::vector<StreamPlan>& plans, const PhaseSetup& setup,
+        const std::atomic<bool>& cancelled)
+      : device_(device),
+        plans_(plans),
+        setup_(setup),
+        tasks_(assign(assignment_input())),
+        control_(count_senders(), setup.drain, cancelled) {
+    for (std::size_t side = 0; side < 2; ++side) make_receiver(static_cast<spec::Side>(side));
+    for (const auto& tasks : tasks_) workers_.push_back(make_worker(tasks));
+  }
+
+  void start() {
+    const auto lead = device_.ticks().from_ns(kLeadNs);
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      device_.launch(
+          static_cast<unsigned>(i),
+          [this, i, lead] {
+            workers_[i]->run(control_, static_cast<unsigned>(workers_.size()), lead);
+          },
+          setup_.realtime);
+    }
+  }
+  [[nodiscard]] bool running() const { return device_.running(); }
+  void join() { device_.join(); }
+
+  [[nodiscard]] bool draining() const { return control_.draining(); }
+  [[nodiscard]] Ticks start_ticks() const { return control_.start(); }
+  [[nodiscard]] std::array<std::uint64_t, 2> sent() const {
+    std::array<std::uint64_t, 2> counts{};
+    for (const auto& [direction, sender] : senders_) {
+      counts[static_cast<std::size_t>(direction)] += sender->progress();
+    }
+    return counts;
+  }
+  [[nodiscard]] std::array<std::uint64_t, 2> received() const {
+    return {receivers_[1]->progress(), receivers_[0]->progress()};  // forward arrives on the right
+  }
+
+  // After join().
+  [[nodiscard]] PhaseReport report() const {
+    PhaseReport report{.start = control_.start(), .end = control_.deadline()};
+    for (std::size_t side = 0; side < 2; ++side) report.ports[side] = receivers_[side]->report();
+    for (const auto& plan : plans_) {
+      StreamReport stream{.plan = &plan};
+      for (const auto& [direction, sender] : senders_) {
+        if (direction == plan.direction) merge(stream.sender, sender->report());
+      }
+      stream.receiver = report.ports[static_cast<std::size_t>(plan.to())];
+      report.streams.push_back(std::move(stream));
+    }
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      report.workers.push_back({.cpu = device_.worker_cpu(static_cast<unsigned>(i)),
+                                .tasks = tasks_[i].describe(),
+                                .report = workers_[i]->report});
+    }
+    return report;
+  }
+
+ private:
+  static constexpr std::uint64_t kLeadNs = 100'000;  // all threads leave the barrier before it is over
+
+  [[nodiscard]] AssignmentInput assignment_input() const {
+    AssignmentInput input{.workers = device_.workers()};
+    for (const auto& plan : plans_) input.directions.push_back(plan.direction);
+    for (std::size_t side = 0; side < 2; ++side) {
+      input.transmit_queues[side] = device_.tx_queues(static_cast<spec::Side>(side));
+    }
+    return input;
+  }
+
+  [[nodiscard]] unsigned count_senders() const {
+    std::size_t count = 0;
+    for (const auto& tasks : tasks_) count += tasks.senders.size();
+    return static_cast<unsigned>(count);
+  }
+
+  [[nodiscard]] const StreamPlan* arriving_at(spec::Side side) const {
+    for (const auto& plan : plans_) {
+      if (plan.to() == side) return &plan;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] const StreamPlan& plan_of(spec::Direction direction) const {
+    for (const auto& plan : plans_) {
+      if (plan.direction == direction) return plan;
+    }
+    __builtin_unreachable();  // assign() names no other direction
+  }
+
+  void make_receiver(spec::Side side) {
+    const auto* plan = arriving_at(side);
+    ReceiverSetup setup{.tag = plans_.front().tag, .frame_timeout = setup_.frame_timeout};
+    if (plan != nullptr) {
+      setup.window = window_of(*plan);
+      setup.hop_limits = setup_.hop_limits[static_cast<std::size_t>(plan->direction)];
+      for (const auto& tasks : tasks_) {
+        for (const auto& sender : tasks.senders) {
+          if (sender.direction == plan->direction) setup.senders = sender.share.count;
+        }
+      }
+    }
+    receivers_[static_cast<std::size_t>(side)] =
+        std::make_unique<TaskReceiver>(plan, setup, device_.rx_queue(side));
+  }
+
+  // Frames that leave within a drain and a second: what comes later than that is late anyway.
+  [[nodiscard]] std::uint64_t window_of(const StreamPlan& plan) const {
+    const auto span = static_cast<double>(setup_.drain) / static_cast<double>(device_.ticks().hz());
+    const auto frames = static_cast<double>(plan.schedule.max_rate_fps()) * (span + 1);
+    return std::min(plan.schedule.frames(), static_cast<std::uint64_t>(frames) + 1);
+  }
+
+  [[nodiscard]] std::unique_ptr<TaskWorker> make_worker(const WorkerTasks& tasks) {
+    auto worker = std::make_unique<TaskWorker>();
+    for (const auto& [direction, share] : tasks.senders) {
+      auto& queue = device_.tx_queue(from_side(direction), share.index);
+      senders_.push_back({direction, std::make_unique<TaskSender>(plan_of(direction), share, queue,
+                                                                  control_)});
+      worker->senders.push_back(senders_.back().second.get());
+    }
+    for (const auto side : tasks.receivers) {
+      worker->receivers.push_back(receivers_[static_cast<std::size_t>(side)].get());
+    }
+    for (const auto side : tasks.services) worker->services.push_back(&device_.service(side));
+    return worker;
+  }
+
+  Device& device_;
+  const std::vector<StreamPlan>& plans_;
+  PhaseSetup setup_;
+  std::vector<WorkerTasks> tasks_;
+  Control control_;
+  std::vector<std::pair<spec::Direction, std::unique_ptr<TaskSender>>> senders_;
+  std::array<std::unique_ptr<TaskReceiver>, 2> receivers_;
+  std::vector<std::unique_ptr<TaskWorker>> workers_;
+};
+
+}  // namespace natxy::run

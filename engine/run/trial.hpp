@@ -1,0 +1,199 @@
+// A trial from request to result: neighbours, warm-up, phases, drain.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "run/outcome.hpp"
+#include "run/phase.hpp"
+#include "run/warm_up.hpp"
+#include "spec/event.hpp"
+
+namespace natxy::run {
+
+// One instantiation of the hot loops for each combination of what varies, chosen once a phase.
+template <class Use>
+auto dispatch(flow::Shape shape, Use&& use) {
+  using flow::Shape;
+  if (shape.enumerated) {
+    return shape.addresses_vary
+               ? use.template operator()<Shape{.addresses_vary = true, .enumerated = true}>()
+               : use.template operator()<Shape{.addresses_vary = false, .enumerated = true}>();
+  }
+  return shape.addresses_vary
+             ? use.template operator()<Shape{.addresses_vary = true, .enumerated = false}>()
+             : use.template operator()<Shape{.addresses_vary = false, .enumerated = false}>();
+}
+
+// Called about every 10 ms while a trial runs: reads requests, tells progress.
+using Poll = std::function<void(const spec::Progress&)>;
+
+template <class Clock, class Device>
+class TrialRunner {
+ public:
+  explicit TrialRunner(Device& device) : device_(device) {}
+
+  // Throws spec::TrialError, also where it was cancelled.
+  spec::TrialResult run(const spec::TrialSpec& spec, const Poll& poll,
+                        const std::atomic<bool>& cancelled) {
+    TrialMeasure measure{.requested = Clock::now()};
+    progress_ = {.duration_ns = planned_ns(spec)};
+    requested_ = measure.requested;
+    const auto told = [&](spec::Stage stage) {
+      progress_.stage = stage;
+      progress_.elapsed_ns = elapsed_ns();
+      poll(progress_);
+    };
+    told(spec::Stage::kNeighbours);
+    const auto plans = prepare(spec, [&] { told(spec::Stage::kNeighbours); }, cancelled);
+    stop_if(cancelled);
+    auto setup = phase_setup(spec, plans.front());
+    if (spec.warm_up.mode == spec::WarmUpMode::kProbes) {
+      fill(plans.front());
+      WarmUp<Clock, Device> warm_up(device_, plans.front());
+      learn(warm_up.run(spec.warm_up.timeout_ns, [&] { told(spec::Stage::kWarmUp); }, cancelled),
+            setup);
+      stop_if(cancelled);
+    }
+    const std::array before{device_.counters(spec::Side::kLeft),
+                            device_.counters(spec::Side::kRight)};
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      fill(plans[i]);
+      measure.phases.push_back(run_phase(plans[i], setup, told, cancelled));
+      stop_if(cancelled);
+      if (i + 1 < plans.size()) wait(spec.phases[i].gap_ns, told, cancelled);
+    }
+    for (std::size_t side = 0; side < 2; ++side) {
+      const auto which = static_cast<spec::Side>(side);
+      measure.ports[side] = {.moved = device_.counters(which) - before[side],
+                             .rx_ring_frames = device_.rx_ring_frames(which)};
+    }
+    return outcome(spec, measure, device_.ticks());
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kPollEvery{10};
+
+  static void stop_if(const std::atomic<bool>& cancelled) {
+    if (cancelled.load()) throw spec::TrialError(spec::ErrorKind::kCancelled, "cancelled");
+  }
+
+  [[nodiscard]] std::uint64_t elapsed_ns() const {
+    return static_cast<std::uint64_t>(
+        device_.ticks().to_ns(static_cast<double>(Clock::now() - requested_)));
+  }
+
+  [[nodiscard]] std::uint64_t planned_ns(const spec::TrialSpec& spec) const {
+    double total = 0;
+    for (const auto& phase : spec.phases) {
+      Ticks longest = 0;
+      for (const auto& stream : phase.streams) {
+        longest = std::max(longest, Schedule(stream.segments, device_.ticks()).end());
+      }
+      total += device_.ticks().to_ns(static_cast<double>(longest)) +
+               static_cast<double>(spec.drain_ns) + static_cast<double>(phase.gap_ns);
+    }
+    return static_cast<std::uint64_t>(total);
+  }
+
+  // Resolves neighbours and compiles every phase's streams.
+  template <class Told>
+  std::vector<std::vector<StreamPlan>> prepare(const spec::TrialSpec& spec, const Told& told,
+                                               const std::atomic<bool>& cancelled) {
+    device_.resolve(spec, told, cancelled);
+    stop_if(cancelled);
+    std::vector<std::vector<StreamPlan>> plans;
+    for (std::size_t phase = 0; phase < spec.phases.size(); ++phase) {
+      plans.emplace_back();
+      for (const auto& stream : spec.phases[phase].streams) {
+        const auto from = from_side(stream.direction);
+        plans.back().push_back(compile(
+            stream, {.seed = spec.seed, .nonce = spec.nonce, .phase = phase,
+                     .ticks = device_.ticks(),
+                     .links = {device_.link(from, spec::IpVersion::k4),
+                               device_.link(from, spec::IpVersion::k6)}}));
+      }
+    }
+    return plans;
+  }
+
+  // Every sender's pools hold the templates of its stream; what has not changed is not touched.
+  void fill(const std::vector<StreamPlan>& plans) {
+    for (const auto& plan : plans) {
+      for (unsigned queue = 0; queue < device_.tx_queues(plan.from()); ++queue) {
+        for (const auto kind : {spec::Kind::kForeground, spec::Kind::kBackground}) {
+          const auto& octets = plan.kind(kind).departure.octets();
+          if (octets.empty()) continue;
+          device_.tx_queue(plan.from(), queue).fill(static_cast<unsigned>(kind), octets);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] PhaseSetup phase_setup(const spec::TrialSpec& spec,
+                                       const std::vector<StreamPlan>& plans) const {
+    PhaseSetup setup{.drain = device_.ticks().from_ns(spec.drain_ns),
+                     .frame_timeout = spec.frame_timeout_ns == 0
+                                          ? kNever
+                                          : device_.ticks().from_ns(spec.frame_timeout_ns),
+                     .realtime = spec.realtime};
+    for (const auto& plan : plans) {
+      for (std::size_t kind = 0; kind < 2; ++kind) {
+        setup.hop_limits[static_cast<std::size_t>(plan.direction)][kind] =
+            plan.kinds[kind].hop_limit;
+      }
+    }
+    return setup;
+  }
+
+  static void learn(const std::vector<Probe>& probes, PhaseSetup& setup) {
+    for (const auto& probe : probes) {
+      setup.hop_limits[static_cast<std::size_t>(probe.plan->direction)]
+                      [static_cast<std::size_t>(probe.kind)] = probe.hop_limit;
+    }
+  }
+
+  template <class Told>
+  PhaseReport run_phase(const std::vector<StreamPlan>& plans, const PhaseSetup& setup,
+                        const Told& told, const std::atomic<bool>& cancelled) {
+    flow::Shape shape;
+    for (const auto& plan : plans) {
+      shape.addresses_vary |= plan.shape().addresses_vary;
+      shape.enumerated |= plan.shape().enumerated;
+    }
+    return dispatch(shape, [&]<flow::Shape kShape>() {
+      Phase<kShape, Clock, Device> phase(device_, plans, setup, cancelled);
+      phase.start();
+      while (phase.running()) {
+        std::this_thread::sleep_for(kPollEvery);
+        progress_.sent = phase.sent();
+        progress_.received = phase.received();
+        told(phase.draining() ? spec::Stage::kDraining : spec::Stage::kSending);
+      }
+      phase.join();
+      return phase.report();
+    });
+  }
+
+  template <class Told>
+  void wait(std::uint64_t gap_ns, const Told& told, const std::atomic<bool>& cancelled) {
+    const auto end = Clock::now() + device_.ticks().from_ns(gap_ns);
+    while (Clock::now() < end) {
+      device_.service(spec::Side::kLeft).step(Clock::now());
+      device_.service(spec::Side::kRight).step(Clock::now());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      told(spec::Stage::kSending);
+      stop_if(cancelled);
+    }
+  }
+
+  Device& device_;
+  spec::Progress progress_;
+  Ticks requested_ = 0;
+};
+
+}  // namespace natxy::run

@@ -1,0 +1,32 @@
+#include "run/warm_up.hpp"
+
+#include "run/words.hpp"
+
+namespace natxy::run {
+
+std::vector<Probe> probes_of(const std::vector<StreamPlan>& plans) {
+  std::vector<Probe> probes;
+  for (const auto& plan : plans) {
+    for (const auto kind : {spec::Kind::kForeground, spec::Kind::kBackground}) {
+      if (plan.mix.count(kind, plan.schedule.frames()) > 0) {
+        probes.push_back({.plan = &plan, .kind = kind});
+      }
+    }
+  }
+  return probes;
+}
+
+std::string deaf(const std::vector<Probe>& probes, std::uint64_t timeout_ns) {
+  std::string sentence = "no probe came through in " + milliseconds(timeout_ns);
+  for (const auto& probe : probes) {
+    if (probe.hop_limit != 0) continue;
+    sentence += "; " + words(probe.plan->direction) + " " + words(probe.kind) + ": " +
+                std::to_string(probe.sent) + " sent from the " + words(probe.plan->from()) + ", ";
+    sentence += probe.defect ? "what arrived on the " + words(probe.plan->to()) +
+                                   " had a wrong " + words(*probe.defect)
+                             : "none arrived on the " + words(probe.plan->to());
+  }
+  return sentence;
+}
+
+}  // namespace natxy::run

@@ -1,0 +1,134 @@
+// Probe frames, one of each stream and kind at a time, until one of each has come through: the
+// path is open in every direction, and the hop limits on arrival are known.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/clock.hpp"
+#include "run/stream_plan.hpp"
+#include "spec/event.hpp"
+
+namespace natxy::run {
+
+// What is known of one stream's kind during the warm-up.
+struct Probe {
+  const StreamPlan* plan;
+  spec::Kind kind;
+  std::uint64_t sent = 0;
+  std::optional<frame::Defect> defect;  // of the last one that came, wrong
+  std::uint8_t hop_limit = 0;           // of the one that came, right; 0: none yet
+};
+
+[[nodiscard]] std::vector<Probe> probes_of(const std::vector<StreamPlan>& plans);
+// "no probe came through in 5 s: forward foreground: 12 sent, none arrived on the right"
+[[nodiscard]] std::string deaf(const std::vector<Probe>& probes, std::uint64_t timeout_ns);
+
+template <class Clock, class Device>
+class WarmUp {
+ public:
+  WarmUp(Device& device, const std::vector<StreamPlan>& plans)
+      : device_(device), probes_(probes_of(plans)) {}
+
+  // Throws spec::TrialError if the time is over. poll is called between attempts.
+  const std::vector<Probe>& run(std::uint64_t timeout_ns, const std::function<void()>& poll,
+                                const std::atomic<bool>& cancelled) {
+    const auto end = Clock::now() + device_.ticks().from_ns(timeout_ns);
+    const auto interval = device_.ticks().from_ns(kIntervalNs);
+    for (Ticks next = 0; !all_through(); ) {
+      const auto now = Clock::now();
+      if (cancelled.load()) return probes_;
+      if (now >= end) {
+        throw spec::TrialError(spec::ErrorKind::kWarmUp, deaf(probes_, timeout_ns));
+      }
+      if (now >= next) {
+        send();
+        next = now + interval;
+        poll();
+      }
+      receive(spec::Side::kLeft);
+      receive(spec::Side::kRight);
+    }
+    return probes_;
+  }
+
+ private:
+  static constexpr std::uint64_t kIntervalNs = 5'000'000;
+  // Right for every flow: what does not vary is not patched.
+  static constexpr flow::Shape kShape{.addresses_vary = true, .enumerated = true};
+
+  [[nodiscard]] bool all_through() const {
+    return std::ranges::all_of(probes_, [](const Probe& probe) { return probe.hop_limit != 0; });
+  }
+
+  void send() {
+    for (auto& probe : probes_) {
+      if (probe.hop_limit != 0) continue;
+      auto& queue = device_.tx_queue(probe.plan->from(), 0);
+      typename Device::TxQueue::Frame frame;
+      if (!queue.allocate(static_cast<unsigned>(probe.kind), &frame, 1)) continue;
+      const auto& kind = probe.plan->kind(probe.kind);
+      const frame::StreamId stream(probe.plan->direction, probe.kind, 0, true);
+      // Ordinal 0 each time: a probe shows the path, not the flows.
+      kind.departure.template patch<kShape>(queue.data(frame), kind.flow.template at<kShape>(0),
+                                            frame::Stamp::make(probe.plan->tag, stream, 0, 0, 0));
+      if (queue.send(&frame, 1) == 1) {
+        ++probe.sent;
+      } else {
+        queue.release(&frame, 1);
+      }
+    }
+  }
+
+  void receive(spec::Side side) {
+    using Queue = typename Device::RxQueue;
+    auto& queue = device_.rx_queue(side);
+    std::array<typename Queue::Frame, 32> frames;
+    const auto n = queue.receive(frames.data(), static_cast<unsigned>(frames.size()));
+    for (unsigned i = 0; i < n; ++i) {
+      const auto* data = Queue::data(frames[i]);
+      const auto size = Queue::length(frames[i]);
+      if (frame::concerns_neighbours(data, size)) {
+        queue.defer(frames[i]);
+        continue;
+      }
+      take(frame::claim(data, size, probes_.front().plan->tag), side);
+      queue.release(&frames[i], 1);
+    }
+    device_.service(side).step(Clock::now());
+  }
+
+  void take(const frame::Claimed& claimed, spec::Side side) {
+    if (claimed.layout == nullptr || !claimed.stamp.stream().probe()) return;
+    for (auto& probe : probes_) {
+      const frame::StreamId expected(probe.plan->direction, probe.kind, 0, true);
+      if (probe.plan->to() != side || claimed.stamp.stream() != expected) continue;
+      const auto hop_limit = claimed.frame[claimed.layout->hop_limit];
+      const auto defect = judge(probe, claimed, hop_limit);
+      if (defect == frame::Defect::kNone) {
+        probe.hop_limit = hop_limit;
+      } else {
+        probe.defect = defect;
+      }
+    }
+  }
+
+  [[nodiscard]] static frame::Defect judge(const Probe& probe, const frame::Claimed& claimed,
+                                           std::uint8_t hop_limit) {
+    if (!frame::well_formed(claimed)) return frame::Defect::kMalformed;
+    if (!frame::checksums_right(claimed)) return frame::Defect::kChecksum;
+    const auto& kind = probe.plan->kind(probe.kind);
+    const auto expected = kind.hop_limit != 0 ? kind.hop_limit : hop_limit;
+    return kind.arrival.template check<kShape>(claimed, kind.flow.template at<kShape>(0), expected);
+  }
+
+  Device& device_;
+  std::vector<Probe> probes_;
+};
+
+}  // namespace natxy::run

@@ -1,0 +1,37 @@
+// The field's words for what sentences name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "frame/arrival.hpp"
+#include "spec/trial_spec.hpp"
+
+namespace natxy::run {
+
+[[nodiscard]] inline std::string words(spec::Side side) {
+  return side == spec::Side::kLeft ? "left" : "right";
+}
+[[nodiscard]] inline std::string words(spec::Direction direction) {
+  return direction == spec::Direction::kForward ? "forward" : "reverse";
+}
+[[nodiscard]] inline std::string words(spec::Kind kind) {
+  return kind == spec::Kind::kForeground ? "foreground" : "background";
+}
+[[nodiscard]] inline std::string words(frame::Defect defect) {
+  static constexpr const char* kWords[] = {"nothing",       "form",    "checksum", "frame number",
+                                           "length",        "address", "port",     "hop limit"};
+  return kWords[static_cast<std::size_t>(defect)];
+}
+
+// "1.25 ms": three significant digits are enough for a sentence.
+[[nodiscard]] inline std::string milliseconds(double ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g ms", ns / 1e6);
+  return text;
+}
+[[nodiscard]] inline std::string milliseconds(std::uint64_t ns) {
+  return milliseconds(static_cast<double>(ns));
+}
+
+}  // namespace natxy::run

@@ -1,0 +1,184 @@
+// A whole trial over memory: stages, phases, verdicts, cancelling.
+#include "run/trial.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fake_device.hpp"
+#include "traffic_cases.hpp"
+
+namespace natxy::run {
+namespace {
+
+using spec::IpVersion;
+using tests::FakeDevice;
+using Runner = TrialRunner<tests::SteadyClock, FakeDevice>;
+
+spec::Stream stream(spec::Direction direction, std::uint64_t frames, std::uint64_t rate_fps) {
+  spec::Stream stream;
+  stream.direction = direction;
+  stream.mix = {.n = 4, .m = 3};
+  stream.segments = {{.frames = frames, .rate_fps = rate_fps, .pause_ns = 0}};
+  stream.foreground = tests::varied_traffic(IpVersion::k4, IpVersion::k4);
+  stream.background = tests::traffic(IpVersion::k6, IpVersion::k6);
+  return stream;
+}
+
+spec::TrialSpec both_ways(std::uint64_t frames = 2000, std::uint64_t rate_fps = 100'000) {
+  spec::TrialSpec spec;
+  spec.seed = 1;
+  spec.nonce = 2;
+  spec.drain_ns = 50'000'000;
+  spec.lateness_tolerance_ns = 10'000'000'000;  // the machine may be busy: not what is tested
+  spec.phases = {{.name = "test",
+                  .gap_ns = 0,
+                  .streams = {stream(spec::Direction::kForward, frames, rate_fps),
+                              stream(spec::Direction::kReverse, frames, rate_fps)}}};
+  return spec;
+}
+
+const std::atomic<bool> kGoOn{false};
+const Poll kQuiet = [](const spec::Progress&) {};
+
+void expect_all_came(const spec::TrialResult& result, std::uint64_t frames) {
+  ASSERT_EQ(result.streams.size(), 2U);
+  for (const auto& stream : result.streams) {
+    EXPECT_EQ(stream.due, frames);
+    std::uint64_t received = 0;
+    for (const auto& kind : stream.kinds) {
+      ASSERT_TRUE(kind);
+      EXPECT_EQ(kind->lost, 0U);
+      EXPECT_EQ(kind->misdelivered.total(), 0U);
+      EXPECT_EQ(kind->hop_limit, 64);
+      EXPECT_EQ(kind->delay.count, kind->received);
+      received += kind->received;
+    }
+    EXPECT_EQ(received, frames);
+  }
+}
+
+class Workers : public testing::TestWithParam<unsigned> {};
+
+TEST_P(Workers, AnyNumberCarryOutATrial) {
+  FakeDevice device(GetParam(), 3);
+  const auto result = Runner(device).run(both_ways(), kQuiet, kGoOn);
+  expect_all_came(result, 2000);
+  EXPECT_TRUE(result.valid) << result.invalid_reasons.front();
+  EXPECT_LE(result.workers.size(), GetParam());
+  EXPECT_GE(result.duration_ns, 20e6 + 50e6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, Workers, testing::Values(1U, 2U, 3U, 4U, 6U, 8U));
+
+TEST(Trial, PortsAndPoolsLiveFromTrialToTrial) {
+  FakeDevice device(1);
+  Runner runner(device);
+  for (std::uint32_t nonce = 10; nonce < 13; ++nonce) {
+    auto spec = both_ways(200);
+    spec.nonce = nonce;
+    expect_all_came(runner.run(spec, kQuiet, kGoOn), 200);
+  }
+}
+
+TEST(Trial, FramesOfAnEarlierTrialAreForeign) {
+  FakeDevice device(1);
+  auto early = both_ways(200);
+  Runner(device).run(early, kQuiet, kGoOn);
+  device.wires[1].put(std::vector<std::uint8_t>(60, 7));
+  auto spec = both_ways(200);
+  spec.nonce = 99;
+  spec.warm_up.mode = spec::WarmUpMode::kNeighbours;
+  const auto result = Runner(device).run(spec, kQuiet, kGoOn);
+  EXPECT_EQ(result.ports[1].foreign, 1U);
+  expect_all_came(result, 200);
+}
+
+TEST(Trial, PhasesFollowEachOther) {
+  FakeDevice device(2);
+  auto spec = both_ways(300);
+  spec.phases[0].gap_ns = 5'000'000;
+  auto second = spec.phases[0];
+  second.name = "second";
+  second.streams.pop_back();
+  spec.phases.push_back(second);
+  const auto result = Runner(device).run(spec, kQuiet, kGoOn);
+  ASSERT_EQ(result.streams.size(), 3U);
+  EXPECT_EQ(result.streams[2].phase, "second");
+  EXPECT_EQ(result.streams[2].kinds[0]->lost, 0U);
+  EXPECT_GT(result.streams[2].first_departure_ns, 55e6);
+}
+
+TEST(Trial, ADeafDirectionIsNamed) {
+  FakeDevice device(1);
+  device.tx_queue(spec::Side::kRight, 0).accept = [](unsigned) { return 0U; };
+  auto spec = both_ways();
+  spec.warm_up.timeout_ns = 30'000'000;
+  try {
+    Runner(device).run(spec, kQuiet, kGoOn);
+    FAIL() << "a deaf direction went unnoticed";
+  } catch (const spec::TrialError& error) {
+    EXPECT_EQ(error.kind(), spec::ErrorKind::kWarmUp);
+    EXPECT_EQ(std::string(error.what()),
+              "no probe came through in 30 ms; reverse foreground: 0 sent from the right, none "
+              "arrived on the left; reverse background: 0 sent from the right, none arrived on "
+              "the left");
+  }
+}
+
+TEST(Trial, CancellingEndsItSoon) {
+  FakeDevice device(2);
+  std::atomic<bool> cancelled{false};
+  const auto began = tests::SteadyClock::now();
+  run::Ticks asked = 0;
+  const Poll poll = [&](const spec::Progress& progress) {
+    if (asked != 0 || progress.stage != spec::Stage::kSending || progress.sent[0] == 0) return;
+    cancelled = true;
+    asked = tests::SteadyClock::now();
+  };
+  EXPECT_THROW(Runner(device).run(both_ways(10'000'000, 10'000), poll, cancelled),
+               spec::TrialError);
+  EXPECT_LT(tests::SteadyClock::now() - asked, 100'000'000U);
+  EXPECT_LT(tests::SteadyClock::now() - began, 5'000'000'000U);
+}
+
+TEST(Trial, WhatTheTesterDidWrongMakesItInvalid) {
+  FakeDevice device(1);
+  auto spec = both_ways(100);
+  spec.lateness_tolerance_ns = 1;  // no machine is that punctual
+  const auto late = Runner(device).run(spec, kQuiet, kGoOn);
+  EXPECT_FALSE(late.valid);
+  EXPECT_NE(late.invalid_reasons.front().find("after it was due"), std::string::npos);
+
+  device.ring_frames = 0;
+  spec.lateness_tolerance_ns = 10'000'000'000;
+  spec.nonce = 3;
+  const auto unpolled = Runner(device).run(spec, kQuiet, kGoOn);
+  EXPECT_TRUE(unpolled.valid) << "a ring of unknown size says nothing";
+}
+
+TEST(Trial, ADropCounterThatMovedMakesItInvalid) {
+  FakeDevice device(1);
+  const Poll drop = [&](const spec::Progress& progress) {
+    if (progress.stage == spec::Stage::kSending) device.counts[1].kernel_rx_dropped = 5;
+  };
+  const auto result = Runner(device).run(both_ways(), drop, kGoOn);
+  EXPECT_FALSE(result.valid);
+  EXPECT_EQ(result.ports[1].kernel_rx_dropped, 5U);
+  EXPECT_EQ(result.invalid_reasons.front(),
+            "right port: 5 frames dropped by the network interface (kernel_rx_dropped)");
+}
+
+TEST(Trial, LossIsNotInvalid) {
+  FakeDevice device(1);
+  auto& queue = device.tx_queue(spec::Side::kLeft, 0);
+  queue.gateways_fault = true;
+  unsigned calls = 0;
+  queue.accept = [&calls](unsigned n) { return ++calls > 50 && calls < 100 ? 0 : n; };
+  const auto result = Runner(device).run(both_ways(), kQuiet, kGoOn);
+  EXPECT_TRUE(result.valid);
+  const auto& kinds = result.streams[0].kinds;
+  EXPECT_GT(result.streams[0].refused_by_gateway, 0U);
+  EXPECT_EQ(kinds[0]->lost + kinds[1]->lost, result.streams[0].refused_by_gateway);
+}
+
+}  // namespace
+}  // namespace natxy::run
