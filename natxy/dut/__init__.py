@@ -1,0 +1,1 @@
+"""Drivers of devices under test, one a file."""

@@ -1,0 +1,108 @@
+"""The addresses of a lab: RFC 2544 appendix C's for IPv4, RFC 5180's for IPv6.
+
+A side has a link to the tester and, behind the tester's real address, every network and every
+address that traffic may use: one next hop, whatever is varied. What an IPv4 side is to the IPv6
+side are its virtual addresses, and the other way round.
+"""
+
+from dataclasses import dataclass
+
+from natxy.dut.base import TesterPort
+
+VIRTUAL_IPV6 = "2001:2:0:1000::2"
+VIRTUAL_IPV6_PREFIX = "2001:2:0:1000::/56"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SideAddresses:
+    """One side of the gateway; `gateway_*` are the gateway's own, `tester_*` the next hops."""
+
+    name: str
+    gateway_ipv4: str
+    gateway_ipv6: str
+    tester_ipv4: str
+    tester_ipv6: str
+    ipv4_prefix: str
+    ipv6_prefix: str
+
+
+LEFT = SideAddresses(
+    name="left",
+    gateway_ipv4="198.18.0.1",
+    gateway_ipv6="2001:2::1",
+    tester_ipv4="198.18.0.2",
+    tester_ipv6="2001:2::2",
+    ipv4_prefix="198.18.0.0/16",
+    ipv6_prefix="2001:2::/56",
+)
+RIGHT = SideAddresses(
+    name="right",
+    gateway_ipv4="198.19.0.1",
+    gateway_ipv6="2001:2:0:8000::1",
+    tester_ipv4="198.19.0.2",
+    tester_ipv6="2001:2:0:8000::2",
+    ipv4_prefix="198.19.0.0/16",
+    ipv6_prefix="2001:2:0:8000::/56",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddressPlan:
+    """Which IP version the foreground has on each side, and so what is native and what virtual.
+
+    IPv6 is native on both sides whatever the foreground is: background traffic needs it. IPv4 is
+    native on a side unless that side's IPv4 addresses stand for IPv6 hosts.
+    """
+
+    left_ip_version: int
+    right_ip_version: int
+
+    @property
+    def translates(self) -> bool:
+        return self.left_ip_version != self.right_ip_version
+
+    def ip_version(self, side: SideAddresses) -> int:
+        return self.left_ip_version if side is LEFT else self.right_ip_version
+
+    def has_ipv4(self, side: SideAddresses) -> bool:
+        return not self.translates or self.ip_version(side) == 4
+
+    def tester_port(self, side: SideAddresses, device: str) -> TesterPort:
+        """The port as the tester must see it."""
+        ipv4, is_ipv6_side = self.has_ipv4(side), self.ip_version(side) == 6
+        return TesterPort(
+            device=device,
+            ipv4_real=side.tester_ipv4 if ipv4 else None,
+            ipv4_virtual=side.tester_ipv4 if self.translates and is_ipv6_side else None,
+            ipv6_real=side.tester_ipv6,
+            ipv6_virtual=VIRTUAL_IPV6 if self.translates and not is_ipv6_side else None,
+            next_hop_ipv4=side.gateway_ipv4 if ipv4 else None,
+            next_hop_ipv6=side.gateway_ipv6,
+            own_addresses=(*((side.tester_ipv4,) if ipv4 else ()), side.tester_ipv6),
+        )
+
+    def mappings(self, networks: int) -> list[tuple[str, str]]:
+        """The translator's explicit address mappings (RFC 7757): IPv4 prefix, IPv6 prefix.
+
+        One network: the last 16 bits of an address may vary. More: the network's number is
+        IPv4's bits 16-23 and IPv6's bits 56-63, and the last 8 bits may vary.
+        """
+        four, six = (LEFT, RIGHT) if self.left_ip_version == 4 else (RIGHT, LEFT)
+        pairs = [
+            (six.ipv4_prefix.removesuffix(".0.0/16"), six.ipv6_prefix.removesuffix("::/56")),
+            (four.ipv4_prefix.removesuffix(".0.0/16"), VIRTUAL_IPV6_PREFIX.removesuffix("::/56")),
+        ]
+        if networks == 1:
+            return [(f"{ipv4}.0.0/16", f"{_network(ipv6, 0)}/112") for ipv4, ipv6 in pairs]
+        return [
+            (f"{ipv4}.{number}.0/24", f"{_network(ipv6, number)}/120")
+            for ipv4, ipv6 in pairs
+            for number in range(networks)
+        ]
+
+
+def _network(prefix: str, number: int) -> str:
+    """`2001:2` is short for `2001:2:0:0`; the number is the last octet of the fourth group."""
+    groups = [*prefix.split(":"), "0", "0"][:4]
+    groups[3] = f"{int(groups[3], 16) + number:x}"
+    return ":".join(groups) + "::"

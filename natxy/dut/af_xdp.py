@@ -1,0 +1,89 @@
+"""Tries AF_XDP on an interface for real: a program that is attached, and a socket that is bound.
+
+`python -m natxy.dut.af_xdp INTERFACE` exits with 0 where both work, else says why not. It runs as a
+program of its own because it must be in the interface's network namespace.
+"""
+
+import ctypes
+import mmap
+import os
+import platform
+import socket
+import struct
+import sys
+
+BPF_SYSCALL = {"x86_64": 321, "aarch64": 280, "ppc64le": 361, "riscv64": 280}
+BPF_PROG_LOAD, BPF_LINK_CREATE = 5, 28
+PROG_TYPE_XDP, ATTACH_XDP = 6, 37
+PASS_ALL = struct.pack("<BBhi", 0xB7, 0, 0, 2) + struct.pack("<BBhi", 0x95, 0, 0, 0)  # r0 = 2; exit
+
+AF_XDP, SOL_XDP = 44, 283
+XDP_RX_RING, XDP_UMEM_REG, XDP_FILL_RING, XDP_COMPLETION_RING = 2, 4, 5, 6
+RING_ENTRIES, CHUNKS, CHUNK_BYTES = 64, 64, 4096
+
+
+class Refused(Exception):
+    pass
+
+
+def bpf(command: int, attributes: bytes) -> int:
+    number = BPF_SYSCALL.get(platform.machine())
+    if number is None:
+        raise Refused(f"the number of the bpf system call on {platform.machine()} is not known")
+    libc = ctypes.CDLL(None, use_errno=True)
+    buffer = ctypes.create_string_buffer(attributes, 128)
+    result: int = libc.syscall(number, command, buffer, len(buffer))
+    if result < 0:
+        raise Refused(f"bpf: {os.strerror(ctypes.get_errno())}")
+    return result
+
+
+def attach_program(interface: int) -> int:
+    """A program that lets every frame pass; it goes with the link that is returned."""
+    code = ctypes.create_string_buffer(PASS_ALL, len(PASS_ALL))
+    licence = ctypes.create_string_buffer(b"GPL")
+    load = struct.pack(
+        "<IIQQ", PROG_TYPE_XDP, 2, ctypes.addressof(code), ctypes.addressof(licence)
+    )
+    program = bpf(BPF_PROG_LOAD, load)
+    try:
+        return bpf(BPF_LINK_CREATE, struct.pack("<IIII", program, interface, ATTACH_XDP, 0))
+    finally:
+        os.close(program)
+
+
+def bind_socket(interface: int) -> None:
+    """A socket on the first queue with the smallest memory that will do."""
+    memory = mmap.mmap(-1, CHUNKS * CHUNK_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    with socket.socket(AF_XDP, socket.SOCK_RAW) as xdp:
+        region = struct.pack("<QQIIII", address, len(memory), CHUNK_BYTES, 0, 0, 0)
+        xdp.setsockopt(SOL_XDP, XDP_UMEM_REG, region)
+        for ring in (XDP_FILL_RING, XDP_COMPLETION_RING, XDP_RX_RING):
+            xdp.setsockopt(SOL_XDP, ring, RING_ENTRIES)
+        libc = ctypes.CDLL(None, use_errno=True)
+        where = struct.pack("<HHIII", AF_XDP, 0, interface, 0, 0)
+        if libc.bind(xdp.fileno(), where, len(where)) != 0:
+            raise Refused(f"bind: {os.strerror(ctypes.get_errno())}")
+
+
+def probe(interface: str) -> None:
+    index = socket.if_nametoindex(interface)
+    link = attach_program(index)
+    try:
+        bind_socket(index)
+    finally:
+        os.close(link)
+
+
+def main() -> int:
+    try:
+        probe(sys.argv[1])
+    except (Refused, OSError) as error:
+        print(f"AF_XDP is refused: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""Runs programs by their argument lists, never through a shell."""
+
+import subprocess
+from collections.abc import Sequence
+
+from natxy.errors import DutError
+
+TIMEOUT_S = 30.0
+
+
+def in_namespace(namespace: str, arguments: Sequence[str]) -> list[str]:
+    """The same program, run in a network namespace."""
+    return ["ip", "netns", "exec", namespace, *arguments]
+
+
+def execute(arguments: Sequence[str], *, feed: str = "", timeout_s: float = TIMEOUT_S) -> str:
+    """What the program printed; DutError with its last words if it fails.
+
+    It gets a session of its own: Ctrl-C must not cut off a command that cleans up.
+    """
+    try:
+        done = subprocess.run(
+            arguments,
+            input=feed,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=timeout_s,
+            start_new_session=True,
+        )
+    except FileNotFoundError as missing:
+        raise DutError(f"`{arguments[0]}` is not installed; `make demo` installs it.") from missing
+    except subprocess.TimeoutExpired as late:
+        raise DutError(f"`{' '.join(arguments)}` did not end in {timeout_s:g} s.") from late
+    if done.returncode != 0:
+        words = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
+        raise DutError(f"`{' '.join(arguments)}` ended with {done.returncode}: {words[-1]}")
+    return done.stdout
+
+
+def ip_batch(namespace: str | None, lines: Sequence[str]) -> None:
+    """Many `ip` commands in one process."""
+    scope = ["-n", namespace] if namespace else []
+    execute(["ip", *scope, "-batch", "-"], feed="\n".join(lines) + "\n")
+
+
+def set_sysctls(namespace: str, settings: dict[str, str | int]) -> None:
+    """Sets kernel parameters of a namespace; names as in /proc/sys, with slashes."""
+    assignments = [f"{name}={value}" for name, value in settings.items()]
+    execute(in_namespace(namespace, ["sysctl", "-q", "-w", *assignments]))
+
+
+def write_file(namespace: str, path: str, text: str) -> None:
+    """Writes a file of /sys that belongs to the namespace."""
+    execute(in_namespace(namespace, ["tee", path]), feed=text)

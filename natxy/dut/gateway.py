@@ -1,0 +1,45 @@
+"""What a lab expects of the software that is the gateway in it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from natxy.dut.addresses import AddressPlan
+from natxy.dut.ledger import Ledger
+from natxy.dut.links import LabLinks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """Where the software runs: links that are up, addresses, a CPU, a temporary folder."""
+
+    links: LabLinks
+    plan: AddressPlan
+    cpu: int | None
+    ledger: Ledger
+    folder: Path
+
+    @property
+    def namespace(self) -> str:
+        return self.links.gateway
+
+    def pinned(self, arguments: list[str]) -> list[str]:
+        """The program, run on the gateway's CPU where it has one."""
+        cpu = [] if self.cpu is None else ["taskset", "-c", str(self.cpu)]
+        return ["ip", "netns", "exec", self.namespace, *cpu, *arguments]
+
+
+class Gateway(Protocol):
+    """Kernel or program. `start` finds the links up and without addresses."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None:
+        """Ends what `start` started; the lab removes namespaces and folder."""
+
+    def reset(self) -> None: ...
+
+    def check(self) -> None:
+        """DutError if it has ended."""
+
+    def describe(self) -> dict[str, str]: ...

@@ -1,0 +1,25 @@
+"""The Linux kernel as a router, IPv4 and IPv6."""
+
+from natxy.dut.gateway import Site
+
+
+class KernelRouter:
+    """Has no state that a trial could leave behind, and no process that could end."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def start(self) -> None:
+        self._site.links.route(self._site.plan)
+
+    def stop(self) -> None:
+        pass
+
+    def reset(self) -> None:
+        pass
+
+    def check(self) -> None:
+        pass
+
+    def describe(self) -> dict[str, str]:
+        return {"software": "Linux kernel, IPv4 and IPv6 forwarding"}

@@ -1,0 +1,95 @@
+"""The two veth pairs of a lab: tester's ends t0 and t1, gateway's ends d0-LABEL and d1-LABEL."""
+
+from dataclasses import dataclass
+
+from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses
+from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
+
+QUEUES = "numtxqueues 1 numrxqueues 1"  # a second queue loses half of AF_XDP's frames
+QUIET_IPV6 = {"accept_dad": 0, "accept_ra": 0, "autoconf": 0, "router_solicitations": 0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabLinks:
+    """Names of namespaces and interfaces. The gateway's ends are unique on the machine, because
+    the names of their NAPI threads are all that tells these from another lab's."""
+
+    label: str
+    mtu_bytes: int
+
+    @property
+    def tester(self) -> str:
+        return f"natxy-t-{self.label}"
+
+    @property
+    def gateway(self) -> str:
+        return f"natxy-g-{self.label}"
+
+    def tester_end(self, side: SideAddresses) -> str:
+        return "t0" if side is LEFT else "t1"
+
+    def gateway_end(self, side: SideAddresses) -> str:
+        return f"d0-{self.label}" if side is LEFT else f"d1-{self.label}"
+
+    def make(self) -> None:
+        """The links, up, with the offloads off that change frames; no addresses yet."""
+        self._quieten()
+        ip_batch(self.tester, [self._veth(LEFT), self._veth(RIGHT)])
+        for side in (LEFT, RIGHT):
+            self._send_whole_frames(self.tester, self.tester_end(side))
+            self._send_whole_frames(self.gateway, self.gateway_end(side))
+        self._set_up(self.tester, [self.tester_end(side) for side in (LEFT, RIGHT)])
+        self._set_up(self.gateway, ["lo", *(self.gateway_end(side) for side in (LEFT, RIGHT))])
+
+    def _veth(self, side: SideAddresses) -> str:
+        mtu = f"mtu {self.mtu_bytes}"
+        return (
+            f"link add {self.tester_end(side)} {mtu} {QUEUES} type veth "
+            f"peer name {self.gateway_end(side)} netns {self.gateway} {mtu} {QUEUES}"
+        )
+
+    def _quieten(self) -> None:
+        """Before the links are made, so that they say nothing of their own accord.
+
+        The tester's kernel must not speak at all: its addresses are the engine's.
+        """
+        gateway = {f"net/ipv6/conf/default/{name}": value for name, value in QUIET_IPV6.items()}
+        set_sysctls(self.gateway, gateway | {"net/ipv4/conf/default/rp_filter": 0})
+        set_sysctls(self.tester, {"net/ipv6/conf/default/disable_ipv6": 1})
+
+    @staticmethod
+    def _send_whole_frames(namespace: str, interface: str) -> None:
+        """What the kernel itself sends would otherwise have half a checksum in it."""
+        execute(in_namespace(namespace, ["ethtool", "-K", interface, "tx", "off"]))
+
+    @staticmethod
+    def _set_up(namespace: str, interfaces: list[str]) -> None:
+        ip_batch(namespace, [f"link set {interface} up" for interface in interfaces])
+
+    def route(self, plan: AddressPlan) -> None:
+        """Makes the gateway's namespace forward, each side's networks to the tester there."""
+        set_sysctls(
+            self.gateway,
+            {
+                "net/ipv4/ip_forward": 1,
+                "net/ipv6/conf/all/forwarding": 1,
+                "net/ipv4/conf/all/rp_filter": 0,
+                "net/ipv4/conf/all/send_redirects": 0,
+            },
+        )
+        for side in (LEFT, RIGHT):
+            ip_batch(self.gateway, self._addresses_and_routes(plan, side))
+
+    def _addresses_and_routes(self, plan: AddressPlan, side: SideAddresses) -> list[str]:
+        """A host's prefix length on the link: every other address is behind the tester."""
+        end = self.gateway_end(side)
+        lines = [
+            f"addr add {side.gateway_ipv6}/128 dev {end} nodad",
+            f"route add {side.ipv6_prefix} via {side.tester_ipv6} dev {end} onlink",
+        ]
+        if plan.has_ipv4(side):
+            lines += [
+                f"addr add {side.gateway_ipv4}/32 dev {end}",
+                f"route add {side.ipv4_prefix} via {side.tester_ipv4} dev {end} onlink",
+            ]
+        return lines

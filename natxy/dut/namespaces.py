@@ -1,0 +1,36 @@
+"""Network namespaces: made, and removed together with the processes in them."""
+
+from pathlib import Path
+
+from natxy.dut.execution import execute
+from natxy.dut.process import Process
+from natxy.errors import DutError
+
+FOLDER = Path("/run/netns")
+
+
+def make_namespace(name: str) -> None:
+    execute(["ip", "netns", "add", name])
+
+
+def namespace_exists(name: str) -> bool:
+    return (FOLDER / name).exists()
+
+
+def remove_namespace(name: str) -> None:
+    """`ip netns del` leaves the processes running, and with them the namespace: they end first."""
+    if not namespace_exists(name):
+        return
+    end_processes(name)
+    execute(["ip", "netns", "del", name])
+
+
+def end_processes(name: str) -> None:
+    """Ends what runs in the namespace; DutError if something goes on starting there."""
+    for _ in range(3):
+        pids = execute(["ip", "netns", "pids", name]).split()
+        if not pids:
+            return
+        for pid in pids:
+            Process.of(int(pid)).end()
+    raise DutError(f"Processes go on starting in namespace {name}; end them, then remove it.")

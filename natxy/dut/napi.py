@@ -1,0 +1,40 @@
+"""Takes the gateway's side of a veth out of the tester's send call.
+
+A plain veth runs the whole kernel gateway inside the call that sends, on the tester's CPU, where
+overload is never seen as loss. Threaded NAPI gives it a kernel thread, pinned to its own CPU.
+"""
+
+import os
+from pathlib import Path
+
+from natxy.dut.execution import execute, in_namespace, write_file
+from natxy.dut.process import within
+from natxy.errors import DutError
+
+APPEARS_WITHIN_S = 2.0
+
+
+def thread_napi(namespace: str, interface: str, cpu: int) -> None:
+    """Gives the interface a NAPI thread on the CPU. Its name must be unique on the machine."""
+    execute(in_namespace(namespace, ["ethtool", "-K", interface, "gro", "on"]))  # veth: NAPI on
+    write_file(namespace, f"/sys/class/net/{interface}/threaded", "1")
+    if not within(APPEARS_WITHIN_S, lambda: bool(napi_threads(interface))):
+        raise DutError(f"The kernel made no NAPI thread for {interface}; it needs Linux 5.12.")
+    for pid in napi_threads(interface):
+        os.sched_setaffinity(pid, {cpu})
+
+
+def napi_threads(interface: str) -> list[int]:
+    """Process numbers of the interface's NAPI threads, `napi/INTERFACE-NUMBER`."""
+    return [
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/comm")
+        if _name(path).startswith(f"napi/{interface}-")
+    ]
+
+
+def _name(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:  # it ended while we looked
+        return ""

@@ -1,0 +1,30 @@
+"""A device under test that somebody else looks after."""
+
+from natxy.dut.base import TesterPorts
+
+
+class NoDut:
+    """Does nothing, so that a procedure need not ask whether there is a driver."""
+
+    tester_namespace: str | None = None
+
+    def start(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+    def reset(self) -> None:
+        pass
+
+    def describe(self) -> dict[str, str]:
+        return {"kind": "none"}
+
+    def before_trial(self) -> None:
+        pass
+
+    def trial_fault(self) -> str | None:
+        return None
+
+    def tester_ports(self) -> TesterPorts | None:
+        return None

@@ -1,0 +1,65 @@
+"""A process that may have ended, and whose number may belong to another one by now."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from natxy.errors import DutError
+
+PATIENCE_S = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    """Known by its number and its start time in clock ticks since boot."""
+
+    pid: int
+    start_ticks: int
+
+    @staticmethod
+    def of(pid: int) -> "Process":
+        return Process(pid=pid, start_ticks=_start_ticks(pid) or 0)
+
+    def lives(self) -> bool:
+        return _start_ticks(self.pid) == self.start_ticks
+
+    def end(self) -> None:
+        """Asks it to end, then makes it; DutError if it lives on."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if not self._signal(number):
+                return
+            if within(PATIENCE_S, lambda: not self.lives()):
+                return
+        raise DutError(f"Process {self.pid} cannot be ended.")
+
+    def _signal(self, number: signal.Signals) -> bool:
+        if not self.lives():
+            return False
+        try:
+            os.kill(self.pid, number)
+        except ProcessLookupError:
+            return False
+        return True
+
+
+def within(seconds: float, condition: Callable[[], bool]) -> bool:
+    """Waits until the condition holds; False if it does not in that time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def _start_ticks(pid: int) -> int | None:
+    """Field 22 of /proc/PID/stat; None where the process has ended or is a zombie."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()  # a program's name may hold blanks
+    return None if fields[0] in "ZX" else int(fields[19])

@@ -1,0 +1,110 @@
+"""tayga, a stateless NAT64 in user space (RFC 7915, with explicit mappings of RFC 7757)."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from natxy.dut.addresses import VIRTUAL_IPV6_PREFIX, LEFT, RIGHT
+from natxy.dut.execution import ip_batch
+from natxy.dut.gateway import Site
+from natxy.dut.process import within
+from natxy.errors import DutError
+
+DEVICE = "nat64"
+QUEUE_FRAMES = 10000  # tayga loses frames with the 500 that a tun has
+OWN_IPV4 = "192.0.2.1"  # sources of the ICMP errors that it sends; documentation prefixes,
+OWN_IPV6 = "2001:db8::1"  # which no traffic uses
+STARTS_WITHIN_S = 5.0
+STOPS_WITHIN_S = 2.0
+
+
+class Tayga:
+    """A child process between a tun device and itself."""
+
+    def __init__(self, site: Site, networks: int) -> None:
+        self._site = site
+        self._networks = networks
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self._site.links.route(self._site.plan)
+        self._make_device()
+        config = self._site.folder / "tayga.conf"
+        config.write_text(self._configuration())
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                self._site.pinned(["tayga", "--nodetach", "--config", str(config)]),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        within(STARTS_WITHIN_S, lambda: self._attached() or self._ended())
+        self.check()
+
+    def stop(self) -> None:
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(STOPS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+    def reset(self) -> None:
+        """Nothing to do: static mappings only, no table that fills."""
+
+    def check(self) -> None:
+        if self._process is None or self._ended():
+            words = self._log.read_text(errors="replace").strip().splitlines() or ["nothing"]
+            raise DutError(f"tayga has ended; the last that it said: {words[-1]}")
+
+    def describe(self) -> dict[str, str]:
+        said = re.search(r"TAYGA (\S+)", self._log.read_text(errors="replace"))
+        return {
+            "software": f"tayga {said.group(1) if said else '(version unknown)'}",
+            "configuration": self._configuration(),
+            "tun_queue_frames": str(QUEUE_FRAMES),
+        }
+
+    @property
+    def _log(self) -> Path:
+        return self._site.folder / "tayga.log"
+
+    def _make_device(self) -> None:
+        """The MTU must be set before tayga starts, which reads it once."""
+        six = LEFT if self._site.plan.left_ip_version == 6 else RIGHT
+        mtu_bytes = self._site.links.mtu_bytes
+        ip_batch(
+            self._site.namespace,
+            [
+                f"tuntap add dev {DEVICE} mode tun",
+                f"link set {DEVICE} mtu {mtu_bytes} txqueuelen {QUEUE_FRAMES} up",
+                f"route add {six.ipv4_prefix} dev {DEVICE}",
+                f"route add {VIRTUAL_IPV6_PREFIX} dev {DEVICE}",
+                f"route add {OWN_IPV4} dev {DEVICE}",
+                f"route add {OWN_IPV6} dev {DEVICE}",
+            ],
+        )
+
+    def _configuration(self) -> str:
+        mappings = self._site.plan.mappings(self._networks)
+        return "\n".join(
+            [
+                f"tun-device {DEVICE}",
+                f"ipv4-addr {OWN_IPV4}",
+                f"ipv6-addr {OWN_IPV6}",
+                f"data-dir {self._site.folder}",
+                *(f"map {ipv4} {ipv6}" for ipv4, ipv6 in mappings),
+                "",
+            ]
+        )
+
+    def _ended(self) -> bool:
+        return self._process is not None and self._process.poll() is not None
+
+    def _attached(self) -> bool:
+        """tayga's last word before it reads frames."""
+        return "Using tun device" in self._log.read_text(errors="replace")

@@ -1,0 +1,76 @@
+"""What the engine says: one event a line (docs/reference/engine-protocol.md)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from natxy.model.base import Model
+from natxy.model.trial_result import Count, TrialResult
+from natxy.model.trial_spec import Side
+
+PROTOCOL = 1
+
+
+class Worker(Model):
+    cpu: int
+
+
+class PortInfo(Model):
+    side: Side
+    device: str
+    driver: str
+    interface: str | None = None
+    mac: str
+    mtu_bytes: int
+    link_speed_mbps: int  # 0: the port has none
+    rx_ring_frames: int
+    refusal: Literal["tester", "gateway"]  # whose fault a refused frame is
+    offloads: tuple[str, ...]
+    numa_node: int
+
+
+class Hello(Model):
+    event: Literal["hello"]
+    protocol: int
+    engine_version: str
+    dpdk_version: str
+    tsc_hz: Count
+    tsc_invariant: bool
+    huge_pages: bool
+    cpu_model: str
+    kernel: str
+    main_cpus: tuple[int, ...]
+    workers: tuple[Worker, ...]
+    ports: tuple[PortInfo, ...]
+
+
+class ByDirection(Model):
+    forward: Count
+    reverse: Count
+
+
+class Progress(Model):
+    event: Literal["progress"]
+    id: Count
+    stage: Literal["neighbours", "warm-up", "sending", "draining"]
+    elapsed_ns: Count
+    duration_ns: Count
+    sent: ByDirection
+    received: ByDirection
+
+
+class ResultEvent(Model):
+    event: Literal["result"]
+    id: Count
+    result: TrialResult
+
+
+class ErrorEvent(Model):
+    event: Literal["error"]
+    id: Count | None = None  # absent: no trial caused it
+    kind: Literal["request", "spec", "device", "neighbour", "warm-up", "cancelled", "internal"]
+    message: str
+
+
+Event = Annotated[Hello | Progress | ResultEvent | ErrorEvent, Field(discriminator="event")]
+EVENT: TypeAdapter[Hello | Progress | ResultEvent | ErrorEvent] = TypeAdapter(Event)

@@ -1,0 +1,125 @@
+"""Turns what pydantic found wrong into one sentence: where, what, and what would be right."""
+
+import difflib
+import json
+import types
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from natxy.model.base import REFUSED
+
+_SHOWN_CHARACTERS = 60
+_TYPE_SENTENCES = {
+    "int_type": "is not a whole number",
+    "int_from_float": "is not a whole number",
+    "float_type": "is not a number",
+    "finite_number": "is not a finite number",
+    "bool_type": "is not a truth value, true or false is right",
+    "string_type": 'is not a text, such as "..." is right',
+    "model_type": "is not a table of keys and values",
+    "model_attributes_type": "is not a table of keys and values",
+    "dict_type": "is not a table of keys and values",
+    "tuple_type": "is not a list, such as [...] is right",
+    "list_type": "is not a list, such as [...] is right",
+}
+
+
+def first_refusal(error: ValidationError, model: Any) -> tuple[tuple[str, ...], str]:
+    """The path of the first wrong member, and the sentence about it."""
+    details = error.errors(include_url=False)
+    # An unknown key is often why another one is missing: it is the better thing to say.
+    first = next((e for e in details if e["type"] == "extra_forbidden"), details[0])
+    return _path(first), _sentence(first, model)
+
+
+def path_text(path: tuple[str, ...]) -> str:
+    return ".".join(path).replace(".[", "[")
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a table"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."
+
+
+def _path(error: ErrorDetails) -> tuple[str, ...]:
+    located = tuple(f"[{part}]" if isinstance(part, int) else part for part in error["loc"])
+    member = error.get("ctx", {}).get("member", "") if error["type"] == REFUSED else ""
+    return (*located, *member.split(".")) if member else located
+
+
+def _sentence(error: ErrorDetails, model: Any) -> str:
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == REFUSED:
+        # With a member, the input is the whole model and the sentence says what is wrong itself.
+        start = "" if context["member"] else f"{shown(error['input'])} "
+        return start + str(context["sentence"]).replace("{{", "{").replace("}}", "}")
+    if kind == "missing":
+        return "is missing, a value is right"
+    if kind == "extra_forbidden":
+        return _unknown_key(error, model)
+    if kind in ("literal_error", "enum"):
+        return f"{shown(error['input'])} is not known, {context['expected']} is right"
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        return _unknown_tag(error)
+    if kind in ("too_short", "too_long"):
+        return _wrong_length(error)
+    if kind in _TYPE_SENTENCES:
+        return f"{shown(error['input'])} {_TYPE_SENTENCES[kind]}"
+    return f"{shown(error['input'])} is wrong: {error['msg'][0].lower()}{error['msg'][1:]}"
+
+
+def _unknown_key(error: ErrorDetails, model: Any) -> str:
+    known = sorted(_keys_at(model, error["loc"][:-1]))
+    near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1, cutoff=0.6)
+    if near:
+        return f"is not a key known here, did you mean {near[0]}?"
+    return f"is not a key known here, one of {', '.join(known)} is right"
+
+
+def _unknown_tag(error: ErrorDetails) -> str:
+    context = error["ctx"]
+    key = str(context["discriminator"]).strip("'")
+    if error["type"] == "union_tag_not_found":
+        return f"the key {key} is missing, a value is right"
+    return f'{key} "{context["tag"]}" is not known, one of {context["expected_tags"]} is right'
+
+
+def _wrong_length(error: ErrorDetails) -> str:
+    context = error["ctx"]
+    few = error["type"] == "too_short"
+    right = f"at least {context['min_length']}" if few else f"at most {context['max_length']}"
+    return f"{context['actual_length']} elements, {right} is right"
+
+
+def _keys_at(annotation: Any, path: tuple[int | str, ...]) -> set[str]:
+    """The keys that a table at this path may have."""
+    if not path:
+        return {key for model in _models(annotation) for key in model.model_fields}
+    head, rest = path[0], path[1:]
+    if isinstance(head, int):
+        return set().union(*(_keys_at(a, rest) for a in typing.get_args(_plain(annotation))))
+    inner = [m.model_fields[head].annotation for m in _models(annotation) if head in m.model_fields]
+    if inner:
+        return set().union(*(_keys_at(a, rest) for a in inner))
+    return _keys_at(annotation, rest)  # the tag of a discriminated union is no key
+
+
+def _plain(annotation: Any) -> Any:
+    while typing.get_origin(annotation) is typing.Annotated:
+        annotation = typing.get_args(annotation)[0]
+    return annotation
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    plain = _plain(annotation)
+    if isinstance(plain, type) and issubclass(plain, BaseModel):
+        yield plain
+    elif typing.get_origin(plain) in (typing.Union, types.UnionType):
+        for member in typing.get_args(plain):
+            yield from _models(member)

@@ -1,0 +1,61 @@
+"""Reads a file that a person wrote, and says where in it something is wrong."""
+
+import json
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from natxy.errors import ConfigurationError
+from natxy.model.refusal import first_refusal, path_text
+from natxy.model.toml_lines import line_of
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A text and its name; for what a program put together, the name alone."""
+
+    name: str
+    text: str = ""
+
+    @classmethod
+    def read(cls, path: Path) -> "Source":
+        try:
+            return cls(name=str(path), text=path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ConfigurationError(f"{path}: there is no such file") from None
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "is not text in UTF-8"
+            raise ConfigurationError(f"{path}: cannot be read: {reason}") from None
+
+    def toml(self) -> dict[str, Any]:
+        try:
+            return tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigurationError(f"{self.name}: is not TOML: {error}") from None
+
+    def json(self) -> Any:
+        try:
+            return json.loads(self.text)
+        except ValueError as error:
+            raise ConfigurationError(f"{self.name}: is not JSON: {error}") from None
+
+    def validated(self, model: type[T] | Any, value: Any, at: tuple[str, ...] = ()) -> T:
+        """The value as this model; `at` is the value's own path in the source."""
+        try:
+            # Through JSON: strict there still takes a list for a tuple and a text for a path.
+            checked: T = TypeAdapter(model).validate_json(json.dumps(value, default=str))
+        except ValidationError as error:
+            path, sentence = first_refusal(error, model)
+            self.refuse((*at, *path), sentence)
+        return checked
+
+    def refuse(self, path: tuple[str, ...], sentence: str) -> NoReturn:
+        line = line_of(self.text, path)
+        where = self.name if line is None else f"{self.name}, line {line}"
+        separator = ": " if path else " "
+        raise ConfigurationError(f"{where}: {path_text(path)}{separator}{sentence}")

@@ -1,0 +1,155 @@
+"""What a trial yields. Names and meaning are those of engine/spec/trial_result.hpp."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from natxy.model.base import Between, Model
+from natxy.model.trial_spec import VERSION, Direction, Kind, Side
+
+Count = Annotated[int, Between(0, 2**64 - 1)]
+
+
+class Distribution(Model):
+    """Durations; a bucket is (lower_ns, count) and reaches to the next bucket's lower_ns."""
+
+    count: Count
+    min_ns: float
+    max_ns: float
+    mean_ns: float
+    p50_ns: float
+    p90_ns: float
+    p99_ns: float
+    p999_ns: float
+    buckets: tuple[tuple[float, Count], ...]
+
+
+class Misdelivered(Model):
+    """Frames of this trial that came wrong, by the first check that failed."""
+
+    malformed: Count
+    checksum: Count
+    number: Count
+    length: Count
+    address: Count
+    port: Count
+    hop_limit: Count
+    total: Count
+
+
+class KindCounters(Model):
+    sent: Count
+    received: Count  # each number once, right in every check, in time
+    lost: Count
+    duplicated: Count
+    reordered: Count  # a part of received
+    late: Count
+    misdelivered: Misdelivered
+    hop_limit: Annotated[int, Between(0, 255)]  # seen on arrival; 0: none arrived
+    negative_delays: Count
+    delay: Distribution
+
+
+class Kinds(Model):
+    foreground: KindCounters | None = None
+    background: KindCounters | None = None
+
+
+class StreamResult(Model):
+    phase: str
+    direction: Direction
+    due: Count
+    refused_by_gateway: Count
+    refused_by_port: Count
+    largest_burst: Count
+    sending_ns: float
+    first_departure_ns: float
+    lateness: Distribution
+    send_call: Distribution
+    kinds: Kinds
+
+    def counters(self) -> Iterator[tuple[Kind, KindCounters]]:
+        if self.kinds.foreground:
+            yield "foreground", self.kinds.foreground
+        if self.kinds.background:
+            yield "background", self.kinds.background
+
+    @property
+    def passed(self) -> bool:
+        """Something was sent, and all of it received; a kind's share of a short trial may be 0."""
+        counters = [counters for _, counters in self.counters()]
+        return any(c.sent for c in counters) and all(c.received == c.sent for c in counters)
+
+
+class PortResult(Model):
+    side: Side
+    foreign: Count
+    neighbour: Count
+    rx_missed: Count
+    rx_errors: Count
+    rx_no_buffer: Count
+    tx_errors: Count
+    kernel_rx_dropped: Count
+    worst_poll_gap_ns: float
+    tolerable_poll_gap_ns: float
+
+
+class WorkerResult(Model):
+    cpu: int
+    tasks: tuple[str, ...]
+    voluntary_switches: Count
+    involuntary_switches: Count
+    worst_loop_gap_ns: float
+    cpu_ns: float
+
+
+class Fault(Model):
+    """An example of a misdelivered frame."""
+
+    side: Side
+    reason: str
+    frame_hex: str
+
+
+class TrialResult(Model):
+    version: Annotated[int, Between(VERSION, VERSION)]
+    seed: Count
+    nonce: Count
+    valid: bool
+    invalid_reasons: tuple[str, ...]
+    preparation_ns: float
+    duration_ns: float
+    delay_definition: str
+    streams: tuple[StreamResult, ...]
+    ports: tuple[PortResult, ...]
+    workers: tuple[WorkerResult, ...]
+    faults: tuple[Fault, ...]
+
+    def counters(self) -> Iterator[tuple[StreamResult, Kind, KindCounters]]:
+        for stream in self.streams:
+            for kind, counters in stream.counters():
+                yield stream, kind, counters
+
+    @property
+    def passed(self) -> bool:
+        """Received equals sent for each active direction and kind (RFC 2544 section 26.1)."""
+        return all(stream.passed for stream in self.streams)
+
+    @property
+    def sent(self) -> int:
+        return sum(c.sent for _, _, c in self.counters())
+
+    @property
+    def lost(self) -> int:
+        return sum(c.lost for _, _, c in self.counters())
+
+    @property
+    def misdelivered(self) -> int:
+        return sum(c.misdelivered.total for _, _, c in self.counters())
+
+    @property
+    def duplicated(self) -> int:
+        return sum(c.duplicated for _, _, c in self.counters())
+
+    @property
+    def worst_lateness_ns(self) -> float:
+        return max((stream.lateness.max_ns for stream in self.streams), default=0.0)

@@ -1,0 +1,314 @@
+"""What one trial is. Names, limits and meaning are those of engine/spec/trial_spec.hpp."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from natxy.model.addresses import (
+    IpAddress,
+    Ipv4Address,
+    Ipv6Address,
+    IpVersion,
+    MacAddress,
+    not_of_version,
+    version_of,
+)
+from natxy.model.base import Between, Model, refuse
+
+VERSION = 1
+MIN_FRAME_SIZE_BYTES = 84
+MAX_FRAME_SIZE_BYTES = 9216
+MAX_FRAMES = 2**40 - 1  # of a stream: what a frame's five octets can number
+MAX_RATE_FPS = 2**33
+MAX_MIX_N = 2**16
+MAX_TRIAL_NS = 24 * 3600 * 10**9
+MAX_OWN_ADDRESSES = 4096
+
+Direction = Literal["forward", "reverse"]
+Kind = Literal["foreground", "background"]
+Side = Literal["left", "right"]
+SeriesMode = Literal["fixed", "increasing", "decreasing", "pseudorandom"]
+Selection = Literal[
+    "independent", "enumerate-increasing", "enumerate-decreasing", "enumerate-pseudorandom"
+]
+Nanoseconds = Annotated[int, Between(0, MAX_TRIAL_NS)]
+Octet = Annotated[int, Between(0, 15)]
+UInt16 = Annotated[int, Between(0, 2**16 - 1)]
+
+
+class Series(Model):
+    """How a 16-bit value follows from a frame's ordinal (RFC 4814)."""
+
+    mode: SeriesMode
+    min: UInt16  # the value where mode is fixed
+    max: UInt16
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Self:
+        if self.max < self.min:
+            refuse(f"{self.max} is below min, {self.min} to 65535 is right", member="max")
+        return self
+
+    @property
+    def values(self) -> int:
+        return 1 if self.mode == "fixed" else self.max - self.min + 1
+
+
+FIXED_ZERO = Series(mode="fixed", min=0, max=0)
+
+
+class AddressPattern(Model):
+    """An address of which one octet may hold the network's number and two a varying field."""
+
+    address: IpAddress
+    network_byte: Octet | None = None
+    field_byte: Octet | None = None
+
+    def check(self, version: IpVersion, member: str) -> None:
+        if version_of(self.address) != version:
+            refuse(f'"{self.address}" {not_of_version(version)}', member=f"{member}.address")
+        last = 3 if version == 4 else 15
+        self._check_octet(self.network_byte, last, f"{member}.network_byte")
+        self._check_octet(self.field_byte, last - 1, f"{member}.field_byte")
+        self._check_apart(f"{member}.network_byte")
+
+    @staticmethod
+    def _check_octet(offset: int | None, last: int, member: str) -> None:
+        if offset is not None and offset > last:
+            refuse(f"{offset} is outside the address, 0 to {last} is right", member=member)
+
+    def _check_apart(self, member: str) -> None:
+        if self.field_byte is None or self.network_byte is None:
+            return
+        if self.network_byte - self.field_byte in (0, 1):
+            refuse(f"{self.network_byte} lies within the field, another octet is right", member=member)
+
+
+class AddressPair(Model):
+    ip_version: IpVersion
+    source: AddressPattern
+    destination: AddressPattern
+
+    @model_validator(mode="after")
+    def _fits_its_version(self) -> Self:
+        self.source.check(self.ip_version, "source")
+        self.destination.check(self.ip_version, "destination")
+        return self
+
+
+class Traffic(Model):
+    """One kind of traffic: how frames leave and what they must look like when they come."""
+
+    departure: AddressPair
+    arrival: AddressPair
+    selection: Selection
+    source_port: Series
+    destination_port: Series
+    source_field: Series
+    destination_field: Series
+    networks: Annotated[int, Between(1, 256)]
+    hop_limit_drop: Annotated[int, Between(0, 254)] | None = None  # None: learned
+
+    @model_validator(mode="after")
+    def _can_be_sent(self) -> Self:
+        self._check_networks()
+        self._check_field("source", self.source_field)
+        self._check_field("destination", self.destination_field)
+        return self
+
+    def _check_networks(self) -> None:
+        if self.networks == 1:
+            return
+        if self.departure.destination.network_byte is None:
+            refuse(f"{self.networks} networks need a network_byte, 1 is right", member="networks")
+        if self.selection != "independent":
+            refuse(
+                f"{self.networks} is not possible in an enumeration, 1 is right", member="networks"
+            )
+
+    def _check_field(self, end: Literal["source", "destination"], series: Series) -> None:
+        patterns: tuple[AddressPattern, ...] = (
+            getattr(self.departure, end),
+            getattr(self.arrival, end),
+        )
+        if series.mode != "fixed" and any(p.field_byte is None for p in patterns):
+            refuse(
+                "the field varies, but an address has no field_byte for it; fixed is right",
+                member=f"{end}_field.mode",
+            )
+
+    @property
+    def combinations(self) -> int:
+        return (
+            self.source_port.values
+            * self.destination_port.values
+            * self.source_field.values
+            * self.destination_field.values
+        )
+
+
+class Segment(Model):
+    frames: Annotated[int, Between(0, MAX_FRAMES)]
+    rate_fps: Annotated[int, Between(1, MAX_RATE_FPS)]
+    pause_ns: Nanoseconds  # silence after the segment
+
+    @property
+    def duration_ns(self) -> int:
+        return -(-self.frames * 10**9 // self.rate_fps) + self.pause_ns
+
+
+class Mix(Model):
+    """Frame i is foreground iff i mod n < m."""
+
+    n: Annotated[int, Between(1, MAX_MIX_N)]
+    m: Annotated[int, Between(0, MAX_MIX_N)]
+
+    @model_validator(mode="after")
+    def _is_a_share(self) -> Self:
+        if self.m > self.n:
+            refuse(f"{self.m} is more than n, 0 to {self.n} is right", member="m")
+        return self
+
+
+class Stream(Model):
+    direction: Direction
+    frame_size_bytes: Annotated[int, Between(MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES)]
+    mix: Mix
+    segments: Annotated[tuple[Segment, ...], Field(min_length=1, max_length=64)]
+    foreground: Traffic | None = None  # present iff m > 0
+    background: Traffic | None = None  # present iff m < n
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if not 1 <= self.frames <= MAX_FRAMES:
+            refuse(
+                f"{self.frames} frames in all is out of range, 1 to {MAX_FRAMES} is right",
+                member="segments",
+            )
+        self._check_kind("foreground", self.foreground, wanted=self.mix.m > 0)
+        self._check_kind("background", self.background, wanted=self.mix.m < self.mix.n)
+        return self
+
+    def _check_kind(self, kind: Kind, traffic: Traffic | None, *, wanted: bool) -> None:
+        mix = f"the mix n {self.mix.n}, m {self.mix.m}"
+        if wanted and traffic is None:
+            refuse(f"absent, but {mix} asks for it", member=kind)
+        if traffic is None:
+            return
+        if not wanted:
+            refuse(f"given, but {mix} has none; null is right", member=kind)
+        if traffic.selection != "independent" and self.frames_of(kind) > traffic.combinations:
+            refuse(
+                f"the ranges have {traffic.combinations} combinations, too few to enumerate for "
+                f"{self.frames_of(kind)} frames; wider ranges are right",
+                member=f"{kind}.selection",
+            )
+
+    @property
+    def frames(self) -> int:
+        return sum(segment.frames for segment in self.segments)
+
+    def frames_of(self, kind: Kind) -> int:
+        foreground = self.frames // self.mix.n * self.mix.m + min(self.frames % self.mix.n, self.mix.m)
+        return foreground if kind == "foreground" else self.frames - foreground
+
+    @property
+    def duration_ns(self) -> int:
+        return sum(segment.duration_ns for segment in self.segments)
+
+    @property
+    def leaves_from(self) -> Side:
+        return "left" if self.direction == "forward" else "right"
+
+
+class Phase(Model):
+    name: str
+    gap_ns: Nanoseconds  # from the end of this phase's drain to the next phase
+    streams: Annotated[tuple[Stream, ...], Field(min_length=1, max_length=2)]
+
+    @model_validator(mode="after")
+    def _has_one_stream_a_direction(self) -> Self:
+        if len({stream.direction for stream in self.streams}) < len(self.streams):
+            refuse(
+                "the phase has two streams in this direction, one a direction is right",
+                member="streams[1].direction",
+            )
+        return self
+
+
+class NextHop(Model):
+    ipv4: Ipv4Address | None = None
+    ipv6: Ipv6Address | None = None
+    mac: MacAddress | None = None  # given: nothing is resolved on this side
+
+    def knows(self, version: IpVersion) -> bool:
+        return bool(self.mac or (self.ipv4 if version == 4 else self.ipv6))
+
+
+class SideSpec(Model):
+    next_hop: NextHop
+    own_addresses: Annotated[tuple[IpAddress, ...], Field(max_length=MAX_OWN_ADDRESSES)]
+
+
+class Sides(Model):
+    left: SideSpec
+    right: SideSpec
+
+    def of(self, side: Side) -> SideSpec:
+        return self.left if side == "left" else self.right
+
+
+class WarmUp(Model):
+    mode: Literal["probes", "neighbours"]
+    timeout_ns: Nanoseconds
+
+
+class TrialSpec(Model):
+    version: Annotated[int, Between(VERSION, VERSION)]
+    seed: Annotated[int, Between(0, 2**64 - 1)]
+    nonce: Annotated[int, Between(0, 2**32 - 1)]  # differs from trial to trial
+    drain_ns: Nanoseconds
+    frame_timeout_ns: Nanoseconds  # 0: none; else frames that take longer count as late
+    lateness_tolerance_ns: Nanoseconds
+    realtime: bool
+    warm_up: WarmUp
+    sides: Sides
+    phases: Annotated[tuple[Phase, ...], Field(min_length=1, max_length=4)]
+
+    @model_validator(mode="after")
+    def _can_be_carried_out(self) -> Self:
+        for member, stream in self._streams():
+            self._check_next_hops(member, stream)
+        if self.duration_ns > MAX_TRIAL_NS:
+            refuse(
+                f"the trial lasts longer than {MAX_TRIAL_NS} ns with drains and gaps, "
+                "at most that is right",
+                member="phases",
+            )
+        return self
+
+    def _streams(self) -> Iterator[tuple[str, Stream]]:
+        for i, phase in enumerate(self.phases):
+            for j, stream in enumerate(phase.streams):
+                yield f"phases[{i}].streams[{j}]", stream
+
+    def _check_next_hops(self, member: str, stream: Stream) -> None:
+        for traffic in (stream.foreground, stream.background):
+            if traffic is None:
+                continue
+            version = traffic.departure.ip_version
+            if not self.sides.of(stream.leaves_from).next_hop.knows(version):
+                refuse(
+                    f"neither ipv{version} nor mac is given, and {member} leaves there; "
+                    "one of them is right",
+                    member=f"sides.{stream.leaves_from}.next_hop",
+                )
+
+    @property
+    def duration_ns(self) -> int:
+        """From the first frame to the end of the last gap: sending, drains and gaps."""
+        return sum(
+            max(stream.duration_ns for stream in phase.streams) + self.drain_ns + phase.gap_ns
+            for phase in self.phases
+        )

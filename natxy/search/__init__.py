@@ -1,0 +1,1 @@
+"""Which rate next: pure, no input or output."""

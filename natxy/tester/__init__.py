@@ -1,0 +1,1 @@
+"""Starts the engine and talks to it."""
