@@ -6,6 +6,7 @@ side are its virtual addresses, and the other way round.
 """
 
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 
 from natxy.dut.base import TesterPort
 
@@ -105,4 +106,4 @@ def _network(prefix: str, number: int) -> str:
     """`2001:2` is short for `2001:2:0:0`; the number is the last octet of the fourth group."""
     groups = [*prefix.split(":"), "0", "0"][:4]
     groups[3] = f"{int(groups[3], 16) + number:x}"
-    return ":".join(groups) + "::"
+    return str(IPv6Address(":".join(groups) + "::"))

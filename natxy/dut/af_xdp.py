@@ -1,6 +1,6 @@
 """Tries AF_XDP on an interface for real: a program that is attached, and a socket that is bound.
 
-`python -m natxy.dut.af_xdp INTERFACE` exits with 0 where both work, else says why not. It runs as a
+`python af_xdp.py INTERFACE` exits with 0 where both work, else says why not. It runs as a
 program of its own because it must be in the interface's network namespace.
 """
 
@@ -22,19 +22,21 @@ XDP_RX_RING, XDP_UMEM_REG, XDP_FILL_RING, XDP_COMPLETION_RING = 2, 4, 5, 6
 RING_ENTRIES, CHUNKS, CHUNK_BYTES = 64, 64, 4096
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     pass
 
 
 def bpf(command: int, attributes: bytes) -> int:
     number = BPF_SYSCALL.get(platform.machine())
     if number is None:
-        raise Refused(f"the number of the bpf system call on {platform.machine()} is not known")
+        raise RefusedError(
+            f"the number of the bpf system call on {platform.machine()} is not known"
+        )
     libc = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(attributes, 128)
     result: int = libc.syscall(number, command, buffer, len(buffer))
     if result < 0:
-        raise Refused(f"bpf: {os.strerror(ctypes.get_errno())}")
+        raise RefusedError(f"bpf: {os.strerror(ctypes.get_errno())}")
     return result
 
 
@@ -42,9 +44,7 @@ def attach_program(interface: int) -> int:
     """A program that lets every frame pass; it goes with the link that is returned."""
     code = ctypes.create_string_buffer(PASS_ALL, len(PASS_ALL))
     licence = ctypes.create_string_buffer(b"GPL")
-    load = struct.pack(
-        "<IIQQ", PROG_TYPE_XDP, 2, ctypes.addressof(code), ctypes.addressof(licence)
-    )
+    load = struct.pack("<IIQQ", PROG_TYPE_XDP, 2, ctypes.addressof(code), ctypes.addressof(licence))
     program = bpf(BPF_PROG_LOAD, load)
     try:
         return bpf(BPF_LINK_CREATE, struct.pack("<IIII", program, interface, ATTACH_XDP, 0))
@@ -64,7 +64,7 @@ def bind_socket(interface: int) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
         where = struct.pack("<HHIII", AF_XDP, 0, interface, 0, 0)
         if libc.bind(xdp.fileno(), where, len(where)) != 0:
-            raise Refused(f"bind: {os.strerror(ctypes.get_errno())}")
+            raise RefusedError(f"bind: {os.strerror(ctypes.get_errno())}")
 
 
 def probe(interface: str) -> None:
@@ -79,7 +79,7 @@ def probe(interface: str) -> None:
 def main() -> int:
     try:
         probe(sys.argv[1])
-    except (Refused, OSError) as error:
+    except (RefusedError, OSError) as error:
         print(f"AF_XDP is refused: {error}", file=sys.stderr)
         return 1
     return 0

@@ -1,8 +1,8 @@
 """The `[dut]` section of a testbed, one model for each kind."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Cpu = Annotated[int, Field(ge=0)]
 
@@ -35,6 +35,18 @@ class NamespaceConfig(Section):
     """Largest connection tracking table (driver nat44); the kernel's own where it is not given."""
     udp_timeout_s: Annotated[int, Field(ge=1)] = 300
     """Life of an idle connection (driver nat44)."""
+
+    @model_validator(mode="after")
+    def _of_this_driver(self) -> Self:
+        """A key that this driver does nothing with would be a silent mistake."""
+        for key, driver in (
+            ("networks", "tayga"),
+            ("conntrack_entries", "nat44"),
+            ("udp_timeout_s", "nat44"),
+        ):
+            if key in self.model_fields_set and self.driver != driver:
+                raise ValueError(f"{key} is for driver {driver}, not for {self.driver}")
+        return self
 
 
 class CommandConfig(Section):

@@ -2,6 +2,7 @@
 
 import sys
 
+from natxy.dut import af_xdp
 from natxy.dut.execution import execute, in_namespace
 from natxy.errors import DutError
 
@@ -9,11 +10,11 @@ PACKET_BLOCK_BYTES, PACKET_FRAMES = 65536, 8192
 
 
 def usable_device_kind(namespace: str, interface: str, wanted: str) -> str:
-    """`af_xdp` where it works, else `af_packet`; DutError where `wanted` is af_xdp and it does not."""
+    """`af_xdp` where it works, else `af_packet`; DutError where only af_xdp is wanted."""
     if wanted == "af_packet":
         return wanted
     try:
-        execute(in_namespace(namespace, [sys.executable, "-m", "natxy.dut.af_xdp", interface]))
+        execute(in_namespace(namespace, [sys.executable, "-P", af_xdp.__file__, interface]))
     except DutError as error:
         if wanted == "af_xdp":
             raise DutError(f"{error}; set dut.device to af_packet.") from error

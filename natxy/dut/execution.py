@@ -1,7 +1,7 @@
 """Runs programs by their argument lists, never through a shell."""
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from natxy.errors import DutError
 
@@ -44,7 +44,7 @@ def ip_batch(namespace: str | None, lines: Sequence[str]) -> None:
     execute(["ip", *scope, "-batch", "-"], feed="\n".join(lines) + "\n")
 
 
-def set_sysctls(namespace: str, settings: dict[str, str | int]) -> None:
+def set_sysctls(namespace: str, settings: Mapping[str, str | int]) -> None:
     """Sets kernel parameters of a namespace; names as in /proc/sys, with slashes."""
     assignments = [f"{name}={value}" for name, value in settings.items()]
     execute(in_namespace(namespace, ["sysctl", "-q", "-w", *assignments]))

@@ -11,12 +11,14 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from natxy.dut.process import Process
 from natxy.dut.namespaces import remove_namespace
+from natxy.dut.process import Process
 from natxy.errors import DutError
 
 FOLDER = Path("/run/natxy")
@@ -45,14 +47,14 @@ class Entries:
 
     def undo(self) -> list[str]:
         """Undoes all that can be undone; a sentence for each thing that is left."""
-        steps = [(process.end, ()) for process in self.processes]
-        steps += [(remove_namespace, (name,)) for name in self.namespaces]
-        steps += [(_restore, item) for item in self.settings.items()]
-        steps += [(_remove_folder, (folder,)) for folder in self.folders]
+        steps: list[Callable[[], None]] = [process.end for process in self.processes]
+        steps += [partial(remove_namespace, name) for name in self.namespaces]
+        steps += [partial(_restore, path, value) for path, value in self.settings.items()]
+        steps += [partial(_remove_folder, folder) for folder in self.folders]
         left = []
-        for step, arguments in steps:
+        for step in steps:
             try:
-                step(*arguments)
+                step()
             except (DutError, OSError) as error:
                 left.append(str(error))
         return left
@@ -89,7 +91,7 @@ class Ledger:
         return path
 
     def undo(self) -> None:
-        """Undoes the lab; DutError names what it could not undo, which the next start tries again."""
+        """Undoes the lab; DutError names what is left, which the next start tries again."""
         left = self._entries.undo()
         if not left:
             Path(self._file.name).unlink(missing_ok=True)

@@ -4,7 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from natxy.dut.addresses import VIRTUAL_IPV6_PREFIX, LEFT, RIGHT
+from natxy.dut.addresses import LEFT, RIGHT, VIRTUAL_IPV6_PREFIX
 from natxy.dut.execution import ip_batch
 from natxy.dut.gateway import Site
 from natxy.dut.process import within
@@ -19,7 +19,7 @@ STOPS_WITHIN_S = 2.0
 
 
 class Tayga:
-    """A child process between a tun device and itself."""
+    """A child process, fed by a tun device. It says what it does only in its debug mode, `-d`."""
 
     def __init__(self, site: Site, networks: int) -> None:
         self._site = site
@@ -33,7 +33,7 @@ class Tayga:
         config.write_text(self._configuration())
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                self._site.pinned(["tayga", "--nodetach", "--config", str(config)]),
+                self._site.pinned(["stdbuf", "-oL", "tayga", "-d", "--config", str(config)]),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

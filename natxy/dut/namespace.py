@@ -1,0 +1,193 @@
+"""A lab on this machine: the tester in one network namespace, the gateway in another.
+
+    natxy-t-LABEL                natxy-g-LABEL
+engine: t0 ──────── veth ──────── d0-LABEL ┐
+                                           ├ kernel, tayga, ...
+        t1 ──────── veth ──────── d1-LABEL ┘
+"""
+
+import contextlib
+import os
+import platform
+import signal
+from collections.abc import Callable, Iterator
+
+from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
+from natxy.dut.base import TesterPorts
+from natxy.dut.config import NamespaceConfig
+from natxy.dut.devices import device_string, usable_device_kind
+from natxy.dut.gateway import Gateway, Site
+from natxy.dut.kernel_router import KernelRouter
+from natxy.dut.ledger import Ledger, sweep
+from natxy.dut.links import LabLinks
+from natxy.dut.namespaces import make_namespace
+from natxy.dut.napi import thread_napi
+from natxy.dut.nat44 import Nat44
+from natxy.dut.tayga import Tayga
+from natxy.errors import ConfigurationError, DutError
+
+PLAIN_MTU_BYTES = 1500
+TRANSLATING_MTU_BYTES = 2000  # a frame grows by 20 octets from IPv4 to IPv6
+
+DRIVERS: dict[str, Callable[[Site, NamespaceConfig], Gateway]] = {
+    "kernel-router": lambda site, _: KernelRouter(site),
+    "tayga": lambda site, config: Tayga(site, config.networks),
+    "nat44": lambda site, config: Nat44(
+        site, entries=config.conntrack_entries, udp_timeout_s=config.udp_timeout_s
+    ),
+}
+
+
+class NamespaceDut:
+    """A gateway in a lab of its own, made at `start` and gone after `stop`."""
+
+    def __init__(
+        self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...] = ()
+    ) -> None:
+        _check_versions(config.driver, plan)
+        self._config = config
+        self._plan = plan
+        self._cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
+        self._ledger: Ledger | None = None
+        self._links: LabLinks | None = None
+        self._gateway: Gateway | None = None
+        self._device_kind = ""
+
+    def start(self) -> None:
+        _need_root()
+        sweep()
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """A second Ctrl-C waits until all is cleaned up."""
+        with without_interrupts():
+            if self._gateway is not None:
+                self._gateway.stop()
+                self._gateway = None
+            if self._ledger is not None:
+                ledger, self._ledger = self._ledger, None
+                ledger.undo()
+
+    def reset(self) -> None:
+        self._running.reset()
+
+    def describe(self) -> dict[str, str]:
+        return {
+            "kind": "namespace",
+            "driver": self._config.driver,
+            **self._running.describe(),
+            "kernel": f"{platform.system()} {platform.release()}",
+            "gateway_cpu": "the tester's, inside its send call"
+            if self._cpu is None
+            else str(self._cpu),
+            "mtu_bytes": str(self._mtu_bytes),
+            "tester_device": self._device_kind,
+        }
+
+    def before_trial(self) -> None:
+        self._running.check()
+
+    def trial_fault(self) -> str | None:
+        return None
+
+    @property
+    def tester_namespace(self) -> str | None:
+        return self._links.tester if self._links else None
+
+    @property
+    def gateway_namespace(self) -> str | None:
+        return self._links.gateway if self._links else None
+
+    def tester_ports(self) -> TesterPorts | None:
+        if self._links is None:
+            return None
+        devices = [
+            device_string(
+                self._device_kind, number, self._links.tester_end(side), mtu_bytes=self._mtu_bytes
+            )
+            for number, side in enumerate((LEFT, RIGHT))
+        ]
+        return TesterPorts(
+            left=self._plan.tester_port(LEFT, devices[0]),
+            right=self._plan.tester_port(RIGHT, devices[1]),
+            mtu_bytes=self._mtu_bytes,
+        )
+
+    @property
+    def _running(self) -> Gateway:
+        if self._gateway is None:
+            raise DutError("The lab is not running; start it first.")
+        return self._gateway
+
+    @property
+    def _mtu_bytes(self) -> int:
+        plain = TRANSLATING_MTU_BYTES if self._plan.translates else PLAIN_MTU_BYTES
+        return self._config.mtu_bytes or plain
+
+    def _start(self) -> None:
+        self._ledger = Ledger()
+        self._links = links = LabLinks(label=self._ledger.label, mtu_bytes=self._mtu_bytes)
+        for name in (links.tester, links.gateway):
+            self._ledger.note_namespace(name)
+            make_namespace(name)
+        links.make()
+        if self._cpu is not None:
+            for side in (LEFT, RIGHT):
+                thread_napi(links.gateway, links.gateway_end(side), self._cpu)
+        self._device_kind = usable_device_kind(links.tester, "t0", self._config.device)
+        site = Site(
+            links=links,
+            plan=self._plan,
+            cpu=self._cpu,
+            ledger=self._ledger,
+            folder=self._ledger.make_folder(),
+        )
+        self._gateway = DRIVERS[self._config.driver](site, self._config)
+        self._gateway.start()
+
+
+def gateway_cpu(given: int | None, tester_cpus: tuple[int, ...]) -> int | None:
+    """The last CPU that the tester leaves free; None where it leaves none."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if given is not None:
+        if given not in allowed:
+            raise ConfigurationError(
+                f"dut.gateway_cpu is {given}, but this process may use {allowed} only."
+            )
+        return given
+    free = [cpu for cpu in allowed if cpu not in (tester_cpus or allowed[:1])]
+    return free[-1] if free else None
+
+
+@contextlib.contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Ctrl-C and SIGTERM are held back, and come after it."""
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+
+def _check_versions(driver: str, plan: AddressPlan) -> None:
+    versions = (plan.left_ip_version, plan.right_ip_version)
+    fits = {
+        "kernel-router": not plan.translates,
+        "tayga": plan.translates,
+        "nat44": versions == (4, 4),
+    }
+    right = {"kernel-router": "4 and 4, or 6 and 6", "tayga": "6 and 4, or 4 and 6"}
+    if not fits[driver]:
+        raise ConfigurationError(
+            f"traffic.left_ip_version and right_ip_version are {versions[0]} and {versions[1]}; "
+            f"dut.driver {driver} takes {right.get(driver, '4 and 4')}."
+        )
+
+
+def _need_root() -> None:
+    if os.geteuid() != 0:
+        raise DutError("A lab makes network namespaces, which needs root; run this with sudo.")
