@@ -76,7 +76,7 @@ def _sentence(error: ErrorDetails, model: Any) -> str:
 
 def _unknown_key(error: ErrorDetails, model: Any) -> str:
     known = sorted(_keys_at(model, error["loc"][:-1]))
-    near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1, cutoff=0.7)
     if near:
         return f"is not a key known here, did you mean {near[0]}?"
     return f"is not a key known here, one of {', '.join(known)} is right"

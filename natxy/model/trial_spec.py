@@ -82,7 +82,9 @@ class AddressPattern(Model):
         if self.field_byte is None or self.network_byte is None:
             return
         if self.network_byte - self.field_byte in (0, 1):
-            refuse(f"{self.network_byte} lies within the field, another octet is right", member=member)
+            refuse(
+                f"{self.network_byte} lies within the field, another octet is right", member=member
+            )
 
 
 class AddressPair(Model):
@@ -210,7 +212,9 @@ class Stream(Model):
         return sum(segment.frames for segment in self.segments)
 
     def frames_of(self, kind: Kind) -> int:
-        foreground = self.frames // self.mix.n * self.mix.m + min(self.frames % self.mix.n, self.mix.m)
+        foreground = self.frames // self.mix.n * self.mix.m + min(
+            self.frames % self.mix.n, self.mix.m
+        )
         return foreground if kind == "foreground" else self.frames - foreground
 
     @property

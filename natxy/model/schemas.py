@@ -1,0 +1,32 @@
+"""Writes the JSON Schemas of spec and result: `python -m natxy.model.schemas [FOLDER]`."""
+
+import json
+import sys
+from pathlib import Path
+
+from pydantic.json_schema import JsonSchemaMode
+
+from natxy.model.base import Model
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import TrialSpec
+
+FOLDER = Path(__file__).parents[2] / "schemas"
+SCHEMAS: dict[str, type[Model]] = {"trial-spec": TrialSpec, "trial-result": TrialResult}
+
+
+def schema_text(name: str) -> str:
+    # What the engine writes has every member, so the result is described as it is serialized.
+    mode: JsonSchemaMode = "validation" if name == "trial-spec" else "serialization"
+    schema = SCHEMAS[name].model_json_schema(mode=mode)
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(head | schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def main(arguments: list[str]) -> None:
+    folder = Path(arguments[0]) if arguments else FOLDER
+    for name in SCHEMAS:
+        (folder / f"{name}.schema.json").write_text(schema_text(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,161 @@
+"""A testbed: the tester's ports, its traffic and the device under test, as a TOML file says it."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from natxy.model.addresses import IpAddress, Ipv4Address, Ipv6Address, IpVersion, MacAddress
+from natxy.model.base import Between, Model, refuse
+from natxy.model.source import Source
+from natxy.model.trial_spec import (
+    FIXED_ZERO,
+    MAX_FRAME_SIZE_BYTES,
+    MAX_MIX_N,
+    MIN_FRAME_SIZE_BYTES,
+    Direction,
+    Series,
+    SeriesMode,
+    Side,
+    UInt16,
+)
+
+Directions = Literal["both", "forward", "reverse"]
+Cpus = Annotated[tuple[Annotated[int, Between(0, 4095)], ...], Field(min_length=1)]
+
+IPV4_NETWORK_BYTE = 2  # bits 16-23
+IPV6_NETWORK_BYTE = 7  # bits 56-63
+# RFC 4814 section 4.5
+SOURCE_PORTS = Series(mode="pseudorandom", min=1024, max=65535)
+DESTINATION_PORTS = Series(mode="pseudorandom", min=1, max=49151)
+
+
+class Port(Model):
+    """One of the tester's ports; `device` None: the lab makes it."""
+
+    device: Annotated[str, Field(min_length=1)] | None = None
+    ipv4_real: Ipv4Address | None = None
+    ipv4_virtual: Ipv4Address | None = None
+    ipv6_real: Ipv6Address | None = None
+    ipv6_virtual: Ipv6Address | None = None
+    next_hop_ipv4: Ipv4Address | None = None
+    next_hop_ipv6: Ipv6Address | None = None
+    next_hop_mac: MacAddress | None = None
+    own_addresses: tuple[IpAddress, ...] = ()
+
+
+class TesterSection(Model):
+    cores: Cpus = (0,)
+    main_cores: Cpus | None = None  # None: every CPU that the process is allowed
+    mtu_bytes: Annotated[int, Between(1280, 9198)] = 1500
+    huge_pages: Literal["auto", "never"] = "auto"
+    memory_mb: Annotated[int, Between(16, 2**20)] | None = None  # None: the engine's choice
+    realtime: Literal["auto", "on", "off"] = "auto"
+    lateness_tolerance_us: Annotated[int, Between(1, 10**9)] = 1000
+    warm_up: Literal["probes", "neighbours"] = "probes"
+    warm_up_timeout_s: Annotated[float, Between(0.001, 3600)] = 15.0
+    left: Port = Port()
+    right: Port = Port()
+
+    def port(self, side: Side) -> Port:
+        return self.left if side == "left" else self.right
+
+
+class PortRanges(Model):
+    """UDP ports of one direction's frames."""
+
+    source_port: Series = SOURCE_PORTS
+    destination_port: Series = DESTINATION_PORTS
+
+
+class AddressField(Model):
+    """A 16-bit field of a side's addresses that varies; offsets are octets from their start."""
+
+    mode: SeriesMode = "fixed"
+    min: UInt16 = 0
+    max: UInt16 = 0
+    ipv4_offset: Annotated[int, Between(0, 2)] = 2
+    ipv6_offset: Annotated[int, Between(0, 14)] = 14
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Self:
+        if self.max < self.min:
+            refuse(f"{self.max} is below min, {self.min} to 65535 is right", member="max")
+        return self
+
+    @property
+    def series(self) -> Series:
+        """Fixed: the address is as it stands in the testbed, and there is no field."""
+        if self.mode == "fixed":
+            return FIXED_ZERO
+        return Series(mode=self.mode, min=self.min, max=self.max)
+
+
+class TrafficSection(Model):
+    left_ip_version: IpVersion = 6
+    right_ip_version: IpVersion = 4
+    direction: Directions = "both"
+    frame_size_bytes: Annotated[int, Between(MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES)] = 84
+    n: Annotated[int, Between(1, MAX_MIX_N)] = 1
+    m: Annotated[int, Between(0, MAX_MIX_N)] = 1  # frame i is foreground iff i mod n < m
+    left_networks: Annotated[int, Between(1, 256)] = 1  # destination networks behind each side
+    right_networks: Annotated[int, Between(1, 256)] = 1
+    hop_limit_drop: Annotated[int, Between(0, 254)] | None = None  # None: learned
+    forward: PortRanges = PortRanges()
+    reverse: PortRanges = PortRanges()
+    left_field: AddressField = AddressField()
+    right_field: AddressField = AddressField()
+
+    @model_validator(mode="after")
+    def _can_be_sent(self) -> Self:
+        if self.m > self.n:
+            refuse(f"{self.m} is more than n, 0 to {self.n} is right", member="m")
+        self._check_apart("left", self.left_networks, self.left_field)
+        self._check_apart("right", self.right_networks, self.right_field)
+        return self
+
+    @staticmethod
+    def _check_apart(side: Side, networks: int, field: AddressField) -> None:
+        if networks == 1 or field.mode == "fixed":
+            return
+        for version, byte, offset in (
+            (4, IPV4_NETWORK_BYTE, field.ipv4_offset),
+            (6, IPV6_NETWORK_BYTE, field.ipv6_offset),
+        ):
+            if byte - offset in (0, 1):
+                refuse(
+                    f"{offset} makes the field cover octet {byte}, where the number of each of the "
+                    f"{networks} networks is; another offset, or 1 network, is right",
+                    member=f"{side}_field.ipv{version}_offset",
+                )
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        return ("forward", "reverse") if self.direction == "both" else (self.direction,)
+
+    @property
+    def has_background(self) -> bool:
+        return self.m < self.n
+
+    def ip_version(self, side: Side) -> IpVersion:
+        return self.left_ip_version if side == "left" else self.right_ip_version
+
+    def networks(self, side: Side) -> int:
+        return self.left_networks if side == "left" else self.right_networks
+
+    def field(self, side: Side) -> AddressField:
+        return self.left_field if side == "left" else self.right_field
+
+
+class Testbed(Model):
+    tester: TesterSection = TesterSection()
+    traffic: TrafficSection = TrafficSection()
+    dut: dict[str, Any] = Field(
+        default_factory=dict
+    )  # checked by natxy.dut, which knows what each kind of it needs
+
+
+def read_testbed(path: Path) -> tuple[Testbed, Source]:
+    """The testbed, and its text, so that what is found wrong later can name the line."""
+    source = Source.read(path)
+    return source.validated(Testbed, source.toml()), source

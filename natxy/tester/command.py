@@ -1,0 +1,59 @@
+"""The engine's command line, from a testbed."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from natxy.errors import ConfigurationError, EngineNotFound
+from natxy.model.testbed import TesterSection
+
+PROGRAM = "natxy-engine"
+VARIABLE = "NATXY_ENGINE"
+
+
+def find_engine() -> str:
+    """NATXY_ENGINE, or the one that was installed with this package, or one in PATH."""
+    if given := os.environ.get(VARIABLE):
+        if not os.access(given, os.X_OK):
+            raise EngineNotFound(f"{VARIABLE}: {given} is no program, natxy-engine's path is right")
+        return given
+    beside = Path(sys.executable).parent / PROGRAM
+    if os.access(beside, os.X_OK):
+        return str(beside)
+    if found := shutil.which(PROGRAM):
+        return found
+    raise EngineNotFound(
+        f"{PROGRAM} is neither beside {sys.executable} nor in PATH; `make install` builds it"
+    )
+
+
+def engine_command(tester: TesterSection, namespace: str | None = None) -> list[str]:
+    """`ip netns exec` becomes the engine itself: the process that is started is the engine."""
+    prefix = ["ip", "netns", "exec", namespace] if namespace else []
+    return [*prefix, find_engine(), *_arguments(tester)]
+
+
+def _arguments(tester: TesterSection) -> list[str]:
+    arguments = ["--left", _device(tester, "left"), "--right", _device(tester, "right")]
+    arguments += ["--cores", _list(tester.cores), "--mtu", str(tester.mtu_bytes)]
+    arguments += ["--huge-pages", tester.huge_pages]
+    if tester.main_cores is not None:
+        arguments += ["--main-cores", _list(tester.main_cores)]
+    if tester.memory_mb is not None:
+        arguments += ["--memory-mb", str(tester.memory_mb)]
+    return arguments
+
+
+def _device(tester: TesterSection, side: str) -> str:
+    device: str | None = getattr(tester, side).device
+    if device is None:
+        raise ConfigurationError(
+            f"tester.{side}.device: is missing and no lab makes a port there; a PCI address "
+            "such as 0000:01:00.0 or a DPDK device such as net_af_xdp0,iface=eth1 is right"
+        )
+    return device
+
+
+def _list(cpus: tuple[int, ...]) -> str:
+    return ",".join(str(cpu) for cpu in cpus)

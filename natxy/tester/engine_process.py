@@ -1,0 +1,119 @@
+"""The engine as a process: lines in, lines out, and a clean end."""
+
+import contextlib
+import queue
+import shutil
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO
+
+from natxy.errors import EngineNotFound, TesterDied
+
+LOG_LINES = 5  # of the engine's last words in an error message
+PATIENCE_S = 3.0  # for each way of ending it, the next one being ruder
+RUN_FOLDER = Path("/var/run/dpdk")
+
+
+class EngineProcess:
+    """Started at once; `close` ends it and what DPDK left in /var/run."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        try:
+            # A session of its own: Ctrl-C reaches this process alone, which then cancels the trial.
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                bufsize=1,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EngineNotFound(f"{command[0]}: cannot be started: {error.strerror}") from None
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._log: deque[str] = deque(maxlen=LOG_LINES)
+        self._readers = [self._reader(self._read_events), self._reader(self._read_log)]
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def send(self, line: str) -> None:
+        stdin = self._pipe(self._process.stdin)
+        try:
+            stdin.write(line + "\n")
+            stdin.flush()
+        except (BrokenPipeError, ValueError):
+            raise self.died() from None
+
+    def receive(self, timeout_s: float) -> str | None:
+        """The next line; None when time is up; TesterDied when there will be none."""
+        try:
+            line = self._lines.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+        if line is None:
+            self._lines.put(None)  # the end stays the end
+            raise self.died()
+        return line
+
+    def died(self) -> TesterDied:
+        """What to raise when it has ended by itself: how, and its last words."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(PATIENCE_S)
+        for reader in self._readers:
+            reader.join(PATIENCE_S)
+        status = self._process.poll()
+        if status is None:
+            end = "closed its output"
+        else:
+            end = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+        words = " | ".join(self._log) or "it said nothing"
+        return TesterDied(f"natxy-engine (process {self.pid}) {end}: {words}")
+
+    def close(self) -> None:
+        """Asks it to quit, then terminates, then kills it; may be called twice."""
+        with contextlib.suppress(OSError, ValueError, TesterDied):
+            self.send('{"request": "quit"}')
+            self._pipe(self._process.stdin).close()
+        for ruder in (self._process.terminate, self._process.kill, lambda: None):
+            try:
+                self._process.wait(PATIENCE_S)
+                break
+            except subprocess.TimeoutExpired:
+                ruder()
+        for reader in self._readers:
+            reader.join(PATIENCE_S)
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with contextlib.suppress(OSError):
+                self._pipe(pipe).close()
+        shutil.rmtree(RUN_FOLDER / f"natxy-{self.pid}", ignore_errors=True)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def _reader(self, read: Callable[[], None]) -> threading.Thread:
+        thread = threading.Thread(target=read, daemon=True)
+        thread.start()
+        return thread
+
+    def _read_events(self) -> None:
+        for line in self._pipe(self._process.stdout):
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def _read_log(self) -> None:
+        for line in self._pipe(self._process.stderr):
+            if line.strip():
+                self._log.append(line.strip())
+
+    @staticmethod
+    def _pipe(pipe: IO[str] | None) -> IO[str]:
+        assert pipe is not None, "every stream of the engine is a pipe"
+        return pipe

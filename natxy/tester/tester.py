@@ -1,0 +1,154 @@
+"""The engine as seen by a procedure: run a trial, get its result."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Self
+
+from pydantic import ValidationError
+
+from natxy.errors import (
+    DeviceError,
+    MeasurementError,
+    ProtocolError,
+    TesterDied,
+    TrialCancelled,
+    TrialRefused,
+)
+from natxy.model.event import EVENT, PROTOCOL, ErrorEvent, Hello, Progress, ResultEvent
+from natxy.model.refusal import first_refusal, path_text
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import TrialSpec
+from natxy.tester.engine_process import EngineProcess
+
+HELLO_TIMEOUT_S = 60.0  # huge pages are zeroed first
+SILENCE_LIMIT_S = 20.0  # the engine promises an event a second while a trial runs
+CANCEL_TIMEOUT_S = 2.0  # it promises 0.1 s
+
+Event = Hello | Progress | ResultEvent | ErrorEvent
+OnProgress = Callable[[Progress], None]
+
+
+def ignore_progress(progress: Progress) -> None:
+    del progress
+
+
+class Tester:
+    """`with Tester(engine_command(...)) as tester: tester.run(spec)`; one trial at a time."""
+
+    hello: Hello
+
+    def __init__(self, command: Sequence[str], *, silence_limit_s: float = SILENCE_LIMIT_S) -> None:
+        self._command = command
+        self._silence_limit_s = silence_limit_s
+        self._next_id = 1
+
+    def __enter__(self) -> Self:
+        self._process = EngineProcess(self._command)
+        try:
+            self.hello = self._read_hello()
+        except BaseException:
+            self._process.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.close()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
+        """The trial's result; an exception, Ctrl-C too, first cancels the trial."""
+        number, self._next_id = self._next_id, self._next_id + 1
+        request = {"request": "trial", "id": number, "spec": spec.model_dump(mode="json")}
+        self._process.send(json.dumps(request))
+        try:
+            return self._await_result(number, spec, on_progress)
+        except MeasurementError:
+            raise
+        except BaseException:
+            self._cancel(number)
+            raise
+
+    def cancel(self) -> None:
+        """From another thread or from `on_progress`: the running trial ends as TrialCancelled."""
+        self._process.send('{"request": "cancel"}')
+
+    def _await_result(self, number: int, spec: TrialSpec, on_progress: OnProgress) -> TrialResult:
+        while True:
+            event = self._event(self._silence_limit_s)
+            if isinstance(event, Hello):
+                raise ProtocolError("natxy-engine said hello in the middle of a trial")
+            if event.id != number and event.id is not None:
+                continue  # the end of a trial that was given up
+            if isinstance(event, Progress):
+                on_progress(event)
+            elif isinstance(event, ResultEvent):
+                return self._belongs(event.result, spec)
+            else:
+                raise self._refusal(event)
+
+    @staticmethod
+    def _belongs(result: TrialResult, spec: TrialSpec) -> TrialResult:
+        if (result.nonce, result.seed) != (spec.nonce, spec.seed):
+            raise ProtocolError("natxy-engine answered with the result of another trial")
+        return result
+
+    @staticmethod
+    def _refusal(event: ErrorEvent) -> TrialRefused:
+        if event.kind == "cancelled":
+            return TrialCancelled(event.kind, event.message)
+        return TrialRefused(event.kind, event.message)
+
+    def _cancel(self, number: int) -> None:
+        """Waits for the trial's end, so that no frame is sent after this returns."""
+        deadline = time.monotonic() + CANCEL_TIMEOUT_S
+        try:
+            self.cancel()
+            while (left_s := deadline - time.monotonic()) > 0:
+                event = self._next(left_s)
+                if isinstance(event, ErrorEvent | ResultEvent) and event.id == number:
+                    return
+        except MeasurementError:
+            return
+        self._process.kill()
+
+    def _read_hello(self) -> Hello:
+        event = self._event(HELLO_TIMEOUT_S)
+        if isinstance(event, ErrorEvent):
+            raise DeviceError(event.message) if event.kind == "device" else self._refusal(event)
+        if not isinstance(event, Hello):
+            raise ProtocolError("natxy-engine did not begin with hello")
+        if event.protocol != PROTOCOL:
+            raise ProtocolError(
+                f"natxy-engine {event.engine_version} speaks protocol {event.protocol}, "
+                f"{PROTOCOL} is right; `make install` builds the one that belongs to this package"
+            )
+        return event
+
+    def _event(self, timeout_s: float) -> Event:
+        event = self._next(timeout_s)
+        if event is None:
+            self._process.kill()
+            raise TesterDied(f"natxy-engine was silent for {timeout_s:g} s and was ended")
+        return event
+
+    def _next(self, timeout_s: float) -> Event | None:
+        line = self._process.receive(timeout_s)
+        if line is None:
+            return None
+        try:
+            return EVENT.validate_json(line)
+        except ValidationError as error:
+            path, sentence = first_refusal(error, Event)
+            raise ProtocolError(
+                f"natxy-engine wrote what is no event: {path_text(path)} {sentence}"
+            ) from None
