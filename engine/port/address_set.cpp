@@ -1,0 +1,38 @@
+#include "port/address_set.hpp"
+
+#include <algorithm>
+
+namespace natxy::port {
+
+void AddressSet::add(spec::IpVersion version, const spec::AddressPattern& pattern) {
+  Masked masked{.value = {.version = version, .octets = pattern.octets}, .mask = {}};
+  masked.mask.fill(0xff);
+  if (pattern.network_byte) masked.mask[*pattern.network_byte] = 0;
+  if (pattern.field_byte) {
+    masked.mask[*pattern.field_byte] = 0;
+    masked.mask[*pattern.field_byte + 1U] = 0;
+  }
+  insert(masked);
+}
+
+void AddressSet::add(const IpAddress& address) {
+  add(address.version, {.octets = address.octets, .network_byte = {}, .field_byte = {}});
+}
+
+void AddressSet::insert(const Masked& masked) {
+  auto member = masked;
+  for (std::size_t i = 0; i < member.mask.size(); ++i) member.value.octets[i] &= member.mask[i];
+  if (std::ranges::find(members_, member) == members_.end()) members_.push_back(member);
+}
+
+bool AddressSet::contains(const IpAddress& address) const {
+  return std::ranges::any_of(members_, [&](const Masked& member) {
+    if (member.value.version != address.version) return false;
+    for (std::size_t i = 0; i < member.mask.size(); ++i) {
+      if ((address.octets[i] & member.mask[i]) != member.value.octets[i]) return false;
+    }
+    return true;
+  });
+}
+
+}  // namespace natxy::port

@@ -1,0 +1,30 @@
+// Addresses of which octets may vary: which ones the tester answers for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "port/ip_address.hpp"
+
+namespace natxy::port {
+
+class AddressSet {
+ public:
+  // The pattern's network octet and field octets stand for every value.
+  void add(spec::IpVersion version, const spec::AddressPattern& pattern);
+  void add(const IpAddress& address);
+  [[nodiscard]] bool contains(const IpAddress& address) const;
+
+ private:
+  struct Masked {
+    IpAddress value;
+    std::array<std::uint8_t, 16> mask;  // ones where the octets must agree
+    friend bool operator==(const Masked&, const Masked&) = default;
+  };
+  void insert(const Masked& masked);
+
+  std::vector<Masked> members_;
+};
+
+}  // namespace natxy::port

@@ -1,0 +1,178 @@
+#include "port/device.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "spec/validate.hpp"
+
+namespace natxy::port {
+namespace {
+
+using spec::IpVersion;
+using spec::Side;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kLinkPatience{10'000};  // a NIC's negotiation takes three or four seconds
+constexpr milliseconds kAskAgain{100};
+constexpr milliseconds kTell{10};  // a cancel is read when we tell
+constexpr std::chrono::microseconds kNap{50};
+constexpr unsigned kLoopFrames = 1024;
+constexpr std::uint16_t kEthernetOverhead = 18;  // header and FCS
+
+const char* name_of(Side side) {
+  return side == Side::kLeft ? "left" : "right";
+}
+
+PortOptions port_options(const DeviceOptions& options, Side side) {
+  return {.side = side,
+          .device = options.devices[static_cast<unsigned>(side)],
+          .mtu_bytes = options.mtu_bytes,
+          .workers = static_cast<unsigned>(options.worker_cpus.size()),
+          .tx_queues = options.tx_queues};
+}
+
+[[noreturn]] void refuse_silence(Side side, const Resolution& resolution,
+                                 std::chrono::nanoseconds patience) {
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.3g", static_cast<double>(patience.count()) / 1e9);
+  throw spec::TrialError(spec::ErrorKind::kNeighbour,
+                         std::string(name_of(side)) + ": " + resolution.complaint() + " within " +
+                             seconds + " s, the address of a gateway that is up, or sides." +
+                             name_of(side) + ".next_hop.mac, is right");
+}
+
+std::unique_ptr<Port> looped_port(const PortOptions& options, rte_ring* rx, rte_ring* tx) {
+  const auto queues = options.tx_queues.value_or(options.workers);
+  return std::make_unique<Port>(options, EthDevice::over_rings(rx, tx, queues));
+}
+
+}  // namespace
+
+Device::Device(std::array<std::unique_ptr<Port>, 2> ports, std::vector<int> worker_cpus,
+               run::TickRate ticks)
+    : sides_{std::make_unique<SideState>(std::move(ports[0])),
+             std::make_unique<SideState>(std::move(ports[1]))},
+      workers_(std::move(worker_cpus)),
+      ticks_(ticks) {}
+
+Device::Device(const DeviceOptions& options, run::TickRate ticks)
+    : workers_(options.worker_cpus), ticks_(ticks) {
+  if (options.devices[0].ring() != options.devices[1].ring()) {
+    throw spec::TrialError(spec::ErrorKind::kDevice,
+                           "one port is \"ring\" and the other is not, both or neither is right");
+  }
+  const bool looped = options.devices[0].ring();
+  if (looped) {
+    for (auto& ring : loop_) ring = make_ring(kLoopFrames, Producers::kMany);
+  }
+  for (unsigned i = 0; i < 2; ++i) {
+    const auto chosen = port_options(options, static_cast<Side>(i));
+    sides_[i] = std::make_unique<SideState>(
+        looped ? looped_port(chosen, loop_[i].get(), loop_[1 - i].get()) : Port::open(chosen));
+  }
+}
+
+frame::Link Device::link(Side side, IpVersion version) const {
+  const auto& macs = side_of(side).macs;
+  return {.source = port(side).mac(),
+          .destination = (version == IpVersion::k4 ? macs.ipv4 : macs.ipv6).value_or(Mac{})};
+}
+
+void Device::idle() {
+  for (const auto& side : sides_) side->service.poll(nullptr);
+}
+
+void Device::resolve(const spec::TrialSpec& spec, const std::function<void()>& told,
+                     const std::atomic<bool>& cancelled) {
+  const Watch watch{.told = told, .cancelled = cancelled};
+  check_frame_sizes(spec);
+  for (const auto side : {Side::kLeft, Side::kRight}) await_link(side, watch);
+  for (const auto side : {Side::kLeft, Side::kRight}) {
+    if (!cancelled.load()) resolve_side(side, spec, watch);
+  }
+}
+
+void Device::forget() {
+  for (const auto& side : sides_) side->answered.clear();
+}
+
+void Device::check_frame_sizes(const spec::TrialSpec& spec) const {
+  for (std::size_t p = 0; p < spec.phases.size(); ++p) {
+    for (std::size_t s = 0; s < spec.phases[p].streams.size(); ++s) {
+      const auto& stream = spec.phases[p].streams[s];
+      const auto mtu = port(spec::departure_side(stream.direction)).mtu_bytes();
+      if (stream.frame_size_bytes <= mtu + kEthernetOverhead) continue;
+      throw spec::TrialError(spec::ErrorKind::kSpec,
+                             "phases[" + std::to_string(p) + "].streams[" + std::to_string(s) +
+                                 "].frame_size_bytes: " + std::to_string(stream.frame_size_bytes) +
+                                 " is beyond what the engine's --mtu " + std::to_string(mtu) +
+                                 " takes, at most " + std::to_string(mtu + kEthernetOverhead) +
+                                 " is right");
+    }
+  }
+}
+
+void Device::await_link(Side side, const Watch& watch) {
+  const auto end = steady_clock::now() + kLinkPatience;
+  while (!port(side).link_up() && !watch.cancelled.load()) {
+    if (steady_clock::now() >= end) {
+      throw spec::TrialError(spec::ErrorKind::kDevice,
+                             std::string(name_of(side)) + ": the link of \"" + port(side).device() +
+                                 "\" is down, a peer that is connected and up is right");
+    }
+    watch.told();
+    std::this_thread::sleep_for(kTell);
+  }
+}
+
+void Device::resolve_side(Side side, const spec::TrialSpec& spec, const Watch& watch) {
+  auto& state = side_of(side);
+  auto plan = neighbour_plan(spec, side);
+  state.service.set_own(std::move(plan.own));
+  if (const auto& mac = spec.sides[static_cast<unsigned>(side)].next_hop.mac) {
+    state.macs = {.ipv4 = *mac, .ipv6 = *mac};
+    state.answered.clear();
+    return;
+  }
+  if (plan.questions == state.answered) return;
+  state.answered.clear();
+  Resolution resolution(std::move(plan.questions));
+  ask(side, resolution, std::chrono::nanoseconds(spec.warm_up.timeout_ns), watch);
+  if (!resolution.done()) return;  // cancelled
+  state.macs = resolution.macs();
+  state.answered = resolution.questions();
+}
+
+void Device::ask(Side side, Resolution& resolution, std::chrono::nanoseconds patience,
+                 const Watch& watch) {
+  const auto end = steady_clock::now() + patience;
+  auto ask_at = steady_clock::now();
+  auto tell_at = ask_at;
+  bool asked = false;
+  while (!resolution.done() && !watch.cancelled.load()) {
+    const auto now = steady_clock::now();
+    if (now >= ask_at) {
+      if (now >= end && asked) refuse_silence(side, resolution, patience);
+      send_all(side, resolution.open_questions(port(side).mac()));
+      asked = true;
+      ask_at = now + kAskAgain;
+    }
+    if (now >= tell_at) {
+      watch.told();
+      tell_at = now + kTell;
+    }
+    for (const auto each : {Side::kLeft, Side::kRight}) {
+      side_of(each).service.poll(each == side ? &resolution : nullptr);
+    }
+    std::this_thread::sleep_for(kNap);
+  }
+}
+
+void Device::send_all(Side side, const std::vector<NeighbourFrame>& frames) {
+  for (const auto& frame : frames) side_of(side).service.send(frame);
+}
+
+}  // namespace natxy::port

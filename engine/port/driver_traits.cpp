@@ -1,0 +1,86 @@
+#include "port/driver_traits.hpp"
+
+#include <linux/if_packet.h>
+
+#include <algorithm>
+
+namespace natxy::port {
+namespace {
+
+constexpr unsigned long kAfPacketFrameCount = 512;  // the driver's defaults
+constexpr unsigned long kAfPacketFrameBytes = 2048;
+constexpr unsigned long kMemifLog2RingSize = 10;
+constexpr std::uint32_t kUnbounded = 1U << 30U;  // net_null and net_pcap have frames when asked
+
+DriverTraits of_nic() {
+  return {.tx_queues = 0, .sets_mtu = true, .has_link_speed = true};
+}
+
+DriverTraits of_gateways_ring(std::uint32_t frames) {
+  return {.refusal = spec::Refusal::kGateway, .rx_ring_frames = frames};
+}
+
+// The negotiated number of a memif's queues is not to be seen, and frames sent to one that the
+// peer has not would end in the first: one queue is what both sides always have.
+DriverTraits of_memif(const DeviceString& device) {
+  const auto log2 = std::min(device.number("rsize", kMemifLog2RingSize), 14UL);
+  return of_gateways_ring(1U << log2);
+}
+
+std::string frame_argument(const DeviceString& device, unsigned long needed) {
+  return device.name + " has frames of " +
+         std::to_string(device.number("framesz", kAfPacketFrameBytes)) +
+         " octets, too few for the MTU; framesz=" + std::to_string(needed) + " is right";
+}
+
+// The kernel puts its header, the sender's address and 16 octets of reserve before the frame.
+void check_af_packet_frames(const DeviceString& device, std::uint16_t mtu_bytes) {
+  const auto needed = TPACKET_ALIGN(TPACKET2_HDRLEN + 16UL) + mtu_bytes;
+  if (device.number("framesz", kAfPacketFrameBytes) >= needed) return;
+  unsigned long right = kAfPacketFrameBytes;
+  while (right < needed) right *= 2;
+  throw spec::TrialError(spec::ErrorKind::kDevice, frame_argument(device, right));
+}
+
+void check_one_queue(const DeviceString& device, const std::string& key) {
+  if (device.number(key, 1) == 1) return;
+  throw spec::TrialError(spec::ErrorKind::kDevice,
+                         device.name + " has " + key + "=" + *device.argument(key) +
+                             ", but frames are received on one queue; " + key + "=1 is right");
+}
+
+}  // namespace
+
+DriverTraits traits_of(const DeviceString& device) {
+  const auto& driver = device.driver;
+  if (device.pci) return of_nic();
+  if (driver == "net_ring") {
+    return {.refusal = spec::Refusal::kGateway, .rx_ring_frames = 1023, .tx_queues = 0};
+  }
+  if (driver == "net_memif") return of_memif(device);
+  if (driver == "net_vhost" || driver == "net_virtio_user") return of_gateways_ring(256);
+  if (driver == "net_af_xdp") {  // the ring is as long as the queue; frames come from the RX pool
+    return {.rx_descriptors = 2048, .tx_descriptors = 2048, .rx_pool_frames = 16383};
+  }
+  if (driver == "net_af_packet" || driver == "eth_af_packet") {
+    return {.rx_ring_frames =
+                static_cast<std::uint32_t>(device.number("framecnt", kAfPacketFrameCount))};
+  }
+  if (driver == "net_tap") return {.rx_ring_frames = 500, .sets_mtu = true};  // the tun's queue
+  if (driver == "net_null") return {.rx_ring_frames = kUnbounded, .tx_queues = 0};
+  if (driver == "net_pcap") return {.rx_ring_frames = kUnbounded};
+  return {};
+}
+
+void check_arguments(const DeviceString& device, std::uint16_t mtu_bytes) {
+  if (device.driver == "net_af_packet" || device.driver == "eth_af_packet") {
+    check_one_queue(device, "qpairs");
+    check_af_packet_frames(device, mtu_bytes);
+  }
+  if (device.driver == "net_af_xdp") check_one_queue(device, "queue_count");
+  if (device.driver == "net_vhost" || device.driver == "net_virtio_user") {
+    check_one_queue(device, "queues");
+  }
+}
+
+}  // namespace natxy::port

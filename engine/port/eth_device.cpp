@@ -1,0 +1,81 @@
+#include "port/eth_device.hpp"
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_eth_ring.h>
+#include <rte_ethdev.h>
+#include <rte_ring.h>
+
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "spec/event.hpp"
+
+namespace natxy::port {
+namespace {
+
+std::string unique(const char* name) {
+  static std::atomic<unsigned> number{0};
+  return std::string(name) + std::to_string(number++);
+}
+
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw spec::TrialError(spec::ErrorKind::kDevice, sentence);
+}
+
+std::uint16_t port_of(const DeviceString& device) {
+  std::uint16_t id = 0;
+  if (rte_eth_dev_get_port_by_name(device.name.c_str(), &id) == 0) return id;
+  refuse("DPDK finds no Ethernet device " + device.name +
+         (device.pci ? ", one bound to vfio-pci or to a driver of its own is right"
+                     : ", a device whose driver DPDK has is right"));
+}
+
+}  // namespace
+
+EthDevice EthDevice::probe(const DeviceString& device) {
+  if (device.pci) return {port_of(device), ""};  // probed when DPDK started
+  std::uint16_t id = 0;
+  if (rte_eth_dev_get_port_by_name(device.name.c_str(), &id) == 0) {
+    refuse("both ports are called " + device.name + ", two names such as " + device.driver +
+           "0 and " + device.driver + "1 are right");
+  }
+  const int status = rte_dev_probe(device.text.c_str());
+  if (status != 0) {
+    refuse("the device \"" + device.text + "\" cannot be made (" + rte_strerror(-status) +
+           "); DPDK's own words are on standard error");
+  }
+  return {port_of(device), device.name};
+}
+
+EthDevice EthDevice::over_rings(rte_ring* rx, rte_ring* tx, unsigned tx_queues) {
+  const std::vector<rte_ring*> ends(tx_queues, tx);
+  const int id = rte_eth_from_rings(unique("natxy").c_str(), &rx, 1, ends.data(), tx_queues, 0);
+  if (id < 0) refuse(std::string("no port over rings (") + rte_strerror(rte_errno) + ")");
+  return {static_cast<std::uint16_t>(id), ""};
+}
+
+EthDevice::EthDevice(EthDevice&& other) noexcept
+    : id_(std::exchange(other.id_, kNone)), made_(std::move(other.made_)) {}
+
+EthDevice::~EthDevice() {
+  if (id_ == kNone) return;
+  rte_eth_dev_stop(id_);
+  rte_eth_dev_close(id_);
+  if (!made_.empty()) rte_eal_hotplug_remove("vdev", made_.c_str());
+}
+
+// What is still in it goes with its pool, which may be gone already.
+void RingDeleter::operator()(rte_ring* ring) const {
+  rte_ring_free(ring);
+}
+
+Ring make_ring(unsigned frames, Producers producers) {
+  const unsigned flags = RING_F_SC_DEQ | (producers == Producers::kOne ? RING_F_SP_ENQ : 0U);
+  Ring ring(rte_ring_create(unique("natxy_ring").c_str(), frames, SOCKET_ID_ANY, flags));
+  if (!ring) refuse(std::string("no memory for a ring (") + rte_strerror(rte_errno) + ")");
+  return ring;
+}
+
+}  // namespace natxy::port

@@ -1,0 +1,218 @@
+#include "port/port.hpp"
+
+#include <rte_ether.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace natxy::port {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr unsigned kAnswers = 1023;
+constexpr unsigned kDeferred = 256;
+constexpr std::uint16_t kSmallestDataRoom = RTE_MBUF_DEFAULT_BUF_SIZE;
+constexpr std::uint16_t kEthernetOverhead = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+constexpr unsigned kInCaches = 512;  // frames that one core's cache of a pool may hold
+// After a tester was killed its XDP program may stay for about a second.
+constexpr milliseconds kXdpPatience{2000};
+
+std::string side_name(spec::Side side) {
+  return side == spec::Side::kLeft ? "left" : "right";
+}
+
+[[noreturn]] void refuse(const PortOptions& options, const std::string& sentence) {
+  throw spec::TrialError(spec::ErrorKind::kDevice, side_name(options.side) + ": " + sentence);
+}
+
+void check_interface(const PortOptions& options) {
+  const auto name = options.device.interface();
+  if (name.empty() || options.device.driver == "net_tap") return;  // a tap's is made by its driver
+  const auto mtu = interface_mtu_bytes(name);
+  if (!mtu) {
+    refuse(options, "there is no network interface " + name +
+                        " in this network namespace, the name of one is right");
+  }
+  if (*mtu < options.mtu_bytes) {
+    refuse(options, "the interface " + name + " has an MTU of " + std::to_string(*mtu) + ", " +
+                        std::to_string(options.mtu_bytes) + " is needed; ip link set " + name +
+                        " mtu " + std::to_string(options.mtu_bytes) + " is right");
+  }
+}
+
+template <typename Open>
+auto insist(milliseconds patience, Open open) {
+  const auto end = steady_clock::now() + patience;
+  for (;;) {
+    try {
+      return open();
+    } catch (const spec::TrialError&) {
+      if (steady_clock::now() >= end) throw;
+    }
+    std::this_thread::sleep_for(milliseconds(100));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Port> Port::open(const PortOptions& options) {
+  check_interface(options);
+  try {
+    check_arguments(options.device, options.mtu_bytes);
+    const auto patience = options.device.driver == "net_af_xdp" ? kXdpPatience : milliseconds(0);
+    return insist(patience, [&] {
+      return std::make_unique<Port>(options, EthDevice::probe(options.device));
+    });
+  } catch (const spec::TrialError& error) {
+    refuse(options, error.what());
+  }
+}
+
+Port::Port(const PortOptions& options, EthDevice device)
+    : options_(options),
+      traits_(traits_of(options.device)),
+      deferred_(make_ring(kDeferred, Producers::kOne)),
+      device_(std::move(device)),
+      rx_queue_(device_.id(), deferred_.get()) {
+  rte_eth_dev_info info{};
+  check(rte_eth_dev_info_get(id(), &info), "tell about itself");
+  driver_ = info.driver_name == nullptr ? options_.device.driver : info.driver_name;
+  const auto limit = traits_.tx_queues != 0 ? traits_.tx_queues : info.max_tx_queues;
+  const auto queues = tx_queues_to_use(limit);
+  configure(queues);
+  set_up_receiving();
+  set_up_sending(queues);
+  start();
+}
+
+void Port::check(int status, const char* what) const {
+  if (status >= 0) return;
+  throw spec::TrialError(spec::ErrorKind::kDevice,
+                         "the device \"" + options_.device.text + "\" does not " + what + " (" +
+                             rte_strerror(-status) + "); DPDK's own words are on standard error");
+}
+
+unsigned Port::tx_queues_to_use(unsigned limit) const {
+  const auto wanted = options_.tx_queues.value_or(std::min(options_.workers, limit));
+  if (wanted >= 1 && wanted <= limit) return wanted;
+  throw spec::TrialError(spec::ErrorKind::kDevice,
+                         "the device \"" + options_.device.text + "\" has no " +
+                             std::to_string(wanted) + " transmit queues, 1 to " +
+                             std::to_string(limit) + " is right for --tx-queues");
+}
+
+void Port::configure(unsigned tx_queues) {
+  rte_eth_conf configuration{};
+  if (traits_.sets_mtu) configuration.rxmode.mtu = options_.mtu_bytes;
+  check(rte_eth_dev_configure(id(), 1, static_cast<std::uint16_t>(tx_queues), &configuration),
+        "take its configuration");
+  rx_descriptors_ = traits_.rx_descriptors;
+  tx_descriptors_ = traits_.tx_descriptors;
+  check(rte_eth_dev_adjust_nb_rx_tx_desc(id(), &rx_descriptors_, &tx_descriptors_),
+        "take its numbers of descriptors");
+  rx_ring_frames_ = traits_.rx_ring_frames != 0 ? traits_.rx_ring_frames : rx_descriptors_;
+}
+
+std::uint16_t Port::data_room_bytes() const {
+  const auto needed = RTE_PKTMBUF_HEADROOM + options_.mtu_bytes + kEthernetOverhead;
+  return std::max(kSmallestDataRoom, static_cast<std::uint16_t>(RTE_ALIGN_CEIL(needed, 64)));
+}
+
+void Port::set_up_receiving() {
+  const PoolOptions pool{.name = "rx_" + side_name(options_.side),
+                         .frames = traits_.rx_pool_frames,
+                         .data_room_bytes = data_room_bytes(),
+                         .numa_node = rte_eth_dev_socket_id(id())};
+  rx_pool_.reset(create_pool(pool));
+  answers_.reset(create_pool({.name = "nd_" + side_name(options_.side), .frames = kAnswers}));
+  check(rte_eth_rx_queue_setup(id(), 0, rx_descriptors_,
+                               static_cast<unsigned>(rte_eth_dev_socket_id(id())), nullptr,
+                               rx_pool_.get()),
+        "set up its receive queue");
+}
+
+// Enough for the queue, a ring behind it, and the caches of every core that frees frames.
+unsigned Port::tx_pool_frames() const {
+  const auto needed = 2U * tx_descriptors_ + (options_.workers + 1) * kInCaches;
+  unsigned frames = 4095;
+  while (frames < needed) frames = 2 * frames + 1;
+  return frames;
+}
+
+void Port::set_up_sending(unsigned tx_queues) {
+  const int node = rte_eth_dev_socket_id(id());
+  for (unsigned queue = 0; queue < tx_queues; ++queue) {
+    const auto index = static_cast<std::uint16_t>(queue);
+    check(
+        rte_eth_tx_queue_setup(id(), index, tx_descriptors_, static_cast<unsigned>(node), nullptr),
+        "set up its transmit queues");
+    tx_queues_.emplace_back(
+        TxQueueOptions{.port = id(),
+                       .queue = index,
+                       .refusal_is_gateways = traits_.refusal == spec::Refusal::kGateway,
+                       .pool = {.name = "tx_" + side_name(options_.side),
+                                .frames = tx_pool_frames(),
+                                .data_room_bytes = data_room_bytes(),
+                                .numa_node = node}});
+  }
+}
+
+void Port::start() {
+  check(rte_eth_dev_start(id()), "start");
+  rte_eth_promiscuous_enable(id());  // where it cannot, its own MAC is enough
+  mac_ = read_mac();
+  last_interface_ = interface_counters(options_.device.interface()).value_or(InterfaceCounters{});
+  rte_eth_stats_reset(id());
+}
+
+// net_ring and net_null have none: a locally administered one.
+Mac Port::read_mac() const {
+  rte_ether_addr address{};
+  Mac mac{};
+  if (rte_eth_macaddr_get(id(), &address) == 0) std::ranges::copy(address.addr_bytes, mac.begin());
+  const auto last = static_cast<std::uint8_t>(1U + static_cast<unsigned>(options_.side));
+  return mac == Mac{} ? Mac{0x02, 0x6e, 0x78, 0, 0, last} : mac;
+}
+
+bool Port::link_up() const {
+  rte_eth_link link{};
+  return rte_eth_link_get_nowait(id(), &link) != 0 || link.link_status == RTE_ETH_LINK_UP;
+}
+
+spec::PortInfo Port::info() const {
+  rte_eth_link link{};
+  const bool known = traits_.has_link_speed && rte_eth_link_get_nowait(id(), &link) == 0 &&
+                     link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
+  return {.side = options_.side,
+          .device = options_.device.text,
+          .driver = driver_,
+          .interface = options_.device.interface(),
+          .mac = to_text(mac_),
+          .mtu_bytes = options_.mtu_bytes,
+          .link_speed_mbps = known ? link.link_speed : 0,
+          .rx_ring_frames = rx_ring_frames_,
+          .refusal = traits_.refusal,
+          .offloads = {},
+          .numa_node = rte_eth_dev_socket_id(id())};
+}
+
+spec::PortCounters Port::counters() {
+  rte_eth_stats stats{};
+  rte_eth_stats_get(id(), &stats);
+  if (const auto interface = interface_counters(options_.device.interface())) {
+    kernel_rx_dropped_ += interface->rx_dropped - last_interface_.rx_dropped;
+    kernel_rx_dropped_ += interface->rx_errors - last_interface_.rx_errors;
+    last_interface_ = *interface;
+  }
+  return {.rx_missed = stats.imissed,
+          .rx_errors = stats.ierrors,
+          .rx_no_buffer = stats.rx_nombuf,
+          .tx_errors = stats.oerrors,
+          .kernel_rx_dropped = kernel_rx_dropped_};
+}
+
+}  // namespace natxy::port

@@ -1,0 +1,68 @@
+#include "port/template_pool.hpp"
+
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "spec/event.hpp"
+
+namespace natxy::port {
+namespace {
+
+constexpr unsigned kCacheFrames = 256;  // with none, cores that share a pool nearly stop
+
+void write_template(rte_mempool*, void* octets, void* object, unsigned) {
+  const auto& bytes = *static_cast<std::span<const std::uint8_t>*>(octets);
+  auto* frame = static_cast<rte_mbuf*>(object);
+  frame->data_off = RTE_PKTMBUF_HEADROOM;
+  frame->nb_segs = 1;
+  frame->next = nullptr;
+  frame->ol_flags = 0;
+  frame->data_len = static_cast<std::uint16_t>(bytes.size());
+  frame->pkt_len = static_cast<std::uint32_t>(bytes.size());
+  std::memcpy(rte_pktmbuf_mtod(frame, void*), bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+rte_mempool* create_pool(const PoolOptions& options) {
+  static std::atomic<unsigned> number{0};
+  const auto name = options.name + "-" + std::to_string(number++);
+  auto* pool = rte_pktmbuf_pool_create(name.c_str(), options.frames, kCacheFrames, 0,
+                                       options.data_room_bytes, options.numa_node);
+  if (pool != nullptr) return pool;
+  throw spec::TrialError(spec::ErrorKind::kDevice,
+                         "no memory for " + std::to_string(options.frames) + " frames of " +
+                             std::to_string(options.data_room_bytes) + " octets (" +
+                             rte_strerror(rte_errno) + "), a larger --memory-mb is right");
+}
+
+TemplatePool::~TemplatePool() {
+  rte_mempool_free(pool_);
+}
+
+TemplatePool::TemplatePool(TemplatePool&& other) noexcept
+    : options_(std::move(other.options_)),
+      pool_(std::exchange(other.pool_, nullptr)),
+      octets_(std::move(other.octets_)) {}
+
+void TemplatePool::fill(std::span<const std::uint8_t> octets) {
+  if (std::ranges::equal(octets, octets_)) return;
+  const std::size_t room = options_.data_room_bytes - RTE_PKTMBUF_HEADROOM;
+  if (octets.size() > room) {
+    throw spec::TrialError(spec::ErrorKind::kSpec,
+                           "a frame of " + std::to_string(octets.size()) +
+                               " octets does not fit the port's " + std::to_string(room) +
+                               ", a larger --mtu or a smaller frame is right");
+  }
+  if (pool_ == nullptr) pool_ = create_pool(options_);
+  rte_mempool_obj_iter(pool_, write_template, &octets);
+  octets_.assign(octets.begin(), octets.end());
+}
+
+}  // namespace natxy::port

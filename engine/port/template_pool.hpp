@@ -1,0 +1,44 @@
+// A pool whose buffers all hold the same frame, so that a sender only patches what differs. Buffers
+// keep data and lengths when they come back: nothing on the way resets or writes them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+struct rte_mempool;
+
+namespace natxy::port {
+
+struct PoolOptions {
+  std::string name;  // at most 12 characters; a number is added
+  unsigned frames = 4095;
+  std::uint16_t data_room_bytes = 2176;
+  int numa_node = -1;
+};
+
+// Throws TrialError (device).
+[[nodiscard]] rte_mempool* create_pool(const PoolOptions& options);
+
+class TemplatePool {
+ public:
+  explicit TemplatePool(PoolOptions options) : options_(std::move(options)) {}
+  ~TemplatePool();
+  TemplatePool(TemplatePool&& other) noexcept;
+  TemplatePool(const TemplatePool&) = delete;
+  TemplatePool& operator=(const TemplatePool&) = delete;
+  TemplatePool& operator=(TemplatePool&&) = delete;
+
+  // Nothing is done where the buffers hold these octets already. Creates the pool the first time.
+  void fill(std::span<const std::uint8_t> octets);
+  // Null until the first fill.
+  [[nodiscard]] rte_mempool* pool() const { return pool_; }
+
+ private:
+  PoolOptions options_;
+  rte_mempool* pool_ = nullptr;
+  std::vector<std::uint8_t> octets_;
+};
+
+}  // namespace natxy::port

@@ -1,0 +1,51 @@
+#include "port/tsc_rate.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <thread>
+
+#include "run/clock.hpp"
+
+namespace natxy::port {
+namespace {
+
+constexpr std::uint64_t kApartNs = 200'000'000;
+constexpr int kAttempts = 20;
+
+std::uint64_t raw_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+TscRate::TscRate() : first_(read()) {}
+
+// Of several readings the one that the counter enclosed most closely: nothing came between.
+TscRate::Reading TscRate::read() {
+  Reading best{};
+  auto closest = ~std::uint64_t{0};
+  for (int i = 0; i < kAttempts; ++i) {
+    const auto before = run::TscClock::now();
+    const auto ns = raw_ns();
+    const auto width = run::TscClock::now() - before;
+    if (width >= closest) continue;
+    closest = width;
+    best = {.ticks = before + width / 2, .ns = ns};
+  }
+  return best;
+}
+
+std::uint64_t TscRate::hz() const {
+  const auto passed = raw_ns() - first_.ns;
+  if (passed < kApartNs) std::this_thread::sleep_for(std::chrono::nanoseconds(kApartNs - passed));
+  const auto last = read();
+  const auto ticks = static_cast<double>(last.ticks - first_.ticks);
+  return static_cast<std::uint64_t>(
+      std::llround(ticks * 1e9 / static_cast<double>(last.ns - first_.ns)));
+}
+
+}  // namespace natxy::port

@@ -1,0 +1,67 @@
+// One transmit queue of a port and the pools that its frames come from: what a sender's hot loop
+// sees. Touched by one worker at a time.
+#pragma once
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "port/template_pool.hpp"
+
+namespace natxy::port {
+
+struct TxQueueOptions {
+  std::uint16_t port = 0;
+  std::uint16_t queue = 0;
+  bool refusal_is_gateways = false;
+  PoolOptions pool;  // of each kind of traffic; the kind's digit is added to the name
+};
+
+class TxQueue {
+ public:
+  using Frame = rte_mbuf*;
+
+  explicit TxQueue(const TxQueueOptions& options)
+      : port_(options.port),
+        queue_(options.queue),
+        refusal_is_gateways_(options.refusal_is_gateways),
+        templates_{TemplatePool(named(options.pool, "0")), TemplatePool(named(options.pool, "1"))} {
+  }
+
+  // kind: 0 foreground, 1 background. All n or none; the buffers hold what fill() gave them, or
+  // what was patched since. No reset: lengths and reference counts are as they must be.
+  bool allocate(unsigned kind, Frame* frames, unsigned n) {
+    return n == 0 || rte_mempool_get_bulk(pools_[kind], reinterpret_cast<void**>(frames), n) == 0;
+  }
+  static std::uint8_t* data(Frame frame) { return rte_pktmbuf_mtod(frame, std::uint8_t*); }
+
+  // How many were taken; the rest stays the caller's.
+  unsigned send(Frame* frames, unsigned n) {
+    return rte_eth_tx_burst(port_, queue_, frames, static_cast<std::uint16_t>(n));
+  }
+  void release(Frame* frames, unsigned n) { rte_pktmbuf_free_bulk(frames, n); }
+  [[nodiscard]] bool refusal_is_gateways() const { return refusal_is_gateways_; }
+
+  // Between trials.
+  void fill(unsigned kind, std::span<const std::uint8_t> octets) {
+    templates_[kind].fill(octets);
+    pools_[kind] = templates_[kind].pool();
+  }
+
+ private:
+  static PoolOptions named(PoolOptions options, const char* suffix) {
+    options.name += suffix;
+    return options;
+  }
+
+  std::uint16_t port_;
+  std::uint16_t queue_;
+  bool refusal_is_gateways_;
+  std::array<rte_mempool*, 2> pools_{};
+  std::array<TemplatePool, 2> templates_;
+};
+
+}  // namespace natxy::port

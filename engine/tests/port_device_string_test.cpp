@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "port/cpu_list.hpp"
+#include "port/device_string.hpp"
+#include "port/driver_traits.hpp"
+
+namespace natxy::port {
+namespace {
+
+TEST(DeviceString, TellsVirtualDevicesApartFromPci) {
+  const auto xdp = parse_device("net_af_xdp0,iface=t0,busy_budget=0");
+  EXPECT_EQ(xdp.name, "net_af_xdp0");
+  EXPECT_EQ(xdp.driver, "net_af_xdp");
+  EXPECT_EQ(xdp.interface(), "t0");
+  EXPECT_EQ(xdp.number("busy_budget", 64), 0U);
+  EXPECT_FALSE(xdp.pci);
+  const auto nic = parse_device("0000:01:00.0,rx_vec_en=0");
+  EXPECT_TRUE(nic.pci);
+  EXPECT_EQ(nic.name, "0000:01:00.0");
+  EXPECT_TRUE(parse_device("01:00.1").pci);
+  EXPECT_TRUE(parse_device("ring").ring());
+  EXPECT_EQ(parse_device("net_virtio_user3,path=/x").driver, "net_virtio_user");
+  EXPECT_EQ(parse_device("net_memif0,socket=/run/x.sock").argument("socket"), "/run/x.sock");
+}
+
+TEST(DeviceString, RefusesWhatIsNeither) {
+  for (const auto* text : {"", "eth0", "rings", "01:00.9", "net_", ",iface=t0", "--vdev"}) {
+    EXPECT_THROW((void)parse_device(text), spec::TrialError) << text;
+  }
+}
+
+DriverTraits traits(const char* device) {
+  return traits_of(parse_device(device));
+}
+
+TEST(DriverTraits, ARingThatTheGatewayEmptiesIsItsFault) {
+  for (const auto* device : {"ring", "net_memif0", "net_vhost0,iface=/x", "net_virtio_user0"}) {
+    EXPECT_EQ(traits(device).refusal, spec::Refusal::kGateway) << device;
+  }
+  for (const auto* device : {"0000:01:00.0", "net_af_xdp0", "net_af_packet0", "net_tap0"}) {
+    EXPECT_EQ(traits(device).refusal, spec::Refusal::kTester) << device;
+  }
+}
+
+TEST(DriverTraits, KnowHowManyFramesWaitForAPoll) {
+  EXPECT_EQ(traits("net_memif0").rx_ring_frames, 1024U);
+  EXPECT_EQ(traits("net_memif0,rsize=12").rx_ring_frames, 4096U);
+  EXPECT_EQ(traits("net_af_packet0,iface=x").rx_ring_frames, 512U);
+  EXPECT_EQ(traits("net_af_packet0,iface=x,framecnt=8192").rx_ring_frames, 8192U);
+  EXPECT_EQ(traits("net_af_xdp0,iface=x").rx_descriptors, 2048U);
+}
+
+std::string complaint(const char* device, std::uint16_t mtu_bytes) {
+  try {
+    check_arguments(parse_device(device), mtu_bytes);
+  } catch (const spec::TrialError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(DriverTraits, RefuseArgumentsThatWouldLoseFrames) {
+  EXPECT_EQ(complaint("net_af_packet0,iface=x,qpairs=2", 1500),
+            "net_af_packet0 has qpairs=2, but frames are received on one queue; qpairs=1 is right");
+  EXPECT_NE(complaint("net_af_xdp0,iface=x,queue_count=4", 1500), "");
+  EXPECT_EQ(complaint("net_af_packet0,iface=x", 1500), "");
+  EXPECT_NE(complaint("net_af_packet0,iface=x", 2000).find("framesz=4096"), std::string::npos);
+  EXPECT_EQ(complaint("net_af_packet0,iface=x,framesz=4096,blocksz=65536", 2000), "");
+}
+
+TEST(CpuList, ReadsNumbersAndRanges) {
+  EXPECT_EQ(parse_cpu_list("2,3"), (std::vector{2, 3}));
+  EXPECT_EQ(parse_cpu_list("4-6,1"), (std::vector{4, 5, 6, 1}));
+  for (const auto* text : {"", "a", "1,", "3-2", "1,1", "-1", "1-", "1-2-3", "99999", "1 2"}) {
+    EXPECT_THROW((void)parse_cpu_list(text), std::invalid_argument) << text;
+  }
+  EXPECT_FALSE(allowed_cpus().empty());
+}
+
+}  // namespace
+}  // namespace natxy::port

@@ -1,0 +1,28 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "port/kernel_interface.hpp"
+#include "port/tsc_rate.hpp"
+
+namespace natxy::port {
+namespace {
+
+TEST(KernelInterface, KnowsTheLoopbackAndNothingThatIsNotThere) {
+  EXPECT_TRUE(interface_counters("lo"));
+  EXPECT_GE(interface_mtu_bytes("lo").value_or(0), 1280U);
+  EXPECT_FALSE(interface_counters("natxy-nowhere"));
+  EXPECT_FALSE(interface_mtu_bytes("natxy-nowhere"));
+  EXPECT_FALSE(interface_mtu_bytes("a-name-longer-than-the-kernel-takes"));
+  EXPECT_FALSE(interface_mtu_bytes(""));
+}
+
+TEST(TscRate, TwoMeasurementsAgree) {
+  const auto first = static_cast<double>(TscRate().hz());
+  const auto second = static_cast<double>(TscRate().hz());
+  EXPECT_GT(first, 1e7);
+  EXPECT_LT(std::abs(first - second) / first, 1e-4);  // a busy machine; alone it is 1e-6
+}
+
+}  // namespace
+}  // namespace natxy::port
