@@ -1,0 +1,128 @@
+// natxy-engine: one long-lived process that carries out trials (docs/reference/engine-protocol.md).
+#include <rte_version.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+
+#include "event_writer.hpp"
+#include "host.hpp"
+#include "line_reader.hpp"
+#include "options.hpp"
+#include "port/device.hpp"
+#include "port/eal.hpp"
+#include "port/tsc_rate.hpp"
+#include "request_loop.hpp"
+#include "run/trial.hpp"
+
+namespace natxy {
+namespace {
+
+constexpr int kUnusable = 2;  // exit status: a wrong command line, a device that cannot be used
+
+std::atomic<bool> stopped{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler stores it");
+
+void on_signal(int) {
+  stopped.store(true);
+}
+
+// A session of its own, so that Ctrl-C reaches only who started it; a terminal's own foreground
+// process cannot have one, and hears Ctrl-C as well.
+void settle_in() {
+  setsid();
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+  action.sa_handler = SIG_IGN;  // a reader that is gone shows as a failed write
+  sigaction(SIGPIPE, &action, nullptr);
+}
+
+std::array<port::DeviceString, 2> devices(const Options& options) {
+  return {port::parse_device(options.left), port::parse_device(options.right)};
+}
+
+port::EalOptions eal_options(const Options& options) {
+  port::EalOptions eal{.file_prefix = "natxy-" + std::to_string(getpid()),
+                       .worker_cpus = options.cores,
+                       .main_cpus = options.main_cores,
+                       .pci_devices = {},
+                       .huge_pages_allowed = options.huge_pages,
+                       .memory_mb = options.memory_mb};
+  for (const auto& device : devices(options)) {
+    if (device.pci) eal.pci_devices.push_back(device.text);
+  }
+  return eal;
+}
+
+spec::Hello hello(const Options& options, const port::Eal& eal, const port::Device& device) {
+  return {.engine_version = NATXY_VERSION,
+          .dpdk_version = rte_version(),
+          .tsc_hz = device.ticks().hz(),
+          .tsc_invariant = tsc_invariant(),
+          .huge_pages = eal.huge_pages(),
+          .cpu_model = cpu_model(),
+          .kernel = kernel(),
+          .main_cpus = options.main_cores,
+          .worker_cpus = options.cores,
+          .ports = {device.info(spec::Side::kLeft), device.info(spec::Side::kRight)}};
+}
+
+Engine engine_over(port::Device& device) {
+  return {.run =
+              [&device](const spec::TrialSpec& spec, const Engine::Poll& poll,
+                        const std::atomic<bool>& cancelled) {
+                return run::TrialRunner<run::TscClock, port::Device>(device).run(spec, poll,
+                                                                                 cancelled);
+              },
+          .idle = [&device] { device.idle(); },
+          .failed = [&device] { device.forget(); }};
+}
+
+void serve(const Options& options, EventWriter& writer) {
+  const port::TscRate tsc;
+  const port::Eal eal(eal_options(options));
+  port::Device device({.devices = devices(options),
+                       .worker_cpus = options.cores,
+                       .mtu_bytes = options.mtu_bytes,
+                       .tx_queues = options.tx_queues},
+                      run::TickRate(tsc.hz()));
+  writer.write(spec::hello_event(hello(options, eal, device)));
+  LineReader reader(STDIN_FILENO);
+  RequestLoop(reader, writer, engine_over(device), stopped).run();
+}
+
+int run_engine(int argc, char** argv) {
+  const auto fail = [](EventWriter& writer, spec::ErrorKind kind, const std::string& message) {
+    std::fprintf(stderr, "natxy-engine: %s\n", message.c_str());
+    writer.write(spec::error_event({.id = std::nullopt, .kind = kind, .message = message}));
+    return kUnusable;
+  };
+  auto writer = EventWriter(STDOUT_FILENO);
+  try {
+    const auto options = parse_options(argc, argv);
+    if (options.version) {
+      writer.write(std::string("natxy-engine " NATXY_VERSION ", ") + rte_version());
+      return 0;
+    }
+    writer = EventWriter::take_standard_output();
+    settle_in();
+    serve(options, writer);
+    return 0;
+  } catch (const UsageError& error) {
+    return fail(writer, spec::ErrorKind::kRequest, error.what());
+  } catch (const spec::TrialError& error) {
+    return fail(writer, error.kind(), error.what());
+  } catch (const std::exception& error) {
+    return fail(writer, spec::ErrorKind::kInternal, error.what());
+  }
+}
+
+}  // namespace
+}  // namespace natxy
+
+int main(int argc, char** argv) {
+  return natxy::run_engine(argc, argv);
+}

@@ -1,0 +1,138 @@
+#include "options.hpp"
+
+#include <getopt.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "port/cpu_list.hpp"
+
+namespace natxy {
+namespace {
+
+constexpr std::array<option, 10> kOptions = {{{"left", required_argument, nullptr, 'l'},
+                                              {"right", required_argument, nullptr, 'r'},
+                                              {"cores", required_argument, nullptr, 'c'},
+                                              {"main-cores", required_argument, nullptr, 'm'},
+                                              {"mtu", required_argument, nullptr, 'u'},
+                                              {"huge-pages", required_argument, nullptr, 'h'},
+                                              {"memory-mb", required_argument, nullptr, 'b'},
+                                              {"tx-queues", required_argument, nullptr, 't'},
+                                              {"version", no_argument, nullptr, 'v'},
+                                              {nullptr, 0, nullptr, 0}}};
+
+struct Range {
+  const char* option;
+  unsigned min;
+  unsigned max;
+};
+constexpr Range kMtu{"--mtu", 1280, 9198};  // IPv6's least; with Ethernet's 18 octets 9216
+constexpr Range kMemory{"--memory-mb", 64, 1U << 20U};
+constexpr Range kTxQueues{"--tx-queues", 1, 64};
+constexpr std::size_t kMaxWorkers = 64;
+
+unsigned number(const std::string& text, const Range& range) {
+  unsigned value = 0;
+  const auto* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && rest == end && value >= range.min && value <= range.max) return value;
+  throw UsageError(std::string(range.option) + ": \"" + text + "\" is not in range, " +
+                   std::to_string(range.min) + " to " + std::to_string(range.max) + " is right");
+}
+
+bool huge_pages(const std::string& text) {
+  if (text == "auto" || text == "never") return text == "auto";
+  throw UsageError("--huge-pages: \"" + text + "\" is not known, auto or never is right");
+}
+
+std::vector<int> cpus(const std::string& text, const char* name) {
+  const auto allowed = port::allowed_cpus();
+  try {
+    const auto list = port::parse_cpu_list(text);
+    for (const int cpu : list) {
+      if (std::ranges::find(allowed, cpu) != allowed.end()) continue;
+      throw UsageError(std::string(name) + ": CPU " + std::to_string(cpu) +
+                       " is not one that this process may use, of which there are " +
+                       std::to_string(allowed.size()));
+    }
+    return list;
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(std::string(name) + ": " + error.what() + ", is right");
+  }
+}
+
+void take(Options& options, int which, const std::string& value) {
+  switch (which) {
+    case 'l':
+      options.left = value;
+      break;
+    case 'r':
+      options.right = value;
+      break;
+    case 'c':
+      options.cores = cpus(value, "--cores");
+      break;
+    case 'm':
+      options.main_cores = cpus(value, "--main-cores");
+      break;
+    case 'u':
+      options.mtu_bytes = static_cast<std::uint16_t>(number(value, kMtu));
+      break;
+    case 'h':
+      options.huge_pages = huge_pages(value);
+      break;
+    case 'b':
+      options.memory_mb = number(value, kMemory);
+      break;
+    case 't':
+      options.tx_queues = number(value, kTxQueues);
+      break;
+    case 'v':
+      options.version = true;
+      break;
+    default:
+      break;
+  }
+}
+
+void require(bool given, const char* what) {
+  if (!given)
+    throw UsageError(std::string(what) +
+                     " is missing, natxy-engine --left DEVICE "
+                     "--right DEVICE --cores LIST is right");
+}
+
+void check(Options& options) {
+  if (options.version) return;
+  require(!options.left.empty(), "--left");
+  require(!options.right.empty(), "--right");
+  require(!options.cores.empty(), "--cores");
+  if (options.cores.size() > kMaxWorkers) {
+    throw UsageError("--cores: " + std::to_string(options.cores.size()) +
+                     " CPUs are too many, at most " + std::to_string(kMaxWorkers) + " is right");
+  }
+  if (options.main_cores.empty()) options.main_cores = port::allowed_cpus();
+}
+
+}  // namespace
+
+Options parse_options(int argc, char* const* argv) {
+  Options options;
+  opterr = 0;  // our sentences instead of getopt's
+  optind = 0;
+  for (;;) {
+    const int at = optind == 0 ? 1 : optind;
+    const int which = getopt_long(argc, argv, "", kOptions.data(), nullptr);
+    if (which == -1) break;
+    if (which == '?') {
+      throw UsageError(std::string(argv[at]) + " is not an option known here, or lacks its value");
+    }
+    take(options, which, optarg == nullptr ? "" : optarg);
+  }
+  if (optind < argc) throw UsageError(std::string(argv[optind]) + " is not an option");
+  check(options);
+  return options;
+}
+
+}  // namespace natxy

@@ -1,0 +1,92 @@
+#include "options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "host.hpp"
+#include "port/cpu_list.hpp"
+
+namespace natxy {
+namespace {
+
+Options parse(std::vector<std::string> words) {
+  words.insert(words.begin(), "natxy-engine");
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return parse_options(static_cast<int>(words.size()), pointers.data());
+}
+
+std::string complaint(const std::vector<std::string>& words) {
+  try {
+    (void)parse(words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+const std::string kCpu = std::to_string(port::allowed_cpus().front());
+
+std::vector<std::string> with(std::vector<std::string> more) {
+  more.insert(more.begin(), {"--left", "ring", "--right", "ring", "--cores", kCpu});
+  return more;
+}
+
+TEST(Options, TakesTheDocumentedOnes) {
+  const auto options = parse(with({"--mtu", "2000", "--huge-pages", "never", "--memory-mb", "128",
+                                   "--tx-queues=2", "--main-cores", kCpu}));
+  EXPECT_EQ(options.left, "ring");
+  EXPECT_EQ(options.cores, port::parse_cpu_list(kCpu));
+  EXPECT_EQ(options.main_cores, options.cores);
+  EXPECT_EQ(options.mtu_bytes, 2000);
+  EXPECT_FALSE(options.huge_pages);
+  EXPECT_EQ(options.memory_mb, 128U);
+  EXPECT_EQ(options.tx_queues, 2U);
+  EXPECT_TRUE(parse({"--version"}).version);
+}
+
+TEST(Options, HasTheDocumentedDefaults) {
+  const auto options = parse(with({}));
+  EXPECT_EQ(options.mtu_bytes, 1500);
+  EXPECT_TRUE(options.huge_pages);
+  EXPECT_EQ(options.memory_mb, 512U);
+  EXPECT_FALSE(options.tx_queues);
+  EXPECT_EQ(options.main_cores, port::allowed_cpus());
+}
+
+TEST(Options, RefusesInASentence) {
+  EXPECT_EQ(complaint({"--right", "ring", "--cores", kCpu}),
+            "--left is missing, natxy-engine --left DEVICE --right DEVICE --cores LIST is right");
+  EXPECT_EQ(complaint(with({"--mtu", "9199"})),
+            "--mtu: \"9199\" is not in range, 1280 to 9198 is right");
+  EXPECT_EQ(complaint(with({"--huge-pages", "always"})),
+            "--huge-pages: \"always\" is not known, auto or never is right");
+  EXPECT_EQ(complaint(with({"--wings"})),
+            "--wings is not an option known here, or lacks its value");
+  EXPECT_EQ(complaint(with({"--mtu"})), "--mtu is not an option known here, or lacks its value");
+  EXPECT_EQ(complaint(with({"more"})), "more is not an option");
+  EXPECT_EQ(complaint({"--left", "ring", "--right", "ring", "--cores", "x"}).substr(0, 12),
+            "--cores: \"x\"");
+  EXPECT_EQ(complaint({"--left", "ring", "--right", "ring", "--cores", "1023"}).substr(0, 17),
+            "--cores: CPU 1023");
+}
+
+TEST(Host, ReadsProc) {
+  const auto file = testing::TempDir() + "natxy-cpuinfo";
+  std::ofstream(file) << "model name\t: Some CPU\nflags\t\t: fpu constant_tsc nonstop_tsc avx\n";
+  EXPECT_EQ(cpu_model(file), "Some CPU");
+#if defined(__x86_64__)
+  EXPECT_TRUE(tsc_invariant(file));
+  std::ofstream(file) << "flags\t\t: fpu constant_tsc\n";
+  EXPECT_FALSE(tsc_invariant(file));
+#endif
+  EXPECT_EQ(cpu_model("/nowhere"), "unknown");
+  EXPECT_EQ(kernel().substr(0, 6), "Linux ");
+}
+
+}  // namespace
+}  // namespace natxy
