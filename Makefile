@@ -41,8 +41,9 @@ test: $(DEVELOPMENT) packages-test ## all that CI runs, with sanitizers, fuzzers
 test-long: $(DEVELOPMENT) packages-test packages-long ## test, clang-tidy, long accuracy runs, Debian 13
 	@tools/test_ladder.py test test-long
 
-bench: install packages-test ## cycles a frame beside dpdk-testpmd, into build/bench/bench.json
-	@$(MAKE) build/bench/.built && tools/bench
+bench: packages-test ## cycles a frame beside dpdk-testpmd, into build/bench/bench.json
+	@cmake --preset bench >/dev/null && cmake --build --preset bench -j$(JOBS)
+	@$(PYTHON) tools/bench.py
 
 fuzz: packages-test ## the frame parser and the spec reader, FUZZ_SECONDS=60 each
 	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j$(JOBS)
@@ -70,7 +71,7 @@ lint: $(DEVELOPMENT)
 	@$(BIN)/ruff check -q .
 
 types: $(DEVELOPMENT)
-	@$(BIN)/mypy
+	@$(BIN)/mypy && $(BIN)/mypy tools
 
 unit: $(DEVELOPMENT) ## the Python unit tests
 	@$(BIN)/pytest -q tests/unit

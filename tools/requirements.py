@@ -7,15 +7,17 @@ So the Makefile installs them apart from the package, which is then rebuilt with
 import pathlib
 import sys
 import tomllib
+from typing import Any
 
 
-def requirements(pyproject: dict, group: str) -> list[str]:
+def requirements(pyproject: dict[str, Any], group: str) -> list[str]:
     project = pyproject["project"]
-    if group == "build":
-        return pyproject["build-system"]["requires"]
-    if group == "run":
-        return project["dependencies"]
-    return project["optional-dependencies"][group]
+    groups: dict[str, list[str]] = {
+        "build": pyproject["build-system"]["requires"],
+        "run": project["dependencies"],
+        **project["optional-dependencies"],
+    }
+    return groups[group]
 
 
 def main() -> None:

@@ -114,7 +114,9 @@ def climb(rung: Rung) -> Tally:
     counted = tally(log, succeeded=status == 0)
     word = "ok" if status == 0 else "FAILED" if status is not None else "OUT OF TIME"
     seconds = time.monotonic() - begin
-    print(f"{word:12}{counted.passed:5} passed {counted.failed:4} failed {seconds:7.1f} s", flush=True)
+    print(
+        f"{word:12}{counted.passed:5} passed {counted.failed:4} failed {seconds:7.1f} s", flush=True
+    )
     if status != 0:
         print("\n".join(log.splitlines()[-SHOWN_LINES:]))
         print(f"The whole log: {LOGS.relative_to(ROOT)}/{rung.name}.log", flush=True)

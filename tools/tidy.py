@@ -38,7 +38,13 @@ def headers() -> bytes:
 def tidy(source: pathlib.Path) -> tuple[pathlib.Path, str | None]:
     """What clang-tidy had to say, None where it found nothing."""
     # The flags are gcc's; clang knows nearly all of them.
-    command = [str(CLANG_TIDY), "-p", str(BUILD), "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
+    command = [
+        str(CLANG_TIDY),
+        "-p",
+        str(BUILD),
+        "--quiet",
+        "--extra-arg=-Wno-unknown-warning-option",
+    ]
     ran = subprocess.run([*command, str(source)], capture_output=True, text=True)
     return source, None if ran.returncode == 0 else ran.stdout or ran.stderr
 
@@ -58,7 +64,9 @@ def main() -> int:
             else:
                 complaints += 1
                 print(complaint, flush=True)
-    print(f"{len(due) - complaints} passed, {complaints} failed of {len(due)} sources that had changed")
+    print(
+        f"{len(due) - complaints} passed, {complaints} failed of {len(due)} sources that had changed"
+    )
     return 1 if complaints else 0
 
 

@@ -65,7 +65,9 @@ def test_natxy_commands_exist(page: Path) -> None:
         verb, rest = named.groups()
         assert verb in commands(), f"{page_names(page)}: there is no `natxy {verb}`"
         unknown = set(OPTION.findall(rest)) - options_of(commands()[verb]) - {"--help"}
-        assert not unknown, f"{page_names(page)}: `natxy {verb}` has no {', '.join(sorted(unknown))}"
+        assert not unknown, (
+            f"{page_names(page)}: `natxy {verb}` has no {', '.join(sorted(unknown))}"
+        )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_names)

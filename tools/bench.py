@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Runs the engine's benchmarks beside their references, interleaved, and prints the ratios.
+
+`build/bench/engine/natxy-bench --main-cpu A --cpus B,C` prints a JSON object a line: first
+{"tsc_hz": ...}, then for each benchmark {"name", "cycles_per_frame", "reference",
+"reference_cycles"}. A reference that is one of TESTPMD below has no cycles yet: they are
+measured here, in the same round. Medians of all rounds go to build/bench/bench.json;
+--record adds them to docs/benchmarks.md too.
+"""
+
+import argparse
+import collections
+import dataclasses
+import datetime
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+from typing import Any
+
+import testpmd
+
+ROOT = pathlib.Path(__file__).parents[1]
+BENCH = ROOT / "build" / "bench" / "engine" / "natxy-bench"
+RESULT = ROOT / "build" / "bench" / "bench.json"
+HISTORY = ROOT / "docs" / "benchmarks.md"
+HISTORY_MARK = "<!-- entries: newest first -->\n"
+TESTPMD = {
+    "dpdk-testpmd txonly, burst 32": testpmd.Mode(forward="txonly"),
+    "dpdk-testpmd txonly, multi-flow, burst 32": testpmd.Mode(forward="txonly", multi_flow=True),
+    "dpdk-testpmd txonly, burst 1": testpmd.Mode(forward="txonly", burst=1),
+    "dpdk-testpmd rxonly, burst 32": testpmd.Mode(forward="rxonly"),
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Cpus:
+    main: int
+    workers: list[int]
+
+
+Samples = dict[tuple[str, str], list[tuple[float, float]]]
+
+
+def measure_round(cpus: Cpus, samples: Samples) -> None:
+    rows = our_rows(cpus)
+    tsc_hz = rows.pop(0)["tsc_hz"]
+    reference_cycles = {
+        name: testpmd_cycles(mode, cpus, tsc_hz)
+        for name, mode in TESTPMD.items()
+        if any(row["reference"] == name for row in rows)
+    }
+    for row in rows:
+        reference = row["reference"]
+        beside = reference_cycles.get(reference, row.get("reference_cycles"))
+        samples[row["name"], reference].append((row["cycles_per_frame"], beside))
+
+
+def our_rows(cpus: Cpus) -> list[dict[str, Any]]:
+    command = [str(BENCH), "--main-cpu", str(cpus.main), "--cpus", ",".join(map(str, cpus.workers))]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=300)
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+def testpmd_cycles(mode: testpmd.Mode, cpus: Cpus, tsc_hz: float) -> float:
+    measured = testpmd.measure(mode, main_cpu=cpus.main, cpu=cpus.workers[-1], seconds=0.5)
+    return measured.cycles_per_frame(tsc_hz)
+
+
+def result_of(samples: Samples) -> list[dict[str, Any]]:
+    """Medians of the cycles, and the median of the rounds' own ratios."""
+    return [
+        {
+            "name": name,
+            "cycles_per_frame": round(statistics.median(ours for ours, _ in rounds), 1),
+            "reference": reference,
+            "reference_cycles": round(statistics.median(beside for _, beside in rounds), 1),
+            "ratio": round(statistics.median(beside / ours for ours, beside in rounds), 2),
+        }
+        for (name, reference), rounds in samples.items()
+    ]
+
+
+def as_table(result: list[dict[str, Any]]) -> str:
+    lines = [
+        "| benchmark | cycles a frame | beside | its cycles | ratio |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [f"| {' | '.join(str(value) for value in row.values())} |" for row in result]
+    return "\n".join(lines) + "\n"
+
+
+def machine() -> str:
+    models = [
+        line.partition(":")[2].strip()
+        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
+    model = models[0] if models else platform.machine()
+    return f"{len(models)} x {model}, kernel {platform.release()}, load {os.getloadavg()[0]:.1f}"
+
+
+def record(table: str, rounds: int) -> None:
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.strip()
+    today = datetime.date.today().isoformat()
+    entry = f"\n## {today}, {commit}\n\n{machine()}; medians of {rounds} rounds.\n\n{table}"
+    page = HISTORY.read_text()
+    HISTORY.write_text(page.replace(HISTORY_MARK, HISTORY_MARK + entry, 1))
+
+
+def main() -> int:
+    allowed = sorted(os.sched_getaffinity(0))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--record", action="store_true")
+    options = parser.parse_args()
+    cpus = Cpus(main=allowed[0], workers=(allowed * 2)[-2:] if len(allowed) < 3 else allowed[1:3])
+    samples: Samples = collections.defaultdict(list)
+    for number in range(options.rounds):
+        print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
+        measure_round(cpus, samples)
+    result = result_of(samples)
+    RESULT.write_text(json.dumps(result, indent=2) + "\n")
+    print(as_table(result))
+    if options.record:
+        record(as_table(result), options.rounds)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
