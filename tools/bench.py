@@ -55,7 +55,8 @@ def measure_round(cpus: Cpus, samples: Samples) -> None:
     }
     for row in rows:
         reference = row["reference"]
-        beside = reference_cycles.get(reference, row.get("reference_cycles"))
+        named = reference in reference_cycles
+        beside = reference_cycles[reference] if named else row["reference_cycles"]
         samples[row["name"], reference].append((row["cycles_per_frame"], beside))
 
 

@@ -64,9 +64,7 @@ def main() -> int:
             else:
                 complaints += 1
                 print(complaint, flush=True)
-    print(
-        f"{len(due) - complaints} passed, {complaints} failed of {len(due)} sources that had changed"
-    )
+    print(f"{len(due) - complaints} passed, {complaints} failed of {len(due)} changed sources")
     return 1 if complaints else 0
 
 

@@ -1,4 +1,4 @@
-"""What the documentation names exists: links, headings, commands, options, make targets, presets."""
+"""What the docs name exists: links, headings, commands, options, make targets, presets."""
 
 import json
 import re
