@@ -4,15 +4,14 @@ NatxyError
 ├── ConfigurationError        what a person wrote: a file, an option
 │   ├── EngineNotFound        the engine's program is not installed
 │   └── DeviceError           a port that the engine cannot use
-├── MeasurementError          the measurement could not be carried out
-│   ├── TrialRefused          the engine answered a trial with an error
-│   │   └── TrialCancelled
-│   ├── TesterDied            the engine ended, or fell silent
-│   ├── ProtocolError         the engine does not speak as it should
-│   ├── DutError              the device under test, or its lab
-│   ├── TesterLimit           no rate at all is within what the tester can do
-│   └── StorageError          a journal or a result could not be written
-└── Interrupted               Ctrl-C, or SIGTERM
+└── MeasurementError          the measurement could not be carried out
+    ├── TrialRefused          the engine answered a trial with an error
+    │   └── TrialCancelled
+    ├── TesterDied            the engine ended, or fell silent
+    ├── ProtocolError         the engine does not speak as it should
+    ├── DutError              the device under test, or its lab
+    ├── TesterLimit           no rate at all is within what the tester can do
+    └── StorageError          a journal or a result could not be written
 
 Each is one sentence: what, where, what would be right. Below `cli` nobody prints or exits.
 """
@@ -66,7 +65,3 @@ class TesterLimit(MeasurementError):
 
 class StorageError(MeasurementError):
     pass
-
-
-class Interrupted(NatxyError):
-    exit_status = 130

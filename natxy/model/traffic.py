@@ -26,6 +26,7 @@ from natxy.model.trial_spec import (
     Traffic,
 )
 
+ETHERNET_BYTES = 18  # header and FCS
 IPV4_SAVES_BYTES = 20  # an IPv4 frame is that much smaller than the IPv6 frame
 
 
@@ -46,6 +47,19 @@ class TrafficPlan:
 
     def sides(self) -> Sides:
         return Sides(left=self._side("left"), right=self._side("right"))
+
+    def check(self) -> None:
+        """Refuses a testbed in which something is missing for its traffic, or does not fit."""
+        for direction in self.testbed.traffic.directions:
+            self._stream(direction, (Segment(frames=1, rate_fps=1, pause_ns=0),))
+        mtu_bytes = self.testbed.tester.mtu_bytes
+        largest = max(self.frame_size_on("left"), self.frame_size_on("right"))
+        if largest > mtu_bytes + ETHERNET_BYTES:
+            self.source.refuse(
+                ("traffic", "frame_size_bytes"),
+                f"{self.testbed.traffic.frame_size_bytes} does not fit the MTU of {mtu_bytes} "
+                f"octets, at most {mtu_bytes + ETHERNET_BYTES} is right",
+            )
 
     def frame_size_on(self, side: Side) -> int:
         """Octets of the largest frame on that side's link, FCS included."""

@@ -1,0 +1,33 @@
+"""What produced a result: all that another person needs to repeat it."""
+
+import os
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import natxy
+from natxy.procedure.setup import Setup
+
+
+def provenance(setup: Setup, *, seed: int | None, command: Sequence[str]) -> dict[str, Any]:
+    return {
+        "natxy_version": natxy.__version__,
+        "command": list(command),
+        "seed": seed,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "host": _host(),
+        "testbed": setup.traffic.testbed.model_dump(mode="json"),
+        "dut": setup.dut.describe(),
+        "tester": setup.tester.hello.model_dump(mode="json"),
+    }
+
+
+def _host() -> dict[str, Any]:
+    return {
+        "name": platform.node(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "cpus": os.cpu_count(),
+        "load_average": list(os.getloadavg()),
+    }

@@ -1,0 +1,70 @@
+"""What a throughput measurement yields; the tables and files are functions of it."""
+
+from typing import Literal
+
+from natxy.model.base import Model
+from natxy.model.testbed import Directions
+from natxy.model.verdict import Limit
+
+MaximumOrigin = Literal["media", "given", "none"]
+
+
+class Repetition(Model):
+    """One search; `rate_fps` was tested and passed, 0 if no rate did."""
+
+    number: int
+    seed: int
+    rate_fps: int  # per direction
+    limit: Limit
+    lower_bound: bool  # the DUT does at least this rate: the search ended against something else
+    trials: int
+    invalid_trials: int
+    misdelivered: int  # of all trials, as are the next two
+    duplicated: int
+    worst_lateness_ns: float  # of the valid trials
+
+
+class ThroughputResult(Model):
+    record: Literal["throughput"] = "throughput"
+    dut: str
+    left_ip_version: int
+    right_ip_version: int
+    direction: Directions
+    frame_size_bytes: int
+    duration_s: float
+    drain_s: float
+    settle_s: float
+    error: str  # as it was asked for
+    error_fps: int
+    maximum_fps: int | None
+    maximum_origin: MaximumOrigin
+    seed: int
+    departures: tuple[str, ...]  # from RFC 2544; empty: it conforms
+    repetitions: tuple[Repetition, ...]
+
+    @property
+    def rates_fps(self) -> list[int]:
+        return [repetition.rate_fps for repetition in self.repetitions]
+
+    def is_lower_bound(self, figure_fps: float) -> bool:
+        """Whether a figure of the repetitions could be higher if the lower bounds among them were.
+
+        A repetition known only from below that is above the figure leaves the figure as it is.
+        """
+        return any(r.lower_bound and r.rate_fps <= figure_fps for r in self.repetitions)
+
+    @property
+    def misdelivered(self) -> int:
+        return sum(repetition.misdelivered for repetition in self.repetitions)
+
+    @property
+    def duplicated(self) -> int:
+        return sum(repetition.duplicated for repetition in self.repetitions)
+
+    @property
+    def invalid_trials(self) -> int:
+        return sum(repetition.invalid_trials for repetition in self.repetitions)
+
+    @property
+    def worst_lateness_ns(self) -> float:
+        return max((r.worst_lateness_ns for r in self.repetitions), default=0.0)

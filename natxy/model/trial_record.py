@@ -1,0 +1,18 @@
+"""A trial as it is kept: which it was, how it ended, and all that the engine said of it."""
+
+from typing import Literal
+
+from natxy.model.base import Model
+from natxy.model.trial_result import TrialResult
+from natxy.model.verdict import Verdict
+
+
+class TrialRecord(Model):
+    record: Literal["trial"] = "trial"
+    number: int  # from 1, within the campaign
+    repetition: int  # from 1
+    rate_fps: int  # per direction
+    started: str  # ISO 8601
+    verdict: Verdict
+    invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
+    result: TrialResult

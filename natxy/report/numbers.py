@@ -1,0 +1,30 @@
+"""Numbers as a person reads them."""
+
+
+def rate(rate_fps: float) -> str:
+    """Frames a second: 1,234,567, with a decimal only where a median lies between two rates."""
+    return f"{rate_fps:,.0f}" if rate_fps == int(rate_fps) else f"{rate_fps:,.1f}"
+
+
+def duration(nanoseconds: float) -> str:
+    """Three digits and the unit that suits: 850 ns, 12.3 µs, 4.56 ms, 7.89 s."""
+    for limit, divisor, unit in ((1e3, 1.0, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
+        if nanoseconds < limit * 0.9995:
+            return f"{_three_digits(nanoseconds / divisor)} {unit}"
+    return f"{_three_digits(nanoseconds / 1e9)} s"
+
+
+def seconds_left(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02d} min"
+    return f"{whole // 3600}:{whole % 3600 // 60:02d} h"
+
+
+def _three_digits(value: float) -> str:
+    if value == int(value) and value < 1000:
+        return str(int(value))
+    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:.{digits}f}"
