@@ -98,7 +98,7 @@ packages-test packages-long: packages-%: packages-demo
 $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo
 	@echo "Building the engine and the gateway"
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(PIP) install --no-deps --no-build-isolation \
-	  -C build-dir=build/install --editable .
+	  --config-settings build-dir=build/install --editable .
 	@touch $@
 
 $(DEVELOPMENT): pyproject.toml $(INSTALLED)
