@@ -1,0 +1,70 @@
+// IP and MAC addresses, and prefixes of IP addresses.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "gateway/octets.hpp"
+
+namespace natxy::gateway {
+
+using Mac = std::array<std::uint8_t, 6>;
+
+// The address as a number: the first octet is the most significant one.
+struct IpAddress {
+  Uint128 value = 0;
+  bool is_ipv6 = false;
+
+  [[nodiscard]] static IpAddress ipv4(std::uint32_t value) { return {value, false}; }
+  [[nodiscard]] static IpAddress ipv6(Uint128 value) { return {value, true}; }
+  [[nodiscard]] static IpAddress read_ipv4(const std::uint8_t* from) { return ipv4(read32(from)); }
+  [[nodiscard]] static IpAddress read_ipv6(const std::uint8_t* from) {
+    return ipv6(Uint128{read64(from)} << 64U | read64(from + 8));
+  }
+
+  [[nodiscard]] unsigned bits() const { return is_ipv6 ? 128 : 32; }
+  [[nodiscard]] std::size_t octets() const { return bits() / 8; }
+  void write(std::uint8_t* to) const;
+  friend bool operator==(const IpAddress&, const IpAddress&) = default;
+};
+
+struct IpAddressHash {
+  [[nodiscard]] std::size_t operator()(const IpAddress& address) const {
+    const auto low = static_cast<std::uint64_t>(address.value);
+    const auto high = static_cast<std::uint64_t>(address.value >> 64U);
+    return std::hash<std::uint64_t>{}((low ^ high * 31) * 0x9e3779b97f4a7c15U);
+  }
+};
+
+struct Prefix {
+  IpAddress address;
+  unsigned length = 0;
+
+  [[nodiscard]] bool contains(const IpAddress& other) const {
+    if (other.is_ipv6 != address.is_ipv6) return false;
+    return length == 0 || (other.value ^ address.value) >> (address.bits() - length) == 0;
+  }
+  [[nodiscard]] unsigned suffix_bits() const { return address.bits() - length; }
+  [[nodiscard]] bool has_host_bits() const;
+};
+
+// Absent where the text is none.
+[[nodiscard]] std::optional<IpAddress> parse_address(std::string_view text);
+[[nodiscard]] std::optional<Mac> parse_mac(std::string_view text);
+[[nodiscard]] std::optional<Prefix> parse_prefix(std::string_view text);  // no length: one address
+
+[[nodiscard]] std::string to_text(const IpAddress& address);
+[[nodiscard]] std::string to_text(const Mac& mac);
+
+// Multicast, and what is no sender's address (RFC 1812, 5.3.7; RFC 4291, 2.5.2 and 2.5.3).
+[[nodiscard]] bool is_multicast(const IpAddress& address);
+[[nodiscard]] bool is_illegal_source(const IpAddress& address);
+[[nodiscard]] bool is_link_local(const IpAddress& address);
+
+}  // namespace natxy::gateway

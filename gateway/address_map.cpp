@@ -1,0 +1,98 @@
+#include "gateway/address_map.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace natxy::gateway {
+namespace {
+
+constexpr unsigned kFirstSkippedBit = 64;  // the octet that RFC 6052, 2.2 calls "u"
+
+Uint128 low_bits(Uint128 value, unsigned count) {
+  return count == 128 ? value : value & ((Uint128{1} << count) - 1);
+}
+
+// How many of the IPv4 address's bits stand before the octet that is left out.
+unsigned bits_before_gap(unsigned prefix_length) {
+  return prefix_length >= kFirstSkippedBit ? 0 : std::min(32U, kFirstSkippedBit - prefix_length);
+}
+
+// Where the bits behind the gap end, counted from the address's end.
+unsigned shift_behind_gap(unsigned count) {
+  return 56 - count;
+}
+
+}  // namespace
+
+IpAddress embed(const Prefix& prefix, const IpAddress& ipv4) {
+  if (prefix.length == 96) return IpAddress::ipv6(prefix.address.value | ipv4.value);
+  const auto before = bits_before_gap(prefix.length);
+  const auto behind = 32 - before;
+  const auto high = ipv4.value >> behind << 64U;
+  const auto low = low_bits(ipv4.value, behind) << shift_behind_gap(behind);
+  return IpAddress::ipv6(prefix.address.value | high | low);
+}
+
+IpAddress extract(const Prefix& prefix, const IpAddress& ipv6) {
+  if (prefix.length == 96) return IpAddress::ipv4(static_cast<std::uint32_t>(ipv6.value));
+  const auto before = bits_before_gap(prefix.length);
+  const auto behind = 32 - before;
+  const auto high = low_bits(ipv6.value >> 64U, before) << behind;
+  const auto low = low_bits(ipv6.value >> shift_behind_gap(behind), behind);
+  return IpAddress::ipv4(static_cast<std::uint32_t>(high | low));
+}
+
+AddressMap::AddressMap(std::vector<ExplicitMapping> mappings, std::optional<Prefix> prefix)
+    : by_ipv4_(mappings), by_ipv6_(std::move(mappings)), prefix_(prefix) {
+  const auto longer = [](auto member) {
+    return
+        [member](const auto& a, const auto& b) { return (a.*member).length > (b.*member).length; };
+  };
+  std::ranges::stable_sort(by_ipv4_, longer(&ExplicitMapping::ipv4));
+  std::ranges::stable_sort(by_ipv6_, longer(&ExplicitMapping::ipv6));
+}
+
+const ExplicitMapping* AddressMap::find_by_ipv4(const IpAddress& ipv4) const {
+  for (const auto& mapping : by_ipv4_) {
+    if (mapping.ipv4.contains(ipv4)) return &mapping;
+  }
+  return nullptr;
+}
+
+const ExplicitMapping* AddressMap::find_by_ipv6(const IpAddress& ipv6) const {
+  for (const auto& mapping : by_ipv6_) {
+    if (mapping.ipv6.contains(ipv6)) return &mapping;
+  }
+  return nullptr;
+}
+
+bool AddressMap::is_explicit(const IpAddress& ipv4) const {
+  return find_by_ipv4(ipv4) != nullptr;
+}
+
+// RFC 7757, 3.3.1: the suffix follows the IPv6 prefix, zeros follow the suffix.
+std::optional<IpAddress> AddressMap::to_ipv6(const IpAddress& ipv4) const {
+  if (const auto* mapping = find_by_ipv4(ipv4)) {
+    const auto suffix_bits = mapping->ipv4.suffix_bits();
+    const auto padding = mapping->ipv6.suffix_bits() - suffix_bits;
+    const auto suffix = low_bits(ipv4.value, suffix_bits);
+    const auto moved = padding == 128 ? 0 : suffix << padding;
+    return IpAddress::ipv6(mapping->ipv6.address.value | moved);
+  }
+  if (!prefix_) return std::nullopt;
+  return embed(*prefix_, ipv4);
+}
+
+// RFC 7757, 3.3.2: of the IPv6 suffix, as many bits as the IPv4 prefix leaves; the rest is dropped.
+std::optional<IpAddress> AddressMap::to_ipv4(const IpAddress& ipv6) const {
+  if (const auto* mapping = find_by_ipv6(ipv6)) {
+    const auto suffix_bits = mapping->ipv4.suffix_bits();
+    const auto padding = mapping->ipv6.suffix_bits() - suffix_bits;
+    const auto suffix = padding == 128 ? 0 : low_bits(ipv6.value >> padding, suffix_bits);
+    return IpAddress::ipv4(static_cast<std::uint32_t>(mapping->ipv4.address.value | suffix));
+  }
+  if (!prefix_ || !prefix_->contains(ipv6)) return std::nullopt;
+  return extract(*prefix_, ipv6);
+}
+
+}  // namespace natxy::gateway

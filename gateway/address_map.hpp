@@ -1,0 +1,38 @@
+// Between IPv4 and IPv6 addresses: explicit mappings first (RFC 7757), then a prefix (RFC 6052).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "gateway/address.hpp"
+
+namespace natxy::gateway {
+
+struct ExplicitMapping {
+  Prefix ipv4;
+  Prefix ipv6;  // as many suffix bits as the IPv4 prefix has, or more
+};
+
+class AddressMap {
+ public:
+  AddressMap(std::vector<ExplicitMapping> mappings, std::optional<Prefix> prefix);
+
+  [[nodiscard]] bool is_explicit(const IpAddress& ipv4) const;
+  [[nodiscard]] std::optional<IpAddress> to_ipv6(const IpAddress& ipv4) const;
+  [[nodiscard]] std::optional<IpAddress> to_ipv4(const IpAddress& ipv6) const;
+
+ private:
+  [[nodiscard]] const ExplicitMapping* find_by_ipv4(const IpAddress& ipv4) const;
+  [[nodiscard]] const ExplicitMapping* find_by_ipv6(const IpAddress& ipv6) const;
+
+  std::vector<ExplicitMapping> by_ipv4_;  // longest prefix first
+  std::vector<ExplicitMapping> by_ipv6_;
+  std::optional<Prefix> prefix_;
+};
+
+// RFC 6052, 2.2: the IPv4 address stands behind the prefix, bits 64 to 71 are left out.
+[[nodiscard]] IpAddress embed(const Prefix& prefix, const IpAddress& ipv4);
+[[nodiscard]] IpAddress extract(const Prefix& prefix, const IpAddress& ipv6);
+
+}  // namespace natxy::gateway

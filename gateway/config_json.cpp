@@ -1,0 +1,311 @@
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "gateway/json.hpp"
+#include "gateway/json_object.hpp"
+
+namespace natxy::gateway {
+namespace {
+
+using nlohmann::json;
+
+constexpr JsonObject::Range kRate{1, 1'000'000'000};
+constexpr JsonObject::Range kFrames{1, 1'000'000'000};
+constexpr JsonObject::Range kDuration_ns{0, 3'600'000'000'000};
+constexpr JsonObject::Range kAny{0, UINT64_MAX};
+
+std::string indexed(const std::string& path, std::size_t i) {
+  return path + "[" + std::to_string(i) + "]";
+}
+
+const json& as_list(const json& value, const std::string& path) {
+  if (!value.is_array()) throw ConfigError(path + ": a list is right");
+  return value;
+}
+
+IpAddress read_address(const json& value, const std::string& path) {
+  const auto text = JsonObject::text_at(value, path);
+  if (const auto address = parse_address(text)) return *address;
+  throw ConfigError(path + ": \"" + text + "\" is no IP address");
+}
+
+Prefix read_prefix(const json& value, const std::string& path) {
+  const auto text = JsonObject::text_at(value, path);
+  const auto prefix = parse_prefix(text);
+  if (!prefix) throw ConfigError(path + ": \"" + text + "\" is no prefix; 198.18.0.0/16 is one");
+  if (prefix->has_host_bits()) {
+    throw ConfigError(path + ": \"" + text + "\" has bits set behind the prefix; 0 is right there");
+  }
+  return *prefix;
+}
+
+Prefix read_prefix(const json& value, const std::string& path, bool is_ipv6) {
+  const auto prefix = read_prefix(value, path);
+  if (prefix.address.is_ipv6 == is_ipv6) return prefix;
+  throw ConfigError(path + ": an " + (is_ipv6 ? "IPv6" : "IPv4") + " prefix is right");
+}
+
+Side read_side(const json& value, const std::string& path) {
+  const auto text = JsonObject::text_at(value, path);
+  if (text == "left") return Side::kLeft;
+  if (text == "right") return Side::kRight;
+  throw ConfigError(path + ": \"" + text + "\" is no side; left and right are");
+}
+
+SideConfig read_side_config(const json& value, const std::string& path, SideConfig side) {
+  JsonObject object(value, path);
+  if (const auto* addresses = object.find("addresses")) {
+    side.addresses.clear();
+    const auto list_path = path + ".addresses";
+    for (const auto& address : as_list(*addresses, list_path)) {
+      side.addresses.push_back(read_address(address, indexed(list_path, side.addresses.size())));
+    }
+  }
+  if (const auto* neighbours = object.find("neighbours")) {
+    const auto where = path + ".neighbours";
+    JsonObject checked(*neighbours, where);
+    for (const auto& [name, mac_json] : neighbours->items()) {
+      const auto mac = parse_mac(JsonObject::text_at(mac_json, where + "." + name));
+      if (!mac)
+        throw ConfigError(where + "." + name + ": no MAC address; 02:00:00:00:00:01 is one");
+      side.neighbours[read_address(name, where)] = *mac;
+    }
+  }
+  object.refuse_the_rest();
+  return side;
+}
+
+Route read_route(const json& value, const std::string& path) {
+  JsonObject object(value, path);
+  Route route{.prefix = read_prefix(object.require("prefix"), path + ".prefix"),
+              .side = read_side(object.require("side"), path + ".side"),
+              .via = std::nullopt};
+  if (const auto* via = object.find("via")) route.via = read_address(*via, path + ".via");
+  object.refuse_the_rest();
+  return route;
+}
+
+ExplicitMapping read_mapping(const json& value, const std::string& path) {
+  JsonObject object(value, path);
+  const ExplicitMapping mapping{.ipv4 = read_prefix(object.require("ipv4"), path + ".ipv4", false),
+                                .ipv6 = read_prefix(object.require("ipv6"), path + ".ipv6", true)};
+  object.refuse_the_rest();
+  if (mapping.ipv4.suffix_bits() <= mapping.ipv6.suffix_bits()) return mapping;
+  throw ConfigError(path +
+                    ": the IPv6 prefix leaves fewer bits free than the IPv4 prefix; as many "
+                    "or more are right (RFC 7757, 3.2)");
+}
+
+Prefix read_translation_prefix(const json& value, const std::string& path) {
+  constexpr std::array kLengths{32U, 40U, 48U, 56U, 64U, 96U};
+  const auto prefix = read_prefix(value, path, true);
+  if (std::ranges::find(kLengths, prefix.length) == kLengths.end()) {
+    throw ConfigError(path + ": a length of 32, 40, 48, 56, 64 or 96 is right (RFC 6052, 2.2)");
+  }
+  if ((prefix.address.value >> 56U & 0xffU) != 0) {
+    throw ConfigError(path + ": bits 64 to 71 must be 0 (RFC 6052, 2.2)");
+  }
+  return prefix;
+}
+
+Translation read_translation(const json& value) {
+  JsonObject object(value, "translation");
+  Translation translation;
+  if (const auto* mappings = object.find("explicit")) {
+    const std::string path = "translation.explicit";
+    for (const auto& mapping : as_list(*mappings, path)) {
+      translation.mappings.push_back(
+          read_mapping(mapping, indexed(path, translation.mappings.size())));
+    }
+  }
+  if (const auto* prefix = object.find("prefix")) {
+    translation.prefix = read_translation_prefix(*prefix, "translation.prefix");
+  }
+  object.refuse_the_rest();
+  return translation;
+}
+
+FaultKind read_reorder(JsonObject& object) {
+  Reorder reorder;
+  reorder.every = object.number("every", {2, kFrames.max});
+  reorder.by = object.number_or("by", 1, {1, reorder.every - 1});
+  reorder.within_ns = object.number_or("within_ns", reorder.within_ns, kDuration_ns);
+  return reorder;
+}
+
+FaultKind read_corrupt(JsonObject& object) {
+  Corrupt corrupt;
+  corrupt.every = object.number("every", kFrames);
+  const auto name = object.text("field");
+  const auto found = std::ranges::find(kCorruptFieldNames, name);
+  if (found == kCorruptFieldNames.end()) {
+    std::string names;
+    for (const auto* known : kCorruptFieldNames)
+      names += std::string(names.empty() ? "" : ", ") + known;
+    throw ConfigError(object.path_of("field") + ": \"" + name + "\" is no field; right are " +
+                      names);
+  }
+  corrupt.field = static_cast<CorruptField>(found - kCorruptFieldNames.begin());
+  if (const auto* fix = object.find("fix_checksum")) {
+    if (!fix->is_boolean())
+      throw ConfigError(object.path_of("fix_checksum") + ": true or false is right");
+    corrupt.fix_checksum = fix->get<bool>();
+  }
+  return corrupt;
+}
+
+std::vector<Nanoseconds> read_durations(const json& value, const std::string& path) {
+  std::vector<Nanoseconds> durations;
+  for (const auto& duration : as_list(value, path)) {
+    durations.push_back(
+        JsonObject::number_at(duration, indexed(path, durations.size()), kDuration_ns));
+  }
+  return durations;
+}
+
+FaultKind read_delay(JsonObject& object) {
+  Delay delay;
+  const auto* fixed = object.find("ns");
+  const auto* pattern = object.find("pattern_ns");
+  const auto* uniform = object.find("uniform_ns");
+  if ((fixed != nullptr) + (pattern != nullptr) + (uniform != nullptr) != 1) {
+    throw ConfigError(object.path_of("ns") + ": one of ns, pattern_ns and uniform_ns is right");
+  }
+  if (fixed != nullptr) {
+    delay.pattern_ns = {JsonObject::number_at(*fixed, object.path_of("ns"), kDuration_ns)};
+  } else if (pattern != nullptr) {
+    delay.pattern_ns = read_durations(*pattern, object.path_of("pattern_ns"));
+    if (delay.pattern_ns.empty()) throw ConfigError(object.path_of("pattern_ns") + " is empty");
+  } else {
+    const auto ends = read_durations(*uniform, object.path_of("uniform_ns"));
+    if (ends.size() != 2 || ends[0] > ends[1]) {
+      throw ConfigError(object.path_of("uniform_ns") + ": [least, most] is right");
+    }
+    delay.uniform_ns = {ends[0], ends[1]};
+  }
+  delay.seed = object.number_or("seed", 0, kAny);
+  return delay;
+}
+
+FaultKind read_rate_limit(JsonObject& object) {
+  return RateLimit{.rate_fps = object.number("rate_fps", kRate),
+                   .depth = object.number_or("depth", 1, kFrames)};
+}
+
+FaultKind read_buffer(JsonObject& object) {
+  return Buffer{.frames = object.number("frames", kFrames),
+                .drain_fps = object.number("drain_fps", kRate)};
+}
+
+using FaultReader = std::function<FaultKind(JsonObject&)>;
+
+const std::map<std::string, FaultReader>& fault_readers() {
+  static const std::map<std::string, FaultReader> kReaders{
+      {"rate_limit", read_rate_limit},
+      {"loss", [](JsonObject& o) { return Loss{.every = o.number("every", kFrames)}; }},
+      {"duplicate", [](JsonObject& o) { return Duplicate{.every = o.number("every", kFrames)}; }},
+      {"reorder", read_reorder},
+      {"corrupt", read_corrupt},
+      {"delay", read_delay},
+      {"buffer", read_buffer}};
+  return kReaders;
+}
+
+std::optional<Direction> read_direction(JsonObject& object) {
+  if (object.find("direction") == nullptr) return std::nullopt;
+  const auto text = object.text("direction");
+  if (text == "both") return std::nullopt;
+  if (text == "forward") return Direction::kForward;
+  if (text == "reverse") return Direction::kReverse;
+  throw ConfigError(object.path_of("direction") + ": \"" + text +
+                    "\" is no direction; forward, reverse and both are");
+}
+
+Fault read_fault(const json& value, const std::string& path) {
+  JsonObject object(value, path);
+  const auto kind = object.text("kind");
+  const auto reader = fault_readers().find(kind);
+  if (reader == fault_readers().end()) {
+    throw ConfigError(path + ".kind: \"" + kind +
+                      "\" is no fault; right are buffer, corrupt, delay, "
+                      "duplicate, loss, rate_limit and reorder");
+  }
+  Fault fault{.direction = read_direction(object), .kind = reader->second(object)};
+  object.refuse_the_rest();
+  return fault;
+}
+
+json parse(std::string_view text) {
+  try {
+    return json::parse(text);
+  } catch (const json::exception&) {
+    throw ConfigError("the line is no JSON; a JSON object is right");
+  }
+}
+
+Config read_config(const json& value, const std::string& path) {
+  JsonObject object(value, path);
+  auto config = default_config();
+  for (const auto side : kSides) {
+    auto& side_config = config.sides[index_of(side)];
+    if (const auto* found = object.find(name_of(side))) {
+      side_config = read_side_config(*found, name_of(side), std::move(side_config));
+    }
+  }
+  if (const auto* routes = object.find("routes")) {
+    config.routes.clear();
+    for (const auto& route : as_list(*routes, "routes")) {
+      config.routes.push_back(read_route(route, indexed("routes", config.routes.size())));
+    }
+  }
+  if (const auto* translation = object.find("translation")) {
+    config.translation = read_translation(*translation);
+  }
+  if (const auto* faults = object.find("faults")) {
+    for (const auto& fault : as_list(*faults, "faults")) {
+      config.faults.push_back(read_fault(fault, indexed("faults", config.faults.size())));
+    }
+  }
+  config.idle_ns = object.number_or("idle_ns", 0, kAny);
+  object.refuse_the_rest();
+  return config;
+}
+
+}  // namespace
+
+Config default_config() {
+  const auto route = [](std::string_view prefix, Side side) {
+    return Route{.prefix = *parse_prefix(prefix), .side = side, .via = std::nullopt};
+  };
+  Config config;
+  config.sides[0].addresses = {*parse_address("198.18.0.1"), *parse_address("2001:2::1")};
+  config.sides[1].addresses = {*parse_address("198.19.0.1"), *parse_address("2001:2:0:8000::1")};
+  config.routes = {route("198.18.0.0/16", Side::kLeft), route("198.19.0.0/16", Side::kRight),
+                   route("2001:2::/49", Side::kLeft), route("2001:2:0:8000::/49", Side::kRight)};
+  return config;
+}
+
+Config parse_config(std::string_view text) {
+  return read_config(parse(text), "");
+}
+
+Request parse_request(std::string_view line) {
+  const auto value = parse(line);
+  JsonObject object(value, "");
+  const auto name = object.text("request");
+  std::optional<Request> request;
+  if (name == "configure")
+    request = ConfigureRequest{read_config(object.require("config"), "config")};
+  if (name == "clear") request = ClearRequest{};
+  if (name == "record") request = RecordRequest{};
+  if (name == "quit") request = QuitRequest{};
+  if (!request) {
+    throw ConfigError("request: \"" + name +
+                      "\" is no request; configure, clear, record and quit are");
+  }
+  object.refuse_the_rest();
+  return *request;
+}
+
+}  // namespace natxy::gateway

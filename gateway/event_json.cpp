@@ -1,0 +1,76 @@
+#include <nlohmann/json.hpp>
+
+#include "gateway/json.hpp"
+
+namespace natxy::gateway {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json delay_json(const Histogram& delay_ns) {
+  return {{"count", delay_ns.count()},       {"min", delay_ns.min()},
+          {"max", delay_ns.max()},           {"p50", delay_ns.percentile(500)},
+          {"p99", delay_ns.percentile(990)}, {"p999", delay_ns.percentile(999)}};
+}
+
+template <typename Counters, typename Names>
+json counters_json(const Counters& counters, const Names& names) {
+  auto object = json::object();
+  for (std::size_t i = 0; i < counters.size(); ++i) object[names[i]] = counters[i];
+  return object;
+}
+
+json direction_json(const DirectionRecord& record) {
+  return {{"received", record.received},
+          {"forwarded", record.forwarded},
+          {"dropped", counters_json(record.dropped, kDropNames)},
+          {"duplicated", record.duplicated},
+          {"reordered", record.reordered},
+          {"corrupted", counters_json(record.corrupted, kCorruptFieldNames)},
+          {"delay_ns", delay_json(record.delay_ns)}};
+}
+
+json record_json(const Record& record) {
+  const auto& polls = record.polls;
+  return {{"directions",
+           {{"forward", direction_json(record.of(Direction::kForward))},
+            {"reverse", direction_json(record.of(Direction::kReverse))}}},
+          {"worst_poll_gap_ns", polls.worst_gap_ns()},
+          {"poll_gaps_over_idle", polls.gaps_over_idle()},
+          {"polls", polls.polls()},
+          {"since_ns", record.taken_ns - polls.since_ns()}};
+}
+
+}  // namespace
+
+std::string hello_event(const std::array<PortDescription, 2>& ports) {
+  auto list = json::array();
+  for (const auto& port : ports) {
+    list.push_back({{"side", name_of(port.side)},
+                    {"device", port.device},
+                    {"driver", port.driver},
+                    {"mac", to_text(port.mac)}});
+  }
+  return json{
+      {"event", "hello"}, {"protocol", 1}, {"gateway_version", NATXY_VERSION}, {"ports", list}}
+      .dump();
+}
+
+std::string configured_event() {
+  return json{{"event", "configured"}}.dump();
+}
+
+std::string cleared_event() {
+  return json{{"event", "cleared"}}.dump();
+}
+
+std::string record_event(const Record& record) {
+  return json{{"event", "record"}, {"record", record_json(record)}}.dump();
+}
+
+std::string error_event(std::string_view message) {
+  return json{{"event", "error"}, {"message", message}}.dump(-1, ' ', false,
+                                                             json::error_handler_t::replace);
+}
+
+}  // namespace natxy::gateway

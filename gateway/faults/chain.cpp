@@ -1,0 +1,127 @@
+#include "gateway/faults/chain.hpp"
+
+#include <utility>
+
+#include "gateway/faults/corruption.hpp"
+
+namespace natxy::gateway {
+namespace {
+
+template <typename... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+template <typename... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
+
+}  // namespace
+
+FaultChain::FaultChain(const std::vector<Fault>& faults, Direction direction,
+                       Surroundings surroundings)
+    : surroundings_(surroundings) {
+  for (const auto& fault : faults) {
+    if (fault.applies_to(direction)) stages_.push_back(make_stage(fault.kind));
+  }
+}
+
+FaultChain::Stage FaultChain::make_stage(const FaultKind& kind) {
+  return std::visit(
+      Overloaded{
+          [](const RateLimit& o) {
+            return Stage(RateLimitState{TokenBucket(o.rate_fps, o.depth)});
+          },
+          [](const Loss& o) { return Stage(LossState{Everyth(o.every)}); },
+          [](const Duplicate& o) { return Stage(DuplicateState{Everyth(o.every)}); },
+          [](const Reorder& o) {
+            return Stage(ReorderState{.order = o, .due = Everyth(o.every), .held = nullptr});
+          },
+          [](const Corrupt& o) { return Stage(CorruptState{.order = o, .due = Everyth(o.every)}); },
+          [](const Delay& o) { return Stage(DelayState{DelaySeries(o)}); },
+          [](const Buffer& o) { return Stage(BufferState{DrainQueue(o.frames, o.drain_fps)}); }},
+      kind);
+}
+
+void FaultChain::pass(FramePtr frame, std::size_t stage, Nanoseconds now_ns) {
+  for (; stage < stages_.size(); ++stage) {
+    frame = std::visit(
+        [&](auto& state) {
+          return apply(state, std::move(frame), {.stage = stage, .now_ns = now_ns});
+        },
+        stages_[stage]);
+    if (!frame) return;
+  }
+  surroundings_.out.push_back(std::move(frame));
+}
+
+void FaultChain::go_on(std::pair<Nanoseconds, Waiting> due) {
+  auto& [now_ns, waiting] = due;
+  if (waiting.frame) return pass(std::move(waiting.frame), waiting.stage, now_ns);
+  auto& state = std::get<ReorderState>(stages_[waiting.stage]);
+  if (!state.held || state.generation != waiting.generation) return;
+  if (state.to_pass != state.order.by) ++surroundings_.record.reordered;
+  pass(std::move(state.held), waiting.stage + 1, now_ns);
+}
+
+void FaultChain::wait_until(Nanoseconds due_ns, FramePtr frame, Context context) {
+  waiting_.put(due_ns, {.frame = std::move(frame), .stage = context.stage + 1, .generation = 0});
+}
+
+FramePtr FaultChain::drop(Drop reason) {
+  surroundings_.record.count(reason);
+  return nullptr;
+}
+
+FramePtr FaultChain::apply(RateLimitState& state, FramePtr frame, Context context) {
+  return state.bucket.take(context.now_ns) ? std::move(frame) : drop(Drop::kRateLimit);
+}
+
+FramePtr FaultChain::apply(LossState& state, FramePtr frame, Context /*context*/) {
+  return state.due.is_due() ? drop(Drop::kLoss) : std::move(frame);
+}
+
+FramePtr FaultChain::apply(DuplicateState& state, FramePtr frame, Context context) {
+  if (!state.due.is_due()) return frame;
+  ++surroundings_.record.duplicated;
+  auto twin = surroundings_.store.copy(*frame);
+  pass(std::move(frame), context.stage + 1, context.now_ns);
+  return twin;
+}
+
+// The held frame follows the last of the frames that pass before it, or the alarm lets it go.
+FramePtr FaultChain::apply(ReorderState& state, FramePtr frame, Context context) {
+  if (state.due.is_due()) {
+    state.held = std::move(frame);
+    state.to_pass = state.order.by;
+    ++state.generation;
+    waiting_.put(context.now_ns + state.order.within_ns,
+                 {.frame = nullptr, .stage = context.stage, .generation = state.generation});
+    return nullptr;
+  }
+  if (!state.held || --state.to_pass != 0) return frame;
+  ++surroundings_.record.reordered;
+  pass(std::move(frame), context.stage + 1, context.now_ns);
+  return std::move(state.held);
+}
+
+FramePtr FaultChain::apply(CorruptState& state, FramePtr frame, Context /*context*/) {
+  if (!state.due.is_due()) return frame;
+  const auto& order = state.order;
+  if (corrupt(*frame, order.field, order.fix_checksum, surroundings_.max_packet_octets)) {
+    ++surroundings_.record.corrupted[static_cast<std::size_t>(order.field)];
+  }
+  return frame;
+}
+
+FramePtr FaultChain::apply(DelayState& state, FramePtr frame, Context context) {
+  wait_until(context.now_ns + state.series.next_ns(), std::move(frame), context);
+  return nullptr;
+}
+
+FramePtr FaultChain::apply(BufferState& state, FramePtr frame, Context context) {
+  const auto departure_ns = state.queue.departure(context.now_ns);
+  if (!departure_ns) return drop(Drop::kBuffer);
+  wait_until(*departure_ns, std::move(frame), context);
+  return nullptr;
+}
+
+}  // namespace natxy::gateway

@@ -1,0 +1,115 @@
+// The ordered faults of one direction: a frame goes through them one after the other, and may have
+// to wait in some.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <variant>
+#include <vector>
+
+#include "gateway/config.hpp"
+#include "gateway/faults/delay_series.hpp"
+#include "gateway/faults/drain_queue.hpp"
+#include "gateway/faults/token_bucket.hpp"
+#include "gateway/frame_store.hpp"
+#include "gateway/record.hpp"
+#include "gateway/timeline.hpp"
+
+namespace natxy::gateway {
+
+// Counts the frames that a fault sees: due for number every, 2 every, ...
+class Everyth {
+ public:
+  explicit Everyth(std::uint64_t every) : every_(every) {}
+  [[nodiscard]] bool is_due() {
+    if (++seen_ < every_) return false;
+    seen_ = 0;
+    return true;
+  }
+
+ private:
+  std::uint64_t every_;
+  std::uint64_t seen_ = 0;
+};
+
+class FaultChain {
+ public:
+  struct Surroundings {
+    FrameStore& store;
+    DirectionRecord& record;
+    std::vector<FramePtr>& out;  // where frames go that have passed the last fault
+    std::size_t max_packet_octets;
+  };
+
+  FaultChain(const std::vector<Fault>& faults, Direction direction, Surroundings surroundings);
+
+  void enter(FramePtr frame, Nanoseconds now_ns) { pass(std::move(frame), 0, now_ns); }
+  // Lets frames go on whose time has come, in the order of their times.
+  void advance(Nanoseconds now_ns) {
+    while (waiting_.has_due(now_ns)) go_on(waiting_.take());
+  }
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+
+ private:
+  struct RateLimitState {
+    TokenBucket bucket;
+  };
+  struct LossState {
+    Everyth due;
+  };
+  struct DuplicateState {
+    Everyth due;
+  };
+  struct ReorderState {
+    Reorder order;
+    Everyth due;
+    FramePtr held;
+    std::uint64_t to_pass = 0;     // frames that pass before the held one
+    std::uint64_t generation = 0;  // of the held frame, so that an old alarm is known as such
+  };
+  struct CorruptState {
+    Corrupt order;
+    Everyth due;
+  };
+  struct DelayState {
+    DelaySeries series;
+  };
+  struct BufferState {
+    DrainQueue queue;
+  };
+  using Stage = std::variant<RateLimitState, LossState, DuplicateState, ReorderState, CorruptState,
+                             DelayState, BufferState>;
+
+  // A frame that goes on at a stage; or without a frame, the alarm of a reordering stage.
+  struct Waiting {
+    FramePtr frame;
+    std::size_t stage;
+    std::uint64_t generation;
+  };
+
+  struct Context {
+    std::size_t stage;
+    Nanoseconds now_ns;
+  };
+
+  static Stage make_stage(const FaultKind& kind);
+  void pass(FramePtr frame, std::size_t stage, Nanoseconds now_ns);
+  void go_on(std::pair<Nanoseconds, Waiting> due);
+  void wait_until(Nanoseconds due_ns, FramePtr frame, Context context);
+  FramePtr drop(Drop reason);
+
+  // Each gives back the frame that goes on to the next stage now, or null.
+  FramePtr apply(RateLimitState& state, FramePtr frame, Context context);
+  FramePtr apply(LossState& state, FramePtr frame, Context context);
+  FramePtr apply(DuplicateState& state, FramePtr frame, Context context);
+  FramePtr apply(ReorderState& state, FramePtr frame, Context context);
+  FramePtr apply(CorruptState& state, FramePtr frame, Context context);
+  FramePtr apply(DelayState& state, FramePtr frame, Context context);
+  FramePtr apply(BufferState& state, FramePtr frame, Context context);
+
+  Surroundings surroundings_;
+  std::vector<Stage> stages_;
+  Timeline<Waiting> waiting_;
+};
+
+}  // namespace natxy::gateway

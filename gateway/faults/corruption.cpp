@@ -1,0 +1,152 @@
+#include "gateway/faults/corruption.hpp"
+
+#include <optional>
+
+#include "gateway/checksum.hpp"
+#include "gateway/packet.hpp"
+
+namespace natxy::gateway {
+namespace {
+
+constexpr std::size_t kNumberOctet = 9;  // of the tester's data: the number's most significant one
+
+// Offsets from the frame's start.
+struct Anatomy {
+  bool is_ipv6;
+  std::size_t ip;
+  std::size_t packet_end;
+  std::optional<std::size_t> udp;  // of a whole datagram only
+
+  [[nodiscard]] std::size_t hop_limit() const { return ip + (is_ipv6 ? 7 : 8); }
+  [[nodiscard]] std::size_t ip_length() const { return ip + (is_ipv6 ? 4 : 2); }
+  [[nodiscard]] std::size_t source_end() const { return ip + (is_ipv6 ? 24 : 16); }
+  [[nodiscard]] std::size_t destination_end() const { return ip + (is_ipv6 ? 40 : 20); }
+  [[nodiscard]] std::size_t ip_checksum() const { return ip + 10; }
+};
+
+// The frame is the gateway's own work, so its lengths are right; its checksums may be wrong
+// already.
+std::optional<Anatomy> dissect(const Frame& frame) {
+  constexpr auto kIp = kEthernetOctets;
+  const auto* ip = frame.octets + kIp;
+  const auto type = read16(ip - 2);
+  if (type != kTypeIpv4 && type != kTypeIpv6) return std::nullopt;
+  Anatomy anatomy{.is_ipv6 = type == kTypeIpv6, .ip = kIp, .packet_end = frame.length, .udp = {}};
+  const auto upper = kIp + (anatomy.is_ipv6 ? kIpv6Octets : (ip[0] & 15U) * std::size_t{4});
+  const bool is_udp =
+      anatomy.is_ipv6 ? ip[6] == kUdp : ip[9] == kUdp && (read16(ip + 6) & 0x3fffU) == 0;
+  if (is_udp && frame.length >= upper + kUdpOctets) anatomy.udp = upper;
+  return anatomy;
+}
+
+// The octet that is changed for a field; absent where the frame has none.
+std::optional<std::size_t> octet_of(const Anatomy& anatomy, CorruptField field) {
+  switch (field) {
+    case CorruptField::kSourceAddress:
+      return anatomy.source_end() - 1;
+    case CorruptField::kDestinationAddress:
+      return anatomy.destination_end() - 1;
+    case CorruptField::kHopLimit:
+      return anatomy.hop_limit();
+    case CorruptField::kIpChecksum:
+      if (anatomy.is_ipv6) return std::nullopt;
+      return anatomy.ip_checksum() + 1;
+    default:
+      break;
+  }
+  if (!anatomy.udp) return std::nullopt;
+  const auto udp = *anatomy.udp;
+  const auto data = udp + kUdpOctets;
+  switch (field) {
+    case CorruptField::kSourcePort:
+      return udp + 1;
+    case CorruptField::kDestinationPort:
+      return udp + 3;
+    case CorruptField::kUdpLength:
+      return udp + 5;
+    case CorruptField::kUdpChecksum:
+      return udp + 7;
+    case CorruptField::kNumber:
+      if (data + kNumberOctet >= anatomy.packet_end) return std::nullopt;
+      return data + kNumberOctet;
+    default:
+      if (data >= anatomy.packet_end) return std::nullopt;
+      return anatomy.packet_end - 1;  // payload
+  }
+}
+
+void follow_udp_checksum(Frame& frame, std::size_t udp, std::uint64_t removed,
+                         std::uint64_t added) {
+  auto* at = frame.octets + udp + 6;
+  if (read16(at) != 0) write16(at, udp_form(follow(read16(at), removed, added)));
+}
+
+// All that a checksum may cover, before and after a change.
+struct Sums {
+  std::uint64_t ipv4_header = 0;
+  std::uint64_t datagram = 0;  // with pseudo header
+
+  Sums(const Frame& frame, const Anatomy& anatomy) {
+    const auto octets = frame.view();
+    if (!anatomy.is_ipv6) {
+      const std::size_t header = (octets[anatomy.ip] & 15U) * 4U;
+      ipv4_header = sum_of(octets.subspan(anatomy.ip, header));
+    }
+    if (!anatomy.udp) return;
+    const auto addresses = anatomy.ip + (anatomy.is_ipv6 ? 8 : 12);
+    const auto data = octets.subspan(*anatomy.udp, anatomy.packet_end - *anatomy.udp);
+    datagram = sum_of(octets.subspan(addresses, anatomy.destination_end() - addresses)) +
+               sum_of(data) + data.size();
+  }
+};
+
+void fix_checksums(Frame& frame, const Anatomy& anatomy, const Sums& before, const Sums& after) {
+  if (!anatomy.is_ipv6) {
+    auto* at = frame.octets + anatomy.ip_checksum();
+    write16(at, follow(read16(at), before.ipv4_header, after.ipv4_header));
+  }
+  if (anatomy.udp) follow_udp_checksum(frame, *anatomy.udp, before.datagram, after.datagram);
+}
+
+bool change_octet(Frame& frame, const Anatomy& anatomy, CorruptField field) {
+  const auto octet = octet_of(anatomy, field);
+  if (!octet) return false;
+  frame.octets[*octet] ^= 1U;
+  const bool is_no_checksum =
+      field == CorruptField::kUdpChecksum && read16(frame.octets + *octet - 1) == 0;
+  if (is_no_checksum) frame.octets[*octet] = 2;  // 0 would not be wrong: it says that there is none
+  return true;
+}
+
+bool change_length(Frame& frame, Anatomy& anatomy, std::size_t max_packet_octets) {
+  if (!anatomy.udp) return false;
+  const auto udp = *anatomy.udp;
+  const bool grows = anatomy.packet_end - anatomy.ip < max_packet_octets;
+  if (!grows && anatomy.packet_end == udp + kUdpOctets) return false;
+  const auto change = [grows](std::uint8_t* at) { write16(at, read16(at) + (grows ? 1U : ~0U)); };
+  change(frame.octets + anatomy.ip_length());
+  change(frame.octets + udp + 4);
+  if (grows) frame.octets[anatomy.packet_end] = 0;
+  anatomy.packet_end = grows ? anatomy.packet_end + 1 : anatomy.packet_end - 1;
+  frame.length = anatomy.packet_end;
+  return true;
+}
+
+}  // namespace
+
+bool corrupt(Frame& frame, CorruptField field, bool fix_checksum, std::size_t max_packet_octets) {
+  auto anatomy = dissect(frame);
+  if (!anatomy) return false;
+  const Sums before(frame, *anatomy);
+  const bool is_changed = field == CorruptField::kLength
+                              ? change_length(frame, *anatomy, max_packet_octets)
+                              : change_octet(frame, *anatomy, field);
+  const bool is_checksum =
+      field == CorruptField::kUdpChecksum || field == CorruptField::kIpChecksum;
+  if (is_changed && fix_checksum && !is_checksum) {
+    fix_checksums(frame, *anatomy, before, Sums(frame, *anatomy));
+  }
+  return is_changed;
+}
+
+}  // namespace natxy::gateway

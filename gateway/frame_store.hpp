@@ -1,0 +1,64 @@
+// Buffers for the frames that the gateway holds: taken and given back without a system call.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gateway/octets.hpp"
+#include "gateway/side.hpp"
+
+namespace natxy::gateway {
+
+class FrameStore;
+
+struct Frame {
+  std::uint8_t* octets = nullptr;
+  std::size_t length = 0;
+  Nanoseconds received_ns = 0;
+  Direction direction = Direction::kForward;
+  bool is_own = false;  // the gateway's own: ARP, Neighbour Discovery
+  FrameStore* store = nullptr;
+  std::size_t size_class = 0;
+
+  [[nodiscard]] Octets view() const { return {octets, length}; }
+};
+
+struct ReturnToStore {
+  void operator()(Frame* frame) const;
+};
+using FramePtr = std::unique_ptr<Frame, ReturnToStore>;
+
+// Buffers of a few sizes, so that many small frames do not take the room of as many large ones.
+// Grows when it must. Must outlive the frames taken from it.
+class FrameStore {
+ public:
+  static constexpr std::size_t kMaxOctets = 16384;
+
+  FrameStore();
+  // A frame of this length, at most kMaxOctets, octets undefined.
+  [[nodiscard]] FramePtr take(std::size_t length);
+  [[nodiscard]] FramePtr copy(const Frame& frame);
+  [[nodiscard]] std::size_t taken() const { return taken_; }
+
+ private:
+  friend struct ReturnToStore;
+  static constexpr std::array<std::size_t, 4> kSizes{128, 640, 2048, kMaxOctets + 64};
+  static constexpr std::size_t kSpareOctets = 1;  // a corrupted length may add an octet
+
+  void grow(std::size_t size_class);
+  void give_back(Frame* frame);
+
+  std::array<std::vector<Frame*>, kSizes.size()> free_;
+  std::vector<std::unique_ptr<Frame[]>> frames_;
+  std::vector<std::unique_ptr<std::uint8_t[]>> octets_;
+  std::size_t taken_ = 0;
+};
+
+inline void ReturnToStore::operator()(Frame* frame) const {
+  frame->store->give_back(frame);
+}
+
+}  // namespace natxy::gateway

@@ -1,0 +1,158 @@
+#include "gateway/gateway.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace natxy::gateway {
+namespace {
+
+bool is_addressed_to(Octets frame, const Mac& mac) {
+  return std::equal(mac.begin(), mac.end(), frame.begin());
+}
+
+IpAddress destination_of(Octets frame) {
+  const auto* ip = frame.data() + kEthernetOctets;
+  return read16(ip - 2) == kTypeIpv4 ? IpAddress::read_ipv4(ip + 16)
+                                     : IpAddress::read_ipv6(ip + 24);
+}
+
+}  // namespace
+
+Gateway::Gateway(const Config& config, const Links& links, Nanoseconds now_ns)
+    : links_(links), record_{.directions = {}, .polls = {0, 0}} {
+  configure(config, now_ns);
+}
+
+void Gateway::configure(const Config& config, Nanoseconds now_ns) {
+  chains_.clear();
+  neighbours_.clear();
+  config_ = config;
+  router_.emplace(config_);
+  for (const auto side : kSides) {
+    const auto i = index_of(side);
+    neighbours_.emplace_back(config_.sides[i], links_.macs[i], store_, outboxes_[i]);
+  }
+  clear(now_ns);
+}
+
+void Gateway::clear(Nanoseconds now_ns) {
+  for (auto& outbox : outboxes_) outbox.clear();
+  for (auto& neighbours : neighbours_) neighbours.forget_waiting();
+  for (auto& direction : record_.directions) direction.clear();
+  record_.polls = PollRecord(now_ns, config_.idle_ns);
+  make_chains();
+}
+
+void Gateway::make_chains() {
+  chains_.clear();
+  for (const auto direction : kDirections) {
+    chains_.emplace_back(config_.faults, direction,
+                         FaultChain::Surroundings{.store = store_,
+                                                  .record = record_of(direction),
+                                                  .out = outbox(destination_side(direction)),
+                                                  .max_packet_octets = links_.mtu_bytes});
+  }
+}
+
+void Gateway::poll(Nanoseconds now_ns) {
+  record_.polls.poll(now_ns);
+  for (auto& chain : chains_) chain.advance(now_ns);
+  for (const auto& neighbours : neighbours_) {
+    if (neighbours.is_waiting()) return tick(now_ns);
+  }
+}
+
+void Gateway::tick(Nanoseconds now_ns) {
+  for (auto& neighbours : neighbours_) {
+    for (const auto& frame : neighbours.tick(now_ns)) {
+      record_of(frame->direction).count(Drop::kNoNeighbour);
+    }
+  }
+}
+
+void Gateway::receive(Side side, Octets frame, Nanoseconds now_ns) {
+  if (frame.size() < kEthernetOctets) return;
+  const auto type = read16(frame.data() + 12);
+  if (type == kTypeArp) {
+    if (const auto message = parse_arp(frame)) hear(side, *message, now_ns);
+  } else if (type == kTypeIpv4 || type == kTypeIpv6) {
+    receive_ip(side, frame, now_ns);
+  }
+}
+
+void Gateway::receive_ip(Side side, Octets frame, Nanoseconds now_ns) {
+  if (!is_for_forwarding(side, frame)) {
+    if (const auto message = parse_discovery(frame)) hear(side, *message, now_ns);
+    return;
+  }
+  auto& record = record_of(direction_from(side));
+  ++record.received;
+  if (frame.size() > FrameStore::kMaxOctets) return record.count(Drop::kMalformed);
+  const auto octets = frame.subspan(kEthernetOctets);
+  auto routed = Routed{.outcome = Outcome::drops(Drop::kMalformed), .hop = {}};
+  if (read16(octets.data() - 2) == kTypeIpv4) {
+    if (const auto packet = parse_ipv4(octets)) routed = router_->route(side, *packet, store_);
+  } else if (const auto packet = parse_ipv6(octets)) {
+    routed = router_->route(side, *packet, store_);
+  }
+  auto& [passing, reason] = routed.outcome;
+  if (!passing) return record.count(reason);
+  passing->received_ns = now_ns;
+  passing->direction = direction_from(side);
+  send_to(routed.hop, std::move(passing), now_ns);
+}
+
+// What came for the gateway as a router: not for its own addresses, for groups, or for the link.
+bool Gateway::is_for_forwarding(Side side, Octets frame) const {
+  if (!is_addressed_to(frame, neighbours_[index_of(side)].own_mac())) return false;
+  const bool is_ipv4 = read16(frame.data() + 12) == kTypeIpv4;
+  if (frame.size() < kEthernetOctets + (is_ipv4 ? kIpv4Octets : kIpv6Octets)) return true;
+  const auto destination = destination_of(frame);
+  if (is_multicast(destination) || is_link_local(destination)) return false;
+  return std::ranges::none_of(neighbours_, [&](const auto& n) { return n.is_own(destination); });
+}
+
+void Gateway::hear(Side side, const NeighbourMessage& message, Nanoseconds now_ns) {
+  auto& neighbours = neighbours_[index_of(side)];
+  auto waited = neighbours.hear(message);
+  for (auto& frame : waited) {
+    enter_faults(side, *neighbours.find(message.sender), std::move(frame), now_ns);
+  }
+}
+
+void Gateway::send_to(const Hop& hop, FramePtr frame, Nanoseconds now_ns) {
+  auto& neighbours = neighbours_[index_of(hop.side)];
+  if (const auto* mac = neighbours.find(hop.neighbour)) {
+    return enter_faults(hop.side, *mac, std::move(frame), now_ns);
+  }
+  const auto homeless = neighbours.wait_for(hop.neighbour, std::move(frame), now_ns);
+  if (homeless) record_of(homeless->direction).count(Drop::kNoNeighbour);
+}
+
+void Gateway::enter_faults(Side side, const Mac& to, FramePtr frame, Nanoseconds now_ns) {
+  std::ranges::copy(to, frame->octets);
+  std::ranges::copy(links_.macs[index_of(side)], frame->octets + to.size());
+  auto& chain = chains_[index_of(frame->direction)];
+  if (frame->length - kEthernetOctets > links_.mtu_bytes) return refused(*frame);
+  chain.advance(now_ns);
+  chain.enter(std::move(frame), now_ns);
+}
+
+void Gateway::sent(const Frame& frame, Nanoseconds now_ns) {
+  if (frame.is_own) return;
+  auto& record = record_of(frame.direction);
+  ++record.forwarded;
+  record.delay_ns.add(now_ns - frame.received_ns);
+}
+
+void Gateway::refused(const Frame& frame) {
+  if (!frame.is_own) record_of(frame.direction).count(Drop::kTransmit);
+}
+
+Record Gateway::record(Nanoseconds now_ns) const {
+  auto copy = record_;
+  copy.taken_ns = now_ns;
+  return copy;
+}
+
+}  // namespace natxy::gateway

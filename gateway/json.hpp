@@ -1,0 +1,50 @@
+// The gateway's JSON: configuration and requests in, events out (docs/reference/gateway.md).
+#pragma once
+
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "gateway/config.hpp"
+#include "gateway/record.hpp"
+#include "gateway/side.hpp"
+
+namespace natxy::gateway {
+
+// One sentence: which member, what it is, what would be right.
+struct ConfigError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Addresses and routes as in docs/reference/gateway.md; no neighbours, no translation, no faults.
+[[nodiscard]] Config default_config();
+
+[[nodiscard]] Config parse_config(std::string_view json);
+
+struct ConfigureRequest {
+  Config config;
+};
+struct ClearRequest {};
+struct RecordRequest {};
+struct QuitRequest {};
+using Request = std::variant<ConfigureRequest, ClearRequest, RecordRequest, QuitRequest>;
+
+[[nodiscard]] Request parse_request(std::string_view line);
+
+struct PortDescription {
+  Side side = Side::kLeft;
+  std::string device;
+  std::string driver;
+  Mac mac{};
+};
+
+// One line each, without its end.
+[[nodiscard]] std::string hello_event(const std::array<PortDescription, 2>& ports);
+[[nodiscard]] std::string configured_event();
+[[nodiscard]] std::string cleared_event();
+[[nodiscard]] std::string record_event(const Record& record);
+[[nodiscard]] std::string error_event(std::string_view message);
+
+}  // namespace natxy::gateway

@@ -1,0 +1,40 @@
+// What becomes of a frame on its way: it goes on, or it is dropped for a reason.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "gateway/frame_store.hpp"
+
+namespace natxy::gateway {
+
+enum class Drop : std::uint8_t {
+  kRateLimit,
+  kLoss,
+  kBuffer,
+  kNoRoute,
+  kNoNeighbour,
+  kHopLimit,
+  kMalformed,
+  kTransmit
+};
+
+inline constexpr std::array<const char*, 8> kDropNames{"rate_limit", "loss",         "buffer",
+                                                       "no_route",   "no_neighbour", "hop_limit",
+                                                       "malformed",  "transmit"};
+
+[[nodiscard]] constexpr std::size_t index_of(Drop drop) {
+  return static_cast<std::size_t>(drop);
+}
+
+struct Outcome {
+  FramePtr frame;  // null: dropped
+  Drop reason = Drop::kMalformed;
+
+  [[nodiscard]] static Outcome passes(FramePtr frame) { return {.frame = std::move(frame)}; }
+  [[nodiscard]] static Outcome drops(Drop reason) { return {.frame = nullptr, .reason = reason}; }
+};
+
+}  // namespace natxy::gateway

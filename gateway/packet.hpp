@@ -1,0 +1,84 @@
+// IPv4 and IPv6 packets as they are found in a frame, lengths checked before anything is read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "gateway/address.hpp"
+#include "gateway/octets.hpp"
+
+namespace natxy::gateway {
+
+inline constexpr std::size_t kEthernetOctets = 14;
+inline constexpr std::size_t kShortestFrameOctets = 60;  // without FCS
+inline constexpr std::size_t kIpv4Octets = 20;           // without options
+inline constexpr std::size_t kIpv6Octets = 40;
+inline constexpr std::size_t kFragmentHeaderOctets = 8;
+inline constexpr std::size_t kUdpOctets = 8;
+
+inline constexpr std::uint16_t kTypeIpv4 = 0x0800;
+inline constexpr std::uint16_t kTypeArp = 0x0806;
+inline constexpr std::uint16_t kTypeIpv6 = 0x86dd;
+
+inline constexpr std::uint8_t kHopByHop = 0;
+inline constexpr std::uint8_t kIcmp = 1;
+inline constexpr std::uint8_t kTcp = 6;
+inline constexpr std::uint8_t kUdp = 17;
+inline constexpr std::uint8_t kRouting = 43;
+inline constexpr std::uint8_t kFragment = 44;
+inline constexpr std::uint8_t kAuthentication = 51;
+inline constexpr std::uint8_t kIcmp6 = 58;
+inline constexpr std::uint8_t kNoNext = 59;
+inline constexpr std::uint8_t kDestinationOptions = 60;
+
+// Where a piece belongs in the whole packet.
+struct Piece {
+  std::uint32_t identification = 0;
+  std::uint16_t offset = 0;  // in units of 8 octets
+  bool more = false;
+
+  [[nodiscard]] bool is_whole() const { return offset == 0 && !more; }
+};
+
+struct Ipv4Packet {
+  Octets octets;  // header and data, without the frame's padding
+  std::size_t header_octets;
+  std::uint8_t tos;
+  std::uint8_t ttl;
+  std::uint8_t protocol;
+  bool dont_fragment;
+  Piece piece;
+  IpAddress source;
+  IpAddress destination;
+
+  [[nodiscard]] Octets data() const { return octets.subspan(header_octets); }
+};
+
+struct Ipv6Packet {
+  Octets octets;
+  std::uint8_t traffic_class;
+  std::uint8_t hop_limit;
+  std::uint8_t next_header;
+  IpAddress source;
+  IpAddress destination;
+
+  [[nodiscard]] Octets data() const { return octets.subspan(kIpv6Octets); }
+};
+
+// What stands behind an IPv6 packet's extension headers.
+struct Ipv6Upper {
+  std::uint8_t protocol;
+  Octets data;
+  std::optional<Piece> piece;  // present where there is a Fragment Header
+};
+
+// Absent: lengths that contradict each other, a wrong header checksum, an unexpired source route.
+[[nodiscard]] std::optional<Ipv4Packet> parse_ipv4(Octets octets);
+[[nodiscard]] std::optional<Ipv6Packet> parse_ipv6(Octets octets);
+
+// Absent where RFC 7915, 5.1 and 5.1.1 have such a packet dropped: a Routing header with segments
+// left, an extension header behind the Fragment Header; or where lengths contradict each other.
+[[nodiscard]] std::optional<Ipv6Upper> find_upper(const Ipv6Packet& packet);
+
+}  // namespace natxy::gateway

@@ -1,0 +1,71 @@
+// What the gateway really did, since it was configured or the record was cleared.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "gateway/config.hpp"
+#include "gateway/histogram.hpp"
+#include "gateway/octets.hpp"
+#include "gateway/outcome.hpp"
+#include "gateway/side.hpp"
+
+namespace natxy::gateway {
+
+struct DirectionRecord {
+  std::uint64_t received = 0;  // frames to be forwarded, whatever became of them
+  std::uint64_t forwarded = 0;
+  std::array<std::uint64_t, kDropNames.size()> dropped{};  // by Drop
+  std::uint64_t duplicated = 0;
+  std::uint64_t reordered = 0;
+  std::array<std::uint64_t, kCorruptFieldNames.size()> corrupted{};  // by CorruptField
+  Histogram delay_ns;
+
+  void clear() {
+    received = forwarded = duplicated = reordered = 0;
+    dropped.fill(0);
+    corrupted.fill(0);
+    delay_ns.clear();
+  }
+  void count(Drop drop) { ++dropped[index_of(drop)]; }
+};
+
+class PollRecord {
+ public:
+  PollRecord(Nanoseconds since_ns, Nanoseconds idle_ns) : since_ns_(since_ns), idle_ns_(idle_ns) {}
+
+  // The first poll has no gap before it: what a clear takes is no poll gap of the new record.
+  void poll(Nanoseconds now_ns) {
+    const auto gap_ns = polls_ == 0 ? 0 : now_ns - last_ns_;
+    last_ns_ = now_ns;
+    ++polls_;
+    worst_gap_ns_ = std::max(worst_gap_ns_, gap_ns);
+    if (idle_ns_ != 0 && gap_ns > idle_ns_) ++gaps_over_idle_;
+  }
+
+  [[nodiscard]] Nanoseconds since_ns() const { return since_ns_; }
+  [[nodiscard]] Nanoseconds worst_gap_ns() const { return worst_gap_ns_; }
+  [[nodiscard]] std::uint64_t gaps_over_idle() const { return gaps_over_idle_; }
+  [[nodiscard]] std::uint64_t polls() const { return polls_; }
+
+ private:
+  Nanoseconds since_ns_;
+  Nanoseconds last_ns_ = 0;
+  Nanoseconds idle_ns_;
+  Nanoseconds worst_gap_ns_ = 0;
+  std::uint64_t gaps_over_idle_ = 0;
+  std::uint64_t polls_ = 0;
+};
+
+struct Record {
+  std::array<DirectionRecord, 2> directions;  // by Direction
+  PollRecord polls;
+  Nanoseconds taken_ns = 0;  // when this copy was made
+
+  [[nodiscard]] const DirectionRecord& of(Direction direction) const {
+    return directions[index_of(direction)];
+  }
+};
+
+}  // namespace natxy::gateway

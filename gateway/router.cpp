@@ -1,0 +1,95 @@
+#include "gateway/router.hpp"
+
+#include <algorithm>
+
+#include "gateway/checksum.hpp"
+
+namespace natxy::gateway {
+namespace {
+
+FramePtr copy_packet(Octets packet, std::uint16_t type, FrameStore& store) {
+  auto frame = store.take(kEthernetOctets + packet.size());
+  write16(frame->octets + kEthernetOctets - 2, type);
+  std::ranges::copy(packet, frame->octets + kEthernetOctets);
+  return frame;
+}
+
+FramePtr forward(const Ipv4Packet& packet, FrameStore& store) {
+  auto frame = copy_packet(packet.octets, kTypeIpv4, store);
+  auto* ip = frame->octets + kEthernetOctets;
+  const auto before = read16(ip + 8);
+  --ip[8];
+  write16(ip + 10, follow(read16(ip + 10), before, read16(ip + 8)));
+  return frame;
+}
+
+FramePtr forward(const Ipv6Packet& packet, FrameStore& store) {
+  auto frame = copy_packet(packet.octets, kTypeIpv6, store);
+  --frame->octets[kEthernetOctets + 7];
+  return frame;
+}
+
+std::uint8_t hop_limit_of(const Ipv4Packet& packet) {
+  return packet.ttl;
+}
+std::uint8_t hop_limit_of(const Ipv6Packet& packet) {
+  return packet.hop_limit;
+}
+
+Routed dropped(Drop reason) {
+  return {.outcome = Outcome::drops(reason), .hop = {}};
+}
+
+}  // namespace
+
+Router::Router(const Config& config) : routes_(config.routes) {
+  std::ranges::stable_sort(
+      routes_, [](const Route& a, const Route& b) { return a.prefix.length > b.prefix.length; });
+  if (const auto& translation = config.translation) {
+    translator_.emplace(AddressMap(translation->mappings, translation->prefix));
+  }
+}
+
+const Route* Router::find(const IpAddress& destination) const {
+  for (const auto& route : routes_) {
+    if (route.prefix.contains(destination)) return &route;
+  }
+  return nullptr;
+}
+
+// An IPv4 packet is translated where its destination has an explicit mapping; by the prefix, which
+// takes every IPv4 address, only where there is no route to it as it is.
+std::optional<IpAddress> Router::translated_destination(const Ipv4Packet& packet) const {
+  if (!translator_) return std::nullopt;
+  const auto& map = translator_->map();
+  if (!map.is_explicit(packet.destination) && find(packet.destination) != nullptr) {
+    return std::nullopt;
+  }
+  return map.to_ipv6(packet.destination);
+}
+
+std::optional<IpAddress> Router::translated_destination(const Ipv6Packet& packet) const {
+  return translator_ ? translator_->map().to_ipv4(packet.destination) : std::nullopt;
+}
+
+template <typename Packet>
+Routed Router::route_any(Side from, const Packet& packet, FrameStore& store) {
+  const auto translated = translated_destination(packet);
+  const auto destination = translated.value_or(packet.destination);
+  const auto* found = find(destination);
+  if (found == nullptr || found->side == from) return dropped(Drop::kNoRoute);
+  if (hop_limit_of(packet) <= 1) return dropped(Drop::kHopLimit);
+  return {
+      .outcome = translated ? translate(packet, store) : Outcome::passes(forward(packet, store)),
+      .hop = {.side = found->side, .neighbour = found->via.value_or(destination)}};
+}
+
+Routed Router::route(Side from, const Ipv4Packet& packet, FrameStore& store) {
+  return route_any(from, packet, store);
+}
+
+Routed Router::route(Side from, const Ipv6Packet& packet, FrameStore& store) {
+  return route_any(from, packet, store);
+}
+
+}  // namespace natxy::gateway

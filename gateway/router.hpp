@@ -1,0 +1,50 @@
+// Where a packet goes: translated or not, its hop limit lowered, and to which neighbour.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "gateway/config.hpp"
+#include "gateway/outcome.hpp"
+#include "gateway/packet.hpp"
+#include "gateway/side.hpp"
+#include "gateway/translator.hpp"
+
+namespace natxy::gateway {
+
+struct Hop {
+  Side side;
+  IpAddress neighbour;
+};
+
+struct Routed {
+  Outcome outcome;
+  Hop hop;  // meaningless where the frame was dropped
+};
+
+class Router {
+ public:
+  explicit Router(const Config& config);
+
+  // A packet that came in on this side, as a frame for the other side, without MAC addresses.
+  [[nodiscard]] Routed route(Side from, const Ipv4Packet& packet, FrameStore& store);
+  [[nodiscard]] Routed route(Side from, const Ipv6Packet& packet, FrameStore& store);
+
+ private:
+  [[nodiscard]] const Route* find(const IpAddress& destination) const;
+  [[nodiscard]] std::optional<IpAddress> translated_destination(const Ipv4Packet& packet) const;
+  [[nodiscard]] std::optional<IpAddress> translated_destination(const Ipv6Packet& packet) const;
+  template <typename Packet>
+  [[nodiscard]] Routed route_any(Side from, const Packet& packet, FrameStore& store);
+  [[nodiscard]] Outcome translate(const Ipv4Packet& packet, FrameStore& store) {
+    return translator_->to_ipv6(packet, store);
+  }
+  [[nodiscard]] Outcome translate(const Ipv6Packet& packet, FrameStore& store) {
+    return translator_->to_ipv4(packet, store);
+  }
+
+  std::vector<Route> routes_;  // longest prefix first
+  std::optional<Translator> translator_;
+};
+
+}  // namespace natxy::gateway
