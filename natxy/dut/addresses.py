@@ -57,6 +57,7 @@ class AddressPlan:
 
     left_ip_version: int
     right_ip_version: int
+    networks: int = 1  # destination networks a side
 
     @property
     def translates(self) -> bool:
@@ -82,7 +83,7 @@ class AddressPlan:
             own_addresses=(*((side.tester_ipv4,) if ipv4 else ()), side.tester_ipv6),
         )
 
-    def mappings(self, networks: int) -> list[tuple[str, str]]:
+    def mappings(self) -> list[tuple[str, str]]:
         """The translator's explicit address mappings (RFC 7757): IPv4 prefix, IPv6 prefix.
 
         One network: the last 16 bits of an address may vary. More: the network's number is
@@ -93,12 +94,12 @@ class AddressPlan:
             (six.ipv4_prefix.removesuffix(".0.0/16"), six.ipv6_prefix.removesuffix("::/56")),
             (four.ipv4_prefix.removesuffix(".0.0/16"), VIRTUAL_IPV6_PREFIX.removesuffix("::/56")),
         ]
-        if networks == 1:
+        if self.networks == 1:
             return [(f"{ipv4}.0.0/16", f"{_network(ipv6, 0)}/112") for ipv4, ipv6 in pairs]
         return [
             (f"{ipv4}.{number}.0/24", f"{_network(ipv6, number)}/120")
             for ipv4, ipv6 in pairs
-            for number in range(networks)
+            for number in range(self.networks)
         ]
 
 

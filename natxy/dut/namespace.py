@@ -6,17 +6,17 @@ engine: t0 ──────── veth ──────── d0-LABEL ┐
         t1 ──────── veth ──────── d1-LABEL ┘
 """
 
-import contextlib
 import os
 import platform
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import TesterPorts
 from natxy.dut.config import NamespaceConfig
+from natxy.dut.cpus import gateway_cpu
 from natxy.dut.devices import device_string, usable_device_kind
 from natxy.dut.gateway import Gateway, Site
+from natxy.dut.interrupts import without_interrupts
 from natxy.dut.kernel_router import KernelRouter
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.links import LabLinks
@@ -31,7 +31,7 @@ TRANSLATING_MTU_BYTES = 2000  # a frame grows by 20 octets from IPv4 to IPv6
 
 DRIVERS: dict[str, Callable[[Site, NamespaceConfig], Gateway]] = {
     "kernel-router": lambda site, _: KernelRouter(site),
-    "tayga": lambda site, config: Tayga(site, config.networks),
+    "tayga": lambda site, _: Tayga(site),
     "nat44": lambda site, config: Nat44(
         site, entries=config.conntrack_entries, udp_timeout_s=config.udp_timeout_s
     ),
@@ -42,7 +42,7 @@ class NamespaceDut:
     """A gateway in a lab of its own, made at `start` and gone after `stop`."""
 
     def __init__(
-        self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...] = ()
+        self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
         _check_versions(config.driver, plan)
         self._config = config
@@ -150,29 +150,6 @@ class NamespaceDut:
         self._gateway.start()
 
 
-def gateway_cpu(given: int | None, tester_cpus: tuple[int, ...]) -> int | None:
-    """The last CPU that the tester leaves free; None where it leaves none."""
-    allowed = sorted(os.sched_getaffinity(0))
-    if given is not None:
-        if given not in allowed:
-            raise ConfigurationError(
-                f"dut.gateway_cpu is {given}, but this process may use {allowed} only."
-            )
-        return given
-    free = [cpu for cpu in allowed if cpu not in (tester_cpus or allowed[:1])]
-    return free[-1] if free else None
-
-
-@contextlib.contextmanager
-def without_interrupts() -> Iterator[None]:
-    """Ctrl-C and SIGTERM are held back, and come after it."""
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
-
-
 def _check_versions(driver: str, plan: AddressPlan) -> None:
     versions = (plan.left_ip_version, plan.right_ip_version)
     fits = {
@@ -183,8 +160,8 @@ def _check_versions(driver: str, plan: AddressPlan) -> None:
     right = {"kernel-router": "4 and 4, or 6 and 6", "tayga": "6 and 4, or 4 and 6"}
     if not fits[driver]:
         raise ConfigurationError(
-            f"traffic.left_ip_version and right_ip_version are {versions[0]} and {versions[1]}; "
-            f"dut.driver {driver} takes {right.get(driver, '4 and 4')}."
+            f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "
+            f"but for dut.driver {driver} {right.get(driver, '4 and 4')} is right"
         )
 
 

@@ -21,9 +21,8 @@ STOPS_WITHIN_S = 2.0
 class Tayga:
     """A child process, fed by a tun device. It says what it does only in its debug mode, `-d`."""
 
-    def __init__(self, site: Site, networks: int) -> None:
+    def __init__(self, site: Site) -> None:
         self._site = site
-        self._networks = networks
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -90,7 +89,7 @@ class Tayga:
         )
 
     def _configuration(self) -> str:
-        mappings = self._site.plan.mappings(self._networks)
+        mappings = self._site.plan.mappings()
         return "\n".join(
             [
                 f"tun-device {DEVICE}",

@@ -1,0 +1,32 @@
+"""From a testbed to the driver of its device under test."""
+
+from natxy.dut.addresses import AddressPlan
+from natxy.dut.base import Dut
+from natxy.dut.command import CommandDut
+from natxy.dut.config import CommandConfig, DutConfig, NamespaceConfig, ReferenceConfig
+from natxy.dut.namespace import NamespaceDut
+from natxy.dut.none import NoDut
+from natxy.dut.reference import ReferenceDut
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+
+
+def dut_of(testbed: Testbed, source: Source) -> Dut:
+    """Not started yet. ConfigurationError names what is wrong in `[dut]`."""
+    section = {"kind": "none"} | testbed.dut
+    config: NamespaceConfig | CommandConfig | ReferenceConfig | None
+    config = source.validated(DutConfig, section, at=("dut",))
+    plan = AddressPlan(
+        left_ip_version=testbed.traffic.left_ip_version,
+        right_ip_version=testbed.traffic.right_ip_version,
+        networks=max(testbed.traffic.left_networks, testbed.traffic.right_networks),
+    )
+    match config:
+        case NamespaceConfig():
+            return NamespaceDut(config, plan, tester_cpus=testbed.tester.cores)
+        case ReferenceConfig():
+            return ReferenceDut(config, plan, tester_cpus=testbed.tester.cores)
+        case CommandConfig():
+            return CommandDut(config)
+        case _:
+            return NoDut()

@@ -1,0 +1,19 @@
+"""Which CPU the gateway of a lab runs on."""
+
+import os
+
+from natxy.errors import ConfigurationError
+
+
+def gateway_cpu(given: int | None, tester_cpus: tuple[int, ...]) -> int | None:
+    """The last CPU that the tester leaves free; None where it leaves none."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if given is None:
+        free = [cpu for cpu in allowed if cpu not in tester_cpus]
+        return free[-1] if free else None
+    if given not in allowed:
+        right = ", ".join(map(str, allowed))
+        raise ConfigurationError(
+            f"dut.gateway_cpu: {given} is no CPU that this process may use, one of {right} is right"
+        )
+    return given

@@ -1,0 +1,112 @@
+"""natxy-gateway as a child process: one JSON request a line, one JSON event a line."""
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from natxy.errors import DutError
+
+ANSWERS_WITHIN_S = 10.0
+QUITS_WITHIN_S = 3.0
+PROTOCOL = 1
+
+
+def gateway_program() -> Path:
+    """NATXY_GATEWAY, or the program beside the running Python."""
+    named = os.environ.get("NATXY_GATEWAY")
+    path = Path(named) if named else Path(sys.executable).parent / "natxy-gateway"
+    if not path.is_file():
+        raise DutError(f"{path} is not there; `make install` builds it, or set NATXY_GATEWAY.")
+    return path
+
+
+class GatewayProcess:
+    """Speaks the protocol of docs/reference/gateway.md; standard error goes to a file."""
+
+    def __init__(self, arguments: list[str], log: Path) -> None:
+        self._log = log
+        self._pending = b""
+        with log.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [str(gateway_program()), *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,  # Ctrl-C reaches this program only
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def hello(self) -> dict[str, Any]:
+        event = self._event("hello")
+        if event.get("protocol") != PROTOCOL:
+            raise DutError(
+                f"natxy-gateway speaks protocol {event.get('protocol')}, {PROTOCOL} is right"
+            )
+        return event
+
+    def ask(self, request: str, answer: str, **members: Any) -> dict[str, Any]:
+        """The event that answers the request; DutError if it is another one, or none comes."""
+        line = json.dumps({"request": request, **members}) + "\n"
+        try:
+            assert self._process.stdin is not None
+            self._process.stdin.write(line.encode())
+            self._process.stdin.flush()
+        except (BrokenPipeError, ValueError) as error:
+            raise DutError(self._obituary()) from error
+        return self._event(answer)
+
+    def check(self) -> None:
+        if self._process.poll() is not None:
+            raise DutError(self._obituary())
+
+    def quit(self) -> None:
+        """The end of its input ends it."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(QUITS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+    def _event(self, wanted: str) -> dict[str, Any]:
+        event: dict[str, Any] = json.loads(self._line())
+        if event.get("event") == "error":
+            raise DutError(f"natxy-gateway: {event.get('message')}")
+        if event.get("event") != wanted:
+            raise DutError(f"natxy-gateway answered {event.get('event')}, {wanted} was due")
+        return event
+
+    def _line(self) -> bytes:
+        assert self._process.stdout is not None
+        end = time.monotonic() + ANSWERS_WITHIN_S
+        while b"\n" not in self._pending:
+            left_s = max(0.0, end - time.monotonic())
+            if not select.select([self._process.stdout], [], [], left_s)[0]:
+                raise DutError(f"natxy-gateway did not answer within {ANSWERS_WITHIN_S:g} s.")
+            got = os.read(self._process.stdout.fileno(), 65536)
+            if not got:
+                raise DutError(self._obituary())
+            self._pending += got
+        line, _, self._pending = self._pending.partition(b"\n")
+        return line
+
+    def _obituary(self) -> str:
+        try:
+            status = f"status {self._process.wait(1)}"
+        except subprocess.TimeoutExpired:
+            status = "its output closed"
+        words = self._log.read_text(errors="replace").strip().splitlines() or ["nothing"]
+        return f"natxy-gateway has ended with {status}; the last that it said: {words[-1]}"

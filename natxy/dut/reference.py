@@ -1,0 +1,139 @@
+"""The calibration gateway over shared memory: what it does wrong is ordered, and on its record."""
+
+import json
+import os
+from typing import Any
+
+from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses
+from natxy.dut.base import TesterPorts
+from natxy.dut.config import ReferenceConfig
+from natxy.dut.cpus import gateway_cpu
+from natxy.dut.gateway_process import GatewayProcess
+from natxy.dut.interrupts import without_interrupts
+from natxy.dut.ledger import Ledger, sweep
+from natxy.errors import DutError
+
+NS_PER_US = 1000
+
+
+class ReferenceDut:
+    """Two memif links, of which the gateway is the server and the tester the client."""
+
+    tester_namespace: str | None = None
+
+    def __init__(
+        self, config: ReferenceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
+    ) -> None:
+        self._config = config
+        self._plan = plan
+        cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
+        self._cpu = min(os.sched_getaffinity(0)) if cpu is None else cpu
+        self._ledger: Ledger | None = None
+        self._process: GatewayProcess | None = None
+        self._version = ""
+        self._socket = ""
+
+    def start(self) -> None:
+        sweep()
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        with without_interrupts():
+            if self._process is not None:
+                process, self._process = self._process, None
+                process.quit()
+            if self._ledger is not None:
+                ledger, self._ledger = self._ledger, None
+                ledger.undo()
+
+    def reset(self) -> None:
+        self._running.ask("clear", "cleared")
+
+    def describe(self) -> dict[str, str]:
+        return {
+            "kind": "reference",
+            "software": f"natxy-gateway {self._version}",
+            "configuration": json.dumps(self.gateway_config()),
+            "gateway_cpu": str(self._cpu),
+            "mtu_bytes": str(self._config.mtu_bytes),
+        }
+
+    def before_trial(self) -> None:
+        self._running.ask("clear", "cleared")
+
+    def trial_fault(self) -> str | None:
+        gap_us = self.record()["worst_poll_gap_ns"] / NS_PER_US
+        if gap_us <= self._config.poll_gap_limit_us:
+            return None
+        return (
+            f"The reference gateway did not poll its ports for {gap_us:.0f} us, more than "
+            f"dut.poll_gap_limit_us = {self._config.poll_gap_limit_us:g}."
+        )
+
+    def record(self) -> dict[str, Any]:
+        """What it really did since the last reset; the shape is in docs/reference/gateway.md."""
+        record: dict[str, Any] = self._running.ask("record", "record")["record"]
+        return record
+
+    def tester_ports(self) -> TesterPorts | None:
+        if self._process is None:
+            return None
+        return TesterPorts(
+            left=self._plan.tester_port(LEFT, self._device("client", LEFT)),
+            right=self._plan.tester_port(RIGHT, self._device("client", RIGHT)),
+            mtu_bytes=self._config.mtu_bytes,
+        )
+
+    def gateway_config(self) -> dict[str, Any]:
+        return {
+            "left": {"addresses": self._own_addresses(LEFT)},
+            "right": {"addresses": self._own_addresses(RIGHT)},
+            "routes": self._routes(LEFT) + self._routes(RIGHT),
+            "translation": self._translation(),
+            "faults": list(self._config.faults),
+        }
+
+    @property
+    def _running(self) -> GatewayProcess:
+        if self._process is None:
+            raise DutError("The reference gateway is not running; start it first.")
+        return self._process
+
+    def _start(self) -> None:
+        self._ledger = Ledger()
+        folder = self._ledger.make_folder()
+        self._socket = str(folder / "memif.sock")
+        arguments = [
+            *("--left", self._device("server", LEFT), "--right", self._device("server", RIGHT)),
+            *("--core", str(self._cpu), "--mtu", str(self._config.mtu_bytes)),
+        ]
+        self._process = GatewayProcess(arguments, folder / "gateway.log")
+        self._ledger.note_process(self._process.pid)
+        self._version = str(self._process.hello()["gateway_version"])
+        self._process.ask("configure", "configured", config=self.gateway_config())
+
+    def _device(self, role: str, side: SideAddresses) -> str:
+        number = 0 if side is LEFT else 1
+        buffer_bytes = 2048 if self._config.mtu_bytes <= 2000 else 16384
+        return (
+            f"net_memif{number},role={role},id={number},socket={self._socket},"
+            f"socket-abstract=no,bsize={buffer_bytes}"
+        )
+
+    def _own_addresses(self, side: SideAddresses) -> list[str]:
+        ipv4 = [side.gateway_ipv4] if self._plan.has_ipv4(side) else []
+        return [*ipv4, side.gateway_ipv6]
+
+    def _routes(self, side: SideAddresses) -> list[dict[str, str]]:
+        ipv4 = [side.ipv4_prefix] if self._plan.has_ipv4(side) else []
+        return [{"prefix": prefix, "side": side.name} for prefix in (*ipv4, side.ipv6_prefix)]
+
+    def _translation(self) -> dict[str, Any] | None:
+        if self._config.translation is not None or not self._plan.translates:
+            return self._config.translation
+        pairs = self._plan.mappings()
+        return {"explicit": [{"ipv4": ipv4, "ipv6": ipv6} for ipv4, ipv6 in pairs]}
