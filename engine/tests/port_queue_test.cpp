@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+
+#include "port/device.hpp"
+#include "port_ring.hpp"
+
+namespace natxy::port {
+namespace {
+
+using tests::Octets;
+using tests::RingCable;
+
+Octets octets(std::size_t size, std::uint8_t first) {
+  Octets octets(size);
+  std::iota(octets.begin(), octets.end(), first);
+  return octets;
+}
+
+TEST(TxQueue, SendsWhatItWasFilledWithAndWhatWasPatched) {
+  RingCable cable;
+  const auto port = cable.port(spec::Side::kLeft);
+  auto& queue = port->tx_queue(0);
+  queue.fill(0, octets(80, 1));
+  std::array<rte_mbuf*, 2> frames;
+  ASSERT_TRUE(queue.allocate(0, frames.data(), 2));
+  TxQueue::data(frames[1])[79] = 0xee;
+  ASSERT_EQ(queue.send(frames.data(), 2), 2U);
+  EXPECT_EQ(cable.take(), octets(80, 1));
+  auto patched = octets(80, 1);
+  patched[79] = 0xee;
+  EXPECT_EQ(cable.take(), patched);
+  EXPECT_EQ(cable.take(), Octets{});
+}
+
+TEST(TxQueue, EveryBufferHoldsTheTemplateAlsoAfterAnother) {
+  RingCable cable;
+  const auto port = cable.port(spec::Side::kLeft);
+  auto& queue = port->tx_queue(0);
+  for (const auto& frame : {octets(1500, 7), octets(60, 9)}) {
+    queue.fill(0, frame);
+    for (unsigned round = 0; round < 6; ++round) {  // more than the pool has, in all
+      std::array<rte_mbuf*, 1000> frames;
+      ASSERT_TRUE(queue.allocate(0, frames.data(), 1000));
+      ASSERT_EQ(queue.send(frames.data(), 1000), 1000U);
+      for (unsigned i = 0; i < 1000; ++i) ASSERT_EQ(cable.take(), frame);
+    }
+  }
+}
+
+TEST(TxQueue, KindsHaveTemplatesOfTheirOwn) {
+  RingCable cable;
+  const auto port = cable.port(spec::Side::kLeft);
+  auto& queue = port->tx_queue(0);
+  queue.fill(0, octets(80, 1));
+  queue.fill(1, octets(90, 2));
+  std::array<rte_mbuf*, 2> frames;
+  ASSERT_TRUE(queue.allocate(1, &frames[0], 1));
+  ASSERT_TRUE(queue.allocate(0, &frames[1], 1));
+  ASSERT_EQ(queue.send(frames.data(), 2), 2U);
+  EXPECT_EQ(cable.take(), octets(90, 2));
+  EXPECT_EQ(cable.take(), octets(80, 1));
+}
+
+TEST(TxQueue, FillingWithTheSameAgainTouchesNothing) {
+  RingCable cable;
+  const auto port = cable.port(spec::Side::kLeft);
+  auto& queue = port->tx_queue(0);
+  queue.fill(0, octets(80, 1));
+  rte_mbuf* frame = nullptr;
+  ASSERT_TRUE(queue.allocate(0, &frame, 1));
+  TxQueue::data(frame)[0] = 0xaa;
+  queue.fill(0, octets(80, 1));
+  EXPECT_EQ(TxQueue::data(frame)[0], 0xaa);
+  queue.fill(0, octets(81, 1));
+  EXPECT_EQ(TxQueue::data(frame)[0], 1);
+  queue.release(&frame, 1);
+}
+
+TEST(TxQueue, AFullRingRefusesTheRestAndAnEmptyPoolAllocatesNothing) {
+  RingCable cable;
+  const auto port = cable.port(spec::Side::kLeft);
+  auto& queue = port->tx_queue(0);
+  queue.fill(0, octets(60, 1));
+  EXPECT_TRUE(queue.refusal_is_gateways());
+  std::array<rte_mbuf*, 1030> frames;
+  ASSERT_TRUE(queue.allocate(0, frames.data(), 1030));
+  ASSERT_EQ(queue.send(frames.data(), 1030), 1023U);
+  queue.release(&frames[1023], 7);
+  std::vector<rte_mbuf*> hoard;
+  for (rte_mbuf* frame = nullptr; queue.allocate(0, &frame, 1);) hoard.push_back(frame);
+  EXPECT_EQ(hoard.size(), 4095U - 1023U);
+  queue.release(hoard.data(), static_cast<unsigned>(hoard.size()));
+  EXPECT_TRUE(queue.allocate(0, frames.data(), 32));
+  queue.release(frames.data(), 32);
+}
+
+TEST(TxQueue, RefusesATemplateThatDoesNotFit) {
+  RingCable cable;
+  const auto port = cable.port(spec::Side::kLeft);
+  EXPECT_THROW(port->tx_queue(0).fill(0, octets(4000, 1)), spec::TrialError);
+}
+
+TEST(RxQueue, GivesFramesAndTakesThemBack) {
+  RingCable cable;
+  const auto port = cable.port(spec::Side::kRight);
+  const auto unused = cable.unused();
+  for (unsigned i = 0; i < 40; ++i) cable.put(octets(60 + i, 3));
+  std::array<rte_mbuf*, 32> frames;
+  auto& queue = port->rx_queue();
+  ASSERT_EQ(queue.receive(frames.data(), 32), 32U);
+  RxQueue::prefetch(frames[5]);
+  EXPECT_EQ(RxQueue::length(frames[5]), 65U);
+  EXPECT_EQ(RxQueue::data(frames[5])[64], 3 + 64);
+  queue.release(frames.data(), 32);
+  ASSERT_EQ(queue.receive(frames.data(), 32), 8U);
+  queue.release(frames.data(), 8);
+  EXPECT_EQ(cable.unused(), unused);
+}
+
+TEST(RxQueue, OfAFrameInPiecesOnlyTheFirstIsSeen) {
+  RingCable cable;
+  const auto port = cable.port(spec::Side::kRight);
+  cable.put(octets(100, 1), {70, 30});
+  rte_mbuf* frame = nullptr;
+  ASSERT_EQ(port->rx_queue().receive(&frame, 1), 1U);
+  EXPECT_EQ(RxQueue::length(frame), 70U);
+  const auto unused = cable.unused();
+  port->rx_queue().release(&frame, 1);
+  EXPECT_EQ(cable.unused(), unused + 2);
+}
+
+TEST(Port, HasAMacAndTellsAboutItself) {
+  RingCable left;
+  RingCable right;
+  const auto ports = std::array{left.port(spec::Side::kLeft, 3), right.port(spec::Side::kRight)};
+  EXPECT_EQ(ports[0]->tx_queues(), 3U);
+  EXPECT_NE(ports[0]->mac(), ports[1]->mac());
+  EXPECT_EQ(ports[0]->info().driver, "net_ring");
+  EXPECT_EQ(ports[0]->info().refusal, spec::Refusal::kGateway);
+  EXPECT_EQ(ports[1]->info().side, spec::Side::kRight);
+  EXPECT_EQ(ports[1]->info().rx_ring_frames, 1023U);
+  EXPECT_EQ(ports[1]->counters().rx_missed, 0U);
+  EXPECT_TRUE(ports[1]->link_up());
+}
+
+std::string complaint(const std::string& left, const std::string& right,
+                      std::optional<unsigned> tx_queues = std::nullopt) {
+  try {
+    Device device({.devices = {parse_device(left), parse_device(right)},
+                   .worker_cpus = {0},
+                   .mtu_bytes = 1500,
+                   .tx_queues = tx_queues},
+                  run::TickRate(1));
+  } catch (const spec::TrialError& error) {
+    EXPECT_EQ(error.kind(), spec::ErrorKind::kDevice);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Port, OpensDevicesOrSaysWhyNot) {
+  EXPECT_EQ(complaint("net_null0", "net_null1"), "accepted");
+  EXPECT_EQ(complaint("net_null0", "net_null1", 2), "accepted") << "a device can be made again";
+  EXPECT_EQ(complaint("net_null0", "net_null0"),
+            "right: both ports are called net_null0, two names such as net_null0 and net_null1 are "
+            "right");
+  EXPECT_EQ(complaint("net_af_packet0,iface=natxy-none", "net_null1"),
+            "left: there is no network interface natxy-none in this network namespace, the name of "
+            "one is right");
+  EXPECT_EQ(complaint("net_af_packet0,iface=lo,framesz=2048", "net_null1", 2),
+            "left: the device \"net_af_packet0,iface=lo,framesz=2048\" has no 2 transmit queues, 1 "
+            "to 1 is right for --tx-queues");
+  EXPECT_NE(complaint("net_null0", "net_nowhere1").find("cannot be made"), std::string::npos);
+  EXPECT_NE(complaint("0000:7f:1f.7", "net_null1").find("finds no Ethernet device"),
+            std::string::npos);
+  EXPECT_EQ(complaint("ring", "net_null1"),
+            "one port is \"ring\" and the other is not, both or neither is right");
+}
+
+}  // namespace
+}  // namespace natxy::port
