@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -33,7 +34,7 @@ def code_lines(page: Path) -> list[str]:
     return [line.split(" #")[0].strip() for code in found for line in code.splitlines()]
 
 
-def commands() -> dict[str, click.Command]:
+def commands() -> Mapping[str, click.Command]:
     group = typer.main.get_command(app)
     assert isinstance(group, click.Group)
     return group.commands
