@@ -77,6 +77,21 @@ class TrialPlan:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    verdict: Verdict
+    invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
+    result: TrialResult
+
+
+def run_trial(spec: TrialSpec, tester: Tester, dut: Dut, observer: Observer) -> Outcome:
+    """The DUT has been reset and has settled."""
+    dut.before_trial()
+    result = tester.run(spec, observer.trial_progressed)
+    reasons = invalid_reasons(result, dut.trial_fault())
+    return Outcome(verdict=verdict_of(result, reasons), invalid_reasons=reasons, result=result)
+
+
 @dataclass(kw_only=True)
 class Trials:
     """Runs the trials of a campaign one after another, numbers them and judges each."""
@@ -94,17 +109,16 @@ class Trials:
         )
         self._prepare()
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
-        result = self.tester.run(spec, self.observer.trial_progressed)
+        outcome = run_trial(spec, self.tester, self.dut, self.observer)
         self.count += 1
-        reasons = invalid_reasons(result, self.dut.trial_fault())
         trial = TrialRecord(
             number=self.count,
             repetition=repetition,
             rate_fps=rate_fps,
             started=started,
-            verdict=verdict_of(result, reasons),
-            invalid_reasons=reasons,
-            result=result,
+            verdict=outcome.verdict,
+            invalid_reasons=outcome.invalid_reasons,
+            result=outcome.result,
         )
         self.observer.trial_ended(trial)
         return trial
@@ -114,7 +128,6 @@ class Trials:
         self.dut.reset()
         if self.count:
             time.sleep(float(self.plan.settle_s))
-        self.dut.before_trial()
 
 
 def invalid_reasons(result: TrialResult, dut_fault: str | None) -> tuple[str, ...]:

@@ -1,1 +1,1 @@
-"""Tables and files: functions of stored results. And what a person sees meanwhile."""
+"""Tables and files: functions of stored results."""

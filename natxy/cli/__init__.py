@@ -1,0 +1,79 @@
+"""The command `natxy`: one file a verb, and the table of them."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+import click
+import typer
+
+from natxy.cli.init import init
+from natxy.cli.throughput import throughput
+from natxy.cli.trial import trial
+from natxy.cli.version import print_version
+from natxy.errors import NatxyError
+
+VERBS: dict[str, Callable[..., Any]] = {
+    "init": init,
+    "trial": trial,
+    "throughput": throughput,
+}
+INTERRUPTED = 130
+TERMINATED = 143
+
+app = typer.Typer(
+    callback=print_version,
+    help="Benchmarks IPv4/IPv6 gateways: translators, NATs, routers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for name, verb in VERBS.items():
+    app.command(name)(verb)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP: everything is cleaned up as after Ctrl-C."""
+
+
+def main() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The exit status; what went wrong is one sentence on standard error."""
+    try:
+        command = typer.main.get_command(app)
+        status = command.main(args=list(arguments), prog_name="natxy", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        return _complain(error.format_message(), error.exit_code)
+    except NatxyError as error:
+        return _complain(str(error), error.exit_status)
+    except Terminated:
+        return _complain("ended by a signal; everything is cleaned up", TERMINATED)
+    except (KeyboardInterrupt, click.Abort):
+        return _complain("interrupted; everything is cleaned up", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of standard output has gone; nothing is left to be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status if isinstance(status, int) else 0
+
+
+def _complain(sentence: str, status: int) -> int:
+    print(f"natxy: {sentence}", file=sys.stderr)
+    return status
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """The first one interrupts, further ones do not interrupt the cleaning up."""
+    for other in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(other, signal.SIG_IGN)
+    raise KeyboardInterrupt if number == signal.SIGINT else Terminated

@@ -1,0 +1,32 @@
+"""`natxy init`: a testbed's file to begin with, every key with a comment."""
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from natxy.errors import ConfigurationError
+
+KINDS = ("pci", "namespace")
+
+
+def init(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What to write.")],
+    kind: Annotated[
+        str,
+        typer.Option(help="pci: two NICs. namespace: a lab on this machine.", metavar="KIND"),
+    ] = "pci",
+) -> None:
+    """Write a commented testbed."""
+    if kind not in KINDS:
+        raise ConfigurationError(f'--kind: "{kind}" is not known, {" or ".join(KINDS)} is right')
+    text = resources.files("natxy.cli").joinpath("testbeds", f"{kind}.toml").read_text("utf-8")
+    try:
+        with file.open("x", encoding="utf-8") as new:
+            new.write(text)
+    except FileExistsError:
+        raise ConfigurationError(f"{file}: is there already and is not overwritten") from None
+    except OSError as error:
+        raise ConfigurationError(f"{file}: cannot be written: {error.strerror}") from None
+    typer.echo(f"Wrote {file}. Next: natxy trial {file} --rate 1000")

@@ -1,0 +1,117 @@
+"""Options that several verbs take, and how their values are read."""
+
+import math
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from natxy.errors import ConfigurationError
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed, TrafficSection
+from natxy.procedure.seeds import MAX_SEED, new_seed
+from natxy.search.bisection import DEFAULT_ERROR, SearchError
+
+TestbedArgument = Annotated[
+    Path, typer.Argument(metavar="TESTBED", help="The testbed's file; `natxy init` writes one.")
+]
+RateOption = Annotated[
+    int | None, typer.Option("--rate", help="Frames a second, per direction.", metavar="FPS")
+]
+DurationOption = Annotated[
+    float | None, typer.Option("--duration", help="Seconds of sending.", metavar="S")
+]
+DrainOption = Annotated[
+    float | None, typer.Option("--drain", help="Seconds of receiving after that.", metavar="S")
+]
+SettleOption = Annotated[
+    float | None, typer.Option("--settle", help="Seconds of rest between trials.", metavar="S")
+]
+FrameSizeOption = Annotated[
+    int | None,
+    typer.Option("--frame-size", help="Of the IPv6 frame with FCS, in bytes.", metavar="BYTES"),
+]
+DirectionOption = Annotated[
+    str | None, typer.Option("--direction", help="both, forward or reverse.", metavar="WHICH")
+]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", help="Repeats a measurement's frames.", metavar="N")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="JSON on standard output.")]
+
+# Progress goes to standard error: standard output is the result and nothing else.
+progress_console = Console(stderr=True)
+result_console = Console()
+
+
+def seconds(option: str, value: float | None, default: Fraction) -> Fraction:
+    """Exact: 0.2 is a fifth."""
+    if value is None:
+        return default
+    if not math.isfinite(value):
+        raise ConfigurationError(f"{option}: {value} is not a number of seconds, 0.2 is")
+    return Fraction(str(value))
+
+
+def seed_of(given: int | None) -> int:
+    if given is None:
+        return new_seed()
+    if not 0 <= given <= MAX_SEED:
+        raise ConfigurationError(f"--seed: {given} is out of range, 0 to {MAX_SEED} is right")
+    return given
+
+
+def search_error(text: str | None) -> SearchError:
+    """`0.1%` of the bracket's lower end, or `100` frames a second."""
+    if text is None:
+        return DEFAULT_ERROR
+    percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text.strip())
+    if percent and 0 < Fraction(percent[1]) < 100:
+        return SearchError(fraction=Fraction(percent[1]) / 100)
+    if re.fullmatch(r"[1-9]\d{0,9}", text.strip()):
+        return SearchError(rate_fps=int(text))
+    raise ConfigurationError(
+        f'--error: "{text}" is no error, a share of the rate such as 0.1% or frames a second such '
+        "as 100 is right"
+    )
+
+
+def with_traffic_options(
+    testbed: Testbed, *, frame_size: int | None, direction: str | None
+) -> Testbed:
+    """The testbed with what the command line says instead."""
+    given = (
+        ("--frame-size", "frame_size_bytes", frame_size),
+        ("--direction", "direction", direction),
+    )
+    traffic = testbed.traffic
+    for option, key, value in given:
+        if value is not None:
+            traffic = _changed(traffic, option, key, value)
+    return testbed.model_copy(update={"traffic": traffic})
+
+
+def _changed(traffic: TrafficSection, option: str, key: str, value: Any) -> TrafficSection:
+    changed: TrafficSection = Source(name=option).validated(
+        TrafficSection, traffic.model_dump(mode="json") | {key: value}
+    )
+    return changed
+
+
+def repeat_command(seed: int, arguments: Sequence[str] | None = None) -> str:
+    """This command with the seed; not where its output went, which is not written twice."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    kept: list[str] = []
+    while words:
+        word = words.pop(0)
+        if word in ("--seed", "--output"):
+            words = words[1:]
+        elif not word.startswith(("--seed=", "--output=")):
+            kept.append(word)
+    return shlex.join(["natxy", *kept, "--seed", str(seed)])

@@ -1,0 +1,147 @@
+"""What a person sees while a search runs: a live panel on a terminal, plain lines elsewhere."""
+
+import math
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from natxy.model.event import Progress
+from natxy.model.throughput_result import Repetition
+from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Verdict
+from natxy.procedure.observer import Observer
+from natxy.report.numbers import rate, seconds_left
+
+MARKS = {Verdict.PASS: "[green]●[/]", Verdict.FAIL: "[red]●[/]", Verdict.INVALID: "[yellow]○[/]"}
+UNKNOWN_STEPS = 12.0  # of a search that has no trial yet
+
+
+class Estimate:
+    """How long a search goes on: its steps left, times what a trial has taken so far."""
+
+    def __init__(self) -> None:
+        self._started_s = time.monotonic()
+        self._trials = 0
+        self._repetitions_done = 0
+        self._repetitions = 1
+        self._steps_left = UNKNOWN_STEPS
+
+    def repetition_started(self, number: int, count: int) -> None:
+        self._repetitions_done, self._repetitions = number - 1, count
+        self._steps_left = UNKNOWN_STEPS
+
+    def trial_started(self, bracket_fps: tuple[int, int], error_fraction: float) -> None:
+        lower, upper = bracket_fps
+        goal = max(1.0, lower * error_fraction)
+        self._steps_left = max(1.0, math.log2(max(2.0, (upper - lower) / goal)))
+
+    def trial_ended(self) -> None:
+        self._trials += 1
+        self._steps_left = max(0.0, self._steps_left - 1)
+
+    @property
+    def left_s(self) -> float | None:
+        """None before the first trial has ended."""
+        if not self._trials:
+            return None
+        trial_s = (time.monotonic() - self._started_s) / self._trials
+        done = self._repetitions_done
+        steps = self._trials / done if done else UNKNOWN_STEPS
+        return trial_s * (self._steps_left + steps * (self._repetitions - done - 1))
+
+
+class SearchDisplay(Observer):
+    """Watches procedures; `with` it, so that the terminal is left in order."""
+
+    def __init__(self, console: Console, title: str, error_fraction: float = 0.001) -> None:
+        self._console = console
+        self._title = title
+        self._error_fraction = error_fraction
+        self._estimate = Estimate()
+        self._repetition, self._repetitions = 0, 0
+        self._rate_fps, self._bracket_fps = 0, (0, 0)
+        self._stage, self._share = "", 0.0
+        self._verdicts: list[Verdict] = []
+        self._found: list[str] = []
+        # Redrawn by events alone: a thread that draws would take time from the workers' core.
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._live.start()
+        else:
+            self._console.print(self._title, highlight=False)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def repetition_started(self, number: int, count: int) -> None:
+        self._repetition, self._repetitions = number, count
+        self._verdicts.clear()
+        self._estimate.repetition_started(number, count)
+        self._draw()
+
+    def trial_started(self, rate_fps: int, bracket_fps: tuple[int, int]) -> None:
+        self._rate_fps, self._bracket_fps = rate_fps, bracket_fps
+        self._stage, self._share = "starting", 0.0
+        self._estimate.trial_started(bracket_fps, self._error_fraction)
+        self._draw()
+
+    def trial_progressed(self, progress: Progress) -> None:
+        self._stage = progress.stage
+        self._share = min(1.0, progress.elapsed_ns / max(1, progress.duration_ns))
+        self._draw()
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        self._verdicts.append(trial.verdict)
+        self._estimate.trial_ended()
+        if not self._console.is_terminal:
+            self._say(self._plain_line(trial))
+        self._draw()
+
+    def repetition_ended(self, repetition: Repetition) -> None:
+        bound = "≥ " if repetition.lower_bound else ""
+        self._found.append(bound + rate(repetition.rate_fps))
+        if not self._console.is_terminal:
+            self._say(f"repetition {self._repetition}/{self._repetitions}: {self._found[-1]} fps")
+        self._draw()
+
+    def _plain_line(self, trial: TrialRecord) -> str:
+        reason = f" ({trial.invalid_reasons[0]})" if trial.invalid_reasons else ""
+        return (
+            f"{self._repetition}/{self._repetitions} {rate(trial.rate_fps):>12} fps "
+            f"{trial.verdict}{reason}{self._left()}"
+        )
+
+    def _say(self, line: str) -> None:
+        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+    def _left(self) -> str:
+        left_s = self._estimate.left_s
+        return "" if left_s is None else f", about {seconds_left(left_s)} left"
+
+    def _draw(self) -> None:
+        if not self._console.is_terminal:
+            return
+        grid = Table.grid(padding=(0, 2))
+        grid.add_row("repetition", f"{self._repetition} of {self._repetitions}{self._left()}")
+        grid.add_row("rate", f"[bold]{rate(self._rate_fps)}[/] frames a second per direction")
+        lower, upper = self._bracket_fps
+        grid.add_row("bracket", f"{rate(lower)} to {rate(upper)}")
+        grid.add_row("trial", f"{self._stage} {self._share:.0%}" if self._stage else "")
+        grid.add_row("verdicts", " ".join(MARKS[verdict] for verdict in self._verdicts))
+        if self._found:
+            grid.add_row("found", ", ".join(self._found))
+        self._live.update(Group(Text(self._title, style="bold"), grid), refresh=True)

@@ -1,0 +1,112 @@
+"""`natxy trial`: one trial, and everything that is known of it."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from natxy.campaign.provenance import provenance
+from natxy.cli.options import (
+    DirectionOption,
+    DrainOption,
+    DurationOption,
+    FrameSizeOption,
+    JsonOption,
+    RateOption,
+    SeedOption,
+    TestbedArgument,
+    progress_console,
+    repeat_command,
+    result_console,
+    seconds,
+    seed_of,
+    with_traffic_options,
+)
+from natxy.dut.choice import dut_of
+from natxy.errors import ConfigurationError
+from natxy.model.event import Progress
+from natxy.model.source import Source
+from natxy.model.testbed import read_testbed
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import TrialSpec
+from natxy.model.verdict import Verdict
+from natxy.procedure.observer import Observer
+from natxy.procedure.seeds import nonce
+from natxy.procedure.setup import set_up
+from natxy.procedure.trial import TrialPlan, run_trial
+from natxy.report.numbers import seconds_left
+from natxy.report.trial_text import trial_text
+
+DURATION_S = Fraction(1)
+DRAIN_S = Fraction(1, 5)
+INVALID_STATUS = 1
+
+
+class StageDisplay(Observer):
+    """A line on a terminal that says what the trial is doing; nothing elsewhere."""
+
+    def trial_progressed(self, progress: Progress) -> None:
+        if not progress_console.is_terminal:
+            return
+        left_s = max(0, progress.duration_ns - progress.elapsed_ns) / 1e9
+        progress_console.print(
+            f"{progress.stage}, {seconds_left(left_s)} left    ", end="\r", highlight=False
+        )
+
+
+def trial(
+    testbed: TestbedArgument,
+    rate: RateOption = None,
+    duration: DurationOption = None,
+    drain: DrainOption = None,
+    frame_timeout: Annotated[
+        float | None, typer.Option(help="Seconds after which a frame is late.", metavar="S")
+    ] = None,
+    frame_size: FrameSizeOption = None,
+    direction: DirectionOption = None,
+    seed: SeedOption = None,
+    spec: Annotated[
+        Path | None, typer.Option(help="A trial spec in JSON, instead of options.", metavar="FILE")
+    ] = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Run one trial at a rate; the exit status is 1 if it was invalid."""
+    if (rate is None) == (spec is None):
+        raise ConfigurationError("--rate, --spec: one of them is right, with --rate 10000 or so")
+    written, source = read_testbed(testbed)
+    asked = with_traffic_options(written, frame_size=frame_size, direction=direction)
+    chosen_seed = seed_of(seed)
+
+    def spec_of(traffic: TrafficPlan) -> TrialSpec:
+        if spec is not None:
+            return read_spec(spec)
+        plan = TrialPlan(
+            traffic=traffic,
+            duration_s=seconds("--duration", duration, DURATION_S),
+            drain_s=seconds("--drain", drain, DRAIN_S),
+            frame_timeout_s=seconds("--frame-timeout", frame_timeout, Fraction(0)),
+        )
+        return plan.spec(rate_fps=rate or 0, seed=chosen_seed, nonce=nonce(chosen_seed, 0))
+
+    if spec is not None:
+        read_spec(spec)  # before a lab is made for it
+    with set_up(asked, source, dut_of(asked, source)) as setup:
+        outcome = run_trial(spec_of(setup.traffic), setup.tester, setup.dut, StageDisplay())
+        kept = provenance(setup, seed=outcome.result.seed, command=[repeat_command(chosen_seed)])
+    if json_output:
+        fields = {"verdict": outcome.verdict, "invalid_reasons": outcome.invalid_reasons}
+        result = outcome.result.model_dump(mode="json")
+        print(json.dumps({**fields, "result": result, "provenance": kept}, indent=2))
+    else:
+        text = trial_text(outcome.result, outcome.verdict, outcome.invalid_reasons)
+        result_console.print(text, end="", highlight=False, markup=False, soft_wrap=True)
+    if outcome.verdict is Verdict.INVALID:
+        raise typer.Exit(INVALID_STATUS)
+
+
+def read_spec(path: Path) -> TrialSpec:
+    source = Source.read(path)
+    spec: TrialSpec = source.validated(TrialSpec, source.json())
+    return spec

@@ -1,0 +1,43 @@
+"""A distribution of durations, drawn in a few lines."""
+
+import math
+from collections.abc import Iterator
+
+from natxy.model.trial_result import Distribution
+from natxy.report.numbers import duration
+
+ROWS = 12
+BAR_CHARACTERS = 40
+
+
+def histogram_lines(distribution: Distribution) -> Iterator[str]:
+    """Rows of equal ratio where values span more than a decade, of equal width otherwise."""
+    if distribution.count == 0:
+        return
+    edges = _edges(distribution.min_ns, distribution.max_ns)
+    counts = _counts(distribution, edges)
+    tallest = max(counts)
+    for edge_ns, count in zip(edges, counts, strict=True):
+        # What happened at all is seen, however rare.
+        length = max(1, round(count / tallest * BAR_CHARACTERS)) if count else 0
+        yield f"{duration(edge_ns):>9} {'█' * length:<{BAR_CHARACTERS}} {count:,}"
+
+
+def _edges(min_ns: float, max_ns: float) -> list[float]:
+    """The lower ends of the rows."""
+    if max_ns <= min_ns:
+        return [min_ns]
+    if max_ns > 10 * max(min_ns, 1.0):
+        low = max(min_ns, 1.0)
+        ratio = max_ns / low
+        return [low * math.pow(ratio, row / ROWS) for row in range(ROWS)]
+    return [min_ns + (max_ns - min_ns) * row / ROWS for row in range(ROWS)]
+
+
+def _counts(distribution: Distribution, edges: list[float]) -> list[int]:
+    """A bucket counts where it begins; the first may begin below the minimum."""
+    counts = [0] * len(edges)
+    for lower_ns, count in distribution.buckets:
+        row = sum(1 for edge_ns in edges if edge_ns <= lower_ns) - 1
+        counts[max(0, row)] += count
+    return counts

@@ -1,0 +1,128 @@
+"""A trial as text: whether it was valid, what came through, how late and how long."""
+
+from collections.abc import Iterator
+
+from natxy.model.trial_result import (
+    Distribution,
+    KindCounters,
+    PortResult,
+    StreamResult,
+    TrialResult,
+    WorkerResult,
+)
+from natxy.model.verdict import Verdict
+from natxy.report.histogram import histogram_lines
+from natxy.report.numbers import duration
+
+_FAULTS_SHOWN = 3
+
+
+def trial_text(result: TrialResult, verdict: Verdict, reasons: tuple[str, ...]) -> str:
+    return "\n".join(_lines(result, verdict, reasons)) + "\n"
+
+
+def _lines(result: TrialResult, verdict: Verdict, reasons: tuple[str, ...]) -> Iterator[str]:
+    yield _headline(result, verdict)
+    for reason in reasons:
+        yield f"  invalid: {reason}"
+    yield (
+        f"  seed {result.seed}, nonce {result.nonce}; "
+        f"preparation {duration(result.preparation_ns)}, trial {duration(result.duration_ns)}"
+    )
+    for stream in result.streams:
+        yield ""
+        yield from _stream_lines(stream, several_phases=len({s.phase for s in result.streams}) > 1)
+    yield ""
+    for port in result.ports:
+        yield from _port_lines(port)
+    for worker in result.workers:
+        yield _worker_line(worker)
+    for fault in result.faults[:_FAULTS_SHOWN]:
+        yield f"misdelivered on the {fault.side}: {fault.reason}: {fault.frame_hex}"
+    yield f"Delay: {result.delay_definition}"
+
+
+def _headline(result: TrialResult, verdict: Verdict) -> str:
+    if verdict is Verdict.PASS:
+        return f"PASS: all {result.sent:,} frames that were sent were received"
+    if verdict is Verdict.FAIL:
+        return f"FAIL: {result.lost:,} of {result.sent:,} frames were not received"
+    return "INVALID: the tester could not do what was asked; this says nothing of the gateway"
+
+
+def _stream_lines(stream: StreamResult, *, several_phases: bool) -> Iterator[str]:
+    phase = f", phase {stream.phase}" if several_phases else ""
+    yield (
+        f"{stream.direction}{phase}: {stream.due:,} frames due, sent in "
+        f"{duration(stream.sending_ns)}, largest burst {stream.largest_burst}"
+    )
+    if stream.refused_by_port or stream.refused_by_gateway:
+        yield (
+            f"  refused by the tester's port {stream.refused_by_port:,}, "
+            f"by the gateway's ring {stream.refused_by_gateway:,}"
+        )
+    yield f"  {'lateness':<12}{_distribution(stream.lateness)}"
+    yield f"  {'send call':<12}{_distribution(stream.send_call)}"
+    for kind, counters in stream.counters():
+        yield from _kind_lines(kind, counters)
+
+
+def _kind_lines(kind: str, counters: KindCounters) -> Iterator[str]:
+    yield f"  {kind}"
+    shown = {
+        "sent": counters.sent,
+        "received": counters.received,
+        "lost": counters.lost,
+        "duplicated": counters.duplicated,
+        "reordered": counters.reordered,
+        "late": counters.late,
+        "misdelivered": counters.misdelivered.total,
+        "negative delays": counters.negative_delays,
+        "hop limit seen": counters.hop_limit,
+    }
+    yield "    " + ", ".join(f"{name} {value:,}" for name, value in shown.items())
+    checks = counters.misdelivered.model_dump(exclude={"total"})
+    if counters.misdelivered.total:
+        yield "    misdelivered by: " + ", ".join(f"{k} {v:,}" for k, v in checks.items() if v)
+    if counters.delay.count:
+        yield f"    {'delay':<10}{_distribution(counters.delay)}"
+        yield from (f"    {line}" for line in histogram_lines(counters.delay))
+
+
+def _distribution(of: Distribution) -> str:
+    if of.count == 0:
+        return "none"
+    figures = {
+        "min": of.min_ns,
+        "p50": of.p50_ns,
+        "p90": of.p90_ns,
+        "p99": of.p99_ns,
+        "p99.9": of.p999_ns,
+        "max": of.max_ns,
+        "mean": of.mean_ns,
+    }
+    return "  ".join(f"{name} {duration(value)}" for name, value in figures.items())
+
+
+def _port_lines(port: PortResult) -> Iterator[str]:
+    moved = {
+        "rx missed": port.rx_missed,
+        "rx errors": port.rx_errors,
+        "rx no buffer": port.rx_no_buffer,
+        "tx errors": port.tx_errors,
+        "kernel rx dropped": port.kernel_rx_dropped,
+    }
+    drops = ", ".join(f"{name} {count:,}" for name, count in moved.items())
+    yield f"{port.side} port: foreign {port.foreign:,}, neighbour {port.neighbour:,}, {drops}"
+    yield (
+        f"  worst poll gap {duration(port.worst_poll_gap_ns)}, "
+        f"tolerable {duration(port.tolerable_poll_gap_ns)}"
+    )
+
+
+def _worker_line(worker: WorkerResult) -> str:
+    return (
+        f"worker on CPU {worker.cpu} ({', '.join(worker.tasks)}): switches "
+        f"{worker.voluntary_switches:,} voluntary, {worker.involuntary_switches:,} involuntary; "
+        f"worst loop gap {duration(worker.worst_loop_gap_ns)}, CPU time {duration(worker.cpu_ns)}"
+    )
