@@ -1,15 +1,38 @@
 #include "port/device_string.hpp"
 
-#include <regex>
+#include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 #include "spec/event.hpp"
 
 namespace natxy::port {
 namespace {
 
-const std::regex kPci("([0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\\.[0-7]");
-const std::regex kVirtual("((net|eth)_[a-z_]+)[0-9]*");
+bool all_hexadecimal(std::string_view text) {
+  return !text.empty() &&
+         text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+}
+
+// [domain:]bus:device.function
+bool is_pci(std::string_view name) {
+  if (name.size() < 7) return false;
+  const auto tail = name.substr(name.size() - 7);
+  if (tail[2] != ':' || tail[5] != '.' || tail[6] < '0' || tail[6] > '7') return false;
+  if (!all_hexadecimal(tail.substr(0, 2)) || !all_hexadecimal(tail.substr(3, 2))) return false;
+  const auto domain = name.substr(0, name.size() - 7);
+  return domain.empty() || (domain.size() >= 5 && domain.size() <= 9 && domain.back() == ':' &&
+                            all_hexadecimal(domain.substr(0, domain.size() - 1)));
+}
+
+// net_af_xdp of net_af_xdp0; empty: no virtual device's name.
+std::string driver_of(std::string_view name) {
+  const auto end = name.find_last_not_of("0123456789");
+  const auto driver = name.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  const bool prefixed = driver.starts_with("net_") || driver.starts_with("eth_");
+  const bool plain = driver.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == driver.npos;
+  return prefixed && plain && driver.size() > 4 ? std::string(driver) : std::string();
+}
 
 [[noreturn]] void refuse(const std::string& text) {
   throw spec::TrialError(spec::ErrorKind::kDevice,
@@ -47,13 +70,10 @@ DeviceString parse_device(const std::string& text) {
   DeviceString device;
   device.text = text;
   std::getline(stream, device.name, ',');
-  std::smatch match;
-  device.pci = std::regex_match(device.name, kPci);
-  if (!device.pci && !device.ring()) {
-    if (!std::regex_match(device.name, match, kVirtual)) refuse(text);
-    device.driver = match[1];
-  }
+  device.pci = is_pci(device.name);
+  device.driver = device.pci ? "" : driver_of(device.name);
   if (device.ring()) device.driver = "net_ring";
+  if (!device.pci && device.driver.empty()) refuse(text);
   for (std::string part; std::getline(stream, part, ',');) {
     const auto equals = part.find('=');
     const auto value = equals == std::string::npos ? "" : part.substr(equals + 1);

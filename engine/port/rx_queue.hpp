@@ -25,11 +25,12 @@ class RxQueue {
   }
   // Of the first segment: a frame in several is shorter here than its headers say, and malformed.
   static std::uint32_t length(Frame frame) { return rte_pktmbuf_data_len(frame); }
-  // Where pools without private data put a frame: reading its address first would wait for what is
-  // being fetched. The stamp of a small frame stands in the second line.
+  // The buffer's own fields: what data(), length() and release() read.
+  static void prefetch_handle(Frame frame) { rte_prefetch0(frame); }
+  // The frame, where pools without private data put it: to read its address first would be to wait
+  // for the handle. The stamp of a small frame stands in the second line.
   static void prefetch(Frame frame) {
     const auto* octets = reinterpret_cast<const std::uint8_t*>(frame + 1) + RTE_PKTMBUF_HEADROOM;
-    rte_prefetch0(frame);
     rte_prefetch0(octets);
     rte_prefetch0(octets + RTE_CACHE_LINE_SIZE);
   }
