@@ -19,8 +19,8 @@ std::string indexed(const std::string& path, std::size_t i) {
   return path + "[" + std::to_string(i) + "]";
 }
 
-const json& as_list(const json& value, const std::string& path) {
-  if (!value.is_array()) throw ConfigError(path + ": a list is right");
+const json& as_list(const json& value, std::string_view path) {
+  if (!value.is_array()) throw ConfigError(std::string(path) + ": a list is right");
   return value;
 }
 
