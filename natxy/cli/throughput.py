@@ -1,7 +1,6 @@
 """`natxy throughput`: the highest rate at which nothing is lost."""
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -33,43 +32,15 @@ from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed
 from natxy.model.throughput_result import ThroughputResult
-from natxy.model.traffic import TrafficPlan
 from natxy.procedure.observer import Observers
 from natxy.procedure.profile import PROFILES, Profile
 from natxy.procedure.setup import Setup, set_up
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.throughput import throughput as measure
-from natxy.procedure.trial import TrialPlan
+from natxy.procedure.timing import Timing
 from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import result_entry, write_results
 from natxy.report.throughput_table import notes, throughput_table
-from natxy.search.bisection import SearchError
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wishes:
-    """What the command line asked for, read and checked."""
-
-    timing: Profile
-    error: SearchError
-    max_rate_fps: int | None
-    seed: int
-
-    def plan(self, traffic: TrafficPlan, dut_name: str) -> ThroughputPlan:
-        trial = TrialPlan(
-            traffic=traffic,
-            duration_s=self.timing.duration_s,
-            drain_s=self.timing.drain_s,
-            settle_s=self.timing.settle_s,
-        )
-        return ThroughputPlan(
-            trial=trial,
-            dut_name=dut_name,
-            seed=self.seed,
-            repetitions=self.timing.repetitions,
-            max_rate_fps=self.max_rate_fps,
-            error=self.error,
-        )
 
 
 def throughput(
@@ -96,35 +67,32 @@ def throughput(
     json_output: JsonOption = False,
 ) -> None:
     """Find the throughput by bisection (RFC 2544 section 26.1, RFC 8219)."""
-    written, source = read_testbed(testbed)
-    asked = with_traffic_options(written, frame_size=frame_size, direction=direction)
     base = _profile(profile)
-    wishes = Wishes(
-        timing=Profile(
-            duration_s=seconds("--duration", duration, base.duration_s),
-            drain_s=seconds("--drain", drain, base.drain_s),
-            settle_s=seconds("--settle", settle, base.settle_s),
-            repetitions=base.repetitions if repetitions is None else repetitions,
+    plan = ThroughputPlan(
+        timing=Timing(
+            duration_s=seconds("--duration", duration, base.timing.duration_s),
+            drain_s=seconds("--drain", drain, base.timing.drain_s),
+            settle_s=seconds("--settle", settle, base.timing.settle_s),
         ),
+        repetitions=base.repetitions if repetitions is None else repetitions,
         error=search_error(error),
         max_rate_fps=max_rate,
         seed=seed_of(seed),
     )
+    written, source = read_testbed(testbed)
+    asked = with_traffic_options(written, frame_size=frame_size, direction=direction)
     folder = output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-throughput"
     with set_up(asked, source, dut_of(asked, source)) as setup:
-        result = _measured(setup, wishes, folder)
+        result = _measured(plan, setup, folder)
     write_results(folder / RESULTS, [result])
     _show(result, folder, as_json=json_output)
 
 
-def _measured(setup: Setup, wishes: Wishes, folder: Path) -> ThroughputResult:
-    described = setup.dut.describe()
-    name = described.get("name") or described.get("driver") or described.get("kind", "DUT")
-    plan = wishes.plan(setup.traffic, name)
-    header = provenance(setup, seed=wishes.seed, command=[repeat_command(wishes.seed)])
-    display = SearchDisplay(progress_console, f"Throughput of {name}, seed {wishes.seed}")
+def _measured(plan: ThroughputPlan, setup: Setup, folder: Path) -> ThroughputResult:
+    header = provenance(setup, seed=plan.seed, command=[repeat_command(plan.seed)])
+    display = SearchDisplay(progress_console, f"Throughput of {setup.dut_name}, seed {plan.seed}")
     with Journal(folder / JOURNAL, header) as journal, display:
-        result = measure(plan, setup.tester, setup.dut, Observers([journal, display]))
+        result = measure(plan, setup, Observers([journal, display]))
         journal.append(result)
     return result
 

@@ -29,12 +29,12 @@ from natxy.errors import ConfigurationError
 from natxy.model.event import Progress
 from natxy.model.source import Source
 from natxy.model.testbed import read_testbed
-from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.observer import Observer
 from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import set_up
+from natxy.procedure.timing import Timing
 from natxy.procedure.trial import TrialPlan, run_trial
 from natxy.report.numbers import seconds_left
 from natxy.report.trial_text import trial_text
@@ -75,25 +75,22 @@ def trial(
     """Run one trial at a rate; the exit status is 1 if it was invalid."""
     if (rate is None) == (spec is None):
         raise ConfigurationError("--rate, --spec: one of them is right, with --rate 10000 or so")
+    chosen_seed = seed_of(seed)
+    timing = Timing(
+        duration_s=seconds("--duration", duration, DURATION_S),
+        drain_s=seconds("--drain", drain, DRAIN_S),
+        frame_timeout_s=seconds("--frame-timeout", frame_timeout, Fraction(0)),
+    )
+    if rate is not None:
+        timing.check_rate("--rate", rate)
+    given = None if spec is None else read_spec(spec)
     written, source = read_testbed(testbed)
     asked = with_traffic_options(written, frame_size=frame_size, direction=direction)
-    chosen_seed = seed_of(seed)
-
-    def spec_of(traffic: TrafficPlan) -> TrialSpec:
-        if spec is not None:
-            return read_spec(spec)
-        plan = TrialPlan(
-            traffic=traffic,
-            duration_s=seconds("--duration", duration, DURATION_S),
-            drain_s=seconds("--drain", drain, DRAIN_S),
-            frame_timeout_s=seconds("--frame-timeout", frame_timeout, Fraction(0)),
-        )
-        return plan.spec(rate_fps=rate or 0, seed=chosen_seed, nonce=nonce(chosen_seed, 0))
-
-    if spec is not None:
-        read_spec(spec)  # before a lab is made for it
     with set_up(asked, source, dut_of(asked, source)) as setup:
-        outcome = run_trial(spec_of(setup.traffic), setup.tester, setup.dut, StageDisplay())
+        plan = TrialPlan(traffic=setup.traffic, timing=timing)
+        number = nonce(chosen_seed, 0)
+        carried_out = given or plan.spec(rate_fps=rate or 0, seed=chosen_seed, nonce=number)
+        outcome = run_trial(carried_out, setup.tester, setup.dut, StageDisplay())
         kept = provenance(setup, seed=outcome.result.seed, command=[repeat_command(chosen_seed)])
     if json_output:
         fields = {"verdict": outcome.verdict, "invalid_reasons": outcome.invalid_reasons}

@@ -3,28 +3,32 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from natxy.procedure.timing import Timing
+
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    duration_s: Fraction
-    drain_s: Fraction
-    settle_s: Fraction
+    timing: Timing
     repetitions: int
 
 
-RFC = Profile(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5), repetitions=10)
+RFC = Profile(
+    timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
+    repetitions=10,
+)
 QUICK = Profile(
-    duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0), repetitions=3
+    timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
+    repetitions=3,
 )
 PROFILES = {"rfc": RFC, "quick": QUICK}
 
 
-def departures(*, duration_s: Fraction, drain_s: Fraction, settle_s: Fraction) -> tuple[str, ...]:
+def departures(timing: Timing) -> tuple[str, ...]:
     """How a measurement departs from RFC 2544, value by value; empty: it does not."""
     asked = (
-        ("trials", duration_s, RFC.duration_s, "section 24"),
-        ("a drain", drain_s, RFC.drain_s, "section 23 d"),
-        ("a settle time", settle_s, RFC.settle_s, "section 23 e"),
+        ("trials", timing.duration_s, RFC.timing.duration_s, "section 24"),
+        ("a drain", timing.drain_s, RFC.timing.drain_s, "section 23 d"),
+        ("a settle time", timing.settle_s, RFC.timing.settle_s, "section 23 e"),
     )
     return tuple(
         f"{what} of {float(has_s):g} s, not {float(right_s):g} s ({section})"

@@ -8,7 +8,7 @@ from natxy.dut.base import Dut, TesterPort, TesterPorts
 from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.tester.command import engine_command
+from natxy.tester.command import engine_command, find_engine
 from natxy.tester.tester import Tester
 
 
@@ -18,9 +18,15 @@ class Setup:
     dut: Dut
     traffic: TrafficPlan  # with the addresses that the lab made
 
+    @property
+    def dut_name(self) -> str:
+        described = self.dut.describe()
+        return described.get("name") or described.get("driver") or described.get("kind", "DUT")
+
 
 @contextmanager
 def set_up(testbed: Testbed, source: Source, dut: Dut) -> Iterator[Setup]:
+    find_engine()  # before a lab is made for nothing
     try:
         dut.start()
         resolved = with_ports(testbed, dut.tester_ports())

@@ -3,62 +3,63 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from natxy.dut.base import Dut
-from natxy.errors import ConfigurationError, TesterLimit
+from natxy.errors import TesterLimit
 from natxy.model.throughput_result import Repetition, ThroughputResult
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.maximum import Maximum, maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import departures
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
-from natxy.procedure.trial import TrialPlan, Trials
+from natxy.procedure.setup import Setup
+from natxy.procedure.timing import Timing, check
+from natxy.procedure.trial import Trials
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
-from natxy.tester.tester import Tester
 
 FIRST_GUESS_FPS = 1000  # where nobody knows a maximum
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThroughputPlan:
-    trial: TrialPlan
-    dut_name: str
+    """What is asked for; made, and so checked, before anything is started."""
+
+    timing: Timing
     seed: int
     repetitions: int
     max_rate_fps: int | None = None  # None: the media's
     error: SearchError = DEFAULT_ERROR
     invalid_repeats: int = 3
+    dut_name: str | None = None  # None: what the DUT calls itself
 
     def __post_init__(self) -> None:
-        highest_fps = self.trial.highest_rate_fps
-        _check("--max-rate", self.max_rate_fps or 1, lowest=1, highest=highest_fps)
-        _check("--repetitions", self.repetitions, lowest=1, highest=10**6)
-        _check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
+        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+        if self.max_rate_fps is not None:
+            self.timing.check_rate("--max-rate", self.max_rate_fps)
 
 
 def throughput(
-    plan: ThroughputPlan, tester: Tester, dut: Dut, observer: Observer | None = None
+    plan: ThroughputPlan, setup: Setup, observer: Observer | None = None
 ) -> ThroughputResult:
     """Each repetition is a search of its own, with a seed of its own."""
     observer = observer or Observer()
-    maximum = maximum_of(tester.hello, plan.trial.traffic, plan.max_rate_fps)
-    trials = Trials(
-        plan=plan.trial, tester=tester, dut=dut, campaign_seed=plan.seed, observer=observer
-    )
+    maximum = maximum_of(setup.tester.hello, setup.traffic, plan.max_rate_fps)
+    trials = Trials(setup=setup, timing=plan.timing, campaign_seed=plan.seed, observer=observer)
     repetitions: list[Repetition] = []
     for number in range(1, plan.repetitions + 1):
         observer.repetition_started(number, plan.repetitions)
         search = _search(plan, maximum, repetitions)
         repetitions.append(_repetition(search, trials, number, maximum))
         observer.repetition_ended(repetitions[-1])
-    return _result(plan, maximum, repetitions)
+    return _result(plan, setup, maximum, repetitions)
 
 
 def _search(plan: ThroughputPlan, maximum: Maximum, done: Sequence[Repetition]) -> Bisection:
     """Without a maximum it goes up from a guess: from what the repetition before has found."""
     last_fps = done[-1].rate_fps if done else 0
     return Bisection(
-        upper_fps=maximum.rate_fps or plan.trial.highest_rate_fps,
+        upper_fps=min(maximum.rate_fps or MAX_RATE_FPS, plan.timing.highest_rate_fps),
         first_fps=None if maximum.rate_fps else max(last_fps, FIRST_GUESS_FPS),
         error=plan.error,
         invalid_repeats=plan.invalid_repeats,
@@ -97,32 +98,23 @@ def _repetition(search: Bisection, trials: Trials, number: int, maximum: Maximum
 
 
 def _result(
-    plan: ThroughputPlan, maximum: Maximum, repetitions: Sequence[Repetition]
+    plan: ThroughputPlan, setup: Setup, maximum: Maximum, repetitions: Sequence[Repetition]
 ) -> ThroughputResult:
-    trial, traffic = plan.trial, plan.trial.traffic.testbed.traffic
+    traffic = setup.traffic.testbed.traffic
     return ThroughputResult(
-        dut=plan.dut_name,
+        dut=plan.dut_name or setup.dut_name,
         left_ip_version=traffic.left_ip_version,
         right_ip_version=traffic.right_ip_version,
         direction=traffic.direction,
         frame_size_bytes=traffic.frame_size_bytes,
-        duration_s=float(trial.duration_s),
-        drain_s=float(trial.drain_s),
-        settle_s=float(trial.settle_s),
+        duration_s=float(plan.timing.duration_s),
+        drain_s=float(plan.timing.drain_s),
+        settle_s=float(plan.timing.settle_s),
         error=str(plan.error),
         error_fps=plan.error.at(max(repetition.rate_fps for repetition in repetitions)),
         maximum_fps=maximum.rate_fps,
         maximum_origin=maximum.origin,
         seed=plan.seed,
-        departures=departures(
-            duration_s=trial.duration_s, drain_s=trial.drain_s, settle_s=trial.settle_s
-        ),
+        departures=departures(plan.timing),
         repetitions=tuple(repetitions),
     )
-
-
-def _check(option: str, value: int, *, lowest: int, highest: int) -> None:
-    if not lowest <= value <= highest:
-        raise ConfigurationError(
-            f"{option}: {value} is out of range, {lowest} to {highest} is right"
-        )

@@ -1,0 +1,51 @@
+"""The times of a trial (RFC 2544 sections 23 and 24), and whether they are possible."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from natxy.errors import ConfigurationError
+from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, MAX_TRIAL_NS
+
+# Beyond about a second the kernel's real-time throttling stops a polling worker for tens of
+# milliseconds: there the ordinary policy is the better one.
+REALTIME_LIMIT_S = Fraction(1, 2)
+LONGEST_S = Fraction(MAX_TRIAL_NS, 10**9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    duration_s: Fraction
+    drain_s: Fraction
+    settle_s: Fraction = Fraction(0)
+    frame_timeout_s: Fraction = Fraction(0)  # 0: none
+
+    def __post_init__(self) -> None:
+        check("--duration", self.duration_s, lowest=Fraction(1, 10**6), highest=LONGEST_S)
+        check("--drain", self.drain_s, lowest=0, highest=LONGEST_S)
+        check("--settle", self.settle_s, lowest=0, highest=LONGEST_S)
+        check("--frame-timeout", self.frame_timeout_s, lowest=0, highest=LONGEST_S)
+        check("--duration and --drain", self.duration_s + self.drain_s, lowest=0, highest=LONGEST_S)
+
+    @property
+    def highest_rate_fps(self) -> int:
+        """What the frames of a trial this long can be numbered for."""
+        return min(MAX_RATE_FPS, int(MAX_FRAMES / self.duration_s))
+
+    @property
+    def is_short(self) -> bool:
+        return self.duration_s + self.drain_s <= REALTIME_LIMIT_S
+
+    def check_rate(self, option: str, rate_fps: int) -> None:
+        check(option, rate_fps, lowest=1, highest=self.highest_rate_fps)
+
+
+def check(
+    option: str, value: Fraction | int, *, lowest: Fraction | int, highest: Fraction | int
+) -> None:
+    if not lowest <= value <= highest:
+        right = f"{_text(lowest)} to {_text(highest)} is right"
+        raise ConfigurationError(f"{option}: {_text(value)} is out of range, {right}")
+
+
+def _text(value: Fraction | int) -> str:
+    return str(value) if value == int(value) else f"{float(value):g}"
