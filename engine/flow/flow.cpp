@@ -40,6 +40,7 @@ Flow::Flow(const spec::Traffic& traffic, std::uint64_t seed)
   const auto sources = std::uint64_t{source_port_.range()} * source_field_.range();
   const auto destinations = std::uint64_t{destination_port_.range()} * destination_field_.range();
   combinations_ = sources * destinations;
+  permuted_ = selection_ == spec::Selection::kEnumeratePseudorandom;
   permutation_ = Permutation(sources, destinations, derive(seed, 2));
 }
 

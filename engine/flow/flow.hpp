@@ -4,6 +4,7 @@
 // object, so what is sent and what must arrive cannot differ.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "flow/divider.hpp"
@@ -22,15 +23,40 @@ struct Values {
   friend constexpr bool operator==(const Values&, const Values&) = default;
 };
 
+inline constexpr unsigned kMaxLot = 32;
+
+// The values of up to kMaxLot frames, one array a member.
+struct ValueLot {
+  template <class Value>
+  using Lane = std::array<Value, kMaxLot>;
+  Lane<std::uint16_t> source_port;
+  Lane<std::uint16_t> destination_port;
+  Lane<std::uint16_t> source_field;
+  Lane<std::uint16_t> destination_field;
+  Lane<std::uint8_t> network;
+
+  void set(unsigned i, const Values& values) {
+    source_port[i] = values.source_port;
+    destination_port[i] = values.destination_port;
+    source_field[i] = values.source_field;
+    destination_field[i] = values.destination_field;
+    network[i] = values.network;
+  }
+  [[nodiscard]] Values at(unsigned i) const {
+    return {source_port[i], destination_port[i], source_field[i], destination_field[i], network[i]};
+  }
+};
+
 // What varies in a stream: template arguments of the hot loops.
 struct Shape {
   bool addresses_vary = false;  // a field or the network of either address
   bool enumerated = false;
 };
 
-// A 16-bit value as a linear function of 64 fraction bits, so that every mode is the same
-// arithmetic: fraction = (random & mask) + ordinal * step; value = base +- floor(fraction * range).
-// Counters are exact for ordinals below 2^40 and ranges up to 2^16.
+// A 16-bit value as a linear function of a 64-bit fraction, so that every mode is the same
+// arithmetic and a loop over ordinals is vectorised: fraction = (random & mask) + ordinal * step;
+// value = base +- floor(fraction * range). A counter's fraction lies less than 2^-24 / range above
+// k / range for ordinals below 2^40, so its upper 32 bits rounded up still give k (range <= 2^16).
 class Series16 {
  public:
   constexpr Series16() = default;
@@ -44,6 +70,7 @@ class Series16 {
     if (mode == kPseudorandom) random_mask_ = ~std::uint64_t{0};
     if (mode == kIncreasing || mode == kDecreasing) {
       step_ = range == 1 ? 0 : ~std::uint64_t{0} / range + 1;
+      round_up_ = range == 1 ? 0 : 1;
     }
     if (mode == kDecreasing) {
       base_ = min + range - 1;
@@ -53,7 +80,8 @@ class Series16 {
 
   [[nodiscard]] constexpr std::uint16_t at(std::uint64_t ordinal, std::uint64_t random) const {
     const auto fraction = (random & random_mask_) + ordinal * step_;
-    const auto offset = static_cast<std::uint32_t>((Uint128{fraction} * range_) >> 64U);
+    const auto offset =
+        static_cast<std::uint32_t>((((fraction >> 32U) + round_up_) * range_) >> 32U);
     return static_cast<std::uint16_t>(base_ + (offset ^ sign_) - sign_);
   }
   [[nodiscard]] constexpr std::uint32_t range() const { return static_cast<std::uint32_t>(range_); }
@@ -63,6 +91,7 @@ class Series16 {
   std::uint64_t range_ = 1;
   std::uint64_t random_mask_ = 0;
   std::uint64_t step_ = 0;
+  std::uint64_t round_up_ = 0;
   std::uint32_t base_ = 0;
   std::uint32_t sign_ = 0;
 };
@@ -78,6 +107,15 @@ class Flow {
       if (selection_ != spec::Selection::kIndependent) return enumerated<kShape>(ordinal);
     }
     return independent<kShape>(ordinal);
+  }
+
+  // The same for n ordinals at once, n <= kMaxLot: the sender's way, vectorised.
+  template <Shape kShape>
+  void fill(const std::uint64_t* ordinals, unsigned n, ValueLot& values) const {
+    if constexpr (kShape.enumerated) {
+      if (selection_ != spec::Selection::kIndependent) return fill_enumerated<kShape>(ordinals, n, values);
+    }
+    for (unsigned i = 0; i < n; ++i) values.set(i, independent<kShape>(ordinals[i]));
   }
 
   [[nodiscard]] Shape shape() const { return shape_; }
@@ -104,31 +142,42 @@ class Flow {
 
   template <Shape kShape>
   [[nodiscard]] Values enumerated(std::uint64_t ordinal) const {
-    const auto cell = cell_of(ordinal);
-    if constexpr (!kShape.addresses_vary) {
-      return {.source_port = static_cast<std::uint16_t>(source_port_.first() + cell.x),
-              .destination_port = static_cast<std::uint16_t>(destination_port_.first() + cell.y),
-              .source_field = 0,
-              .destination_field = 0,
-              .network = 0};
-    } else {
-      const auto source = by_source_ports_.divide(cell.x);
-      const auto destination = by_destination_ports_.divide(cell.y);
-      const auto offset = [](const Series16& series, std::uint64_t index) {
-        return static_cast<std::uint16_t>(series.first() + index);
-      };
-      return {.source_port = offset(source_port_, source.remainder),
-              .destination_port = offset(destination_port_, destination.remainder),
-              .source_field = offset(source_field_, source.quotient),
-              .destination_field = offset(destination_field_, destination.quotient),
-              .network = 0};
-    }
+    const auto cell = permutation_.unpermuted(rank(ordinal));
+    return of_cell<kShape>(permuted_ ? permutation_.permuted(cell) : cell);
   }
 
-  [[nodiscard]] Cell cell_of(std::uint64_t ordinal) const {
-    if (selection_ == spec::Selection::kEnumeratePseudorandom) return permutation_.at(ordinal);
-    if (selection_ == spec::Selection::kEnumerateDecreasing) ordinal = combinations_ - 1 - ordinal;
-    return permutation_.unpermuted(ordinal);
+  // Loops of their own: only the division by the reciprocal cannot be vectorised.
+  template <Shape kShape>
+  void fill_enumerated(const std::uint64_t* ordinals, unsigned n, ValueLot& values) const {
+    std::array<Cell, kMaxLot> cells;
+    for (unsigned i = 0; i < n; ++i) cells[i] = permutation_.unpermuted(rank(ordinals[i]));
+    if (permuted_) {
+      for (unsigned i = 0; i < n; ++i) cells[i] = permutation_.permuted(cells[i]);
+    }
+    for (unsigned i = 0; i < n; ++i) values.set(i, of_cell<kShape>(cells[i]));
+  }
+
+  [[nodiscard]] std::uint64_t rank(std::uint64_t ordinal) const {
+    return selection_ == spec::Selection::kEnumerateDecreasing ? combinations_ - 1 - ordinal
+                                                               : ordinal;
+  }
+
+  template <Shape kShape>
+  [[nodiscard]] Values of_cell(Cell cell) const {
+    QuotientRemainder source{0, cell.x};
+    QuotientRemainder destination{0, cell.y};
+    if constexpr (kShape.addresses_vary) {
+      source = by_source_ports_.divide(cell.x);
+      destination = by_destination_ports_.divide(cell.y);
+    }
+    const auto value = [](const Series16& series, std::uint64_t index) {
+      return static_cast<std::uint16_t>(series.first() + index);
+    };
+    return {.source_port = value(source_port_, source.remainder),
+            .destination_port = value(destination_port_, destination.remainder),
+            .source_field = value(source_field_, source.quotient),
+            .destination_field = value(destination_field_, destination.quotient),
+            .network = 0};
   }
 
   spec::Selection selection_ = spec::Selection::kIndependent;
@@ -141,6 +190,7 @@ class Flow {
   Series16 destination_field_;
   Series16 network_;
   Permutation permutation_;
+  bool permuted_ = false;
   Divider by_source_ports_;
   Divider by_destination_ports_;
   std::uint64_t combinations_ = 1;

@@ -11,8 +11,8 @@
 namespace natxy::flow {
 
 struct Cell {
-  std::uint32_t x;  // in [0, a)
-  std::uint32_t y;  // in [0, b)
+  std::uint64_t x;  // in [0, a)
+  std::uint64_t y;  // in [0, b)
   friend constexpr bool operator==(Cell, Cell) = default;
 };
 
@@ -23,12 +23,22 @@ class Permutation {
   constexpr Permutation() : Permutation(1, 1, 0) {}
   constexpr Permutation(std::uint64_t a, std::uint64_t b, std::uint64_t key)
       : a_(a), b_(b), by_a_(a) {
-    for (std::uint32_t round = 0; round < kRounds; ++round) keys_[round] = derive(key, round);
+    for (std::uint32_t round = 0; round < kRounds; ++round) {
+      keys_[round] = static_cast<std::uint32_t>(derive(key, round));
+    }
   }
 
   // The cell of rank 0..a*b-1 in this permutation.
-  [[nodiscard]] constexpr Cell at(std::uint64_t rank) const {
-    auto cell = unpermuted(rank);
+  [[nodiscard]] constexpr Cell at(std::uint64_t rank) const { return permuted(unpermuted(rank)); }
+
+  // The cell of that rank in plain increasing order, x fastest.
+  [[nodiscard]] constexpr Cell unpermuted(std::uint64_t rank) const {
+    const auto [y, x] = by_a_.divide(rank);
+    return {x, y};
+  }
+
+  // No branch and no 128-bit product: a loop over cells is vectorised.
+  [[nodiscard]] constexpr Cell permuted(Cell cell) const {
     for (std::uint32_t round = 0; round < kRounds; round += 2) {
       cell.x = add(cell.x, scramble(cell.y, keys_[round], a_), a_);
       cell.y = add(cell.y, scramble(cell.x, keys_[round + 1], b_), b_);
@@ -36,32 +46,30 @@ class Permutation {
     return cell;
   }
 
-  // The cell of that rank in plain increasing order, x fastest.
-  [[nodiscard]] constexpr Cell unpermuted(std::uint64_t rank) const {
-    const auto [y, x] = by_a_.divide(rank);
-    return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y)};
-  }
-
  private:
   static constexpr std::uint32_t kRounds = 4;
 
-  [[nodiscard]] static constexpr std::uint32_t scramble(std::uint32_t half, std::uint64_t key,
+  // Mixes 32 bits (the multipliers and shifts are those of a well-spread 32-bit finaliser) and
+  // scales them to the range.
+  [[nodiscard]] static constexpr std::uint64_t scramble(std::uint64_t half, std::uint32_t key,
                                                         std::uint64_t range) {
-    auto bits = (half ^ key) * 0x9e3779b97f4a7c15ULL;
-    bits ^= bits >> 32U;
-    bits *= 0xd6e8feb86659fd93ULL;
-    return static_cast<std::uint32_t>(((bits >> 32U) * range) >> 32U);
+    auto bits = static_cast<std::uint32_t>(half) ^ key;
+    bits *= 0x7feb352dU;
+    bits ^= bits >> 15U;
+    bits *= 0x846ca68bU;
+    bits ^= bits >> 16U;
+    return (bits * range) >> 32U;
   }
-  [[nodiscard]] static constexpr std::uint32_t add(std::uint32_t half, std::uint32_t addend,
+  [[nodiscard]] static constexpr std::uint64_t add(std::uint64_t half, std::uint64_t addend,
                                                    std::uint64_t range) {
-    const auto sum = std::uint64_t{half} + addend;
-    return static_cast<std::uint32_t>(sum >= range ? sum - range : sum);
+    const auto sum = half + addend;
+    return sum >= range ? sum - range : sum;
   }
 
   std::uint64_t a_;  // up to 2^32 each
   std::uint64_t b_;
   Divider by_a_;
-  std::array<std::uint64_t, kRounds> keys_{};
+  std::array<std::uint32_t, kRounds> keys_{};
 };
 
 }  // namespace natxy::flow

@@ -88,20 +88,72 @@ struct Claimed {
   return type == 0x86dd && size >= 78 && frame[20] == 58 && (frame[54] == 135 || frame[54] == 136);
 }
 
+// Claimed frames of one kind that arrived in one burst, an array a member.
+struct ArrivalLot {
+  unsigned size = 0;
+  std::array<const std::uint8_t*, flow::kMaxLot> frames;
+  std::array<std::uint32_t, flow::kMaxLot> sizes;
+  std::array<const Layout*, flow::kMaxLot> layouts;
+  StampLot stamps;
+
+  void add(const Claimed& claimed) {
+    frames[size] = claimed.frame;
+    sizes[size] = claimed.size;
+    layouts[size] = claimed.layout;
+    stamps.set(size++, claimed.stamp);
+  }
+  [[nodiscard]] Claimed at(unsigned i) const {
+    return {.frame = frames[i], .size = sizes[i], .layout = layouts[i], .stamp = stamps.at(i)};
+  }
+};
+
 // What frames of one kind must look like when they arrive.
 class Arrival {
  public:
   Arrival() = default;
   Arrival(const spec::Traffic& traffic, std::uint16_t frame_size_bytes);
 
-  // The first of length, address, port and hop limit that is not as it must be.
+  // Which frames of a lot are right in every check, checksums included: a bit each. What is not
+  // is looked at again by well_formed(), checksums_right() and check(), which know the reason.
   template <flow::Shape kShape>
+  [[nodiscard]] std::uint32_t right(const ArrivalLot& lot, const flow::ValueLot& values,
+                                    std::uint8_t hop_limit) const {
+    std::array<std::uint64_t, flow::kMaxLot> udp;
+    std::array<std::uint64_t, flow::kMaxLot> sums;
+    std::array<std::uint8_t, flow::kMaxLot> good;
+    for (unsigned i = 0; i < lot.size; ++i) {
+      const auto* frame = lot.frames[i];
+      good[i] = lot.layouts[i] == layout_ && lot.sizes[i] == octets_;
+      if (!good[i]) [[unlikely]] continue;
+      sums[i] = pseudo_sum_;
+      good[i] = ip_matches(frame, hop_limit) &&
+                addresses_match<kShape>(frame + layout_->source, values, i, sums[i]);
+      if (octets_ > layout_->min_octets()) [[unlikely]] {
+        sums[i] += sum_words(frame + layout_->min_octets(), octets_ - layout_->min_octets());
+      }
+      udp[i] = load<std::uint64_t>(frame + layout_->udp);
+    }
+    for (unsigned i = 0; i < lot.size; ++i) {
+      const auto expected = udp_length_ | swap16(values.source_port[i]) |
+                            std::uint64_t{swap16(values.destination_port[i])} << 16U;
+      const auto sum = sums[i] + halves(udp[i]) + lot.stamps.sum(i);
+      const bool same_udp = (udp[i] & 0xffffffffffffU) == expected && (udp[i] >> 48U) != 0;
+      good[i] = good[i] & static_cast<std::uint8_t>(same_udp && fold(sum) == 0xffffU);
+    }
+    std::uint32_t mask = 0;
+    for (unsigned i = 0; i < lot.size; ++i) mask |= std::uint32_t{good[i]} << i;
+    return mask;
+  }
+
+  // The first of length, address, port and hop limit that is not as it must be.
   [[nodiscard]] Defect check(const Claimed& claimed, const flow::Values& values,
                              std::uint8_t hop_limit) const {
     if (claimed.layout != layout_) return Defect::kMalformed;
     const auto* frame = claimed.frame;
     if (claimed.size != octets_) return Defect::kLength;
-    if (!addresses_match<kShape>(frame + layout_->source, values)) return Defect::kAddress;
+    auto expected = addresses_;
+    slots_.write(expected.data(), values);
+    if (!same(frame + layout_->source, expected.data() + kBase)) return Defect::kAddress;
     const auto ports = static_cast<std::uint32_t>(swap16(values.source_port)) |
                        static_cast<std::uint32_t>(swap16(values.destination_port)) << 16U;
     if (load<std::uint32_t>(frame + layout_->udp) != ports) return Defect::kPort;
@@ -112,16 +164,34 @@ class Arrival {
 
  private:
   static constexpr std::size_t kBase = 8;  // a slot's offset is never 0
+  // Octets 14-21 of a frame as a little-endian load has them.
+  static constexpr std::uint64_t kIpv4Mask = 0xffbf0000ffff00ffU;  // not TOS, identification, DF
+  static constexpr std::uint64_t kIpv6Mask = 0xffffffff000000f0U;  // not traffic class, flow label
 
+  // Adds the sum of what varies to `sum`.
   template <flow::Shape kShape>
-  [[nodiscard]] bool addresses_match(const std::uint8_t* seen, const flow::Values& values) const {
+  [[nodiscard]] bool addresses_match(const std::uint8_t* seen, const flow::ValueLot& values,
+                                     unsigned i, std::uint64_t& sum) const {
     if constexpr (kShape.addresses_vary) {
       auto expected = addresses_;
-      slots_.write(expected.data(), values);
+      sum += slots_.write(expected.data(), values.at(i));
       return same(seen, expected.data() + kBase);
     } else {
       return same(seen, addresses_.data() + kBase);
     }
+  }
+  // Version, lengths, protocol and hop limit; traffic class, flow label, TOS, identification and DF
+  // are the gateway's affair.
+  [[nodiscard]] bool ip_matches(const std::uint8_t* frame, std::uint8_t hop_limit) const {
+    const auto first = load<std::uint64_t>(frame + kEthernetOctets);
+    if (layout_->ip_version == spec::IpVersion::k6) {
+      return (first & kIpv6Mask) == (ip_first_ | std::uint64_t{hop_limit} << 56U);
+    }
+    const auto ttl_protocol = static_cast<std::uint16_t>(hop_limit | kProtocolUdp << 8U);
+    const auto sum = halves(first) + halves(load<std::uint64_t>(frame + 22)) +
+                     load<std::uint32_t>(frame + 30);
+    return (first & kIpv4Mask) == ip_first_ &&
+           load<std::uint16_t>(frame + 22) == ttl_protocol && fold(sum) == 0xffffU;
   }
   [[nodiscard]] bool same(const std::uint8_t* seen, const std::uint8_t* expected) const {
     if (layout_->ip_version == spec::IpVersion::k4) {
@@ -134,6 +204,9 @@ class Arrival {
   std::uint32_t octets_ = 0;
   std::array<std::uint8_t, kBase + 32> addresses_{};  // source, then destination
   AddressSlots slots_;
+  std::uint64_t pseudo_sum_ = 0;  // addresses without what varies, UDP length, protocol
+  std::uint64_t udp_length_ = 0;  // in its place in the UDP header
+  std::uint64_t ip_first_ = 0;    // octets 14-21, masked, without the hop limit
 };
 
 }  // namespace natxy::frame

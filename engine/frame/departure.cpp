@@ -65,8 +65,8 @@ Departure::Departure(const spec::Traffic& traffic, std::uint16_t frame_size_byte
 
   const auto length_word = swap16(static_cast<std::uint16_t>(udp_octets));
   const auto protocol_word = swap16(kProtocolUdp);
-  udp_sum_ = sum_words(octets_.data() + layout.source, octets_.size() - layout.source) +
-             length_word + protocol_word;
+  udp_sum_ = fold(sum_words(octets_.data() + layout.source, octets_.size() - layout.source) +
+                  length_word + protocol_word);
   if (pair.ip_version == spec::IpVersion::k4) {
     ip_checksum_ = 24;
     ip_sum_ = sum_words(octets_.data() + kEthernetOctets, 20);

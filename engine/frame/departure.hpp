@@ -30,29 +30,43 @@ class Departure {
   // addresses do not vary.
   [[nodiscard]] const std::vector<std::uint8_t>& octets() const { return octets_; }
 
-  // Makes a buffer that holds octets() (patched before or not) the frame of these values.
+  // Makes n buffers that hold octets() (patched before or not) the frames of these values.
   template <flow::Shape kShape>
-  void patch(std::uint8_t* frame, const flow::Values& values, const Stamp& stamp) const {
-    auto sum = udp_sum_ + stamp.sum();
+  void patch(std::uint8_t* const* frames, unsigned n, const flow::ValueLot& values,
+             const StampLot& stamps) const {
+    std::array<std::uint64_t, flow::kMaxLot> address_sums;
     if constexpr (kShape.addresses_vary) {
-      const auto address_sum = slots_.write(frame, values);
-      sum += address_sum;
-      if (ip_checksum_ != 0) {
-        store(frame + ip_checksum_, static_cast<std::uint16_t>(~fold(ip_sum_ + address_sum)));
-      }
+      for (unsigned i = 0; i < n; ++i) address_sums[i] = patch_addresses(frames[i], values.at(i));
     }
-    const auto ports = static_cast<std::uint32_t>(swap16(values.source_port)) |
-                       static_cast<std::uint32_t>(swap16(values.destination_port)) << 16U;
-    auto* udp = frame + udp_;
-    store(udp, ports);
-    store(udp + 6, udp_checksum(fold(sum + ports)));
-    stamp.write(udp + kUdpOctets);
+    std::array<std::uint32_t, flow::kMaxLot> ports;
+    std::array<std::uint16_t, flow::kMaxLot> checksums;
+    for (unsigned i = 0; i < n; ++i) {
+      ports[i] = static_cast<std::uint32_t>(swap16(values.source_port[i])) |
+                 static_cast<std::uint32_t>(swap16(values.destination_port[i])) << 16U;
+      auto sum = udp_sum_ + stamps.sum(i) + ports[i];
+      if constexpr (kShape.addresses_vary) sum += address_sums[i];
+      checksums[i] = udp_checksum(fold_short(sum));
+    }
+    for (unsigned i = 0; i < n; ++i) {
+      auto* udp = frames[i] + udp_;
+      store(udp, ports[i]);
+      store(udp + 6, checksums[i]);
+      stamps.write(i, udp + kUdpOctets);
+    }
   }
 
  private:
+  std::uint64_t patch_addresses(std::uint8_t* frame, const flow::Values& values) const {
+    const auto sum = slots_.write(frame, values);
+    if (ip_checksum_ != 0) {
+      store(frame + ip_checksum_, static_cast<std::uint16_t>(~fold(ip_sum_ + sum)));
+    }
+    return sum;
+  }
+
   std::vector<std::uint8_t> octets_;
   AddressSlots slots_;
-  std::uint64_t udp_sum_ = 0;  // pseudo header, UDP header and data of the template
+  std::uint64_t udp_sum_ = 0;  // pseudo header, UDP header and data of the template, folded
   std::uint64_t ip_sum_ = 0;   // IPv4 header of the template without its checksum
   std::uint16_t udp_ = 0;
   std::uint16_t ip_checksum_ = 0;  // offset; 0: IPv6, none

@@ -3,8 +3,10 @@
 //   0-3 tag   4 stream   5-9 number   10-13 connection   14-17 lateness in ticks
 #pragma once
 
+#include <array>
 #include <cstdint>
 
+#include "flow/flow.hpp"
 #include "frame/checksum.hpp"
 #include "frame/layout.hpp"
 #include "spec/trial_spec.hpp"
@@ -78,6 +80,35 @@ struct Stamp {
   [[nodiscard]] constexpr std::uint32_t lateness() const {
     return static_cast<std::uint32_t>(second >> 48U) | std::uint32_t{third} << 16U;
   }
+};
+
+// The stamps of up to kMaxLot frames of one kind, one array a word.
+class StampLot {
+ public:
+  void fill(std::uint32_t tag, StreamId stream, const std::uint64_t* numbers,
+            const std::uint32_t* lateness, unsigned n) {
+    const auto same = Stamp::make(tag, stream, 0, 0, 0).first;
+    for (unsigned i = 0; i < n; ++i) {
+      first_[i] = same | numbers[i] << 40U;
+      second_[i] = (numbers[i] >> 24U) | std::uint64_t{lateness[i]} << 48U;
+      third_[i] = static_cast<std::uint16_t>(lateness[i] >> 16U);
+    }
+  }
+  void set(unsigned i, const Stamp& stamp) {
+    first_[i] = stamp.first;
+    second_[i] = stamp.second;
+    third_[i] = stamp.third;
+  }
+  [[nodiscard]] Stamp at(unsigned i) const { return {first_[i], second_[i], third_[i]}; }
+  [[nodiscard]] std::uint64_t sum(unsigned i) const {
+    return halves(first_[i]) + halves(second_[i]) + third_[i];
+  }
+  void write(unsigned i, std::uint8_t* data) const { at(i).write(data); }
+
+ private:
+  std::array<std::uint64_t, flow::kMaxLot> first_;
+  std::array<std::uint64_t, flow::kMaxLot> second_;
+  std::array<std::uint16_t, flow::kMaxLot> third_;
 };
 
 }  // namespace natxy::frame

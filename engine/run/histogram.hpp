@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "run/clock.hpp"
@@ -15,14 +17,35 @@ namespace natxy::run {
 template <unsigned kPrecision>
 class Histogram {
  public:
+  static constexpr unsigned kMaxLot = 32;
+
   Histogram() : counts_(kBuckets, 0) {}
 
-  void record(Ticks value) { record(value, 1); }
-  void record(Ticks value, std::uint64_t times) {
-    counts_[bucket(value)] += times;
+  void record(Ticks value) {
+    ++counts_[bucket(value)];
     min_ = std::min(min_, value);
     max_ = std::max(max_, value);
-    sum_ += Uint128{value} * times;
+    sum_ += value;
+  }
+
+  // n values at once, 1 <= n <= kMaxLot: all but the counting is vectorised.
+  template <class Value>
+  void record(const Value* values, unsigned n) {
+    std::array<std::uint32_t, kMaxLot> buckets;
+    Value least = values[0];
+    Value most = values[0];
+    std::uint64_t sum = 0;
+    for (unsigned i = 0; i < n; ++i) {
+      buckets[i] = static_cast<std::uint32_t>(bucket(values[i]));
+      least = std::min(least, values[i]);
+      most = std::max(most, values[i]);
+      sum += values[i];
+    }
+    auto* counts = counts_.data();
+    for (unsigned i = 0; i < n; ++i) ++counts[buckets[i]];
+    min_ = std::min<Ticks>(min_, least);
+    max_ = std::max<Ticks>(max_, most);
+    sum_ += sum;
   }
 
   void merge(const Histogram& other) {
@@ -72,11 +95,14 @@ class Histogram {
   static constexpr std::size_t kBuckets = (kMaxBits + 1 - kPrecision) * kSub;
 
   // Values below 2 * kSub have a bucket each; each octave above has kSub buckets.
-  [[nodiscard]] static constexpr std::size_t bucket(Ticks value) {
-    value = std::min(value, (Ticks{1} << kMaxBits) - 1);
-    const auto width = static_cast<unsigned>(std::bit_width(value | (2 * kSub - 1)));
-    const auto shift = width - (kPrecision + 1);
-    return static_cast<std::size_t>(shift * kSub + (value >> shift));
+  template <class Value>
+  [[nodiscard]] static constexpr std::uint64_t bucket(Value value) {
+    constexpr auto kWidth = std::numeric_limits<Value>::digits;
+    if constexpr (kWidth > kMaxBits) value = std::min(value, (Value{1} << kMaxBits) - 1);
+    const auto floor = static_cast<Value>(value | (2 * kSub - 1));
+    const auto zeros = static_cast<unsigned>(std::countl_zero(floor));
+    const auto shift = kWidth - zeros - (kPrecision + 1);
+    return shift * kSub + (value >> shift);
   }
   [[nodiscard]] static constexpr unsigned shift_of(std::size_t index) {
     return index < 2 * kSub ? 0 : static_cast<unsigned>(index >> kPrecision) - 1;

@@ -60,7 +60,8 @@ class Receiver {
         setup_(setup),
         window_(setup.window),
         by_senders_(setup.senders),
-        expected_(setup.senders, 0) {
+        expected_{std::vector<std::uint64_t>(setup.senders, 0),
+                  std::vector<std::uint64_t>(setup.senders, 0)} {
     for (std::size_t kind = 0; kind < 2; ++kind) {
       report_.kinds[kind].hop_limit = setup.hop_limits[kind];
     }
@@ -85,7 +86,7 @@ class Receiver {
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr unsigned kMaxReceive = 32;
+  static constexpr unsigned kMaxReceive = flow::kMaxLot;
   static constexpr unsigned kAhead = 4;
   static constexpr std::size_t kMaxExamples = 8;
 
@@ -97,78 +98,159 @@ class Receiver {
       const auto frame = frames_[i];
       const auto claimed = frame::claim(Queue::data(frame), Queue::length(frame), setup_.tag);
       if (claimed.layout != nullptr && plan_ != nullptr) [[likely]] {
-        take(claimed, arrived);
+        sort(claimed);
       } else if (stranger(claimed)) {
         queue_->defer(frame);
         continue;
       }
       frames_[kept++] = frame;
     }
+    for (std::size_t kind = 0; kind < 2; ++kind) {
+      if (lots_[kind].size > 0) take(static_cast<spec::Kind>(kind), arrived);
+    }
     queue_->release(frames_.data(), kept);
     progress_.store(report_.kinds[0].received + report_.kinds[1].received,
                     std::memory_order_relaxed);
   }
 
-  void take(const frame::Claimed& claimed, Ticks arrived) {
-    const auto& stamp = claimed.stamp;
-    if (stamp.stream().probe()) [[unlikely]] return;  // of the warm-up, on its way when it ended
-    auto& tally = report_.kinds[static_cast<std::size_t>(stamp.stream().kind())];
+  void sort(const frame::Claimed& claimed) {
+    const auto stream = claimed.stamp.stream();
+    if (stream.probe()) [[unlikely]] return;  // of the warm-up, on its way when it ended
+    lots_[static_cast<std::size_t>(stream.kind())].add(claimed);
+  }
+
+  void take(spec::Kind kind, Ticks arrived) {
+    auto& lot = lots_[static_cast<std::size_t>(kind)];
+    auto& tally = report_.kinds[static_cast<std::size_t>(kind)];
+    const auto right = check(kind, lot, tally.hop_limit);
+    const auto all = ~0U >> (32 - lot.size);
+    accepted_ = 0;
+    if (right == all && in_sequence(lot.size) && window_.mark_next(numbers_[0], lot.size)) [[likely]] {
+      for (unsigned i = 0; i < lot.size; ++i) lateness_[i] = lot.stamps.at(i).lateness();
+      accepted_ = lot.size;
+    } else {
+      for (unsigned i = 0; i < lot.size; ++i) {
+        const auto known = (right >> i & 1U) != 0 || look_again(lot.at(i), tally);
+        if (known) accept(lot.stamps.at(i), tally);
+      }
+    }
+    if (accepted_ > 0) record(arrived, tally);
+    lot.size = 0;
+  }
+
+  // Which frames are what their numbers say, a bit each. Leaves the numbers in numbers_.
+  [[nodiscard]] std::uint32_t check(spec::Kind kind, const frame::ArrivalLot& lot,
+                                    std::uint8_t hop_limit) {
+    const auto& plan = plan_->kind(kind);
+    const auto stream = plan_->stream.with(kind);
+    const auto frames = plan_->schedule.frames();
+    std::uint32_t known = 0;
+    for (unsigned i = 0; i < lot.size; ++i) numbers_[i] = lot.stamps.at(i).number();
+    for (unsigned i = 0; i < lot.size; ++i) {
+      const bool ours = numbers_[i] < frames && lot.stamps.at(i).stream() == stream;
+      known |= static_cast<std::uint32_t>(ours) << i;
+    }
+    const auto* ordinals = numbers_.data();
+    std::array<std::uint64_t, kMaxReceive> mixed;
+    if (plan_->mix.mixed()) {
+      ordinals = mixed.data();
+      for (unsigned i = 0; i < lot.size; ++i) {
+        const auto place = plan_->mix.at(numbers_[i]);
+        mixed[i] = place.ordinal;
+        known &= ~(static_cast<std::uint32_t>(place.kind != kind) << i);
+      }
+    }
+    flow::ValueLot values;
+    plan.flow.template fill<kShape>(ordinals, lot.size, values);
+    return known & plan.arrival.template right<kShape>(lot, values, hop_limit);
+  }
+
+  [[nodiscard]] bool in_sequence(unsigned n) const {
+    bool follows = true;
+    for (unsigned i = 1; i < n; ++i) follows &= numbers_[i] == numbers_[0] + i;
+    return follows;
+  }
+
+  // What did not match, check by check: counts the defect. True if there is none: the frame that
+  // tells the hop limit.
+  [[nodiscard, gnu::noinline]] bool look_again(const frame::Claimed& claimed, KindTally& tally) {
     const auto defect = judge(claimed, tally);
-    if (defect != frame::Defect::kNone) [[unlikely]] return note(claimed, defect, tally);
-    record(stamp, arrived, tally);
+    if (defect == frame::Defect::kNone) return true;
+    ++tally.defects[static_cast<std::size_t>(defect)];
+    if (report_.examples.size() < kMaxExamples) {
+      const auto size = std::min<std::size_t>(claimed.size, 128);
+      report_.examples.push_back(
+          {.defect = defect, .octets = {claimed.frame, claimed.frame + size}});
+    }
+    return false;
   }
 
   [[nodiscard]] frame::Defect judge(const frame::Claimed& claimed, KindTally& tally) const {
     if (!frame::well_formed(claimed)) return frame::Defect::kMalformed;
     if (!frame::checksums_right(claimed)) return frame::Defect::kChecksum;
-    const auto& stamp = claimed.stamp;
-    const auto number = stamp.number();
+    const auto number = claimed.stamp.number();
     if (number >= plan_->schedule.frames()) return frame::Defect::kNumber;
     const auto place = plan_->mix.at(number);
-    if (stamp.stream() != plan_->stream.with(place.kind)) return frame::Defect::kNumber;
+    if (claimed.stamp.stream() != plan_->stream.with(place.kind)) return frame::Defect::kNumber;
     const auto& kind = plan_->kind(place.kind);
-    if (tally.hop_limit == 0) [[unlikely]] {
-      tally.hop_limit = claimed.frame[claimed.layout->hop_limit];
-    }
-    return kind.arrival.template check<kShape>(
-        claimed, kind.flow.template at<kShape>(place.ordinal), tally.hop_limit);
+    if (tally.hop_limit == 0) tally.hop_limit = claimed.frame[claimed.layout->hop_limit];
+    return kind.arrival.check(claimed, kind.flow.template at<kShape>(place.ordinal),
+                              tally.hop_limit);
   }
 
-  void record(const frame::Stamp& stamp, Ticks arrived, KindTally& tally) {
-    const auto number = stamp.number();
-    const auto mark = window_.mark(number);
-    if (mark == Window::Mark::kDuplicate) [[unlikely]] {
-      ++tally.duplicated;
-      return;
+  // Marks one right frame; numbers_ and lateness_ keep those to be recorded, in place.
+  void accept(const frame::Stamp& stamp, KindTally& tally) {
+    switch (window_.mark(stamp.number())) {
+      case Window::Mark::kDuplicate: ++tally.duplicated; return;
+      case Window::Mark::kTooOld: ++tally.late; return;
+      case Window::Mark::kNew: break;
     }
-    const auto departed = start_ + plan_->schedule.due(number) + stamp.lateness();
-    const auto delay = arrived > departed ? arrived - departed : 0;
-    tally.negative_delays += arrived < departed ? 1 : 0;
-    if (mark == Window::Mark::kTooOld || delay > setup_.frame_timeout) [[unlikely]] {
-      ++tally.late;
-      return;
-    }
-    ++tally.received;
-    tally.delay.record(delay);
-    judge_order(number, tally);
+    numbers_[accepted_] = stamp.number();
+    lateness_[accepted_++] = stamp.lateness();
   }
 
-  // RFC 4737 3.3: a frame is reordered if its number is smaller than the next one expected.
-  void judge_order(std::uint64_t number, KindTally& tally) {
-    auto& expected = expected_[by_senders_.divide(number).remainder];
-    if (number < expected) [[unlikely]] {
-      ++tally.reordered;
-    } else {
-      expected = number + 1;
+  // Records the accepted_ frames of numbers_ and lateness_: right, and seen for the first time.
+  void record(Ticks arrived, KindTally& tally) {
+    std::array<Ticks, kMaxReceive> delays;
+    for (unsigned i = 0; i < accepted_; ++i) {
+      delays[i] = arrived - (start_ + plan_->schedule.due(numbers_[i]) + lateness_[i]);
     }
+    Ticks longest = 0;
+    for (unsigned i = 0; i < accepted_; ++i) {  // below 0 by a clock's or a core's whim
+      tally.negative_delays += delays[i] >> 63U;
+      delays[i] = static_cast<std::int64_t>(delays[i]) < 0 ? 0 : delays[i];
+      longest = std::max(longest, delays[i]);
+    }
+    if (longest > setup_.frame_timeout) [[unlikely]] drop_late(delays, tally);
+    if (accepted_ == 0) return;
+    tally.received += accepted_;
+    tally.delay.record(delays.data(), accepted_);
+    judge_order(tally);
   }
 
-  [[gnu::noinline]] void note(const frame::Claimed& claimed, frame::Defect defect,
-                              KindTally& tally) {
-    ++tally.defects[static_cast<std::size_t>(defect)];
-    if (report_.examples.size() == kMaxExamples) return;
-    const auto size = std::min<std::size_t>(claimed.size, 128);
-    report_.examples.push_back({.defect = defect, .octets = {claimed.frame, claimed.frame + size}});
+  [[gnu::noinline]] void drop_late(std::array<Ticks, kMaxReceive>& delays, KindTally& tally) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < accepted_; ++i) {
+      if (delays[i] > setup_.frame_timeout) continue;
+      numbers_[kept] = numbers_[i];
+      delays[kept++] = delays[i];
+    }
+    tally.late += accepted_ - kept;
+    accepted_ = kept;
+  }
+
+  // RFC 4737 3.3: a frame is reordered if its number is smaller than the next one expected, here
+  // of its kind and of its sender.
+  void judge_order(KindTally& tally) {
+    auto* expected = expected_[static_cast<std::size_t>(&tally - report_.kinds.data())].data();
+    for (unsigned i = 0; i < accepted_; ++i) {
+      auto& next = expected[by_senders_.divide(numbers_[i]).remainder];
+      if (numbers_[i] < next) [[unlikely]] {
+        ++tally.reordered;
+      } else {
+        next = numbers_[i] + 1;
+      }
+    }
   }
 
   // Counts a frame that is not of this trial; true if it is for the neighbour responder.
@@ -186,8 +268,13 @@ class Receiver {
   ReceiverSetup setup_;
   Window window_;
   flow::Divider by_senders_;
-  std::vector<std::uint64_t> expected_;
+  std::array<std::vector<std::uint64_t>, 2> expected_;  // by kind, then by sender
   std::array<typename Queue::Frame, kMaxReceive> frames_{};
+  std::array<frame::ArrivalLot, 2> lots_{};  // by kind
+  // Of the lot at hand.
+  std::array<std::uint64_t, kMaxReceive> numbers_{};
+  std::array<std::uint32_t, kMaxReceive> lateness_{};
+  unsigned accepted_ = 0;
   Ticks start_ = 0;
   Ticks last_poll_ = 0;
   ReceiverReport report_;

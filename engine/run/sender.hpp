@@ -16,7 +16,7 @@
 
 namespace natxy::run {
 
-inline constexpr unsigned kMaxBurst = 32;
+inline constexpr unsigned kMaxBurst = flow::kMaxLot;
 
 struct Share {  // this sender's numbers: index, index + count, ...
   unsigned index = 0;
@@ -47,8 +47,7 @@ class Sender {
         queue_(&queue),
         control_(&control),
         give_up_after_(give_up_after),
-        cursor_(plan.schedule, share.index, share.count),
-        stride_(share.count) {}
+        cursor_(plan.schedule, share.index, share.count) {}
 
   void begin(Ticks start) {
     start_ = start;
@@ -59,80 +58,92 @@ class Sender {
     if (now < due_) return;
     if (now - due_ > give_up_after_) [[unlikely]] return give_up(now);
     auto after = cursor_;
-    const auto batch = collect(after, now - start_);
-    const auto prepared = plan_->mix.mixed() ? prepare_mixed(batch) : prepare_uniform(batch);
-    if (!prepared) [[unlikely]] {  // the pool is empty: the port has not sent what it took
-      report_.refused_by_port += batch.size;
+    const auto size = collect(after, now - start_);
+    if (!prepare(size)) [[unlikely]] {  // the pool is empty: the port has not sent what it took
+      report_.refused_by_port += size;
       return;
     }
-    auto offered = send(batch.size);
-    if (offered == batch.size) [[likely]] {
+    auto offered = send(size);
+    if (offered == size) [[likely]] {
       cursor_ = after;
     } else {
-      offered = refused(batch.size, offered, after);
+      offered = refused(size, offered, after);
     }
-    account(batch, offered, now);
+    account(offered, now);
   }
 
   [[nodiscard]] const SenderReport& report() const { return report_; }
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
  private:
-  struct Batch {
+  // Frames of one kind: numbers, ordinals and lateness, and the buffers that they go into.
+  struct Lot {
     unsigned size = 0;
-    std::uint64_t first = 0;  // number; the others follow at the stride
+    std::array<std::uint64_t, kMaxBurst> numbers;
+    std::array<std::uint64_t, kMaxBurst> ordinals;
     std::array<std::uint32_t, kMaxBurst> lateness;
+    std::array<typename Queue::Frame, kMaxBurst> frames;
   };
 
-  [[nodiscard]] Batch collect(Cursor& cursor, Ticks elapsed) const {
-    Batch batch;
-    batch.first = cursor.number();
+  // The frames due by now: fills numbers_ and lateness_, returns how many.
+  [[nodiscard]] unsigned collect(Cursor& after, Ticks elapsed) {
+    auto cursor = after;  // a copy that no store can alias
+    unsigned size = 0;
     do {
-      const auto late = elapsed - cursor.due();
-      batch.lateness[batch.size++] = static_cast<std::uint32_t>(std::min<Ticks>(late, ~0U));
+      numbers_[size] = cursor.number();
+      lateness_[size++] = static_cast<std::uint32_t>(std::min<Ticks>(elapsed - cursor.due(), ~0U));
       cursor.advance();
-    } while (batch.size < kMaxBurst && cursor.due() <= elapsed);
-    return batch;
+    } while (size < kMaxBurst && cursor.due() <= elapsed);
+    after = cursor;
+    return size;
   }
 
-  void patch(typename Queue::Frame frame, Place place, std::uint64_t number,
-             std::uint32_t lateness) {
-    const auto& kind = plan_->kind(place.kind);
-    const auto stamp = frame::Stamp::make(plan_->tag, plan_->stream.with(place.kind), number,
-                                          kNoConnection, lateness);
-    kind.departure.template patch<kShape>(Queue::data(frame),
-                                          kind.flow.template at<kShape>(place.ordinal), stamp);
-  }
-
-  [[nodiscard]] bool prepare_uniform(const Batch& batch) {
+  // Fills frames_[0..size); false if there is no buffer.
+  [[nodiscard]] bool prepare(unsigned size) {
+    if (plan_->mix.mixed()) return prepare_mixed(size);
     const auto kind = plan_->mix.only();
-    if (!queue_->allocate(static_cast<unsigned>(kind), frames_.data(), batch.size)) return false;
-    auto number = batch.first;
-    for (unsigned i = 0; i < batch.size; ++i, number += stride_) {
-      patch(frames_[i], {kind, number}, number, batch.lateness[i]);
-    }
+    if (!queue_->allocate(static_cast<unsigned>(kind), frames_.data(), size)) return false;
+    patch(kind, numbers_.data(), numbers_.data(), lateness_.data(), frames_.data(), size);
     return true;
   }
 
-  [[nodiscard]] bool prepare_mixed(const Batch& batch) {
-    std::array<Place, kMaxBurst> places;
-    unsigned foreground = 0;
-    for (unsigned i = 0; i < batch.size; ++i) {
-      places[i] = plan_->mix.at(batch.first + i * stride_);
-      foreground += places[i].kind == spec::Kind::kForeground ? 1 : 0;
+  [[nodiscard]] bool prepare_mixed(unsigned size) {
+    std::array<Lot, 2> lots;
+    std::array<std::uint8_t, kMaxBurst> kinds;
+    for (unsigned i = 0; i < size; ++i) {
+      const auto place = plan_->mix.at(numbers_[i]);
+      kinds[i] = static_cast<std::uint8_t>(place.kind);
+      auto& lot = lots[kinds[i]];
+      lot.numbers[lot.size] = numbers_[i];
+      lot.ordinals[lot.size] = place.ordinal;
+      lot.lateness[lot.size++] = lateness_[i];
     }
-    std::array<typename Queue::Frame, kMaxBurst> fresh;
-    if (!queue_->allocate(0, fresh.data(), foreground)) return false;
-    if (!queue_->allocate(1, fresh.data() + foreground, batch.size - foreground)) {
-      queue_->release(fresh.data(), foreground);
+    auto& [foreground, background] = lots;
+    if (!queue_->allocate(0, foreground.frames.data(), foreground.size)) return false;
+    if (!queue_->allocate(1, background.frames.data(), background.size)) {
+      queue_->release(foreground.frames.data(), foreground.size);
       return false;
     }
-    std::array<unsigned, 2> next{0, foreground};
-    for (unsigned i = 0; i < batch.size; ++i) {
-      frames_[i] = fresh[next[static_cast<std::size_t>(places[i].kind)]++];
-      patch(frames_[i], places[i], batch.first + i * stride_, batch.lateness[i]);
+    for (unsigned kind = 0; kind < 2; ++kind) {
+      auto& lot = lots[kind];
+      patch(static_cast<spec::Kind>(kind), lot.numbers.data(), lot.ordinals.data(),
+            lot.lateness.data(), lot.frames.data(), lot.size);
     }
+    std::array<unsigned, 2> next{};
+    for (unsigned i = 0; i < size; ++i) frames_[i] = lots[kinds[i]].frames[next[kinds[i]]++];
     return true;
+  }
+
+  void patch(spec::Kind kind, const std::uint64_t* numbers, const std::uint64_t* ordinals,
+             const std::uint32_t* lateness, const typename Queue::Frame* frames, unsigned n) {
+    const auto& plan = plan_->kind(kind);
+    flow::ValueLot values;
+    plan.flow.template fill<kShape>(ordinals, n, values);
+    frame::StampLot stamps;
+    stamps.fill(plan_->tag, plan_->stream.with(kind), numbers, lateness, n);
+    std::array<std::uint8_t*, kMaxBurst> octets;
+    for (unsigned i = 0; i < n; ++i) octets[i] = Queue::data(frames[i]);
+    plan.departure.template patch<kShape>(octets.data(), n, values, stamps);
   }
 
   // The call's duration is sampled: it bounds what a delay holds in excess (docs/decisions).
@@ -160,25 +171,24 @@ class Sender {
     return accepted;
   }
 
-  void account(const Batch& batch, unsigned offered, Ticks now) {
-    for (unsigned i = 0; i < offered; ++i) report_.lateness.record(batch.lateness[i]);
-    count_kinds(batch.first, offered);
-    if (offered > 0) {
-      if (report_.first_departure == kNever) report_.first_departure = now;
-      report_.last_departure = now;
-      report_.largest_burst = std::max(report_.largest_burst, offered);
-    }
+  void account(unsigned offered, Ticks now) {
+    if (offered == 0) return;
+    report_.lateness.record(lateness_.data(), offered);
+    count_kinds(offered);
+    if (report_.first_departure == kNever) report_.first_departure = now;
+    report_.last_departure = now;
+    report_.largest_burst = std::max(report_.largest_burst, offered);
     progress_.store(report_.sent[0] + report_.sent[1], std::memory_order_relaxed);
     set_due(now);
   }
 
-  void count_kinds(std::uint64_t number, unsigned offered) {
+  void count_kinds(unsigned offered) {
     if (!plan_->mix.mixed()) {
       report_.sent[static_cast<std::size_t>(plan_->mix.only())] += offered;
       return;
     }
-    for (unsigned i = 0; i < offered; ++i, number += stride_) {
-      ++report_.sent[static_cast<std::size_t>(plan_->mix.at(number).kind)];
+    for (unsigned i = 0; i < offered; ++i) {
+      ++report_.sent[static_cast<std::size_t>(plan_->mix.at(numbers_[i]).kind)];
     }
   }
 
@@ -197,7 +207,6 @@ class Sender {
     control_->sender_done(now);
   }
 
-  static constexpr std::uint32_t kNoConnection = 0;
   static constexpr unsigned kSampleEvery = 16;
 
   const StreamPlan* plan_;
@@ -206,9 +215,10 @@ class Sender {
   Ticks start_ = 0;
   Ticks give_up_after_;
   Cursor cursor_;
-  std::uint64_t stride_;
   Ticks due_ = kNever;
   std::uint64_t calls_ = 0;
+  std::array<std::uint64_t, kMaxBurst> numbers_{};
+  std::array<std::uint32_t, kMaxBurst> lateness_{};
   std::array<typename Queue::Frame, kMaxBurst> frames_{};
   SenderReport report_;
   alignas(64) std::atomic<std::uint64_t> progress_{0};

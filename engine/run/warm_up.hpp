@@ -72,17 +72,26 @@ class WarmUp {
       auto& queue = device_.tx_queue(probe.plan->from(), 0);
       typename Device::TxQueue::Frame frame;
       if (!queue.allocate(static_cast<unsigned>(probe.kind), &frame, 1)) continue;
-      const auto& kind = probe.plan->kind(probe.kind);
-      const frame::StreamId stream(probe.plan->direction, probe.kind, 0, true);
-      // Ordinal 0 each time: a probe shows the path, not the flows.
-      kind.departure.template patch<kShape>(queue.data(frame), kind.flow.template at<kShape>(0),
-                                            frame::Stamp::make(probe.plan->tag, stream, 0, 0, 0));
+      patch(probe, queue.data(frame));
       if (queue.send(&frame, 1) == 1) {
         ++probe.sent;
       } else {
         queue.release(&frame, 1);
       }
     }
+  }
+
+  // Ordinal 0 each time: a probe shows the path, not the flows.
+  static void patch(const Probe& probe, std::uint8_t* octets) {
+    constexpr std::uint64_t kFirst = 0;
+    constexpr std::uint32_t kPunctual = 0;
+    const auto& kind = probe.plan->kind(probe.kind);
+    flow::ValueLot values;
+    kind.flow.template fill<kShape>(&kFirst, 1, values);
+    frame::StampLot stamps;
+    stamps.fill(probe.plan->tag, frame::StreamId(probe.plan->direction, probe.kind, 0, true),
+                &kFirst, &kPunctual, 1);
+    kind.departure.template patch<kShape>(&octets, 1, values, stamps);
   }
 
   void receive(spec::Side side) {
@@ -124,7 +133,7 @@ class WarmUp {
     if (!frame::checksums_right(claimed)) return frame::Defect::kChecksum;
     const auto& kind = probe.plan->kind(probe.kind);
     const auto expected = kind.hop_limit != 0 ? kind.hop_limit : hop_limit;
-    return kind.arrival.template check<kShape>(claimed, kind.flow.template at<kShape>(0), expected);
+    return kind.arrival.check(claimed, kind.flow.template at<kShape>(0), expected);
   }
 
   Device& device_;

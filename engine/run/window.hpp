@@ -27,6 +27,16 @@ class Window {
     word |= bit;
     return Mark::kNew;
   }
+  // Marks first .. first + n - 1 (n <= 64) if that is just what was to come next.
+  [[nodiscard]] bool mark_next(std::uint64_t first, unsigned n) {
+    if (first != end_) return false;
+    extend(first + n - 1);
+    const auto bits = n == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1;
+    const auto shift = first % 64;
+    words_[(first / 64) & mask_] |= bits << shift;
+    if (shift + n > 64) words_[(first / 64 + 1) & mask_] |= bits >> (64 - shift);
+    return true;
+  }
   [[nodiscard]] std::uint64_t capacity() const { return (words_.size() - 1) * 64 + 1; }
 
  private:

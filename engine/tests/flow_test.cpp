@@ -60,7 +60,7 @@ TEST(Permutation, IsABijectionOnEverySmallDomain) {
   for (std::uint32_t a = 1; a <= 40; ++a) {
     for (std::uint32_t b = 1; b <= 40; ++b) {
       const Permutation permutation(a, b, a * 100 + b);
-      std::set<std::pair<std::uint32_t, std::uint32_t>> cells;
+      std::set<std::pair<std::uint64_t, std::uint64_t>> cells;
       for (std::uint64_t rank = 0; rank < a * b; ++rank) {
         const auto cell = permutation.at(rank);
         ASSERT_LT(cell.x, a);
@@ -138,6 +138,28 @@ TEST(Flow, RepeatsFromTheSeedAndDiffersWithIt) {
     same += Flow(traffic, 9).at<kShape>(i) == Flow(traffic, 10).at<kShape>(i) ? 1 : 0;
   }
   EXPECT_LT(same, 5);
+}
+
+TEST(Flow, ALotIsTheSameAsEachOrdinalForItself) {
+  using enum spec::Selection;
+  constexpr Shape kShape{.addresses_vary = true, .enumerated = true};
+  for (const auto selection : {kIndependent, kEnumerateIncreasing, kEnumerateDecreasing,
+                               kEnumeratePseudorandom}) {
+    auto traffic = port_traffic(selection);
+    traffic.source_port = {kDecreasing, 1, 65535};
+    traffic.departure.source.field_byte = 2;
+    traffic.source_field = {kIncreasing, 0, 65535};
+    const Flow flow(traffic, 5);
+    for (std::uint64_t first = 0; first < 2'000'000'000; first = first * 3 + 1) {
+      std::array<std::uint64_t, kMaxLot> ordinals;
+      for (unsigned i = 0; i < kMaxLot; ++i) ordinals[i] = first + i * 7;
+      ValueLot values;
+      for (const unsigned n : {1U, 5U, kMaxLot}) {
+        flow.fill<kShape>(ordinals.data(), n, values);
+        for (unsigned i = 0; i < n; ++i) ASSERT_EQ(values.at(i), flow.at<kShape>(ordinals[i]));
+      }
+    }
+  }
 }
 
 TEST(Flow, ChoosesAllNetworksAndFields) {

@@ -27,11 +27,19 @@ std::vector<std::uint8_t> with_pseudo_header(const std::vector<std::uint8_t>& fr
   return octets;
 }
 
-struct Case {
-  bool varied;
-  IpVersion version;
-  std::uint16_t size;
-};
+// Frame number * 977, with the values of ordinal `number`, late by number * 31 ticks.
+template <flow::Shape kShape>
+void patch(const Departure& departure, const flow::Flow& flow, std::vector<std::uint8_t>& octets,
+           std::uint64_t number) {
+  flow::ValueLot values;
+  flow.fill<kShape>(&number, 1, values);
+  const auto stamped = number * 977;
+  const auto lateness = static_cast<std::uint32_t>(number * 31);
+  StampLot stamps;
+  stamps.fill(tag_of(1), StreamId(0), &stamped, &lateness, 1);
+  auto* frame = octets.data();
+  departure.patch<kShape>(&frame, 1, values, stamps);
+}
 
 class Departures : public testing::TestWithParam<std::tuple<bool, IpVersion, int>> {};
 
@@ -46,13 +54,11 @@ TEST_P(Departures, AreCorrectFramesForEveryNumber) {
   auto octets = departure.octets();  // one buffer, patched again and again as pools' are
   ASSERT_EQ(octets.size(), frame_size - 4U - (version == IpVersion::k4 ? 20U : 0U));
   for (std::uint64_t number = 0; number < 20'000; ++number) {
-    const auto stamp = Stamp::make(tag_of(1), StreamId(0), number * 977, 0,
-                                   static_cast<std::uint32_t>(number * 31));
     constexpr flow::Shape kVaried{.addresses_vary = true};
     if (varied) {
-      departure.patch<kVaried>(octets.data(), flow.at<kVaried>(number), stamp);
+      patch<kVaried>(departure, flow, octets, number);
     } else {
-      departure.patch<flow::Shape{}>(octets.data(), flow.at<flow::Shape{}>(number), stamp);
+      patch<flow::Shape{}>(departure, flow, octets, number);
     }
     // An odd number of octets would move the pseudo header's words: sizes here are even.
     ASSERT_EQ(plain_checksum(with_pseudo_header(octets, layout)), 0) << number;
@@ -98,13 +104,13 @@ class Arrivals : public testing::TestWithParam<std::tuple<bool, IpVersion>> {
     const Departure departure(traffic_, 128, {});
     values_ = flow::Flow(traffic_, 3).at<kShape>(7);
     octets_ = departure.octets();
-    departure.patch<kShape>(octets_.data(), values_, Stamp::make(tag_of(1), StreamId(0), 7, 0, 0));
+    patch<kShape>(departure, flow::Flow(traffic_, 3), octets_, 7);
     layout_ = &layout_of(version);
   }
   Defect check(std::uint8_t hop_limit = kInitialHopLimit) {
     const auto claimed = claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()),
                                tag_of(1));
-    return Arrival(traffic_, 128).check<kShape>(claimed, values_, hop_limit);
+    return Arrival(traffic_, 128).check(claimed, values_, hop_limit);
   }
   static constexpr flow::Shape kShape{.addresses_vary = true};
   spec::Traffic traffic_;
@@ -139,6 +145,28 @@ TEST_P(Arrivals, EveryOctetBehindTheMacAddressesIsCheckedByOneOfTheChecks) {
                          !checksums_right(claimed) || check() != Defect::kNone;
     EXPECT_TRUE(noticed) << at;
     octets_[at] ^= 0x10;
+  }
+}
+
+// The quick check of a lot and the checks that know the reason agree, whatever octet is wrong.
+TEST_P(Arrivals, TheQuickCheckAgreesWithTheOthers) {
+  const Arrival arrival(traffic_, 128);
+  for (std::size_t at = 14; at < octets_.size(); ++at) {
+    for (const std::uint8_t flip : {0x00, 0x01, 0x10, 0x40, 0xff}) {
+      octets_[at] = static_cast<std::uint8_t>(octets_[at] ^ flip);
+      const auto claimed = claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()),
+                                 tag_of(1));
+      if (claimed.layout != nullptr) {
+        const bool slow = well_formed(claimed) && checksums_right(claimed) &&
+                          arrival.check(claimed, values_, kInitialHopLimit) == Defect::kNone;
+        ArrivalLot lot;
+        lot.add(claimed);
+        flow::ValueLot values;
+        values.set(0, values_);
+        EXPECT_EQ(arrival.right<kShape>(lot, values, kInitialHopLimit), slow ? 1U : 0U) << at;
+      }
+      octets_[at] = static_cast<std::uint8_t>(octets_[at] ^ flip);
+    }
   }
 }
 

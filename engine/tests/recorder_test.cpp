@@ -49,6 +49,25 @@ TEST(Histogram, BucketsAreContiguousAndHoldTheirValues) {
   }
 }
 
+TEST(Histogram, ALotIsTheSameAsEachValueForItself) {
+  std::mt19937_64 random(11);
+  Histogram<5> each;
+  Histogram<5> lots;
+  std::array<std::uint32_t, Histogram<5>::kMaxLot> values;
+  for (unsigned n = 1; n <= values.size(); ++n) {
+    for (auto& value : values) value = static_cast<std::uint32_t>(random() >> (random() % 32 + 32));
+    lots.record(values.data(), n);
+    for (unsigned i = 0; i < n; ++i) each.record(values[i]);
+  }
+  std::vector<std::pair<Ticks, std::uint64_t>> seen[2];
+  each.for_each([&](Ticks lower, std::uint64_t count) { seen[0].emplace_back(lower, count); });
+  lots.for_each([&](Ticks lower, std::uint64_t count) { seen[1].emplace_back(lower, count); });
+  EXPECT_EQ(seen[0], seen[1]);
+  EXPECT_EQ(each.mean(), lots.mean());
+  EXPECT_EQ(each.min(), lots.min());
+  EXPECT_EQ(each.max(), lots.max());
+}
+
 TEST(Histogram, TakesTheLongestDurations) {
   Histogram<5> histogram;
   histogram.record(kNever - 1);

@@ -27,7 +27,7 @@ spec::TrialSpec both_ways(std::uint64_t frames = 2000, std::uint64_t rate_fps = 
   spec::TrialSpec spec;
   spec.seed = 1;
   spec.nonce = 2;
-  spec.drain_ns = 50'000'000;
+  spec.drain_ns = 300'000'000;  // eight threads on two busy cores take their time
   spec.lateness_tolerance_ns = 10'000'000'000;  // the machine may be busy: not what is tested
   spec.phases = {{.name = "test",
                   .gap_ns = 0,
@@ -64,7 +64,7 @@ TEST_P(Workers, AnyNumberCarryOutATrial) {
   expect_all_came(result, 2000);
   EXPECT_TRUE(result.valid) << result.invalid_reasons.front();
   EXPECT_LE(result.workers.size(), GetParam());
-  EXPECT_GE(result.duration_ns, 20e6 + 50e6);
+  EXPECT_GE(result.duration_ns, 20e6 + 300e6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Some, Workers, testing::Values(1U, 2U, 3U, 4U, 6U, 8U));
@@ -104,7 +104,7 @@ TEST(Trial, PhasesFollowEachOther) {
   ASSERT_EQ(result.streams.size(), 3U);
   EXPECT_EQ(result.streams[2].phase, "second");
   EXPECT_EQ(result.streams[2].kinds[0]->lost, 0U);
-  EXPECT_GT(result.streams[2].first_departure_ns, 55e6);
+  EXPECT_GT(result.streams[2].first_departure_ns, 305e6);
 }
 
 TEST(Trial, ADeafDirectionIsNamed) {
