@@ -152,7 +152,7 @@ TEST_P(Arrivals, EveryOctetBehindTheMacAddressesIsCheckedByOneOfTheChecks) {
 TEST_P(Arrivals, TheQuickCheckAgreesWithTheOthers) {
   const Arrival arrival(traffic_, 128);
   for (std::size_t at = 14; at < octets_.size(); ++at) {
-    for (const std::uint8_t flip : {0x00, 0x01, 0x10, 0x40, 0xff}) {
+    for (const unsigned flip : {0x00U, 0x01U, 0x10U, 0x40U, 0xffU}) {
       octets_[at] = static_cast<std::uint8_t>(octets_[at] ^ flip);
       const auto claimed = claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()),
                                  tag_of(1));
