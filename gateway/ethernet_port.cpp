@@ -1,0 +1,128 @@
+#include "gateway/ethernet_port.hpp"
+
+#include <rte_ethdev.h>
+#include <rte_mempool.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "gateway/packet.hpp"
+
+namespace natxy::gateway {
+namespace {
+
+constexpr std::uint16_t kRingFrames = 1024;
+constexpr unsigned kPoolFrames = 8191;
+constexpr unsigned kPoolCache = 256;
+constexpr int kSendAttempts = 3;  // bounded: a stalled port must not stall the gateway
+
+std::string pool_name(std::uint16_t port_id) {
+  static std::atomic<unsigned> made{0};
+  return "natxy-gw-" + std::to_string(port_id) + "-" + std::to_string(made++);
+}
+
+void fill(rte_mbuf* buffer, const Frame& frame) {
+  auto* to = rte_pktmbuf_mtod(buffer, std::uint8_t*);
+  const auto length = std::max(frame.length, kShortestFrameOctets);
+  std::copy_n(frame.octets, frame.length, to);
+  std::fill(to + frame.length, to + length, std::uint8_t{0});
+  buffer->data_len = static_cast<std::uint16_t>(length);
+  buffer->pkt_len = static_cast<std::uint32_t>(length);
+}
+
+}  // namespace
+
+EthernetPort::EthernetPort(Side side, std::uint16_t port_id, std::size_t mtu_bytes)
+    : side_(side), port_id_(port_id), gathered_(FrameStore::kMaxOctets) {
+  make_pool(mtu_bytes);
+  configure(mtu_bytes);
+  check(rte_eth_dev_start(port_id_), "be started");
+  rte_eth_promiscuous_enable(port_id_);  // where a port cannot, it is promiscuous as it is
+  read_mac();
+}
+
+// Buffers that the other end of a net_ring still holds live on: their pool is not freed then.
+EthernetPort::~EthernetPort() {
+  rte_eth_dev_stop(port_id_);
+  if (rte_mempool_full(pool_) == 1) rte_mempool_free(pool_);
+}
+
+void EthernetPort::check(int status, const char* what) const {
+  if (status >= 0) return;
+  std::array<char, RTE_ETH_NAME_MAX_LEN> name{};
+  rte_eth_dev_get_name_by_port(port_id_, name.data());
+  throw PortError("the " + std::string(name_of(side_)) + " port (" + name.data() + ") cannot " +
+                  what + ": " + rte_strerror(-status));
+}
+
+void EthernetPort::make_pool(std::size_t mtu_bytes) {
+  constexpr std::size_t kTagsAndFcs = 12;
+  const auto room = RTE_PKTMBUF_HEADROOM + std::max(mtu_bytes + kEthernetOctets + kTagsAndFcs,
+                                                    std::size_t{RTE_MBUF_DEFAULT_DATAROOM});
+  pool_ =
+      rte_pktmbuf_pool_create(pool_name(port_id_).c_str(), kPoolFrames, kPoolCache, 0,
+                              static_cast<std::uint16_t>(room), rte_eth_dev_socket_id(port_id_));
+  if (pool_ == nullptr) check(-rte_errno, "get its buffers");
+}
+
+void EthernetPort::configure(std::size_t mtu_bytes) {
+  rte_eth_dev_info info{};
+  check(rte_eth_dev_info_get(port_id_, &info), "be described");
+  rte_eth_conf conf{};
+  const bool is_small = info.max_mtu == 0 || mtu_bytes <= info.max_mtu;
+  if (!is_small) {
+    throw PortError("the " + std::string(name_of(side_)) + " port takes packets of up to " +
+                    std::to_string(info.max_mtu) + " bytes, but --mtu is " +
+                    std::to_string(mtu_bytes));
+  }
+  conf.rxmode.mtu = static_cast<std::uint32_t>(mtu_bytes);
+  check(rte_eth_dev_configure(port_id_, 1, 1, &conf), "be configured");
+  auto rx_frames = kRingFrames;
+  auto tx_frames = kRingFrames;
+  check(rte_eth_dev_adjust_nb_rx_tx_desc(port_id_, &rx_frames, &tx_frames), "have such rings");
+  const auto socket = static_cast<unsigned>(rte_eth_dev_socket_id(port_id_));
+  check(rte_eth_rx_queue_setup(port_id_, 0, rx_frames, socket, nullptr, pool_),
+        "have a queue to receive");
+  check(rte_eth_tx_queue_setup(port_id_, 0, tx_frames, socket, nullptr), "have a queue to send");
+}
+
+// net_ring has no address of its own: a locally administered one then.
+void EthernetPort::read_mac() {
+  rte_ether_addr address{};
+  check(rte_eth_macaddr_get(port_id_, &address), "name its MAC address");
+  std::copy_n(address.addr_bytes, mac_.size(), mac_.begin());
+  if (mac_ != Mac{}) return;
+  mac_ = {0x02, 0x4e, 0x58, 0x00, 0x00, static_cast<std::uint8_t>(port_id_ + 1)};
+}
+
+std::uint16_t EthernetPort::receive_burst(std::array<rte_mbuf*, kBurst>& buffers) {
+  return rte_eth_rx_burst(port_id_, 0, buffers.data(), kBurst);
+}
+
+Octets EthernetPort::contents(const rte_mbuf* buffer) {
+  const auto length = rte_pktmbuf_pkt_len(buffer);
+  if (length > gathered_.size()) return {};
+  const auto* octets = rte_pktmbuf_read(buffer, 0, length, gathered_.data());
+  return {static_cast<const std::uint8_t*>(octets), length};
+}
+
+void EthernetPort::free_burst(std::span<rte_mbuf*> buffers) {
+  rte_pktmbuf_free_bulk(buffers.data(), static_cast<unsigned>(buffers.size()));
+}
+
+std::size_t EthernetPort::send(std::span<const FramePtr> frames) {
+  std::array<rte_mbuf*, kBurst> buffers;
+  const auto count = static_cast<std::uint16_t>(frames.size());
+  if (rte_pktmbuf_alloc_bulk(pool_, buffers.data(), count) != 0) return 0;
+  for (std::uint16_t i = 0; i < count; ++i) fill(buffers[i], *frames[i]);
+  std::uint16_t taken = 0;
+  for (int attempt = 0; attempt < kSendAttempts && taken < count; ++attempt) {
+    const auto rest = static_cast<std::uint16_t>(count - taken);
+    taken = static_cast<std::uint16_t>(taken +
+                                       rte_eth_tx_burst(port_id_, 0, buffers.data() + taken, rest));
+  }
+  if (taken < count) free_burst({buffers.data() + taken, static_cast<std::size_t>(count - taken)});
+  return taken;
+}
+
+}  // namespace natxy::gateway

@@ -1,0 +1,67 @@
+// One DPDK port with one queue each way. Received buffers are only read and freed: what is sent
+// is always in buffers of the port's own pool.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "gateway/address.hpp"
+#include "gateway/frame_store.hpp"
+#include "gateway/octets.hpp"
+#include "gateway/side.hpp"
+
+namespace natxy::gateway {
+
+struct PortError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class EthernetPort {
+ public:
+  static constexpr std::uint16_t kBurst = 32;
+
+  // Configures and starts the port; stops it in the end, but does not close it.
+  EthernetPort(Side side, std::uint16_t port_id, std::size_t mtu_bytes);
+  ~EthernetPort();
+  EthernetPort(const EthernetPort&) = delete;
+  EthernetPort& operator=(const EthernetPort&) = delete;
+
+  [[nodiscard]] const Mac& mac() const { return mac_; }
+
+  // Calls `take(Octets)` for each frame of at most one burst.
+  template <typename Take>
+  void receive(Take take) {
+    std::array<rte_mbuf*, kBurst> buffers;
+    const auto count = receive_burst(buffers);
+    for (std::uint16_t i = 0; i < count; ++i) take(contents(buffers[i]));
+    if (count != 0) free_burst({buffers.data(), count});
+  }
+
+  // Sends copies of the frames, padded to Ethernet's least length; how many the port has taken,
+  // the first ones. At most kBurst frames.
+  [[nodiscard]] std::size_t send(std::span<const FramePtr> frames);
+
+ private:
+  void configure(std::size_t mtu_bytes);
+  void make_pool(std::size_t mtu_bytes);
+  void read_mac();
+  void check(int status, const char* what) const;
+  [[nodiscard]] std::uint16_t receive_burst(std::array<rte_mbuf*, kBurst>& buffers);
+  [[nodiscard]] Octets contents(const rte_mbuf* buffer);
+  static void free_burst(std::span<rte_mbuf*> buffers);
+
+  Side side_;
+  std::uint16_t port_id_;
+  rte_mempool* pool_ = nullptr;
+  Mac mac_{};
+  std::vector<std::uint8_t> gathered_;  // a frame that came in several segments
+};
+
+}  // namespace natxy::gateway

@@ -1,0 +1,102 @@
+// natxy-gateway: the calibration gateway as a program (docs/reference/gateway.md).
+#include <rte_version.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <variant>
+
+#include "gateway/eal.hpp"
+#include "gateway/json.hpp"
+#include "gateway/options.hpp"
+#include "gateway/request_loop.hpp"
+#include "gateway/ring_gateway.hpp"
+
+namespace natxy::gateway {
+namespace {
+
+constexpr int kUnusable = 2;  // a wrong command line, a device that cannot be used
+
+// Standard output is for events alone: what DPDK or a library prints goes to standard error.
+EventStream take_standard_output() {
+  const int events = dup(STDOUT_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  return EventStream(events);
+}
+
+Answer answer(RingGateway& gateway, const ConfigureRequest& request) {
+  gateway.configure(request.config);
+  return {.event = configured_event()};
+}
+
+Answer answer(RingGateway& gateway, const ClearRequest& /*request*/) {
+  gateway.clear();
+  return {.event = cleared_event()};
+}
+
+Answer answer(RingGateway& gateway, const RecordRequest& /*request*/) {
+  return {.event = record_event(gateway.record())};
+}
+
+Answer answer(RingGateway& /*gateway*/, const QuitRequest& /*request*/) {
+  return {.event = {}, .is_last = true};
+}
+
+Answer answer_line(RingGateway& gateway, const std::string& line) {
+  try {
+    return std::visit([&](const auto& request) { return answer(gateway, request); },
+                      parse_request(line));
+  } catch (const ConfigError& error) {
+    return {.event = error_event(error.what())};
+  }
+}
+
+void serve(const Options& options, const EventStream& events) {
+  const int signals = open_signals();
+  Eal eal(options);
+  const auto left = eal.probe(Side::kLeft, options.left);
+  const auto right = eal.probe(Side::kRight, options.right);
+  RingGateway gateway({.left_port = left,
+                       .right_port = right,
+                       .config = default_config(),
+                       .mtu_bytes = options.mtu_bytes});
+  gateway.start_on_lcore(Eal::kWorker);
+  const auto describe = [&](Side side, const std::string& device, std::uint16_t port_id) {
+    return PortDescription{.side = side,
+                           .device = device,
+                           .driver = Eal::driver_of(port_id),
+                           .mac = gateway.mac(side)};
+  };
+  const auto hello = hello_event(
+      {describe(Side::kLeft, options.left, left), describe(Side::kRight, options.right, right)});
+  if (!events.write(hello)) return;
+  run_requests(signals, events,
+               [&](const std::string& line) { return answer_line(gateway, line); });
+}
+
+int run(int count, char** words) {
+  const auto options = parse_options(count, words);
+  if (options.shows_help || options.shows_version) {
+    std::puts(options.shows_help ? usage() : "natxy-gateway " NATXY_VERSION);
+    if (options.shows_version) std::puts(rte_version());
+    return 0;
+  }
+  serve(options, take_standard_output());
+  return 0;
+}
+
+}  // namespace
+}  // namespace natxy::gateway
+
+int main(int count, char** words) {
+  using namespace natxy::gateway;
+  const int standard_output = dup(STDOUT_FILENO);
+  try {
+    return run(count, words);
+  } catch (const std::exception& error) {
+    (void)EventStream(standard_output).write(error_event(error.what()));
+    std::fprintf(stderr, "natxy-gateway: %s\n", error.what());
+    return kUnusable;
+  }
+}

@@ -1,0 +1,108 @@
+#include "gateway/ring_gateway.hpp"
+
+#include <rte_errno.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "gateway/clock.hpp"
+
+namespace natxy::gateway {
+
+RingGateway::RingGateway(const RingGatewayOptions& options)
+    : ports_{EthernetPort(Side::kLeft, options.left_port, options.mtu_bytes),
+             EthernetPort(Side::kRight, options.right_port, options.mtu_bytes)},
+      gateway_(options.config,
+               {.macs = {ports_[0].mac(), ports_[1].mac()}, .mtu_bytes = options.mtu_bytes},
+               clock_ns()) {}
+
+void RingGateway::step() {
+  for (const auto side : kSides) receive(side);
+  gateway_.poll(clock_ns());
+  for (const auto side : kSides) send(side);
+}
+
+void RingGateway::receive(Side side) {
+  const auto now_ns = clock_ns();
+  ports_[index_of(side)].receive([&](Octets frame) { gateway_.receive(side, frame, now_ns); });
+}
+
+void RingGateway::send(Side side) {
+  auto& outbox = gateway_.outbox(side);
+  if (outbox.empty()) return;
+  for (std::span<const FramePtr> rest(outbox); !rest.empty();) {
+    const auto burst = rest.first(std::min<std::size_t>(rest.size(), EthernetPort::kBurst));
+    const auto now_ns = clock_ns();
+    const auto taken = ports_[index_of(side)].send(burst);
+    for (const auto& frame : burst.first(taken)) gateway_.sent(*frame, now_ns);
+    for (const auto& frame : burst.subspan(taken)) gateway_.refused(*frame);
+    rest = rest.subspan(burst.size());
+  }
+  outbox.clear();
+}
+
+void RingGateway::run() {
+  while (!is_stopping_.load(std::memory_order_relaxed)) {
+    step();
+    if (order_.load(std::memory_order_relaxed) != nullptr) obey();
+  }
+}
+
+int RingGateway::run_on_lcore(void* self) {
+  static_cast<RingGateway*>(self)->run();
+  return 0;
+}
+
+void RingGateway::start() {
+  is_stopping_ = false;
+  thread_ = std::thread([this] {
+    rte_thread_register();  // gives the thread a cache in each mempool
+    run();
+    rte_thread_unregister();
+  });
+}
+
+void RingGateway::start_on_lcore(unsigned lcore) {
+  is_stopping_ = false;
+  const auto status = rte_eal_remote_launch(run_on_lcore, this, lcore);
+  if (status != 0) throw PortError("the gateway's worker is busy or not there");
+  lcore_ = lcore;
+}
+
+void RingGateway::stop() {
+  is_stopping_ = true;
+  if (thread_.joinable()) thread_.join();
+  if (lcore_) rte_eal_wait_lcore(*std::exchange(lcore_, std::nullopt));
+}
+
+void RingGateway::carry_out(Order order) {
+  const std::lock_guard lock(order_mutex_);
+  if (!thread_.joinable() && !lcore_) return order();
+  order_.store(&order, std::memory_order_release);
+  order_.wait(&order, std::memory_order_acquire);
+}
+
+void RingGateway::obey() {
+  (*order_.load(std::memory_order_acquire))();
+  order_.store(nullptr, std::memory_order_release);
+  order_.notify_all();
+}
+
+void RingGateway::configure(const Config& config) {
+  carry_out([&] { gateway_.configure(config, clock_ns()); });
+}
+
+void RingGateway::clear() {
+  carry_out([&] { gateway_.clear(clock_ns()); });
+}
+
+Record RingGateway::record() {
+  std::optional<Record> copy;
+  carry_out([&] { copy = gateway_.record(clock_ns()); });
+  return std::move(*copy);
+}
+
+}  // namespace natxy::gateway

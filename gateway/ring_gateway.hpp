@@ -1,0 +1,76 @@
+// The gateway over two DPDK ports: net_ring in one process with a tester's tests, any device in
+// natxy-gateway. One loop forwards both directions.
+//
+//   RingGateway gateway({.left_port = a, .right_port = b, .config = config});
+//   gateway.start();            // a thread of its own; or call gateway.step() yourself
+//   ...
+//   auto record = gateway.record();
+//   gateway.stop();
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "gateway/config.hpp"
+#include "gateway/ethernet_port.hpp"
+#include "gateway/gateway.hpp"
+#include "gateway/record.hpp"
+#include "gateway/side.hpp"
+
+namespace natxy::gateway {
+
+struct RingGatewayOptions {
+  std::uint16_t left_port = 0;  // ports that exist and are not configured yet
+  std::uint16_t right_port = 0;
+  Config config;
+  std::size_t mtu_bytes = 1500;
+};
+
+class RingGateway {
+ public:
+  explicit RingGateway(const RingGatewayOptions& options);
+  ~RingGateway() { stop(); }
+  RingGateway(const RingGateway&) = delete;
+  RingGateway& operator=(const RingGateway&) = delete;
+
+  // One turn: receives a burst from either side, sends what is due. Only while not started.
+  void step();
+
+  void start();                         // a thread of its own, registered with the EAL
+  void start_on_lcore(unsigned lcore);  // a worker of the EAL
+  void stop();                          // nothing where it is not started
+
+  // From any thread: carried out between two turns.
+  void configure(const Config& config);
+  void clear();
+  [[nodiscard]] Record record();
+
+  [[nodiscard]] const Mac& mac(Side side) const { return ports_[index_of(side)].mac(); }
+
+ private:
+  using Order = std::function<void()>;
+
+  void run();
+  static int run_on_lcore(void* self);
+  void carry_out(Order order);
+  void obey();
+  void receive(Side side);
+  void send(Side side);
+
+  std::array<EthernetPort, 2> ports_;  // by Side
+  Gateway gateway_;
+
+  std::mutex order_mutex_;  // one order at a time; the loop does not take it
+  std::atomic<const Order*> order_{nullptr};
+  std::atomic<bool> is_stopping_{false};
+  std::thread thread_;
+  std::optional<unsigned> lcore_;
+};
+
+}  // namespace natxy::gateway

@@ -1,0 +1,156 @@
+// A corrupted field is wrong, everything else is as it was; checksums follow where that was asked.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "gateway/tests/bench_gateway.hpp"
+
+namespace natxy::gateway::test {
+namespace {
+
+class Corruption : public testing::Test {
+ protected:
+  // Calls `check(is_ipv6, index of the field, is_fixed)` for every case.
+  template <typename Check>
+  static void for_all(Check check) {
+    for (std::size_t i = 0; i < 4 * kCorruptFieldNames.size(); ++i) {
+      const bool is_ipv6 = i % 2 != 0;
+      const bool is_fixed = i % 4 >= 2;
+      SCOPED_TRACE(std::string(kCorruptFieldNames[i / 4]) + (is_ipv6 ? " IPv6" : " IPv4") +
+                   (is_fixed ? " fixed" : ""));
+      check(is_ipv6, i / 4, is_fixed);
+    }
+  }
+  static UdpFrame frame(bool is_ipv6, std::size_t data_octets = 18) {
+    if (!is_ipv6) return {.data_octets = data_octets};
+    return {.source = "2001:2::2", .destination = "2001:2:0:8000::2", .data_octets = data_octets};
+  }
+  static Seen pass(const std::string& faults, const UdpFrame& wanted) {
+    BenchGateway bench(config_with(faults));
+    bench.receive(Side::kLeft, make_udp(wanted), 1);
+    return bench.departures().at(0).frame;
+  }
+  static std::string order(std::size_t field, bool is_fixed) {
+    return std::string(R"({"kind": "corrupt", "every": 1, "field": ")") +
+           kCorruptFieldNames[field] + R"(", "fix_checksum": )" + (is_fixed ? "true" : "false") +
+           "}";
+  }
+};
+
+struct Expected {
+  std::size_t offset_ipv4;  // of the changed octet
+  std::size_t offset_ipv6;
+};
+
+// By CorruptField; data begin at 42 and 62, and have 18 octets.
+constexpr Expected kExpected[] = {{29, 37}, {33, 53}, {35, 55}, {37, 57}, {22, 21}, {59, 79},
+                                  {41, 61}, {25, 0},  {0, 0},   {39, 59}, {51, 71}};
+
+TEST_F(Corruption, ChangesItsFieldAlone) {
+  for_all([](bool is_ipv6, std::size_t index, bool is_fixed) {
+    const auto field = static_cast<CorruptField>(index);
+    const auto before = pass("", frame(is_ipv6));
+    const auto after = pass(order(index, is_fixed), frame(is_ipv6));
+    if (is_ipv6 && field == CorruptField::kIpChecksum) {
+      EXPECT_EQ(before.frame, after.frame);
+      return;
+    }
+    if (field == CorruptField::kLength) return;  // has a test of its own
+    const auto offset = is_ipv6 ? kExpected[index].offset_ipv6 : kExpected[index].offset_ipv4;
+    ASSERT_EQ(before.frame.size(), after.frame.size());
+    const auto udp_checksum = is_ipv6 ? 60U : 40U;
+    for (std::size_t i = 0; i < before.frame.size(); ++i) {
+      const bool is_ip_checksum = !is_ipv6 && (i == 24 || i == 25);
+      if (i == offset) {
+        EXPECT_EQ(before.frame[i] ^ after.frame[i], 1) << i;
+      } else if (is_fixed && (is_ip_checksum || i == udp_checksum || i == udp_checksum + 1)) {
+        continue;  // may follow
+      } else {
+        EXPECT_EQ(before.frame[i], after.frame[i]) << i;
+      }
+    }
+  });
+}
+
+bool breaks_ip_checksum(CorruptField field) {
+  return field == CorruptField::kSourceAddress || field == CorruptField::kDestinationAddress ||
+         field == CorruptField::kHopLimit || field == CorruptField::kIpChecksum;
+}
+
+TEST_F(Corruption, ChecksumsFollowOrNot) {
+  for_all([](bool is_ipv6, std::size_t index, bool is_fixed) {
+    const auto field = static_cast<CorruptField>(index);
+    const auto after = pass(order(index, is_fixed), frame(is_ipv6));
+    if (is_ipv6 && field == CorruptField::kIpChecksum) return;
+    const bool is_own_checksum =
+        field == CorruptField::kUdpChecksum || field == CorruptField::kIpChecksum;
+    const bool is_repaired = is_fixed && !is_own_checksum;
+    EXPECT_EQ(
+        after.ip_checksum_is_right(),
+        is_ipv6 || is_repaired || (!breaks_ip_checksum(field) && field != CorruptField::kLength));
+    const bool is_outside_udp =
+        field == CorruptField::kHopLimit || field == CorruptField::kIpChecksum;
+    EXPECT_EQ(after.udp_checksum_is_right(), is_repaired || is_outside_udp);
+  });
+}
+
+TEST_F(Corruption, IsCounted) {
+  for_all([](bool is_ipv6, std::size_t index, bool is_fixed) {
+    BenchGateway bench(config_with(order(index, is_fixed)));
+    bench.receive(Side::kLeft, make_udp(frame(is_ipv6)), 1);
+    const bool has_field =
+        !is_ipv6 || static_cast<CorruptField>(index) != CorruptField::kIpChecksum;
+    for (std::size_t i = 0; i < kCorruptFieldNames.size(); ++i) {
+      EXPECT_EQ(bench.forward().corrupted[i], i == index && has_field ? 1U : 0U);
+    }
+  });
+}
+
+class LengthCorruption : public Corruption {};
+
+TEST_F(LengthCorruption, AddsAnOctetToBothLengths) {
+  for (const bool is_ipv6 : {false, true}) {
+    const auto before = pass("", frame(is_ipv6));
+    const auto after =
+        pass(order(static_cast<std::size_t>(CorruptField::kLength), true), frame(is_ipv6));
+    EXPECT_EQ(after.frame.size(), before.frame.size() + 1);
+    EXPECT_EQ(read16(after.udp() + 4), after.udp_octets());
+    EXPECT_EQ(read16(after.ip_header() + (is_ipv6 ? 4 : 2)),
+              after.frame.size() - 14 - (is_ipv6 ? 40 : 0));
+    EXPECT_TRUE(after.ip_checksum_is_right());
+    EXPECT_TRUE(after.udp_checksum_is_right());
+  }
+}
+
+TEST_F(LengthCorruption, TakesAnOctetAwayAtTheMtu) {
+  for (const bool is_ipv6 : {false, true}) {
+    const std::size_t data = 1500 - 8 - (is_ipv6 ? 40 : 20);
+    const auto after =
+        pass(order(static_cast<std::size_t>(CorruptField::kLength), true), frame(is_ipv6, data));
+    EXPECT_EQ(after.frame.size(), 14 + 1499U);
+    EXPECT_EQ(read16(after.udp() + 4), after.udp_octets());
+    EXPECT_TRUE(after.ip_checksum_is_right());
+    EXPECT_TRUE(after.udp_checksum_is_right());
+  }
+}
+
+TEST_F(Corruption, EveryKthFrameOnly) {
+  BenchGateway bench(config_with(R"({"kind": "corrupt", "every": 4, "field": "source_port"})"));
+  bench.receive_row(10, 1000);
+  for (const auto& departure : bench.departures()) {
+    const bool is_due = departure.frame.first_octet() % 4 == 0;
+    EXPECT_EQ(read16(departure.frame.udp()), is_due ? 1001 : 1000);
+  }
+}
+
+TEST_F(Corruption, OfAFrameThatIsCorruptedAlready) {
+  const auto after = pass(order(static_cast<std::size_t>(CorruptField::kIpChecksum), false) + "," +
+                              order(static_cast<std::size_t>(CorruptField::kSourcePort), true),
+                          frame(false));
+  EXPECT_EQ(read16(after.udp()), 1001);
+  EXPECT_FALSE(after.ip_checksum_is_right());
+  EXPECT_TRUE(after.udp_checksum_is_right());
+}
+
+}  // namespace
+}  // namespace natxy::gateway::test
