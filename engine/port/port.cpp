@@ -18,8 +18,9 @@ constexpr unsigned kDeferred = 256;
 constexpr std::uint16_t kSmallestDataRoom = RTE_MBUF_DEFAULT_BUF_SIZE;
 constexpr std::uint16_t kEthernetOverhead = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 constexpr unsigned kInCaches = 512;  // frames that one core's cache of a pool may hold
-// After a tester was killed its XDP program may stay for about a second.
-constexpr milliseconds kXdpPatience{2000};
+// After a tester was killed its XDP program may stay for about a second; a memif's server may be
+// starting as we are.
+constexpr milliseconds kPatience{2000};
 
 std::string side_name(spec::Side side) {
   return side == spec::Side::kLeft ? "left" : "right";
@@ -44,6 +45,21 @@ void check_interface(const PortOptions& options) {
   }
 }
 
+// How long a device may need until another process lets it start.
+milliseconds patience_for(const DeviceString& device) {
+  const bool memif_client =
+      device.driver == "net_memif" && device.argument("role").value_or("client") != "server";
+  return device.driver == "net_af_xdp" || memif_client ? kPatience : milliseconds(0);
+}
+
+std::string reason(const DeviceString& device, int status) {
+  if (device.driver == "net_memif" && status == -1) {  // a number of the driver's own
+    return "no server listens at " + device.argument("socket").value_or("its socket") +
+           ", a gateway that has been started is right";
+  }
+  return rte_strerror(-status);
+}
+
 template <typename Open>
 auto insist(milliseconds patience, Open open) {
   const auto end = steady_clock::now() + patience;
@@ -63,8 +79,7 @@ std::unique_ptr<Port> Port::open(const PortOptions& options) {
   check_interface(options);
   try {
     check_arguments(options.device, options.mtu_bytes);
-    const auto patience = options.device.driver == "net_af_xdp" ? kXdpPatience : milliseconds(0);
-    return insist(patience, [&] {
+    return insist(patience_for(options.device), [&] {
       return std::make_unique<Port>(options, EthDevice::probe(options.device));
     });
   } catch (const spec::TrialError& error) {
@@ -91,9 +106,10 @@ Port::Port(const PortOptions& options, EthDevice device)
 
 void Port::check(int status, const char* what) const {
   if (status >= 0) return;
-  throw spec::TrialError(spec::ErrorKind::kDevice,
-                         "the device \"" + options_.device.text + "\" does not " + what + " (" +
-                             rte_strerror(-status) + "); DPDK's own words are on standard error");
+  throw spec::TrialError(spec::ErrorKind::kDevice, "the device \"" + options_.device.text +
+                                                       "\" does not " + what + " (" +
+                                                       reason(options_.device, status) +
+                                                       "); DPDK's own words are on standard error");
 }
 
 unsigned Port::tx_queues_to_use(unsigned limit) const {
