@@ -124,7 +124,10 @@ class Arrival {
     for (unsigned i = 0; i < lot.size; ++i) {
       const auto* frame = lot.frames[i];
       good[i] = lot.layouts[i] == layout_ && lot.sizes[i] == octets_;
-      if (!good[i]) [[unlikely]] continue;
+      if (!good[i]) [[unlikely]] {
+        udp[i] = sums[i] = 0;
+        continue;
+      }
       sums[i] = pseudo_sum_;
       good[i] = ip_matches(frame, hop_limit) &&
                 addresses_match<kShape>(frame + layout_->source, values, i, sums[i]);
