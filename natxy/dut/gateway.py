@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from natxy.dut.addresses import AddressPlan
+from natxy.dut.execution import in_namespace
 from natxy.dut.ledger import Ledger
 from natxy.dut.links import LabLinks
 
@@ -26,7 +27,7 @@ class Site:
     def pinned(self, arguments: list[str]) -> list[str]:
         """The program, run on the gateway's CPU where it has one."""
         cpu = [] if self.cpu is None else ["taskset", "-c", str(self.cpu)]
-        return ["ip", "netns", "exec", self.namespace, *cpu, *arguments]
+        return in_namespace(self.namespace, [*cpu, *arguments])
 
 
 class Gateway(Protocol):
