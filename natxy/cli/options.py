@@ -47,7 +47,8 @@ JsonOption = Annotated[bool, typer.Option("--json", help="JSON on standard outpu
 
 # Progress goes to standard error: standard output is the result and nothing else.
 progress_console = Console(stderr=True)
-result_console = Console()
+# A file or a pipe has no width of its own: wide enough for every table.
+result_console = Console(width=None if sys.stdout.isatty() else 120)
 
 
 def seconds(option: str, value: float | None, default: Fraction) -> Fraction:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from rich import box
 from rich.table import Table
 
 from natxy.model.throughput_result import ThroughputResult
@@ -13,16 +14,15 @@ LABEL = "Throughput, frames a second per direction"
 
 
 def throughput_table(results: Sequence[ThroughputResult]) -> Table:
-    table = Table(title=title(results), title_justify="left", title_style="bold")
-    for name in ("DUT", "traffic", "frame"):
-        table.add_column(name, no_wrap=True)
+    table = Table(title=title(results), title_justify="left", title_style="bold", box=box.SIMPLE)
     summaries = [summary(result.rates_fps) for result in results]
-    names = ["median", "min", "max", "n", *percentile_names(summaries)]
-    names += ["mis-\ndelivered", "dupli-\ncates", "invalid\ntrials", "worst\nlateness"]
-    for name in names:
+    table.add_column("DUT, traffic, frame")
+    for name in rate_columns(summaries):
         table.add_column(name, justify="right", no_wrap=True)
+    for name in ("n", "mis-\ndelivered", "dupli-\ncated", "invalid\ntrials", "worst\nlateness"):
+        table.add_column(name, justify="right")
     for result, figures in zip(results, summaries, strict=True):
-        table.add_row(*_row(result, figures))
+        table.add_row(*_row(result, figures, separate=len(rate_columns(summaries)) > 3))
     return table
 
 
@@ -32,10 +32,11 @@ def title(results: Sequence[ThroughputResult]) -> str:
     return f"{LABEL}{rfc}"
 
 
-def percentile_names(summaries: Sequence[Summary]) -> tuple[str, str]:
+def rate_columns(summaries: Sequence[Summary]) -> tuple[str, ...]:
     """Under 100 repetitions P1 and P99 are minimum and maximum, and the table says so."""
-    extremes = any(figures.percentiles_are_extremes for figures in summaries)
-    return ("P1\n(= min)", "P99\n(= max)") if extremes else ("P1", "P99")
+    if all(figures.percentiles_are_extremes for figures in summaries):
+        return ("median", "min = P1", "max = P99")
+    return ("median", "min", "max", "P1", "P99")
 
 
 def notes(results: Sequence[ThroughputResult]) -> list[str]:
@@ -48,16 +49,15 @@ def figure(result: ThroughputResult, rate_fps: float) -> str:
     return ("≥ " if result.is_lower_bound(rate_fps) else "") + rate(rate_fps)
 
 
-def _row(result: ThroughputResult, figures: Summary) -> list[str]:
-    shown = (figures.median, figures.minimum, figures.maximum)
+def _row(result: ThroughputResult, figures: Summary, *, separate: bool) -> list[str]:
+    shown = [figures.median, figures.minimum, figures.maximum]
+    if separate:
+        shown += [figures.p1, figures.p99]
+    versions = f"IPv{result.left_ip_version}-IPv{result.right_ip_version}"
     return [
-        result.dut,
-        f"IPv{result.left_ip_version}-IPv{result.right_ip_version} {_direction(result)}",
-        f"{result.frame_size_bytes} B",
+        f"{result.dut}\n{versions} {_direction(result)}, {result.frame_size_bytes} B",
         *(figure(result, rate_fps) for rate_fps in shown),
         str(figures.n),
-        figure(result, figures.p1),
-        figure(result, figures.p99),
         str(result.misdelivered),
         str(result.duplicated),
         str(result.invalid_trials),

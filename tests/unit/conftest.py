@@ -1,0 +1,56 @@
+"""A testbed, and an engine that is a script."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from natxy.model.testbed import Testbed, read_testbed
+from natxy.model.traffic import TrafficPlan
+
+FAKE_ENGINE = Path(__file__).with_name("fake_engine.py")
+NAT64 = """\
+[tester]
+cores = [0]
+
+[tester.left]
+device = "fake0"
+ipv6_real = "2001:2::2"
+ipv4_virtual = "198.18.0.2"
+next_hop_ipv6 = "2001:2::1"
+
+[tester.right]
+device = "fake1"
+ipv4_real = "198.19.0.2"
+ipv6_virtual = "2001:2:0:1000::2"
+next_hop_ipv4 = "198.19.0.1"
+
+[traffic]
+left_ip_version = 6
+right_ip_version = 4
+"""
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The fake engine's command; it is also what NATXY_ENGINE names."""
+    monkeypatch.setenv("NATXY_ENGINE", str(FAKE_ENGINE))
+    return [sys.executable, str(FAKE_ENGINE)]
+
+
+@pytest.fixture
+def testbed_file(tmp_path: Path) -> Path:
+    path = tmp_path / "testbed.toml"
+    path.write_text(NAT64)
+    return path
+
+
+@pytest.fixture
+def nat64(testbed_file: Path) -> TrafficPlan:
+    testbed, source = read_testbed(testbed_file)
+    return TrafficPlan(testbed=testbed, source=source)
+
+
+@pytest.fixture
+def nat64_testbed(nat64: TrafficPlan) -> Testbed:
+    return nat64.testbed

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""An engine that is a script: it speaks the protocol and has a gateway of known capacity.
+
+FAKE_CAPACITY_FPS: above it, frames are lost. FAKE_LIMIT_FPS: above it, trials are invalid.
+FAKE_MODE: what it does wrong.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+Json = dict[str, Any]
+
+CAPACITY_FPS = int(os.environ.get("FAKE_CAPACITY_FPS", "50000"))
+LIMIT_FPS = int(os.environ.get("FAKE_LIMIT_FPS", "1000000"))
+LINK_MBPS = int(os.environ.get("FAKE_LINK_MBPS", "0"))
+MODE = os.environ.get("FAKE_MODE", "")
+MISDELIVERED = ["malformed", "checksum", "number", "length", "address", "port", "hop_limit"]
+
+
+def say(event: Json) -> None:
+    sys.stdout.write(json.dumps(event) + "\n")
+    sys.stdout.flush()
+
+
+def hello() -> None:
+    names = {"driver": "fake", "interface": None, "mac": "02:00:00:00:00:01", "offloads": []}
+    numbers = {"mtu_bytes": 1500, "link_speed_mbps": LINK_MBPS, "rx_ring_frames": 2048}
+    port = {**names, **numbers, "refusal": "tester", "numa_node": -1, "device": "fake"}
+    say(
+        {
+            "event": "hello",
+            "protocol": 2 if MODE == "other-protocol" else 1,
+            "engine_version": "0",
+            "dpdk_version": "none",
+            "tsc_hz": 10**9,
+            "tsc_invariant": True,
+            "huge_pages": False,
+            "cpu_model": "fake",
+            "kernel": "fake",
+            "main_cpus": [0],
+            "workers": [{"cpu": 0}],
+            "ports": [{"side": side, **port} for side in ("left", "right")],
+        }
+    )
+
+
+def distribution(count: int, lowest: float, highest: float) -> Json:
+    names = ("mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns")
+    middle = dict.fromkeys(names, (lowest + highest) / 2)
+    buckets = [[lowest, count - 1], [highest, 1]] if count > 1 else []
+    return {"count": count, "min_ns": lowest, "max_ns": highest, "buckets": buckets, **middle}
+
+
+def counters(sent: int, lost: int) -> Json:
+    return {
+        "sent": sent,
+        "received": sent - lost,
+        "lost": lost,
+        **dict.fromkeys(("duplicated", "reordered", "late", "negative_delays"), 0),
+        "misdelivered": {**dict.fromkeys(MISDELIVERED, 0), "total": 0},
+        "hop_limit": 63,
+        "delay": distribution(sent - lost, 1000.0, 90000.0),
+    }
+
+
+def stream_result(stream: Json) -> Json:
+    frames = sum(segment["frames"] for segment in stream["segments"])
+    rate = stream["segments"][0]["rate_fps"]
+    kind = "foreground" if stream["foreground"] else "background"
+    kinds: Json = {"foreground": None, "background": None}
+    kinds[kind] = counters(frames, 1 if rate > CAPACITY_FPS else 0)
+    return {
+        "phase": "test",
+        "direction": stream["direction"],
+        "due": frames,
+        "refused_by_gateway": 0,
+        "refused_by_port": 0,
+        "largest_burst": 1,
+        "sending_ns": 1e6,
+        "first_departure_ns": 0.0,
+        "lateness": distribution(frames, 0.0, 1500.0),
+        "send_call": distribution(frames, 100.0, 200.0),
+        "kinds": kinds,
+    }
+
+
+def port_result(side: str) -> Json:
+    moved = ("foreign", "neighbour", "rx_missed", "rx_errors", "rx_no_buffer", "tx_errors")
+    gaps = {"worst_poll_gap_ns": 1.0, "tolerable_poll_gap_ns": 2.0}
+    return {"side": side, **dict.fromkeys(moved, 0), "kernel_rx_dropped": 0, **gaps}
+
+
+def result(spec: Json) -> Json:
+    streams = spec["phases"][0]["streams"]
+    valid = streams[0]["segments"][0]["rate_fps"] <= LIMIT_FPS
+    return {
+        "version": 1,
+        "seed": spec["seed"],
+        "nonce": spec["nonce"],
+        "valid": valid,
+        "invalid_reasons": [] if valid else ["forward: a frame left too late"],
+        "preparation_ns": 1e6,
+        "duration_ns": 1e6,
+        "delay_definition": "none at all",
+        "streams": [stream_result(stream) for stream in streams],
+        "ports": [port_result("left"), port_result("right")],
+        "workers": [],
+        "faults": [],
+    }
+
+
+def die() -> None:
+    print("EAL: something terrible", file=sys.stderr, flush=True)
+    os.kill(os.getpid(), 9)
+
+
+def trial(request: Json, cancelled: threading.Event) -> None:
+    number = request["id"]
+    if MODE == "die":
+        die()
+    if MODE == "silent":
+        return
+    progress = {"event": "progress", "id": number, "stage": "sending", "elapsed_ns": 1}
+    counts = {"forward": 1, "reverse": 0}
+    say({**progress, "duration_ns": 2, "sent": counts, "received": counts})
+    if MODE == "deaf":
+        sentence = "right: probes do not come through from left"
+        say({"event": "error", "id": number, "kind": "warm-up", "message": sentence})
+        return
+    if MODE == "endless" and cancelled.wait(30):
+        say({"event": "error", "id": number, "kind": "cancelled", "message": "cancelled"})
+        return
+    say({"event": "result", "id": number, "result": result(request["spec"])})
+
+
+def main() -> None:
+    if MODE == "no-device":
+        sentence = f"{sys.argv[2]}: there is no such device"
+        say({"event": "error", "kind": "device", "message": sentence})
+        sys.exit(2)
+    hello()
+    cancelled = threading.Event()
+    for line in sys.stdin:
+        request = json.loads(line)
+        if request["request"] == "trial":
+            threading.Thread(target=trial, args=(request, cancelled)).start()
+        elif request["request"] == "cancel":
+            cancelled.set()
+        elif MODE != "stubborn":
+            break
+    if MODE == "stubborn":
+        time.sleep(60)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""The search against gateways and testers of known limits."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from natxy.model.verdict import Limit, Verdict
+from natxy.search.bisection import Bisection, SearchError
+
+RATES = st.integers(1, 10**9)
+ERRORS = st.one_of(
+    st.builds(SearchError, rate_fps=st.integers(1, 10**6)),
+    st.builds(SearchError, fraction=st.fractions(Fraction(1, 10**6), Fraction(1, 2))),
+)
+
+
+def run(search: Bisection, *, capacity: int, tester: int = 2**40) -> list[tuple[int, Verdict]]:
+    """Searches where the gateway forwards up to `capacity` and the tester works up to `tester`."""
+    told = []
+    while (rate := search.next()) is not None:
+        verdict = Verdict.PASS if rate <= capacity else Verdict.FAIL
+        if rate > tester:
+            verdict = Verdict.INVALID
+        search.tell(rate, verdict)
+        told.append((rate, verdict))
+        assert len(told) < 1000, "the search does not end"
+    return told
+
+
+@given(capacity=st.integers(0, 10**9), upper=RATES, error=ERRORS)
+def test_the_result_is_within_the_error_below_the_capacity(
+    capacity: int, upper: int, error: SearchError
+) -> None:
+    search = Bisection(upper_fps=upper, error=error)
+    told = run(search, capacity=capacity)
+    result = search.result_fps or 0
+    assert result == 0 or (result, Verdict.PASS) in told
+    if capacity >= upper:
+        assert (result, search.limit, len(told)) == (upper, Limit.MAXIMUM, 1)
+    else:
+        assert result <= capacity < result + error.at(result)
+        assert search.limit is Limit.DUT
+
+
+@given(capacity=RATES, upper=RATES, first=RATES, error=ERRORS)
+def test_going_up_finds_the_same(capacity: int, upper: int, first: int, error: SearchError) -> None:
+    search = Bisection(upper_fps=upper, first_fps=first, error=error)
+    told = run(search, capacity=capacity)
+    result = search.result_fps or 0
+    assert told[0][0] == min(first, upper)
+    assert all(1 <= rate <= upper for rate, _ in told)
+    assert result == 0 or (result, Verdict.PASS) in told
+    reachable = min(capacity, upper)
+    assert result <= reachable
+    assert result == upper or reachable < result + error.at(result)
+
+
+@given(capacity=RATES, tester=RATES, upper=RATES, repeats=st.integers(0, 4))
+def test_a_tester_too_slow_makes_a_lower_bound_and_never_a_lower_figure(
+    capacity: int, tester: int, upper: int, repeats: int
+) -> None:
+    search = Bisection(upper_fps=upper, invalid_repeats=repeats)
+    told = run(search, capacity=capacity, tester=tester)
+    result = search.result_fps or 0
+    reachable = min(capacity, tester, upper)
+    assert result <= reachable
+    assert result == upper or reachable < result + search.error.at(result)
+    if result < upper and tester < capacity:
+        assert search.limit is Limit.TESTER
+    invalid = [rate for rate, verdict in told if verdict is Verdict.INVALID]
+    assert all(invalid.count(rate) == repeats + 1 for rate in invalid)
+
+
+def test_an_invalid_trial_is_repeated_and_forgotten_once_it_is_valid() -> None:
+    search = Bisection(upper_fps=1000, invalid_repeats=3)
+    for _ in range(3):
+        assert search.next() == 1000
+        search.tell(1000, Verdict.INVALID)
+    assert search.next() == 1000
+    search.tell(1000, Verdict.PASS)
+    assert search.next() is None
+    assert (search.result_fps, search.limit) == (1000, Limit.MAXIMUM)
+
+
+def test_without_a_maximum_the_rate_doubles_until_it_fails() -> None:
+    search = Bisection(upper_fps=2**33, first_fps=1000, error=SearchError(rate_fps=1))
+    told = run(search, capacity=5000)
+    assert [rate for rate, _ in told[:4]] == [1000, 2000, 4000, 8000]
+    assert search.result_fps == 5000
+
+
+def test_the_lower_end_is_tested_if_all_above_it_fails() -> None:
+    search = Bisection(lower_fps=100, upper_fps=200, error=SearchError(rate_fps=50))
+    assert run(search, capacity=100)[-1] == (100, Verdict.PASS)
+    assert search.result_fps == 100
+    search = Bisection(lower_fps=100, upper_fps=200, error=SearchError(rate_fps=50))
+    run(search, capacity=99)
+    assert search.result_fps is None
+
+
+def test_an_empty_bracket_is_refused() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        Bisection(lower_fps=5, upper_fps=5)

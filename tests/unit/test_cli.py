@@ -1,0 +1,181 @@
+"""What a person types: good input does, bad input is one sentence and a non-zero status."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from natxy.cli import run
+from natxy.cli.options import repeat_command, search_error
+from natxy.errors import ConfigurationError
+from natxy.model.testbed import read_testbed
+
+Captured = pytest.CaptureFixture[str]
+
+
+def complaint(capsys: Captured, *arguments: object, status: int = 2) -> str:
+    assert run([str(argument) for argument in arguments]) == status
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.strip().splitlines()
+    assert lines[-1].startswith("natxy: ")
+    return lines[-1].removeprefix("natxy: ")
+
+
+@pytest.mark.parametrize("kind", ["pci", "namespace"])
+def test_init_writes_a_testbed_that_can_be_read(
+    kind: str, tmp_path: Path, capsys: Captured
+) -> None:
+    path = tmp_path / "testbed.toml"
+    assert run(["init", "--kind", kind, str(path)]) == 0
+    testbed, _ = read_testbed(path)
+    assert testbed.dut["kind"] in ("none", "namespace")
+    capsys.readouterr()
+    assert "already" in complaint(capsys, "init", path)
+
+
+@pytest.mark.parametrize("kind", ["pci", "namespace"])
+def test_what_is_commented_out_in_a_testbed_can_be_read_too(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "testbed.toml"
+    run(["init", "--kind", kind, str(path)])
+    lines = path.read_text().split("[dut]")[0].splitlines()
+    path.write_text("\n".join(line.removeprefix("# ") if "=" in line or line.startswith("# [")
+                              else line for line in lines))  # fmt: skip
+    testbed, _ = read_testbed(path)
+    assert testbed.traffic.left_field.mode == "pseudorandom"
+    assert testbed.tester.memory_mb == 512
+
+
+def test_a_trial_as_text_and_as_json(
+    engine: list[str], testbed_file: Path, capsys: Captured
+) -> None:
+    assert run(["trial", str(testbed_file), "--rate", "1000", "--seed", "5"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("PASS: all 2,000 frames")
+    assert "delay" in text
+    assert "█" in text
+    assert run(["trial", str(testbed_file), "--rate", "100000", "--json"]) == 0
+    output = json.loads(capsys.readouterr().out)
+    assert output["verdict"] == "FAIL"
+    assert output["result"]["streams"][0]["kinds"]["foreground"]["lost"] == 1
+
+
+def test_an_invalid_trial_has_a_status(
+    engine: list[str], testbed_file: Path, capsys: Captured
+) -> None:
+    assert run(["trial", str(testbed_file), "--rate", "2000000", "--duration", "0.1"]) == 1
+    assert "invalid: forward: a frame left too late" in capsys.readouterr().out
+
+
+def test_a_trial_from_a_spec(engine: list[str], testbed_file: Path, capsys: Captured) -> None:
+    examples = Path(__file__).parents[2] / "schemas/examples/spec"
+    spec = examples / "valid/stateless-nat64.json"
+    assert run(["trial", str(testbed_file), "--spec", str(spec), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["result"]["seed"] == 42
+    bad = examples / "invalid/frame-of-83.json"
+    sentence = complaint(capsys, "trial", testbed_file, "--spec", bad)
+    assert "frame_size_bytes: 83 is out of range" in sentence
+
+
+def test_throughput_end_to_end(
+    engine: list[str], testbed_file: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    folder = tmp_path / "out"
+    options = ["--profile", "quick", "--error", "10", "--seed", "3", "--output", str(folder)]
+    assert run(["throughput", str(testbed_file), *options]) == 0
+    captured = capsys.readouterr()
+    assert "Does not conform to RFC 2544" in captured.out
+    assert "seed 3" in captured.out
+    assert "FAIL" in captured.err
+    assert "s left" in captured.err
+    result = json.loads((folder / "results.json").read_text())[0]
+    assert 49_990 < result["rate_fps_per_direction"] <= 50_000
+    last = (folder / "journal.jsonl").read_text().splitlines()[-1]
+    assert json.loads(last)["record"] == "throughput"
+    again = complaint(capsys, "throughput", testbed_file, *options)
+    assert "already" in again
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--rate", "0"], "--rate: 0 is out of range, 1 to 8589934592 is right"),
+        (["--rate", "-5"], "--rate: -5 is out of range"),
+        (["--rate", "1", "--duration", "0"], "--duration: 0 is out of range"),
+        (["--rate", "1", "--duration", "nan"], "--duration: nan is not a number of seconds"),
+        (["--rate", "1", "--drain", "-1"], "--drain: -1 is out of range"),
+        (["--rate", "1", "--frame-size", "83"], "--frame-size: frame_size_bytes: 83 is out of"),
+        (["--rate", "1", "--direction", "up"], '--direction: direction: "up" is not known'),
+        (["--rate", "1", "--seed", "-1"], "--seed: -1 is out of range"),
+        (["--rate", "many"], "Invalid value for '--rate'"),
+        (["--rate", "1", "--colour"], "No such option: --colour"),
+        ([], "--rate, --spec: one of them is right"),
+    ],
+)
+def test_bad_options_of_a_trial(
+    engine: list[str], testbed_file: Path, capsys: Captured, arguments: list[str], sentence: str
+) -> None:
+    assert complaint(capsys, "trial", testbed_file, *arguments).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--max-rate", "0"], "--max-rate: 0 is out of range"),
+        (["--repetitions", "0"], "--repetitions: 0 is out of range"),
+        (["--error", "0"], '--error: "0" is no error'),
+        (["--error", "0%"], '--error: "0%" is no error'),
+        (["--profile", "slow"], '--profile: "slow" is not known, rfc or quick is'),
+    ],
+)
+def test_bad_options_of_throughput(
+    engine: list[str], testbed_file: Path, capsys: Captured, arguments: list[str], sentence: str
+) -> None:
+    assert complaint(capsys, "throughput", testbed_file, *arguments).startswith(sentence)
+
+
+def test_a_file_that_is_not_there(engine: list[str], tmp_path: Path, capsys: Captured) -> None:
+    sentence = complaint(capsys, "trial", tmp_path / "no.toml", "--rate", "1")
+    assert sentence.endswith("there is no such file")
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "sentence"),
+    [
+        ("no-device", 2, "fake0: there is no such device"),
+        ("deaf", 1, "right: probes do not come through from left"),
+        ("die", 1, "natxy-engine (process "),
+    ],
+)
+def test_what_the_engine_cannot_do(
+    engine: list[str],
+    testbed_file: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    status: int,
+    sentence: str,
+) -> None:
+    monkeypatch.setenv("FAKE_MODE", mode)
+    said = complaint(capsys, "trial", testbed_file, "--rate", "1000", status=status)
+    assert said.startswith(sentence)
+
+
+def test_an_unknown_dut_is_refused(engine: list[str], testbed_file: Path, capsys: Captured) -> None:
+    testbed_file.write_text(testbed_file.read_text() + '\n[dut]\nkind = "nonsense"\n')
+    sentence = complaint(capsys, "trial", testbed_file, "--rate", "1000")
+    assert "dut" in sentence
+    assert "nonsense" in sentence
+
+
+def test_the_error_of_a_search() -> None:
+    assert str(search_error("0.1%")) == "0.1 %"
+    assert str(search_error("100")) == "100 fps"
+    assert search_error("0.1%").at(1_000_000) == 1000
+    with pytest.raises(ConfigurationError):
+        search_error("a bit")
+
+
+def test_the_command_that_repeats_a_measurement() -> None:
+    words = ["throughput", "my bed.toml", "--seed", "1", "--output=x", "--error", "0.5%"]
+    assert repeat_command(9, words) == "natxy throughput 'my bed.toml' --error 0.5% --seed 9"

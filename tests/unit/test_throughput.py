@@ -1,0 +1,271 @@
+"""The whole procedure against an engine that is a script: what it finds, keeps and prints."""
+
+import json
+import resource
+from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from rich.console import Console
+
+from natxy.campaign.journal import Journal, read_journal
+from natxy.campaign.provenance import provenance
+from natxy.dut.base import TesterPort, TesterPorts
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError, StorageError, TesterLimit
+from natxy.model.throughput_result import ThroughputResult
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.observer import Observer
+from natxy.procedure.profile import QUICK, RFC, departures
+from natxy.procedure.seeds import nonce, repetition_seed
+from natxy.procedure.setup import set_up, with_ports
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.timing import Timing
+from natxy.report.results_json import result_entry, write_results
+from natxy.report.throughput_table import notes, throughput_table
+from natxy.search.bisection import SearchError
+
+
+class Measure(Protocol):
+    def __call__(
+        self,
+        asked: ThroughputPlan,
+        observer: Observer | None = None,
+        *,
+        capacity: int = 50_000,
+        limit: int = 10**9,
+        link_mbps: int = 0,
+        dut: NoDut | None = None,
+    ) -> ThroughputResult: ...
+
+
+FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))
+
+
+class Kept(Observer):
+    def __init__(self) -> None:
+        self.trials: list[TrialRecord] = []
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        self.trials.append(trial)
+
+
+def plan(**changes: object) -> ThroughputPlan:
+    values: dict[str, object] = {"timing": FAST, "seed": 7, "repetitions": 2} | changes
+    return ThroughputPlan(**values)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def measure(engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch) -> Measure:
+    """A measurement of the fake gateway of this capacity, by a tester of this limit."""
+
+    def run(
+        asked: ThroughputPlan,
+        observer: Observer | None = None,
+        *,
+        capacity: int = 50_000,
+        limit: int = 10**9,
+        link_mbps: int = 0,
+        dut: NoDut | None = None,
+    ) -> ThroughputResult:
+        monkeypatch.setenv("FAKE_CAPACITY_FPS", str(capacity))
+        monkeypatch.setenv("FAKE_LIMIT_FPS", str(limit))
+        monkeypatch.setenv("FAKE_LINK_MBPS", str(link_mbps))
+        with set_up(nat64.testbed, nat64.source, dut or NoDut()) as setup:
+            return throughput(asked, setup, observer)
+
+    return run
+
+
+def test_the_capacity_is_found(measure: Measure) -> None:
+    kept = Kept()
+    result = measure(plan(error=SearchError(rate_fps=1)), kept)
+    assert result.rates_fps == [50_000, 50_000]
+    assert not result.is_lower_bound(50_000)
+    assert {r.limit for r in result.repetitions} == {Limit.DUT}
+    assert len({r.seed for r in result.repetitions}) == 2
+    assert len({trial.result.nonce for trial in kept.trials}) == len(kept.trials)
+    assert [trial.number for trial in kept.trials] == list(range(1, len(kept.trials) + 1))
+    entry = result_entry(result)
+    assert (entry["rate_fps_per_direction"], entry["bound"]) == (50_000, "exact")
+    assert entry["worst_lateness_us"] == 1.5
+
+
+def test_a_slow_tester_yields_a_lower_bound(measure: Measure) -> None:
+    result = measure(plan(error=SearchError(rate_fps=100), repetitions=1), limit=20_000)
+    assert 19_900 < result.rates_fps[0] <= 20_000
+    assert result.repetitions[0].limit is Limit.TESTER
+    assert result.invalid_trials >= 4
+    assert result_entry(result)["bound"] == "lower"
+    assert f"≥ {result.rates_fps[0]:,}" in shown(result)
+    assert any("limited by the tester" in note for note in notes([result]))
+
+
+def test_the_medias_rate_is_no_lower_bound(measure: Measure) -> None:
+    """10 Mbit/s, the larger frame of 84 + 20 octets: 12,019 frames a second."""
+    result = measure(plan(repetitions=1), link_mbps=10)
+    assert result.rates_fps == [12_019]
+    assert result_entry(result)["bound"] == "exact"
+    assert any("media" in note for note in notes([result]))
+
+
+def test_a_given_maximum_that_passes_is_a_lower_bound(measure: Measure) -> None:
+    result = measure(plan(repetitions=1, max_rate_fps=5_000))
+    assert result.rates_fps == [5_000]
+    assert result_entry(result)["bound"] == "lower"
+
+
+def test_a_gateway_that_loses_at_every_rate_has_none(measure: Measure) -> None:
+    result = measure(plan(repetitions=1), capacity=0)
+    assert result.rates_fps == [0]
+    assert any("no rate passed" in note for note in notes([result]))
+
+
+def test_a_tester_that_can_do_nothing_is_an_error(measure: Measure) -> None:
+    with pytest.raises(TesterLimit, match="too late"):
+        measure(plan(repetitions=1), limit=0)
+
+
+def test_a_fault_of_the_dut_makes_the_trial_invalid(measure: Measure) -> None:
+    class Dozing(NoDut):
+        calls = 0
+
+        def trial_fault(self) -> str | None:
+            self.calls += 1
+            return "the gateway was descheduled" if self.calls == 1 else None
+
+    kept = Kept()
+    result = measure(plan(repetitions=1, error=SearchError(rate_fps=1)), kept, dut=Dozing())
+    assert kept.trials[0].verdict is Verdict.INVALID
+    assert kept.trials[0].invalid_reasons == ("the gateway was descheduled",)
+    assert kept.trials[1].rate_fps == kept.trials[0].rate_fps
+    assert (result.rates_fps, result.invalid_trials) == ([50_000], 1)
+
+
+def test_the_same_seed_sends_the_same_trials(measure: Measure) -> None:
+    first, second, other = Kept(), Kept(), Kept()
+    for kept, seed in ((first, 1), (second, 1), (other, 2)):
+        measure(plan(seed=seed, repetitions=1), kept)
+
+    def sent(kept: Kept) -> list[tuple[int, int, int]]:
+        return [(t.rate_fps, t.result.seed, t.result.nonce) for t in kept.trials]
+
+    assert sent(first) == sent(second) != sent(other)
+
+
+def test_seeds_and_nonces_differ() -> None:
+    assert len({nonce(5, trial) for trial in range(10_000)}) == 10_000
+    assert len({repetition_seed(seed, r) for seed in range(50) for r in range(50)}) == 2500
+
+
+def shown(result: ThroughputResult) -> str:
+    console = Console(file=StringIO(), width=120, color_system=None)
+    console.print(throughput_table([result]))
+    assert isinstance(console.file, StringIO)
+    text = console.file.getvalue()
+    assert "per direction" in text
+    assert "min = P1" in text
+    return text
+
+
+def test_departures_from_the_rfc_are_named() -> None:
+    assert departures(RFC.timing) == ()
+    assert departures(QUICK.timing)[0] == "trials of 0.2 s, not 60 s (section 24)"
+    assert len(departures(QUICK.timing)) == 3
+
+
+def test_the_journal_has_every_trial(measure: Measure, tmp_path: Path) -> None:
+    path = tmp_path / "results" / "journal.jsonl"
+    kept = Kept()
+    with Journal(path, {"seed": 7}) as journal:
+        measure(plan(repetitions=1), kept)
+        for trial in kept.trials:
+            journal.trial_ended(trial)
+    records = list(read_journal(path))
+    assert records[0] == {"record": "campaign", "version": 1, "seed": 7}
+    assert [TrialRecord.model_validate_json(json.dumps(r)) for r in records[1:]] == kept.trials
+    with pytest.raises(ConfigurationError, match="already"):
+        Journal(path, {})
+
+
+def test_a_full_disk_leaves_a_readable_journal(measure: Measure, tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    kept = Kept()
+    measure(plan(repetitions=1), kept)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Journal(path, {"seed": 7}) as journal:
+        journal.trial_ended(kept.trials[0])
+        full = path.stat().st_size + 100  # so that a part of the next line can be written
+        resource.setrlimit(resource.RLIMIT_FSIZE, (full, limits[1]))
+        try:
+            with pytest.raises(StorageError, match="cannot be written"):
+                journal.trial_ended(kept.trials[1])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes().endswith(b"\n")
+    assert [record["record"] for record in read_journal(path)] == ["campaign", "trial"]
+
+
+def test_results_are_written_whole_or_not_at_all(measure: Measure, tmp_path: Path) -> None:
+    result = measure(plan(repetitions=1, dut_name="fake"))
+    path = tmp_path / "results.json"
+    write_results(path, [result])
+    entry = json.loads(path.read_text())[0]
+    assert list(entry) == [
+        "dut",
+        "procedure",
+        "frame_size_bytes",
+        "direction",
+        "duration_s",
+        "repetitions",
+        "error_fps",
+        "seed",
+        "rate_fps_per_direction",
+        "bound",
+        "misdelivered",
+        "duplicated",
+        "invalid_trials",
+        "worst_lateness_us",
+    ]
+    assert (entry["dut"], entry["procedure"], entry["seed"]) == ("fake", "throughput", 7)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError):
+        write_results(tmp_path / "file" / "results.json", [result])
+    assert [path.name for path in tmp_path.glob("*") if path.name.startswith("tmp")] == []
+
+
+def test_a_median_above_all_lower_bounds_is_one_and_below_them_is_none(measure: Measure) -> None:
+    result = measure(plan(repetitions=1))
+    exact = result.repetitions[0].model_copy(update={"rate_fps": 100, "lower_bound": False})
+    bound = exact.model_copy(update={"rate_fps": 200, "lower_bound": True})
+    mixed = result.model_copy(update={"repetitions": (exact, exact, bound)})
+    assert not mixed.is_lower_bound(100)
+    assert mixed.is_lower_bound(200)
+
+
+def test_what_a_lab_made_replaces_what_was_written(nat64: TrafficPlan) -> None:
+    made = TesterPorts(
+        left=TesterPort(device="net_af_xdp0,iface=t0", ipv6_real="2001:2::9"),
+        right=TesterPort(device="net_af_xdp1,iface=t1"),
+        mtu_bytes=2000,
+    )
+    tester = with_ports(nat64.testbed, made).tester
+    assert (tester.left.device, tester.left.ipv6_real) == ("net_af_xdp0,iface=t0", "2001:2::9")
+    assert tester.left.ipv4_virtual == "198.18.0.2"
+    assert tester.mtu_bytes == 2000
+
+
+def test_the_journals_first_line_says_what_produced_it(
+    engine: list[str], nat64: TrafficPlan
+) -> None:
+    with set_up(nat64.testbed, nat64.source, NoDut()) as setup:
+        header = provenance(setup, seed=3, command=["natxy"])
+    assert header["seed"] == 3
+    assert header["tester"]["dpdk_version"] == "none"
+    assert header["dut"] == {"kind": "none"}
+    assert header["testbed"]["tester"]["left"]["ipv6_real"] == "2001:2::2"
+    json.dumps(header)

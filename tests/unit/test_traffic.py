@@ -1,0 +1,119 @@
+"""Which addresses frames leave and arrive with, for all four combinations of IP versions."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.model.addresses import IpVersion
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+from natxy.model.traffic import TrafficPlan, frames_of
+from natxy.model.trial_spec import AddressPair, Segment, TrialSpec
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import TrialPlan
+
+SEGMENTS = (Segment(frames=10, rate_fps=1, pause_ns=0),)
+EXAMPLE = Path(__file__).parents[2] / "schemas/examples/spec/valid/stateless-nat64.json"
+
+
+def port(side: str) -> dict[str, str]:
+    """Every address that a side can have, named after what it is."""
+    number = {"left": "18", "right": "19"}[side]
+    return {
+        "device": "fake",
+        "ipv4_real": f"198.{number}.0.2",
+        "ipv4_virtual": f"198.{number}.128.2",
+        "ipv6_real": f"2001:2:{number}::2",
+        "ipv6_virtual": f"2001:2:{number}:80::2",
+        "next_hop_mac": "02:00:00:00:00:01",
+    }
+
+
+def plan(**traffic: Any) -> TrafficPlan:
+    source = Source(name="test")
+    tester = {"left": port("left"), "right": port("right")}
+    testbed: Testbed = source.validated(Testbed, {"tester": tester, "traffic": traffic})
+    return TrafficPlan(testbed=testbed, source=source)
+
+
+def ends(pair: AddressPair) -> tuple[int, str, str]:
+    return pair.ip_version, pair.source.address, pair.destination.address
+
+
+@pytest.mark.parametrize("left", [4, 6])
+@pytest.mark.parametrize("right", [4, 6])
+def test_foreground_goes_to_the_virtual_address_where_versions_differ(
+    left: IpVersion, right: IpVersion
+) -> None:
+    forward, reverse = plan(left_ip_version=left, right_ip_version=right).streams(SEGMENTS)
+    seen = "real" if left == right else "virtual"
+    near, far = port("left"), port("right")
+    assert forward.foreground
+    assert reverse.foreground
+    assert ends(forward.foreground.departure) == (
+        left,
+        near[f"ipv{left}_real"],
+        far[f"ipv{left}_{seen}"],
+    )
+    assert ends(forward.foreground.arrival) == (
+        right,
+        near[f"ipv{right}_{seen}"],
+        far[f"ipv{right}_real"],
+    )
+    assert ends(reverse.foreground.departure) == (
+        right,
+        far[f"ipv{right}_real"],
+        near[f"ipv{right}_{seen}"],
+    )
+    assert forward.background is None
+
+
+def test_background_is_ipv6_from_real_to_real() -> None:
+    stream = plan(n=10, m=9, direction="reverse").streams(SEGMENTS)[0]
+    assert stream.direction == "reverse"
+    assert stream.background
+    assert stream.background.departure == stream.background.arrival
+    assert ends(stream.background.departure) == (
+        6,
+        port("right")["ipv6_real"],
+        port("left")["ipv6_real"],
+    )
+
+
+def test_networks_number_the_destination_and_fields_both_ends() -> None:
+    field = {"mode": "increasing", "min": 2, "max": 9, "ipv4_offset": 0}
+    stream = plan(right_networks=8, left_field=field).streams(SEGMENTS)[0]
+    traffic = stream.foreground
+    assert traffic
+    assert traffic.networks == 8
+    assert traffic.departure.destination.network_byte == 7
+    assert traffic.arrival.destination.network_byte == 2
+    assert traffic.departure.source.network_byte is None
+    assert (traffic.departure.source.field_byte, traffic.arrival.source.field_byte) == (14, 0)
+    assert (traffic.source_field.min, traffic.source_field.max) == (2, 9)
+    assert traffic.destination_field.mode == "fixed"
+    assert traffic.departure.destination.field_byte is None
+
+
+def test_the_example_of_the_protocol(nat64: TrafficPlan) -> None:
+    """The published NAT64 example's forward stream is what its testbed yields."""
+    expected = TrialSpec.model_validate_json(EXAMPLE.read_text()).phases[0].streams[0]
+    segments = (Segment(frames=1000, rate_fps=10000, pause_ns=0),)
+    assert nat64.streams(segments)[0] == expected
+
+
+def test_frame_counts_are_exact() -> None:
+    assert frames_of(10, Fraction("0.3")) == 3
+    assert frames_of(40_000_000, Fraction(3600)) == 144_000_000_000
+    assert frames_of(1, Fraction("0.2")) == 1
+
+
+def test_short_trials_run_under_the_real_time_policy(nat64: TrafficPlan) -> None:
+    def realtime(seconds: str) -> bool:
+        timing = Timing(duration_s=Fraction(seconds), drain_s=Fraction("0.05"))
+        return TrialPlan(traffic=nat64, timing=timing).realtime
+
+    assert realtime("0.2")
+    assert not realtime("60")
