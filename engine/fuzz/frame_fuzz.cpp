@@ -1,0 +1,106 @@
+// The frame parser must survive any octets, and the check of a whole burst must judge a frame as
+// the checks one by one do.
+//
+// An input is a choice of traffic, a number, and either a frame as it is or what to XOR a right
+// frame with: few random octets pass a checksum.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "flow/flow.hpp"
+#include "frame/arrival.hpp"
+#include "frame/departure.hpp"
+#include "port/neighbour_message.hpp"
+#include "traffic_cases.hpp"
+
+namespace {
+
+using namespace natxy;
+
+constexpr flow::Shape kShape{.addresses_vary = true};
+constexpr std::uint32_t kTag = frame::tag_of(1);
+constexpr std::uint16_t kFrameSizeBytes = 128;
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+struct Case {
+  explicit Case(const spec::Traffic& traffic)
+      : flow(traffic, 3),
+        departure(traffic, kFrameSizeBytes, {}),
+        arrival(traffic, kFrameSizeBytes) {}
+  flow::Flow flow;
+  frame::Departure departure;
+  frame::Arrival arrival;
+
+  [[nodiscard]] flow::ValueLot values(std::uint64_t ordinal) const {
+    flow::ValueLot lot;
+    flow.fill<kShape>(&ordinal, 1, lot);
+    return lot;
+  }
+  [[nodiscard]] std::vector<std::uint8_t> right_frame(std::uint64_t number) const {
+    auto octets = departure.octets();
+    frame::StampLot stamps;
+    const std::uint32_t lateness = 0;
+    stamps.fill(kTag, frame::StreamId(0), &number, &lateness, 1);
+    auto* start = octets.data();
+    departure.patch<kShape>(&start, 1, values(number), stamps);
+    return octets;
+  }
+};
+
+const std::array<Case, 4>& cases() {
+  using spec::IpVersion;
+  static const std::array<Case, 4> all{Case(tests::traffic(IpVersion::k4, IpVersion::k4)),
+                                       Case(tests::traffic(IpVersion::k6, IpVersion::k6)),
+                                       Case(tests::varied_traffic(IpVersion::k4, IpVersion::k4)),
+                                       Case(tests::varied_traffic(IpVersion::k6, IpVersion::k6))};
+  return all;
+}
+
+// Of exactly the frame's size on the heap, so that ASan sees a read beyond it.
+std::vector<std::uint8_t> frame_of(const Case& traffic, std::uint8_t choice,
+                                   std::span<const std::uint8_t> octets) {
+  if ((choice & 4U) == 0) return {octets.begin(), octets.end()};
+  auto frame = traffic.right_frame(choice >> 3U);
+  for (std::size_t i = 0; i + 1 < octets.size(); i += 2)
+    frame[octets[i] % frame.size()] ^= octets[i + 1];
+  return frame;
+}
+
+void judge(const Case& traffic, const frame::Claimed& claimed) {
+  frame::ArrivalLot lot;
+  lot.add(claimed);
+  const auto lot_values = traffic.values(claimed.stamp.number());
+  const auto at_once = traffic.arrival.right<kShape>(lot, lot_values, frame::kInitialHopLimit) == 1;
+  const auto one_by_one = frame::well_formed(claimed) && frame::checksums_right(claimed) &&
+                          traffic.arrival.check(claimed, lot_values.at(0),
+                                                frame::kInitialHopLimit) == frame::Defect::kNone;
+  check(at_once == one_by_one);
+}
+
+// What is read as a question gets an answer that is read as one, about the same address.
+void meet_neighbour(std::span<const std::uint8_t> octets) {
+  const auto message = port::parse_neighbour_message(octets);
+  if (!message || message->type != port::NeighbourMessage::Type::kQuestion) return;
+  const auto answer = port::answer(*message, {2, 0, 0, 0, 0, 9});
+  const auto read = port::parse_neighbour_message(answer.view());
+  check(read && read->type == port::NeighbourMessage::Type::kAnswer);
+  check(read->target == message->target && read->mac[5] == 9);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const auto& traffic = cases()[data[0] & 3U];
+  const auto octets = frame_of(traffic, data[0], {data + 1, size - 1});
+  const auto octets_count = static_cast<std::uint32_t>(octets.size());
+  const auto claimed = frame::claim(octets.data(), octets_count, kTag);
+  if (claimed.layout != nullptr) judge(traffic, claimed);
+  if (frame::concerns_neighbours(octets.data(), octets_count)) meet_neighbour(octets);
+  return 0;
+}
