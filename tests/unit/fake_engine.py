@@ -27,7 +27,7 @@ def say(event: Json) -> None:
 
 
 def hello() -> None:
-    names = {"driver": "fake", "interface": None, "mac": "02:00:00:00:00:01", "offloads": []}
+    names: Json = {"driver": "fake", "interface": None, "mac": "02:00:00:00:00:01", "offloads": []}
     numbers = {"mtu_bytes": 1500, "link_speed_mbps": LINK_MBPS, "rx_ring_frames": 2048}
     port = {**names, **numbers, "refusal": "tester", "numa_node": -1, "device": "fake"}
     say(
