@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from natxy.dut.execution import execute, in_namespace, write_file
-from natxy.dut.priority import NAPI, put_first
+from natxy.dut.priority import put_first
 from natxy.dut.process import within
 from natxy.errors import DutError
 
@@ -23,7 +23,7 @@ def thread_napi(namespace: str, interface: str, cpu: int) -> None:
         raise DutError(f"The kernel made no NAPI thread for {interface}; it needs Linux 5.12.")
     for pid in napi_threads(interface):
         os.sched_setaffinity(pid, {cpu})
-        put_first(pid, NAPI)
+        put_first(pid)
 
 
 def napi_threads(interface: str) -> list[int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from natxy.dut.addresses import LEFT, RIGHT, VIRTUAL_IPV6_PREFIX
 from natxy.dut.execution import ip_batch
 from natxy.dut.gateway import Site
-from natxy.dut.priority import TRANSLATOR, put_first
+from natxy.dut.priority import put_first
 from natxy.dut.process import within
 from natxy.errors import DutError
 
@@ -42,7 +42,7 @@ class Tayga:
         within(STARTS_WITHIN_S, lambda: self._attached() or self._ended())
         self.check()
         if self._site.cpu is not None:
-            put_first(self._process.pid, TRANSLATOR)
+            put_first(self._process.pid)
 
     def stop(self) -> None:
         if self._process is None:
