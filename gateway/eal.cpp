@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <string_view>
 #include <vector>
 
 namespace natxy::gateway {
@@ -81,6 +82,20 @@ std::vector<std::string> arguments(const Options& options, const std::string& pr
   return words;
 }
 
+constexpr std::string_view kPrefix = "natxy-gateway-";
+
+// A gateway that was killed could not remove its folder.
+void sweep_up(const fs::path& folder_of_all) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_of_all, error)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix)) continue;
+    const auto process = name.substr(kPrefix.size());
+    const bool is_number = process.find_first_not_of("0123456789") == std::string::npos;
+    if (is_number && !fs::exists("/proc/" + process)) fs::remove_all(entry.path(), error);
+  }
+}
+
 void start(std::vector<std::string> words) {
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
@@ -93,7 +108,8 @@ void start(std::vector<std::string> words) {
 }  // namespace
 
 Eal::Eal(const Options& options) {
-  start(arguments(options, "natxy-gateway-" + std::to_string(getpid())));
+  start(arguments(options, std::string(kPrefix) + std::to_string(getpid())));
+  sweep_up(fs::path(rte_eal_get_runtime_dir()).parent_path());
 }
 
 Eal::~Eal() {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scapy.layers.l2 import Ether
+from tests.gateway.layers import Ether
 
 ROOT = Path(__file__).parents[2]
 LEFT_MAC, RIGHT_MAC = "02:00:00:00:00:0a", "02:00:00:00:00:0b"

@@ -6,17 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption
-from scapy.layers.inet6 import (
-    ICMPv6EchoReply,
-    ICMPv6EchoRequest,
-    IPv6,
-    IPv6ExtHdrDestOpt,
-    IPv6ExtHdrFragment,
-    IPv6ExtHdrHopByHop,
-    IPv6ExtHdrRouting,
-)
-from scapy.packet import Raw
 
 from tests.gateway.frames import (
     LEFT_TESTER_MAC,
@@ -26,6 +15,21 @@ from tests.gateway.frames import (
     arrive,
     departing,
     play,
+)
+from tests.gateway.layers import (
+    ICMP,
+    IP,
+    TCP,
+    UDP,
+    ICMPv6EchoReply,
+    ICMPv6EchoRequest,
+    IPOption,
+    IPv6,
+    IPv6ExtHdrDestOpt,
+    IPv6ExtHdrFragment,
+    IPv6ExtHdrHopByHop,
+    IPv6ExtHdrRouting,
+    Raw,
 )
 
 SIZES = [84, 85, 128, 512, 1280, 1518]  # of the IPv6 frame, FCS included

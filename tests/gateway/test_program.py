@@ -1,0 +1,268 @@
+"""`natxy-gateway` as a program: between two kernels over veth, and as a citizen of its machine."""
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+from tests.gateway.frames import program
+
+HERE = Path(__file__).parent
+PORT = 7007
+RING = "blocksz=65536,framesz=2048,framecnt=512,qdisc_bypass=1"
+DPDK_RUN = Path("/var/run/dpdk")
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="DPDK and namespaces need root")
+
+
+class Gateway:
+    """The program, spoken to in lines of JSON."""
+
+    def __init__(self, left: str, right: str, *, prefix: tuple[str, ...] = ()) -> None:
+        cpu = max(os.sched_getaffinity(0))
+        devices = ["--left", left, "--right", right, "--core", str(cpu), "--memory-mb", "128"]
+        self.process = subprocess.Popen(
+            [*prefix, str(program("natxy-gateway")), *devices],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.hello = self.read()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        try:
+            self.process.communicate(timeout=20)  # closes its input, which ends it
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+    def read(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        event: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return event
+
+    def write(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, request: str, **members: Any) -> dict[str, Any]:
+        self.write(json.dumps({"request": request, **members}))
+        return self.read()
+
+    def end(self) -> int:
+        """Its exit status; it has said nothing more, and left nothing behind."""
+        rest, _ = self.process.communicate(timeout=20)
+        assert rest == ""
+        assert not list(DPDK_RUN.glob(f"natxy-gateway-{self.process.pid}*"))
+        return self.process.returncode
+
+
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
+
+
+class Town:
+    """Namespaces left, gateway and right, and a cable from the gateway to either other."""
+
+    def __init__(self) -> None:
+        tag = secrets.token_hex(3)
+        self.names = {name: f"natxy-gwt-{name[0]}-{tag}" for name in ("left", "gateway", "right")}
+
+    def inside(self, name: str) -> tuple[str, ...]:
+        return ("ip", "netns", "exec", self.names[name])
+
+    def build(self) -> None:
+        for name in self.names.values():
+            ip("netns", "add", name)
+        for side in ("left", "right"):
+            own, far = ("netns", self.names[side]), ("netns", self.names["gateway"])
+            ip("link", "add", "host", *own, "type", "veth", "peer", "name", side, *far)
+            for name, device in ((side, "host"), ("gateway", side)):
+                self.run(name, "ip", "link", "set", "lo", "up")
+                self.run(name, "sysctl", "-q", f"net.ipv6.conf.{device}.accept_dad=0")
+                self.run(name, "ethtool", "-K", device, "tx", "off")
+                self.run(name, "ip", "link", "set", device, "up")
+
+    def tear_down(self) -> None:
+        for name in self.names.values():
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+    def run(self, name: str, *words: str) -> str:
+        command = [*self.inside(name), *words]
+        run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert run.returncode == 0, f"{command}: {run.stderr}"
+        return run.stdout
+
+    def settle(self, side: str, address: str, gateway: str) -> None:
+        """The host gets the address and a route to everywhere through the gateway."""
+        family, length = ("-6", 64) if ":" in address else ("-4", 24)
+        nodad = ["nodad"] if family == "-6" else []
+        ip("-n", self.names[side], "addr", "add", f"{address}/{length}", "dev", "host", *nodad)
+        ip("-n", self.names[side], family, "route", "add", "default", "via", gateway)
+
+    def gateway(self) -> Gateway:
+        return Gateway(
+            f"net_af_packet0,iface=left,{RING}",
+            f"net_af_packet1,iface=right,{RING}",
+            prefix=self.inside("gateway"),
+        )
+
+    def answers(self, server: str, asked: str, count: int) -> list[int]:
+        """The left host asks the right one; the numbers that came back."""
+        script = str(HERE / "echo.py")
+        serve = [*self.inside("right"), sys.executable, script, "serve", server, str(PORT)]
+        with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                assert process.stdout.readline() == "ready\n"
+                heard = self.run(
+                    "left", sys.executable, script, "ask", asked, str(PORT), str(count)
+                )
+            finally:
+                process.terminate()
+        answers: list[int] = json.loads(heard)
+        return answers
+
+
+@pytest.fixture
+def town() -> Iterator[Town]:
+    made = Town()
+    try:
+        made.build()
+        yield made
+    finally:
+        made.tear_down()
+
+
+def test_routes_between_two_kernels(town: Town) -> None:
+    """Neighbours are found both ways: the kernels' by the gateway, the gateway's by the kernels."""
+    town.settle("left", "198.18.0.2", "198.18.0.1")
+    town.settle("right", "198.19.0.2", "198.19.0.1")
+    with town.gateway() as gateway:
+        assert town.answers("198.19.0.2", "198.19.0.2", 10) == list(range(10))
+        record = gateway.ask("record")["record"]
+        for direction in ("forward", "reverse"):
+            assert record["directions"][direction]["forwarded"] >= 10
+            assert record["directions"][direction]["delay_ns"]["count"] >= 10
+        assert record["polls"] > 0
+        assert gateway.ask("clear") == {"event": "cleared"}
+        assert gateway.ask("record")["record"]["directions"]["forward"]["forwarded"] == 0
+        gateway.write('{"request": "quit"}')
+        assert gateway.end() == 0
+
+
+def test_translates_between_two_kernels_and_loses_what_it_is_told_to(town: Town) -> None:
+    town.settle("left", "2001:2::2", "2001:2::1")
+    town.settle("right", "198.19.0.2", "198.19.0.1")
+    config = {
+        "translation": {
+            "explicit": [{"ipv4": "198.18.0.0/24", "ipv6": "2001:2::/120"}],
+            "prefix": "64:ff9b::/96",
+        },
+        "faults": [{"kind": "loss", "direction": "reverse", "every": 5}],
+    }
+    with town.gateway() as gateway:
+        assert gateway.ask("configure", config=config) == {"event": "configured"}
+        heard = town.answers("198.19.0.2", "64:ff9b::198.19.0.2", 12)
+        assert heard == [number for number in range(12) if number not in (4, 9)]
+        reverse = gateway.ask("record")["record"]["directions"]["reverse"]
+        assert reverse["dropped"]["loss"] == 2
+        assert reverse["forwarded"] == 10
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly(number: signal.Signals) -> None:
+    with Gateway("net_null0", "net_null1") as gateway:
+        gateway.process.send_signal(number)
+        assert gateway.end() == 0
+
+
+def test_the_end_of_input_ends_it_cleanly() -> None:
+    with Gateway("net_null0", "net_null1") as gateway:
+        assert gateway.end() == 0
+
+
+def test_hello_names_the_ports() -> None:
+    with Gateway("net_null0", "net_null1") as gateway:
+        assert gateway.hello["event"] == "hello"
+        assert gateway.hello["protocol"] == 1
+        assert [port["side"] for port in gateway.hello["ports"]] == ["left", "right"]
+        assert all(len(port["mac"]) == len("02:00:00:00:00:01") for port in gateway.hello["ports"])
+
+
+def test_what_it_cannot_do_is_an_error_and_it_goes_on() -> None:
+    with Gateway("net_null0", "net_null1") as gateway:
+        for line in ("{", "[]", '{"request": "fly"}', '{"request": "configure", "config": 1}'):
+            gateway.write(line)
+            event = gateway.read()
+            assert event["event"] == "error"
+            assert event["message"]
+        config = {"faults": [{"kind": "loss", "every": 0}]}
+        message = gateway.ask("configure", config=config)["message"]
+        assert message.startswith("faults[0].every: 0 is out of range")
+        assert gateway.ask("clear") == {"event": "cleared"}
+
+
+def test_lines_that_come_in_pieces_are_understood() -> None:
+    with Gateway("net_null0", "net_null1") as gateway:
+        assert gateway.process.stdin is not None
+        gateway.process.stdin.write('{"request": "cle')
+        gateway.process.stdin.flush()
+        time.sleep(0.1)
+        gateway.write('ar"}\n{"request": "clear"}')
+        assert [gateway.read() for _ in range(2)] == [{"event": "cleared"}] * 2
+
+
+def test_what_a_killed_one_left_is_swept_by_the_next() -> None:
+    with Gateway("net_null0", "net_null1") as killed:
+        killed.process.kill()
+        killed.process.wait()
+    left_behind = list(DPDK_RUN.glob(f"natxy-gateway-{killed.process.pid}"))
+    assert left_behind
+    with Gateway("net_null0", "net_null1") as gateway, Gateway("net_null0", "net_null1") as other:
+        assert not left_behind[0].exists()
+        assert (DPDK_RUN / f"natxy-gateway-{gateway.process.pid}").exists()
+        assert other.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["--left", "net_null0", "--right", "net_null1"], "--core"),
+        (["--left", "net_null0", "--core", "0"], "--right"),
+        (["--left", "net_null0", "--right", "net_null0", "--core", "0"], "same device"),
+        (["--left", "net_null0", "--right", "net_null1", "--core", "999"], "CPU 999"),
+        (["--left", "net_null0", "--right", "net_null1", "--core", "0", "--mtu", "1"], "--mtu"),
+        (["--left", "net_no0", "--right", "net_null1", "--core", "0"], "--left"),
+        (["--left", "net_null0", "--right", "net_af_packet0,iface=no", "--core", "0"], "--right"),
+        (["--left", "ff:00.0", "--right", "net_null1", "--core", "0"], "--left"),
+        (["--colour", "red"], "--colour"),
+    ],
+)
+def test_a_wrong_command_line_is_one_sentence(arguments: list[str], names: str) -> None:
+    run = subprocess.Popen(
+        [str(program("natxy-gateway")), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    output, _ = run.communicate(timeout=30)
+    (line,) = output.splitlines()
+    event = json.loads(line)
+    assert event["event"] == "error"
+    assert names in event["message"]
+    assert run.returncode == 2
+    assert not list(DPDK_RUN.glob(f"natxy-gateway-{run.pid}*"))
