@@ -51,11 +51,11 @@ std::unique_ptr<Port> looped_port(const PortOptions& options, rte_ring* rx, rte_
 
 }  // namespace
 
-Device::Device(std::array<std::unique_ptr<Port>, 2> ports, std::vector<int> worker_cpus,
+Device::Device(std::array<std::unique_ptr<Port>, 2> ports, const std::vector<int>& worker_cpus,
                run::TickRate ticks)
     : sides_{std::make_unique<SideState>(std::move(ports[0])),
              std::make_unique<SideState>(std::move(ports[1]))},
-      workers_(std::move(worker_cpus)),
+      workers_(worker_cpus),
       ticks_(ticks) {}
 
 Device::Device(const DeviceOptions& options, run::TickRate ticks)
@@ -133,7 +133,7 @@ void Device::resolve_side(Side side, const spec::TrialSpec& spec, const Watch& w
   auto plan = neighbour_plan(spec, side);
   state.service.set_own(std::move(plan.own));
   if (const auto& mac = spec.sides[static_cast<unsigned>(side)].next_hop.mac) {
-    state.macs = {.ipv4 = *mac, .ipv6 = *mac};
+    state.macs = {.ipv4 = mac, .ipv6 = mac};
     state.answered.clear();
     return;
   }

@@ -45,7 +45,7 @@ class Device {
   // Opens both ports. EAL must be up. Throws TrialError (device).
   Device(const DeviceOptions& options, run::TickRate ticks);
   // Over ports that a test or benchmark made; their sides are left, right.
-  Device(std::array<std::unique_ptr<Port>, 2> ports, std::vector<int> worker_cpus,
+  Device(std::array<std::unique_ptr<Port>, 2> ports, const std::vector<int>& worker_cpus,
          run::TickRate ticks);
 
   [[nodiscard]] run::TickRate ticks() const { return ticks_; }

@@ -67,6 +67,7 @@ Eal::Eal(const EalOptions& options)
   rte_openlog_stream(stderr);
   auto arguments = eal_arguments(options, huge_pages_);
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (auto& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   if (rte_eal_init(static_cast<int>(arguments.size()), pointers.data()) < 0) {

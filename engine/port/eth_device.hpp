@@ -7,7 +7,7 @@
 
 #include "port/device_string.hpp"
 
-struct rte_ring;
+struct rte_ring;  // NOLINT(readability-identifier-naming): DPDK's
 
 namespace natxy::port {
 

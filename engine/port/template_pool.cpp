@@ -16,10 +16,25 @@ namespace {
 
 constexpr unsigned kCacheFrames = 256;  // with none, cores that share a pool nearly stop
 
-void write_template(rte_mempool*, void* octets, void* object, unsigned) {
-  const auto& bytes = *static_cast<std::span<const std::uint8_t>*>(octets);
+struct Template {
+  std::span<const std::uint8_t> octets;
+  std::uint16_t data_offset;
+};
+
+// Moves the frame so that what every patch writes, 26 octets from patched_at, stands in one cache
+// line: an IPv6 frame's patch costs 5 cycles less so (docs/benchmarks.md).
+std::uint16_t data_offset(std::size_t patched_at) {
+  constexpr std::size_t kPatchedOctets = 26;
+  const auto in_line = (RTE_PKTMBUF_HEADROOM + patched_at) % RTE_CACHE_LINE_SIZE;
+  const auto crosses = in_line + kPatchedOctets > RTE_CACHE_LINE_SIZE;
+  return static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM +
+                                    (crosses ? RTE_CACHE_LINE_SIZE - in_line : 0));
+}
+
+void write_template(rte_mempool*, void* whole, void* object, unsigned) {
+  const auto& [bytes, offset] = *static_cast<const Template*>(whole);
   auto* frame = static_cast<rte_mbuf*>(object);
-  frame->data_off = RTE_PKTMBUF_HEADROOM;
+  frame->data_off = offset;
   frame->nb_segs = 1;
   frame->next = nullptr;
   frame->ol_flags = 0;
@@ -51,9 +66,9 @@ TemplatePool::TemplatePool(TemplatePool&& other) noexcept
       pool_(std::exchange(other.pool_, nullptr)),
       octets_(std::move(other.octets_)) {}
 
-void TemplatePool::fill(std::span<const std::uint8_t> octets) {
+void TemplatePool::fill(std::span<const std::uint8_t> octets, std::size_t patched_at) {
   if (std::ranges::equal(octets, octets_)) return;
-  const std::size_t room = options_.data_room_bytes - RTE_PKTMBUF_HEADROOM;
+  const std::size_t room = options_.data_room_bytes - data_offset(patched_at);
   if (octets.size() > room) {
     throw spec::TrialError(spec::ErrorKind::kSpec,
                            "a frame of " + std::to_string(octets.size()) +
@@ -61,7 +76,8 @@ void TemplatePool::fill(std::span<const std::uint8_t> octets) {
                                ", a larger --mtu or a smaller frame is right");
   }
   if (pool_ == nullptr) pool_ = create_pool(options_);
-  rte_mempool_obj_iter(pool_, write_template, &octets);
+  Template whole{.octets = octets, .data_offset = data_offset(patched_at)};
+  rte_mempool_obj_iter(pool_, write_template, &whole);
   octets_.assign(octets.begin(), octets.end());
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-struct rte_mempool;
+struct rte_mempool;  // NOLINT(readability-identifier-naming): DPDK's
 
 namespace natxy::port {
 
@@ -31,7 +31,7 @@ class TemplatePool {
   TemplatePool& operator=(TemplatePool&&) = delete;
 
   // Nothing is done where the buffers hold these octets already. Creates the pool the first time.
-  void fill(std::span<const std::uint8_t> octets);
+  void fill(std::span<const std::uint8_t> octets, std::size_t patched_at = 0);
   // Null until the first fill.
   [[nodiscard]] rte_mempool* pool() const { return pool_; }
 

@@ -45,9 +45,9 @@ class TxQueue {
   void release(Frame* frames, unsigned n) { rte_pktmbuf_free_bulk(frames, n); }
   [[nodiscard]] bool refusal_is_gateways() const { return refusal_is_gateways_; }
 
-  // Between trials.
-  void fill(unsigned kind, std::span<const std::uint8_t> octets) {
-    templates_[kind].fill(octets);
+  // Between trials. patched_at: where what differs from frame to frame begins.
+  void fill(unsigned kind, std::span<const std::uint8_t> octets, std::size_t patched_at = 0) {
+    templates_[kind].fill(octets, patched_at);
     pools_[kind] = templates_[kind].pool();
   }
 

@@ -32,7 +32,7 @@ void require_realtime() {
 
 }  // namespace
 
-Workers::Workers(std::vector<int> cpus) {
+Workers::Workers(const std::vector<int>& cpus) {
   unsigned lcore = 1;  // 0 is the main one
   for (const int cpu : cpus) {
     slots_.push_back(std::make_unique<Slot>());

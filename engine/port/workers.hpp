@@ -12,7 +12,7 @@ namespace natxy::port {
 class Workers {
  public:
   // EAL's worker lcores, in the order of the CPUs that Eal was given.
-  explicit Workers(std::vector<int> cpus);
+  explicit Workers(const std::vector<int>& cpus);
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;

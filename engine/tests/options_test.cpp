@@ -15,6 +15,7 @@ namespace {
 Options parse(std::vector<std::string> words) {
   words.insert(words.begin(), "natxy-engine");
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   return parse_options(static_cast<int>(words.size()), pointers.data());

@@ -148,11 +148,11 @@ TEST(Port, HasAMacAndTellsAboutItself) {
 std::string complaint(const std::string& left, const std::string& right,
                       std::optional<unsigned> tx_queues = std::nullopt) {
   try {
-    Device device({.devices = {parse_device(left), parse_device(right)},
-                   .worker_cpus = {0},
-                   .mtu_bytes = 1500,
-                   .tx_queues = tx_queues},
-                  run::TickRate(1));
+    const Device device({.devices = {parse_device(left), parse_device(right)},
+                         .worker_cpus = {0},
+                         .mtu_bytes = 1500,
+                         .tx_queues = tx_queues},
+                        run::TickRate(1));
   } catch (const spec::TrialError& error) {
     EXPECT_EQ(error.kind(), spec::ErrorKind::kDevice);
     return error.what();

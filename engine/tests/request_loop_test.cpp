@@ -33,7 +33,7 @@ struct Pipe {
 };
 
 std::string spec_line() {
-  std::ifstream stream(std::string(NATXY_EXAMPLES) + "/spec/valid/stateless-nat64.json");
+  const std::ifstream stream(std::string(NATXY_EXAMPLES) + "/spec/valid/stateless-nat64.json");
   std::ostringstream text;
   text << stream.rdbuf();
   auto spec = text.str();
@@ -107,7 +107,7 @@ class RequestLoopTest : public testing::Test {
 
 // Runs until it is cancelled, as a long trial does.
 spec::TrialResult until_cancelled(const Engine::Poll& poll, const std::atomic<bool>& cancelled) {
-  spec::Progress progress{.stage = spec::Stage::kSending};
+  const spec::Progress progress{.stage = spec::Stage::kSending};
   while (!cancelled) {
     std::this_thread::sleep_for(milliseconds(5));
     poll(progress);

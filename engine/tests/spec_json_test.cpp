@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 const fs::path kExamples = fs::path(NATXY_EXAMPLES) / "spec";
 
 std::string contents(const fs::path& file) {
-  std::ifstream stream(file);
+  const std::ifstream stream(file);
   EXPECT_TRUE(stream) << file;
   std::ostringstream text;
   text << stream.rdbuf();
@@ -196,16 +196,16 @@ TEST(Events, AreOneLineEach) {
 }
 
 TEST(Events, HelloTellsPorts) {
-  Hello hello{.engine_version = "0",
-              .dpdk_version = "D",
-              .tsc_hz = 1,
-              .tsc_invariant = true,
-              .huge_pages = false,
-              .cpu_model = "C",
-              .kernel = "K",
-              .main_cpus = {0, 1},
-              .worker_cpus = {1},
-              .ports = {PortInfo{}}};
+  const Hello hello{.engine_version = "0",
+                    .dpdk_version = "D",
+                    .tsc_hz = 1,
+                    .tsc_invariant = true,
+                    .huge_pages = false,
+                    .cpu_model = "C",
+                    .kernel = "K",
+                    .main_cpus = {0, 1},
+                    .worker_cpus = {1},
+                    .ports = {PortInfo{}}};
   EXPECT_EQ(
       hello_event(hello),
       R"({"cpu_model":"C","dpdk_version":"D","engine_version":"0","event":"hello","huge_pages":false,)"
