@@ -48,22 +48,30 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """The exit status; what went wrong is one sentence on standard error."""
     try:
-        command = typer.main.get_command(app)
-        status = command.main(args=list(arguments), prog_name="natxy", standalone_mode=False)
+        _invoke(list(arguments))
         sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except click.ClickException as error:
         return _complain(error.format_message(), error.exit_code)
     except NatxyError as error:
         return _complain(str(error), error.exit_status)
     except Terminated:
         return _complain("ended by a signal; everything is cleaned up", TERMINATED)
-    except (KeyboardInterrupt, click.Abort):
+    except KeyboardInterrupt:
         return _complain("interrupted; everything is cleaned up", INTERRUPTED)
     except BrokenPipeError:
         # The reader of standard output has gone; nothing is left to be told.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return status if isinstance(status, int) else 0
+    return 0
+
+
+def _invoke(arguments: list[str]) -> None:
+    """Not click's own `main`, which makes a status of an interrupt before it can be told."""
+    command = typer.main.get_command(app)
+    with command.make_context("natxy", arguments) as context:
+        command.invoke(context)
 
 
 def _complain(sentence: str, status: int) -> int:

@@ -1,6 +1,11 @@
 """What a person types: good input does, bad input is one sentence and a non-zero status."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -179,3 +184,45 @@ def test_the_error_of_a_search() -> None:
 def test_the_command_that_repeats_a_measurement() -> None:
     words = ["throughput", "my bed.toml", "--seed", "1", "--output=x", "--error", "0.5%"]
     assert repeat_command(9, words) == "natxy throughput 'my bed.toml' --error 0.5% --seed 9"
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_trial_and_the_engine(
+    engine: list[str],
+    testbed_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+    status: int,
+) -> None:
+    monkeypatch.setenv("FAKE_MODE", "endless")
+    code = "import natxy.cli; natxy.cli.main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "trial", str(testbed_file), "--rate", "1000"],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    engines = wait_for(lambda: children.read_text().split())
+    time.sleep(0.3)  # the engine has said hello
+    process.send_signal(number)
+    _, complaints = process.communicate(timeout=10)
+    assert process.returncode == status
+    assert "everything is cleaned up" in complaints
+    assert not [pid for pid in engines if Path(f"/proc/{pid}").exists()]
+
+
+def wait_for(condition: Callable[[], list[str]]) -> list[str]:
+    deadline = time.monotonic() + 10
+    while not (found := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
+
+
+def test_without_a_verb_there_is_help(capsys: Captured) -> None:
+    assert run([]) in (0, 2)
+    captured = capsys.readouterr()
+    assert "throughput" in captured.out + captured.err
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("natxy ")
