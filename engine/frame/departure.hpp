@@ -30,6 +30,9 @@ class Departure {
   // addresses do not vary.
   [[nodiscard]] const std::vector<std::uint8_t>& octets() const { return octets_; }
 
+  // Where the ports, the checksum and the stamp begin, which every patch writes.
+  [[nodiscard]] std::size_t patched_at() const { return udp_; }
+
   // Makes n buffers that hold octets() (patched before or not) the frames of these values.
   template <flow::Shape kShape>
   void patch(std::uint8_t* const* frames, unsigned n, const flow::ValueLot& values,

@@ -126,9 +126,10 @@ class TrialRunner {
     for (const auto& plan : plans) {
       for (unsigned queue = 0; queue < device_.tx_queues(plan.from()); ++queue) {
         for (const auto kind : {spec::Kind::kForeground, spec::Kind::kBackground}) {
-          const auto& octets = plan.kind(kind).departure.octets();
-          if (octets.empty()) continue;
-          device_.tx_queue(plan.from(), queue).fill(static_cast<unsigned>(kind), octets);
+          const auto& departure = plan.kind(kind).departure;
+          if (departure.octets().empty()) continue;
+          device_.tx_queue(plan.from(), queue)
+              .fill(static_cast<unsigned>(kind), departure.octets(), departure.patched_at());
         }
       }
     }

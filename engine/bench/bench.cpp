@@ -1,0 +1,97 @@
+// What a frame costs the tester: cycles of thread CPU time, beside a reference in the same run.
+//
+//   natxy-bench --main-cpu A --cpus B,C
+//
+// prints a JSON object a line, the first {"tsc_hz"}, then {"name", "cycles_per_frame", "reference",
+// "reference_cycles"}; reference_cycles is absent where tools/bench.py measures the reference.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loops.hpp"
+#include "port/cpu_list.hpp"
+#include "port/eal.hpp"
+#include "port/tsc_rate.hpp"
+
+namespace natxy::bench {
+namespace {
+
+void print(const std::string& name, double cycles, const std::string& reference,
+           std::optional<double> reference_cycles = std::nullopt) {
+  std::printf(R"({"name": "%s", "cycles_per_frame": %.2f, "reference": "%s")", name.c_str(),
+              cycles, reference.c_str());
+  if (reference_cycles) std::printf(R"(, "reference_cycles": %.2f)", *reference_cycles);
+  std::puts("}");
+}
+
+constexpr const char* kTxonly = "dpdk-testpmd txonly, burst 32";
+constexpr const char* kMultiFlow = "dpdk-testpmd txonly, multi-flow, burst 32";
+constexpr const char* kTxonly1 = "dpdk-testpmd txonly, burst 1";
+
+void senders_on_null(Bench& bench) {
+  const auto random = bench.sender_on_null({.traffic = random_ports()});
+  print("sender/net_null/random-ports", random, kTxonly);
+  print("sender/net_null/random-ports", random, kMultiFlow);
+  print("sender/net_null/random-ports-ipv4",
+        bench.sender_on_null({.traffic = random_ports(spec::IpVersion::k4)}), kTxonly);
+  print("sender/net_null/enumerated", bench.sender_on_null({.traffic = enumerated()}), kTxonly);
+  print("sender/net_null/networks-and-fields", bench.sender_on_null({.traffic = varied()}),
+        kTxonly);
+  print("sender/net_null/half-background",
+        bench.sender_on_null({.traffic = random_ports(), .mix = {.n = 2, .m = 1}}), kTxonly);
+  print("sender/net_null/random-ports-paced",
+        bench.sender_on_null({.traffic = random_ports(), .burst = 1}), kTxonly1);
+}
+
+void over_rings(Bench& bench) {
+  constexpr const char* kBareTx = "bare loop: mempool get, tx_burst";
+  constexpr const char* kBareRx = "bare loop: rx_burst, free";
+  const auto send = bench.sender_on_ring({.traffic = random_ports()});
+  print("sender/net_ring/random-ports", send.ours, kBareTx, send.bare);
+  for (const auto& [name, traffic, size] :
+       {std::tuple{"receiver/net_ring/all-checks", random_ports(), 84},
+        {"receiver/net_ring/all-checks-ipv4", random_ports(spec::IpVersion::k4), 84},
+        {"receiver/net_ring/all-checks-networks-and-fields", varied(), 84},
+        {"receiver/net_ring/all-checks-1518", random_ports(), 1518}}) {
+    const auto receive = bench.receiver_on_ring(
+        {.traffic = traffic, .frame_size_bytes = static_cast<std::uint16_t>(size)});
+    print(name, receive.ours, kBareRx, receive.bare);
+  }
+  const auto across = bench.receiver_across_cores({.traffic = random_ports()});
+  print("receiver/net_ring-across-cores/all-checks", across.ours, kBareRx, across.bare);
+}
+
+int run(int argc, char** argv) {
+  const auto option = [&](std::string_view name) -> std::string {
+    for (int i = 1; i + 1 < argc; ++i) {
+      if (name == argv[i]) return argv[i + 1];
+    }
+    return {};
+  };
+  const port::TscRate rate;
+  const auto cpus = port::parse_cpu_list(option("--cpus"));
+  const port::Eal eal({.file_prefix = "natxy-bench-" + std::to_string(getpid()),
+                       .worker_cpus = cpus,
+                       .main_cpus = port::parse_cpu_list(option("--main-cpu")),
+                       .pci_devices = {},
+                       .huge_pages_allowed = false,
+                       .memory_mb = 512});
+  const run::TickRate ticks(rate.hz());
+  Bench bench(cpus, ticks);
+  std::printf("{\"tsc_hz\": %lu}\n", static_cast<unsigned long>(ticks.hz()));
+  senders_on_null(bench);
+  over_rings(bench);
+  return 0;
+}
+
+}  // namespace
+}  // namespace natxy::bench
+
+int main(int argc, char** argv) {
+  return natxy::bench::run(argc, argv);
+}

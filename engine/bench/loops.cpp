@@ -1,0 +1,323 @@
+#include "loops.hpp"
+
+#include <arpa/inet.h>
+
+#include <atomic>
+#include <ctime>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "run/receiver.hpp"
+#include "run/sender.hpp"
+#include "run/trial.hpp"
+
+namespace natxy::bench {
+namespace {
+
+using port::RxQueue;
+using port::TxQueue;
+using run::TscClock;
+
+constexpr std::uint64_t kSendFrames = 4'000'000;
+constexpr unsigned kChunkBursts = 30;  // what the ring of 1,024 holds, and a burst to spare
+constexpr std::uint64_t kChunkFrames = kChunkBursts * run::kMaxBurst;
+constexpr std::uint64_t kRingFrames = 2'000 * kChunkFrames;
+
+spec::AddressPattern address(spec::IpVersion version, const char* text) {
+  spec::AddressPattern pattern;
+  inet_pton(version == spec::IpVersion::k4 ? AF_INET : AF_INET6, text, pattern.octets.data());
+  return pattern;
+}
+
+double cpu_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+// CPU time of many short pieces of work, less what reading it costs.
+class Stopwatch {
+ public:
+  Stopwatch() {
+    constexpr int kReadings = 10'000;
+    for (int i = 0; i < kReadings; ++i) measure([] {});
+    reading_ns_ = total_ns_ / kReadings;
+    total_ns_ = 0;
+  }
+  template <class Work>
+  void measure(Work&& work) {
+    const auto before = cpu_ns();
+    work();
+    total_ns_ += cpu_ns() - before - reading_ns_;
+  }
+  [[nodiscard]] double total_ns() const { return total_ns_; }
+
+ private:
+  double reading_ns_ = 0;
+  double total_ns_ = 0;
+};
+
+// Two threads that take turns: what one does is timed while the other waits.
+class Turns {
+ public:
+  // Runs work whenever it is this side's turn, until the other side ends.
+  template <class Work>
+  void follow(Work&& work) {
+    for (await(Turn::kFollower); turn_ != Turn::kOver; await(Turn::kFollower)) {
+      work();
+      turn_ = Turn::kLeader;
+    }
+  }
+  void hand_over() {
+    turn_ = Turn::kFollower;
+    await(Turn::kLeader);
+  }
+  void end() { turn_ = Turn::kOver; }
+
+ private:
+  enum class Turn { kLeader, kFollower, kOver };
+  void await(Turn whose) {
+    while (turn_ != whose && turn_ != Turn::kOver) std::this_thread::yield();
+  }
+  std::atomic<Turn> turn_{Turn::kLeader};
+};
+
+// Calls work with the stream's shape as a template argument, as a trial does.
+template <class Work>
+void with_shape(const run::StreamPlan& plan, Work&& work) {
+  run::dispatch(plan.shape(), std::forward<Work>(work));
+}
+
+void fill(TxQueue& queue, const run::StreamPlan& plan) {
+  for (unsigned kind = 0; kind < 2; ++kind) {
+    const auto& departure = plan.kinds[kind].departure;
+    if (!departure.octets().empty()) queue.fill(kind, departure.octets(), departure.patched_at());
+  }
+}
+
+// The receiver's poll without what it checks.
+unsigned receive_and_free(RxQueue& queue) {
+  std::array<rte_mbuf*, run::kMaxBurst> frames;
+  const auto n = queue.receive(frames.data(), run::kMaxBurst);
+  queue.release(frames.data(), n);
+  return n;
+}
+
+// Sends a burst of untouched buffers; what is refused is freed. How many were taken.
+unsigned send_untouched(TxQueue& queue) {
+  std::array<rte_mbuf*, run::kMaxBurst> frames;
+  if (!queue.allocate(0, frames.data(), run::kMaxBurst)) return 0;
+  const auto sent = queue.send(frames.data(), run::kMaxBurst);
+  if (sent < run::kMaxBurst) queue.release(frames.data() + sent, run::kMaxBurst - sent);
+  return sent;
+}
+
+void drain(RxQueue& queue) {
+  while (receive_and_free(queue) > 0) {
+  }
+}
+
+}  // namespace
+
+spec::Traffic random_ports(spec::IpVersion version) {
+  const auto four = version == spec::IpVersion::k4;
+  spec::Traffic traffic;
+  traffic.departure = {
+      .ip_version = version,
+      .source = address(version, four ? "198.18.0.2" : "2001:2::2"),
+      .destination = address(version, four ? "198.19.0.2" : "2001:2:0:8000::2")};
+  traffic.arrival = traffic.departure;
+  traffic.source_port = {spec::SeriesMode::kPseudorandom, 1024, 65535};
+  traffic.destination_port = {spec::SeriesMode::kPseudorandom, 1, 49151};
+  return traffic;
+}
+
+spec::Traffic enumerated() {
+  auto traffic = random_ports();
+  traffic.selection = spec::Selection::kEnumeratePseudorandom;
+  return traffic;
+}
+
+spec::Traffic varied() {
+  auto traffic = random_ports();
+  traffic.networks = 256;
+  traffic.source_field = {spec::SeriesMode::kPseudorandom, 0, 65535};
+  for (auto* pair : {&traffic.departure, &traffic.arrival}) {
+    pair->destination.network_byte = 7;
+    pair->source.field_byte = 12;
+  }
+  return traffic;
+}
+
+Bench::Bench(std::vector<int> cpus, run::TickRate ticks) : ticks_(ticks), workers_(std::move(cpus)) {
+  null_ = port::Port::open({.side = spec::Side::kLeft,
+                            .device = port::parse_device("net_null0,no-rx=1")});
+  ring_ = port::make_ring(1024, port::Producers::kOne);
+  loop_ = std::make_unique<port::Port>(
+      port::PortOptions{.side = spec::Side::kRight, .device = port::parse_device("ring"),
+                        .workers = 2},
+      port::EthDevice::over_rings(ring_.get(), ring_.get(), 1));
+}
+
+run::StreamPlan Bench::plan(const Case& which, std::uint64_t frames) const {
+  spec::Stream stream{.frame_size_bytes = which.frame_size_bytes, .mix = which.mix};
+  stream.segments = {{.frames = frames, .rate_fps = spec::kMaxRateFps, .pause_ns = 0}};
+  stream.foreground = which.traffic;
+  stream.background = random_ports();
+  return run::compile(stream, {.seed = 1, .nonce = 2, .phase = 0, .ticks = ticks_, .links = {}});
+}
+
+double Bench::cycles(double cpu_time_ns, std::uint64_t frames) const {
+  return cpu_time_ns * static_cast<double>(ticks_.hz()) / 1e9 / static_cast<double>(frames);
+}
+
+void Bench::on_timed_worker(std::function<void()> work) {
+  workers_.launch(0, std::move(work), false);
+  workers_.join();
+}
+
+void Bench::on_both_workers(std::function<void()> timed, std::function<void()> peer) {
+  workers_.launch(1, std::move(peer), false);
+  workers_.launch(0, std::move(timed), false);
+  workers_.join();
+}
+
+double Bench::sender_on_null(const Case& which) {
+  const auto stream = plan(which, kSendFrames);
+  auto& queue = null_->tx_queue(0);
+  fill(queue, stream);
+  double spent_ns = 0;
+  with_shape(stream, [&]<flow::Shape kShape>() {
+    on_timed_worker([&] {
+      const std::atomic<bool> cancelled{false};
+      run::Control control(1, 0, cancelled);
+      run::Sender<kShape, TscClock, TxQueue> sender(stream, {}, queue, control, run::kNever);
+      const auto start = TscClock::now();
+      sender.begin(start);
+      const auto before = cpu_ns();
+      if (which.burst == 1) {
+        // Time as it would be at a rate at which one frame is due at each step; the clock is read
+        // all the same.
+        run::Ticks unused = 0;
+        for (std::uint64_t i = 0; !control.draining(); ++i) {
+          unused += TscClock::now();
+          sender.step(start + stream.schedule.due(i));
+        }
+        asm volatile("" : : "r"(unused));
+      } else {
+        for (auto now = start; !control.draining(); now = TscClock::now()) sender.step(now);
+      }
+      spent_ns = cpu_ns() - before;
+    });
+  });
+  return cycles(spent_ns, kSendFrames);
+}
+
+// The sender sends a chunk, timed; the peer empties the ring, and so on.
+Compared Bench::sender_on_ring(const Case& which) {
+  const auto stream = plan(which, kRingFrames);
+  auto& queue = loop_->tx_queue(0);
+  fill(queue, stream);
+  Compared result{};
+  const auto timed = [&](double& spent, const auto& send_chunk) {
+    Turns turns;
+    on_both_workers(
+        [&] {
+          Stopwatch watch;
+          for (std::uint64_t sent = 0; sent < kRingFrames; sent += kChunkFrames) {
+            watch.measure(send_chunk);
+            turns.hand_over();
+          }
+          turns.end();
+          spent = cycles(watch.total_ns(), kRingFrames);
+        },
+        [&] { turns.follow([&] { drain(loop_->rx_queue()); }); });
+  };
+  timed(result.bare, [&] {
+    for (unsigned i = 0; i < kChunkBursts; ++i) send_untouched(queue);
+  });
+  with_shape(stream, [&]<flow::Shape kShape>() {
+    const std::atomic<bool> cancelled{false};
+    run::Control control(1, 0, cancelled);
+    run::Sender<kShape, TscClock, TxQueue> sender(stream, {}, queue, control, run::kNever);
+    sender.begin(TscClock::now());
+    timed(result.ours, [&] {
+      for (unsigned i = 0; i < kChunkBursts; ++i) sender.step(TscClock::now());
+    });
+    expect_all("sender", sender.report().sent[0] - sender.report().refused_by_gateway);
+  });
+  return result;
+}
+
+template <class InChunks>
+Compared Bench::receiver(const Case& which, const InChunks& in_chunks) {
+  const auto stream = plan(which, kRingFrames);
+  auto& rx = loop_->rx_queue();
+  fill(loop_->tx_queue(0), stream);
+  Compared result{};
+  with_shape(stream, [&]<flow::Shape kShape>() {
+    const auto timed = [&](double& spent, const auto& receive_chunk) {
+      const std::atomic<bool> cancelled{false};
+      run::Control control(1, 0, cancelled);
+      run::Sender<kShape, TscClock, TxQueue> sender(stream, {}, loop_->tx_queue(0), control,
+                                                    run::kNever);
+      sender.begin(TscClock::now());
+      const auto send_chunk = [&] {
+        for (unsigned i = 0; i < kChunkBursts; ++i) sender.step(TscClock::now());
+        return !control.draining();
+      };
+      in_chunks(send_chunk, receive_chunk, spent);
+      spent = cycles(spent, kRingFrames);
+    };
+    timed(result.bare, [&] { drain(rx); });
+    run::Receiver<kShape, TscClock, RxQueue> receiver(
+        &stream, {.tag = stream.tag, .window = kRingFrames}, rx);
+    receiver.begin(TscClock::now());
+    timed(result.ours, [&] {  // one poll more, as drain() does
+      for (unsigned i = 0; i < kChunkBursts + 1; ++i) receiver.step(TscClock::now());
+    });
+    expect_all("receiver", receiver.report().kinds[0].received);
+  });
+  return result;
+}
+
+Compared Bench::receiver_on_ring(const Case& which) {
+  return receiver(which, [this](const auto& send, const auto& receive, double& spent_ns) {
+    on_timed_worker([&] {
+      Stopwatch watch;
+      for (bool more = true; more;) {
+        more = send();
+        watch.measure(receive);
+      }
+      spent_ns = watch.total_ns();
+    });
+  });
+}
+
+Compared Bench::receiver_across_cores(const Case& which) {
+  return receiver(which, [this](const auto& send, const auto& receive, double& spent_ns) {
+    Turns turns;
+    on_both_workers(
+        [&] {
+          Stopwatch watch;
+          turns.follow([&] { watch.measure(receive); });
+          spent_ns = watch.total_ns();
+        },
+        [&] {
+          for (bool more = true; more;) {
+            more = send();
+            turns.hand_over();
+          }
+          turns.end();
+        });
+  });
+}
+
+void Bench::expect_all(const char* who, std::uint64_t frames) {
+  if (frames == kRingFrames) return;
+  throw std::runtime_error(std::string(who) + " benchmark: " + std::to_string(frames) +
+                           " frames were right, not " + std::to_string(kRingFrames));
+}
+
+}  // namespace natxy::bench
