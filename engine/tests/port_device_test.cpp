@@ -124,6 +124,12 @@ TEST_F(DeviceTest, RefusesAFrameBeyondTheMtu) {
   EXPECT_EQ(complaint(spec, spec::ErrorKind::kSpec),
             "phases[0].streams[0].frame_size_bytes: 1519 is beyond what the engine's --mtu 1500 "
             "takes, at most 1518 is right");
+  for (auto& side : spec.sides) side.next_hop.mac = kGateway;
+  spec.phases[0].streams[0].foreground->departure = pair("198.18.0.2", "198.19.0.2");
+  spec.phases[0].streams[0].frame_size_bytes = 1538;  // 1518 octets on IPv4
+  device_.resolve(spec, kQuiet, kGoOn);
+  spec.phases[0].streams[0].frame_size_bytes = 1539;
+  EXPECT_NE(complaint(spec, spec::ErrorKind::kSpec), "accepted");
 }
 
 NeighbourMessage question_from_gateway(const char* target) {
