@@ -1,6 +1,6 @@
 """Throughput results as a table, and what has to be said beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.table import Table
@@ -10,20 +10,35 @@ from natxy.model.verdict import Limit
 from natxy.report.numbers import duration, rate
 from natxy.statistics import Summary, summary
 
+DIRECTIONS = {"both": "both ways", "forward": "left to right", "reverse": "right to left"}
 LABEL = "Throughput, frames a second per direction"
 
 
 def throughput_table(results: Sequence[ThroughputResult]) -> Table:
+    """A column a result: three of them fit a terminal of 80 characters."""
     table = Table(title=title(results), title_justify="left", title_style="bold", box=box.SIMPLE)
+    table.add_column("")
+    for result in results:
+        table.add_column(result.dut, justify="right")
     summaries = [summary(result.rates_fps) for result in results]
-    table.add_column("DUT, traffic, frame")
-    for name in rate_columns(summaries):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("n", "mis-\ndelivered", "dupli-\ncated", "invalid\ntrials", "worst\nlateness"):
-        table.add_column(name, justify="right")
-    for result, figures in zip(results, summaries, strict=True):
-        table.add_row(*_row(result, figures, separate=len(rate_columns(summaries)) > 3))
+    for name, cells in _rows(results, summaries):
+        table.add_row(name, *cells, style="bold" if name == "median" else "")
     return table
+
+
+def _rows(
+    results: Sequence[ThroughputResult], summaries: Sequence[Summary]
+) -> Iterator[tuple[str, list[str]]]:
+    yield "IP versions", [f"{r.left_ip_version} and {r.right_ip_version}" for r in results]
+    yield "direction", [DIRECTIONS[result.direction] for result in results]
+    yield "frame size", [f"{result.frame_size_bytes} B" for result in results]
+    for name, rates in rate_rows(summaries):
+        yield name, [figure(r, rate) for r, rate in zip(results, rates, strict=True)]
+    yield "repetitions (n)", [str(figures.n) for figures in summaries]
+    yield "misdelivered", [f"{result.misdelivered:,}" for result in results]
+    yield "duplicated", [f"{result.duplicated:,}" for result in results]
+    yield "invalid trials", [f"{result.invalid_trials:,}" for result in results]
+    yield "worst lateness", [duration(result.worst_lateness_ns) for result in results]
 
 
 def title(results: Sequence[ThroughputResult]) -> str:
@@ -32,11 +47,15 @@ def title(results: Sequence[ThroughputResult]) -> str:
     return f"{LABEL}{rfc}"
 
 
-def rate_columns(summaries: Sequence[Summary]) -> tuple[str, ...]:
+def rate_rows(summaries: Sequence[Summary]) -> Iterator[tuple[str, list[float]]]:
     """Under 100 repetitions P1 and P99 are minimum and maximum, and the table says so."""
-    if all(figures.percentiles_are_extremes for figures in summaries):
-        return ("median", "min = P1", "max = P99")
-    return ("median", "min", "max", "P1", "P99")
+    yield "median", [figures.median for figures in summaries]
+    extremes = all(figures.percentiles_are_extremes for figures in summaries)
+    yield "minimum (= P1)" if extremes else "minimum", [figures.minimum for figures in summaries]
+    yield "maximum (= P99)" if extremes else "maximum", [figures.maximum for figures in summaries]
+    if not extremes:
+        yield "P1", [figures.p1 for figures in summaries]
+        yield "P99", [figures.p99 for figures in summaries]
 
 
 def notes(results: Sequence[ThroughputResult]) -> list[str]:
@@ -47,26 +66,6 @@ def notes(results: Sequence[ThroughputResult]) -> list[str]:
 
 def figure(result: ThroughputResult, rate_fps: float) -> str:
     return ("≥ " if result.is_lower_bound(rate_fps) else "") + rate(rate_fps)
-
-
-def _row(result: ThroughputResult, figures: Summary, *, separate: bool) -> list[str]:
-    shown = [figures.median, figures.minimum, figures.maximum]
-    if separate:
-        shown += [figures.p1, figures.p99]
-    versions = f"IPv{result.left_ip_version}-IPv{result.right_ip_version}"
-    return [
-        f"{result.dut}\n{versions} {_direction(result)}, {result.frame_size_bytes} B",
-        *(figure(result, rate_fps) for rate_fps in shown),
-        str(figures.n),
-        str(result.misdelivered),
-        str(result.duplicated),
-        str(result.invalid_trials),
-        duration(result.worst_lateness_ns),
-    ]
-
-
-def _direction(result: ThroughputResult) -> str:
-    return {"both": "both ways", "forward": "forward", "reverse": "reverse"}[result.direction]
 
 
 def _notes(result: ThroughputResult) -> list[str]:

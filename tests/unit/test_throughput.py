@@ -162,13 +162,25 @@ def test_seeds_and_nonces_differ() -> None:
     assert len({repetition_seed(seed, r) for seed in range(50) for r in range(50)}) == 2500
 
 
+def test_with_100_repetitions_percentiles_are_their_own(measure: Measure) -> None:
+    result = measure(plan(repetitions=1))
+    many = tuple(result.repetitions[0].model_copy(update={"rate_fps": n}) for n in range(1, 101))
+    console = Console(file=StringIO(), width=80, color_system=None)
+    console.print(throughput_table([result.model_copy(update={"repetitions": many})]))
+    assert isinstance(console.file, StringIO)
+    words = [line.split() for line in console.file.getvalue().splitlines()]
+    assert ["P1", "1"] in words
+    assert ["P99", "99"] in words
+    assert ["median", "50.5"] in words
+
+
 def shown(result: ThroughputResult) -> str:
     console = Console(file=StringIO(), width=120, color_system=None)
     console.print(throughput_table([result]))
     assert isinstance(console.file, StringIO)
     text = console.file.getvalue()
     assert "per direction" in text
-    assert "min = P1" in text
+    assert "minimum (= P1)" in text
     return text
 
 
