@@ -90,7 +90,8 @@ def throughput(
 
 def _measured(plan: ThroughputPlan, setup: Setup, folder: Path) -> ThroughputResult:
     header = provenance(setup, seed=plan.seed, command=[repeat_command(plan.seed)])
-    display = SearchDisplay(progress_console, f"Throughput of {setup.dut_name}, seed {plan.seed}")
+    title = f"Throughput of {setup.dut_name}, seed {plan.seed}"
+    display = SearchDisplay(progress_console, title, float(plan.error.fraction))
     with Journal(folder / JOURNAL, header) as journal, display:
         result = measure(plan, setup, Observers([journal, display]))
         journal.append(result)
