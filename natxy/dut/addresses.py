@@ -47,6 +47,18 @@ RIGHT = SideAddresses(
 )
 
 
+def looped_port(near: SideAddresses, far: SideAddresses, device: str) -> TesterPort:
+    """A port that is cabled to the tester's other port: that one is its next hop."""
+    return TesterPort(
+        device=device,
+        ipv4_real=near.tester_ipv4,
+        ipv6_real=near.tester_ipv6,
+        next_hop_ipv4=far.tester_ipv4,
+        next_hop_ipv6=far.tester_ipv6,
+        own_addresses=(near.tester_ipv4, near.tester_ipv6),
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class AddressPlan:
     """Which IP version the foreground has on each side, and so what is native and what virtual.

@@ -9,6 +9,11 @@ QUEUES = "numtxqueues 1 numrxqueues 1"  # a second queue loses half of AF_XDP's 
 QUIET_IPV6 = {"accept_dad": 0, "accept_ra": 0, "autoconf": 0, "router_solicitations": 0}
 
 
+def send_whole_frames(namespace: str, interface: str) -> None:
+    """What the kernel itself sends would otherwise have half a checksum in it."""
+    execute(in_namespace(namespace, ["ethtool", "-K", interface, "tx", "off"]))
+
+
 @dataclass(frozen=True, kw_only=True)
 class LabLinks:
     """Names of namespaces and interfaces. The gateway's ends are unique on the machine, because
@@ -36,8 +41,8 @@ class LabLinks:
         self._quieten()
         ip_batch(self.tester, [self._veth(LEFT), self._veth(RIGHT)])
         for side in (LEFT, RIGHT):
-            self._send_whole_frames(self.tester, self.tester_end(side))
-            self._send_whole_frames(self.gateway, self.gateway_end(side))
+            send_whole_frames(self.tester, self.tester_end(side))
+            send_whole_frames(self.gateway, self.gateway_end(side))
         self._set_up(self.tester, [self.tester_end(side) for side in (LEFT, RIGHT)])
         self._set_up(self.gateway, ["lo", *(self.gateway_end(side) for side in (LEFT, RIGHT))])
 
@@ -56,11 +61,6 @@ class LabLinks:
         gateway = {f"net/ipv6/conf/default/{name}": value for name, value in QUIET_IPV6.items()}
         set_sysctls(self.gateway, gateway | {"net/ipv4/conf/default/rp_filter": 0})
         set_sysctls(self.tester, {"net/ipv6/conf/default/disable_ipv6": 1})
-
-    @staticmethod
-    def _send_whole_frames(namespace: str, interface: str) -> None:
-        """What the kernel itself sends would otherwise have half a checksum in it."""
-        execute(in_namespace(namespace, ["ethtool", "-K", interface, "tx", "off"]))
 
     @staticmethod
     def _set_up(namespace: str, interfaces: list[str]) -> None:

@@ -6,7 +6,6 @@ engine: t0 ──────── veth ──────── d0-LABEL ┐
         t1 ──────── veth ──────── d1-LABEL ┘
 """
 
-import os
 import platform
 from collections.abc import Callable
 
@@ -20,7 +19,7 @@ from natxy.dut.interrupts import without_interrupts
 from natxy.dut.kernel_router import KernelRouter
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.links import LabLinks
-from natxy.dut.namespaces import make_namespace
+from natxy.dut.namespaces import make_namespace, need_root
 from natxy.dut.napi import thread_napi
 from natxy.dut.nat44 import Nat44
 from natxy.dut.tayga import Tayga
@@ -54,7 +53,7 @@ class NamespaceDut:
         self._device_kind = ""
 
     def start(self) -> None:
-        _need_root()
+        need_root()
         sweep()
         try:
             self._start()
@@ -78,6 +77,7 @@ class NamespaceDut:
     def describe(self) -> dict[str, str]:
         return {
             "kind": "namespace",
+            "name": self._name,
             "driver": self._config.driver,
             **self._running.describe(),
             "kernel": f"{platform.system()} {platform.release()}",
@@ -124,6 +124,13 @@ class NamespaceDut:
         return self._gateway
 
     @property
+    def _name(self) -> str:
+        """One kernel is two routers, as far as a table of results goes."""
+        version = self._plan.left_ip_version
+        driver = self._config.driver
+        return f"{driver}-ipv{version}" if driver == "kernel-router" else driver
+
+    @property
     def _mtu_bytes(self) -> int:
         plain = TRANSLATING_MTU_BYTES if self._plan.translates else PLAIN_MTU_BYTES
         return self._config.mtu_bytes or plain
@@ -163,8 +170,3 @@ def _check_versions(driver: str, plan: AddressPlan) -> None:
             f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "
             f"but for dut.driver {driver} {right.get(driver, '4 and 4')} is right"
         )
-
-
-def _need_root() -> None:
-    if os.geteuid() != 0:
-        raise DutError("A lab makes network namespaces, which needs root; run this with sudo.")

@@ -1,5 +1,6 @@
 """Network namespaces: made, and removed together with the processes in them."""
 
+import os
 from pathlib import Path
 
 from natxy.dut.execution import execute
@@ -7,6 +8,11 @@ from natxy.dut.process import Process
 from natxy.errors import DutError
 
 FOLDER = Path("/run/netns")
+
+
+def need_root() -> None:
+    if os.geteuid() != 0:
+        raise DutError("A lab makes network namespaces, which needs root; run this with sudo.")
 
 
 def make_namespace(name: str) -> None:

@@ -1,0 +1,116 @@
+"""`natxy demo`: real gateways in network namespaces, their throughput found by short trials."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+import natxy
+from natxy.campaign.journal import FILE_NAME as JOURNAL
+from natxy.campaign.journal import Journal
+from natxy.campaign.provenance import provenance
+from natxy.cli.options import (
+    SeedOption,
+    progress_console,
+    repeat_command,
+    result_console,
+    seed_of,
+)
+from natxy.cli.progress import SearchDisplay
+from natxy.dut.choice import dut_of
+from natxy.errors import ConfigurationError
+from natxy.model.base import Model
+from natxy.model.testbed import read_testbed
+from natxy.model.throughput_result import ThroughputResult
+from natxy.procedure.observer import Observers
+from natxy.procedure.profile import QUICK
+from natxy.procedure.setup import set_up
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.report.results_json import write_results
+from natxy.report.throughput_table import notes, throughput_table
+from natxy.search.bisection import SearchError
+
+# File name, what the result is called, what is said before it.
+GATEWAYS = (
+    ("ipv4-router", "Linux router, IPv4", "the Linux kernel as an IPv4 router"),
+    ("ipv6-router", "Linux router, IPv6", "the Linux kernel as an IPv6 router"),
+    ("stateless-nat64", "tayga, stateless NAT64", "tayga as a stateless NAT64, both directions"),
+)
+ERROR = SearchError(fraction=Fraction(1, 100))  # finer than short trials repeat
+OUTPUT = Path("build/demo/results.json")
+
+
+class SetupRecord(Model):
+    """A journal's line: the gateway that the trials after it go through, and all about it."""
+
+    record: Literal["setup"] = "setup"
+    name: str
+    provenance: dict[str, Any]
+
+
+def demo(
+    output: Annotated[
+        Path, typer.Option(help="Results, as JSON; the journal is beside it.", metavar="FILE")
+    ] = OUTPUT,
+    seed: SeedOption = None,
+) -> None:
+    """Find the throughput of three gateways on this machine, with short trials."""
+    plan_seed = seed_of(seed)
+    header = {
+        "natxy_version": natxy.__version__,
+        "command": [repeat_command(plan_seed)],
+        "seed": plan_seed,
+    }
+    results: list[ThroughputResult] = []
+    with Journal(output.parent / JOURNAL, header, replace=True) as journal:
+        for number, (file_name, name, what) in enumerate(GATEWAYS, start=1):
+            title = f"{number} of {len(GATEWAYS)}: {what}, seed {plan_seed}"
+            plan = _plan(name, plan_seed)
+            results.append(_measure(demo_testbed(file_name), plan, title, journal))
+            write_results(output, results)
+    _show(results, plan_seed, output)
+
+
+def demo_testbed(name: str) -> Path:
+    """In the source tree, or where the package was installed."""
+    package = Path(natxy.__file__).parent
+    for folder in (package.parent / "experiments", package / "experiments"):
+        path = folder / "demo" / f"{name}.toml"
+        if path.is_file():
+            return path
+    raise ConfigurationError(f"experiments/demo/{name}.toml is not installed; `make install` is")
+
+
+def _plan(name: str, seed: int) -> ThroughputPlan:
+    return ThroughputPlan(
+        timing=QUICK.timing,
+        repetitions=QUICK.repetitions,
+        seed=seed,
+        error=ERROR,
+        dut_name=name,
+    )
+
+
+def _measure(path: Path, plan: ThroughputPlan, title: str, journal: Journal) -> ThroughputResult:
+    testbed, source = read_testbed(path)
+    display = SearchDisplay(progress_console, title, float(ERROR.fraction))
+    with set_up(testbed, source, dut_of(testbed, source)) as setup:
+        kept = provenance(setup, seed=plan.seed, command=[repeat_command(plan.seed)])
+        journal.append(SetupRecord(name=str(plan.dut_name), provenance=kept))
+        with display:
+            result = throughput(plan, setup, Observers([journal, display]))
+    journal.append(result)
+    return result
+
+
+def _show(results: list[ThroughputResult], seed: int, output: Path) -> None:
+    result_console.print(throughput_table(results))
+    lines = [
+        *notes(results),
+        f"Seed {seed}. Repeat it: {repeat_command(seed)}",
+        f"Results: {output}, every trial: {output.parent / JOURNAL}",
+        "Next: `natxy doctor` says what on this machine spoils a measurement.",
+    ]
+    for line in lines:
+        result_console.print(line, highlight=False, markup=False, soft_wrap=True)

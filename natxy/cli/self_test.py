@@ -1,0 +1,136 @@
+"""`natxy self-test`: the tester looped to itself, and the rates that it can be trusted with."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from natxy.campaign.provenance import provenance
+from natxy.cli.options import (
+    JsonOption,
+    SeedOption,
+    progress_console,
+    repeat_command,
+    result_console,
+    seed_of,
+    with_traffic_options,
+)
+from natxy.cli.progress import SearchDisplay
+from natxy.dut.base import Dut
+from natxy.dut.none import NoDut
+from natxy.dut.veth_loop import VethLoop
+from natxy.errors import ConfigurationError
+from natxy.model.source import Source
+from natxy.model.testbed import Port, Testbed, TesterSection, read_testbed
+from natxy.procedure.self_test import SIZES_BYTES, Ceiling, SelfTestPlan, looped
+from natxy.procedure.self_test import self_test as measure
+from natxy.procedure.setup import set_up
+from natxy.report.numbers import duration, rate
+
+LOOPS = ("ring", "veth")
+OVERHEAD_BYTES = 20  # preamble, start of frame, gap
+
+
+def self_test(
+    testbed: Annotated[
+        Path | None,
+        typer.Argument(metavar="[TESTBED]", help="Two ports with one cable between them."),
+    ] = None,
+    loop: Annotated[
+        str | None,
+        typer.Option(help="ring: in memory, the default. veth: through the kernel.", metavar="HOW"),
+    ] = None,
+    frame_size: Annotated[
+        list[int] | None,
+        typer.Option(help="May be given several times; default: RFC 2544's.", metavar="BYTES"),
+    ] = None,
+    cores: Annotated[
+        str, typer.Option(help="CPUs of the workers, without a testbed.", metavar="LIST")
+    ] = "0",
+    seed: SeedOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Find the highest rate, for each frame size, that this tester can be trusted with."""
+    chosen, source, cable = _loop(testbed, loop, _cpus(cores))
+    sizes = tuple(frame_size) if frame_size else SIZES_BYTES
+    for size in sizes:  # before anything is started
+        with_traffic_options(chosen, frame_size=size, direction=None)
+    plan = SelfTestPlan(seed=seed_of(seed), sizes_bytes=sizes)
+    title = f"Self-test, seed {plan.seed}"
+    with set_up(chosen, source, cable) as setup:
+        kept = provenance(setup, seed=plan.seed, command=[repeat_command(plan.seed)])
+        with SearchDisplay(progress_console, title, 0.01) as display:
+            ceilings = measure(plan, setup, display)
+    if json_output:
+        found = [ceiling.model_dump(mode="json") for ceiling in ceilings]
+        print(json.dumps({"ceilings": found, "provenance": kept}, indent=2))
+        return
+    _show(ceilings, plan, setup.traffic.testbed)
+
+
+def _loop(
+    path: Path | None, loop: str | None, cores: tuple[int, ...]
+) -> tuple[Testbed, Source, Dut]:
+    if path is not None:
+        if loop is not None:
+            raise ConfigurationError("--loop: a testbed has ports of its own; one of both is right")
+        written, source = read_testbed(path)
+        return looped(written), source, NoDut()
+    kind = loop or "ring"
+    if kind not in LOOPS:
+        raise ConfigurationError(f'--loop: "{kind}" is not known, {" or ".join(LOOPS)} is right')
+    port = Port(device="ring" if kind == "ring" else None)
+    testbed = looped(Testbed(tester=TesterSection(cores=cores, left=port, right=port)))
+    return testbed, Source(name="self-test"), NoDut() if kind == "ring" else VethLoop()
+
+
+def _cpus(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(cpu) for cpu in text.split(","))
+    except ValueError:
+        raise ConfigurationError(
+            f'--cores: "{text}" is no list of CPUs, such as 0 or 2,3 is right'
+        ) from None
+
+
+def ceiling_table(ceilings: list[Ceiling]) -> Table:
+    table = Table(
+        title="What this tester can be trusted with, per direction, both directions at once",
+        title_justify="left",
+        title_style="bold",
+    )
+    for name in ("frame", "frames a second", "Gbit/s", "median\ndelay", "P99.9\ndelay"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("limited by", "invalid\ntrials"):
+        table.add_column(name, no_wrap=True)
+    for ceiling in ceilings:
+        table.add_row(*_row(ceiling))
+    return table
+
+
+def _row(ceiling: Ceiling) -> list[str]:
+    bits = (ceiling.frame_size_bytes + OVERHEAD_BYTES) * 8
+    delays = (ceiling.delay_p50_ns, ceiling.delay_p999_ns)
+    return [
+        f"{ceiling.frame_size_bytes} B",
+        ("≥ " if ceiling.lower_bound else "") + rate(ceiling.rate_fps),
+        f"{ceiling.rate_fps * bits / 1e9:.3f}",
+        *("none valid" if delay is None else duration(delay) for delay in delays),
+        {"dut": "loss in the loop", "tester": "lateness", "maximum": "the media"}[ceiling.limit],
+        f"{ceiling.invalid_trials} of {ceiling.trials}",
+    ]
+
+
+def _show(ceilings: list[Ceiling], plan: SelfTestPlan, testbed: Testbed) -> None:
+    ports = f"{testbed.tester.left.device} and {testbed.tester.right.device}"
+    result_console.print(ceiling_table(ceilings))
+    for line in (
+        f"Ports: {ports}; workers on CPU {', '.join(map(str, testbed.tester.cores))}.",
+        f"Trials of {float(plan.timing.duration_s):g} s: longer ones meet more of what else this "
+        "machine does. `natxy doctor` says what that is.",
+        "The delay is taken at half of the rate; it is in every delay that this tester measures.",
+        f"Repeat it: {repeat_command(plan.seed)}",
+    ):
+        result_console.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,78 @@
+"""No gateway at all: the tester's two ports are the ends of one veth pair, for the self-test."""
+
+from natxy.dut.addresses import LEFT, RIGHT, looped_port
+from natxy.dut.base import TesterPorts
+from natxy.dut.devices import device_string, usable_device_kind
+from natxy.dut.execution import ip_batch, set_sysctls
+from natxy.dut.interrupts import without_interrupts
+from natxy.dut.ledger import Ledger, sweep
+from natxy.dut.links import QUEUES, send_whole_frames
+from natxy.dut.namespaces import make_namespace, need_root
+
+MTU_BYTES = 1500
+
+
+class VethLoop:
+    """Made at `start` in a namespace of its own, and gone after `stop`."""
+
+    def __init__(self) -> None:
+        self._ledger: Ledger | None = None
+        self._namespace: str | None = None
+        self._device_kind = ""
+
+    def start(self) -> None:
+        need_root()
+        sweep()
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        with without_interrupts():
+            if self._ledger is not None:
+                ledger, self._ledger = self._ledger, None
+                ledger.undo()
+
+    def reset(self) -> None:
+        """Nothing to do: a cable has no state."""
+
+    def describe(self) -> dict[str, str]:
+        return {"kind": "loop", "name": f"veth, {self._device_kind}"}
+
+    def before_trial(self) -> None:
+        """Nothing to do: a cable does not end."""
+
+    def trial_fault(self) -> str | None:
+        return None
+
+    @property
+    def tester_namespace(self) -> str | None:
+        return self._namespace
+
+    def tester_ports(self) -> TesterPorts | None:
+        if self._ledger is None:
+            return None
+        left, right = (
+            device_string(self._device_kind, number, name, mtu_bytes=MTU_BYTES)
+            for number, name in enumerate(("t0", "t1"))
+        )
+        return TesterPorts(
+            left=looped_port(LEFT, RIGHT, left),
+            right=looped_port(RIGHT, LEFT, right),
+            mtu_bytes=MTU_BYTES,
+        )
+
+    def _start(self) -> None:
+        self._ledger = Ledger()
+        self._namespace = name = f"natxy-t-{self._ledger.label}"
+        self._ledger.note_namespace(name)
+        make_namespace(name)
+        set_sysctls(name, {"net/ipv6/conf/default/disable_ipv6": 1})
+        mtu = f"mtu {MTU_BYTES}"
+        ip_batch(name, [f"link add t0 {mtu} {QUEUES} type veth peer name t1 {mtu} {QUEUES}"])
+        for interface in ("t0", "t1"):
+            send_whole_frames(name, interface)
+        ip_batch(name, ["link set t0 up", "link set t1 up"])
+        self._device_kind = usable_device_kind(name, "t0", "auto")

@@ -1,0 +1,127 @@
+"""The tester looped to itself: the highest rate, for each frame size, that it can be trusted with.
+
+What it finds is the tester's ceiling and the offset of its delays. A gateway that comes near it is
+measured with an instrument at its limit.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from natxy.dut.addresses import LEFT, RIGHT, looped_port
+from natxy.model.base import Model
+from natxy.model.testbed import Testbed, TrafficSection
+from natxy.model.throughput_result import Repetition
+from natxy.model.traffic import TrafficPlan
+from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.observer import Observer
+from natxy.procedure.profile import QUICK
+from natxy.procedure.seeds import repetition_seed
+from natxy.procedure.setup import Setup
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import Trials
+from natxy.search.bisection import SearchError
+
+SIZES_BYTES = (84, 128, 256, 512, 1024, 1280, 1518)  # RFC 2544 section 9.1, RFC 5180 section 5
+ERROR = SearchError(fraction=Fraction(1, 100))
+DELAY_SHARE = 2  # delays are taken at half of the ceiling, where no queue is filling
+DELAY_ATTEMPTS = 4
+
+
+class Ceiling(Model):
+    """Of one frame size. The delay is that of the loop: what the tester adds to every delay."""
+
+    record: Literal["self-test"] = "self-test"
+    frame_size_bytes: int
+    rate_fps: int  # per direction
+    limit: Limit
+    lower_bound: bool
+    trials: int
+    invalid_trials: int
+    misdelivered: int
+    delay_p50_ns: float | None  # None: no trial for it was valid
+    delay_p999_ns: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfTestPlan:
+    seed: int
+    sizes_bytes: tuple[int, ...] = SIZES_BYTES
+    timing: Timing = QUICK.timing
+    error: SearchError = ERROR
+
+
+def looped(testbed: Testbed) -> Testbed:
+    """The testbed's ports and cores, with a cable between the ports in place of the gateway."""
+    tester = testbed.tester
+    ports = {
+        "left": tester.left.model_copy(update=_addresses(looped_port(LEFT, RIGHT, ""))),
+        "right": tester.right.model_copy(update=_addresses(looped_port(RIGHT, LEFT, ""))),
+    }
+    return Testbed(
+        tester=tester.model_copy(update=ports),
+        traffic=TrafficSection(left_ip_version=6, right_ip_version=6, hop_limit_drop=0),
+    )
+
+
+def self_test(plan: SelfTestPlan, setup: Setup, observer: Observer) -> list[Ceiling]:
+    cabled = _with_macs(setup)
+    return [_ceiling(plan, _with_size(cabled, size), observer) for size in plan.sizes_bytes]
+
+
+def _ceiling(plan: SelfTestPlan, setup: Setup, observer: Observer) -> Ceiling:
+    search = ThroughputPlan(
+        timing=plan.timing, seed=plan.seed, repetitions=1, error=plan.error, dut_name="loop"
+    )
+    (found,) = throughput(search, setup, observer).repetitions
+    p50_ns, p999_ns = _delay(plan, setup, observer, found)
+    return Ceiling(
+        frame_size_bytes=setup.traffic.testbed.traffic.frame_size_bytes,
+        rate_fps=found.rate_fps,
+        limit=found.limit,
+        lower_bound=found.lower_bound and found.limit is not Limit.TESTER,
+        trials=found.trials,
+        invalid_trials=found.invalid_trials,
+        misdelivered=found.misdelivered,
+        delay_p50_ns=p50_ns,
+        delay_p999_ns=p999_ns,
+    )
+
+
+def _delay(
+    plan: SelfTestPlan, setup: Setup, observer: Observer, found: Repetition
+) -> tuple[float | None, float | None]:
+    """Of the worse direction, in a trial of its own that was valid."""
+    trials = Trials(setup=setup, timing=plan.timing, campaign_seed=plan.seed + 1, observer=observer)
+    rate_fps = max(1, found.rate_fps // DELAY_SHARE)
+    for _ in range(DELAY_ATTEMPTS):
+        trial = trials.run(rate_fps=rate_fps, repetition=1, seed=repetition_seed(plan.seed, 2))
+        if trial.verdict is not Verdict.INVALID:
+            delays = [counters.delay for _, _, counters in trial.result.counters()]
+            return max(d.p50_ns for d in delays), max(d.p999_ns for d in delays)
+    return None, None
+
+
+def _with_macs(setup: Setup) -> Setup:
+    """Each port's next hop is the other one, which has told its address: nothing to resolve."""
+    testbed = setup.traffic.testbed
+    macs = {port.side: port.mac for port in setup.tester.hello.ports}
+    ports = {
+        "left": testbed.tester.left.model_copy(update={"next_hop_mac": macs["right"]}),
+        "right": testbed.tester.right.model_copy(update={"next_hop_mac": macs["left"]}),
+    }
+    changed = testbed.model_copy(update={"tester": testbed.tester.model_copy(update=ports)})
+    return replace(setup, traffic=TrafficPlan(testbed=changed, source=setup.traffic.source))
+
+
+def _with_size(setup: Setup, size_bytes: int) -> Setup:
+    testbed = setup.traffic.testbed
+    traffic = testbed.traffic.model_copy(update={"frame_size_bytes": size_bytes})
+    changed = testbed.model_copy(update={"traffic": traffic})
+    return replace(setup, traffic=TrafficPlan(testbed=changed, source=setup.traffic.source))
+
+
+def _addresses(port: object) -> dict[str, object]:
+    """All but the device, which is the testbed's; what it does not name is as in a new port."""
+    return {key: value for key, value in vars(port).items() if key != "device"}
