@@ -5,6 +5,7 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_log.h>
+#include <rte_pci.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -13,7 +14,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <string_view>
 #include <vector>
 
@@ -22,13 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_pci(const std::string& device) {
-  static const std::regex kPci("([0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\\.[0-7](,.*)?");
-  return std::regex_match(device, kPci);
-}
-
 std::string name_of_device(const std::string& device) {
   return device.substr(0, device.find(','));
+}
+
+bool is_pci(const std::string& device) {
+  rte_pci_addr address{};
+  return rte_pci_addr_parse(name_of_device(device).c_str(), &address) == 0;
 }
 
 // "0,1,4": the CPUs that this process may use.

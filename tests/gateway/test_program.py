@@ -18,6 +18,8 @@ from tests.gateway.frames import program
 HERE = Path(__file__).parent
 PORT = 7007
 RING = "blocksz=65536,framesz=2048,framecnt=512,qdisc_bypass=1"
+LEFT_LINK = f"net_af_packet0,iface=left,{RING}"
+RIGHT_LINK = f"net_af_packet1,iface=right,{RING}"
 DPDK_RUN = Path("/var/run/dpdk")
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="DPDK and namespaces need root")
@@ -26,8 +28,11 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="DPDK and namespaces n
 class Gateway:
     """The program, spoken to in lines of JSON."""
 
-    def __init__(self, left: str, right: str, *, prefix: tuple[str, ...] = ()) -> None:
-        cpu = max(os.sched_getaffinity(0))
+    def __init__(
+        self, left: str, right: str, *, prefix: tuple[str, ...] = (), turn: int = 0
+    ) -> None:
+        cpus = sorted(os.sched_getaffinity(0), reverse=True)
+        cpu = cpus[turn % len(cpus)]
         devices = ["--left", left, "--right", right, "--core", str(cpu), "--memory-mb", "128"]
         self.process = subprocess.Popen(
             [*prefix, str(program("natxy-gateway")), *devices],
@@ -112,12 +117,8 @@ class Town:
         ip("-n", self.names[side], "addr", "add", f"{address}/{length}", "dev", "host", *nodad)
         ip("-n", self.names[side], family, "route", "add", "default", "via", gateway)
 
-    def gateway(self) -> Gateway:
-        return Gateway(
-            f"net_af_packet0,iface=left,{RING}",
-            f"net_af_packet1,iface=right,{RING}",
-            prefix=self.inside("gateway"),
-        )
+    def gateway(self, left: str = LEFT_LINK, right: str = RIGHT_LINK, *, turn: int = 0) -> Gateway:
+        return Gateway(left, right, prefix=self.inside("gateway"), turn=turn)
 
     def answers(self, server: str, asked: str, count: int) -> list[int]:
         """The left host asks the right one; the numbers that came back."""
@@ -180,6 +181,37 @@ def test_translates_between_two_kernels_and_loses_what_it_is_told_to(town: Town)
         reverse = gateway.ask("record")["record"]["directions"]["reverse"]
         assert reverse["dropped"]["loss"] == 2
         assert reverse["forwarded"] == 10
+
+
+def test_two_in_a_row_over_shared_memory(town: Town, tmp_path: Path) -> None:
+    """Over memif, on which a tester meets the gateway; each is the other's next hop."""
+    town.settle("left", "2001:2::2", "2001:2::1")
+    town.settle("right", "2001:2:0:8000::2", "2001:2:0:8000::1")
+    memif = f"socket={tmp_path}/memif.sock,id=0,socket-abstract=no"
+
+    def between(left: str, right: str, other: str, far_side: str) -> dict[str, Any]:
+        ends = {"left": "2001:2::/49", "right": "2001:2:0:8000::/49"}
+        via = {far_side: other}
+        return {
+            "left": {"addresses": [left]},
+            "right": {"addresses": [right]},
+            "routes": [
+                {"prefix": prefix, "side": side, "via": via.get(side)}
+                for side, prefix in ends.items()
+            ],
+        }
+
+    with (
+        town.gateway(right=f"net_memif0,role=server,{memif}") as near,
+        town.gateway(left=f"net_memif0,role=client,{memif}", turn=1) as far,
+    ):
+        near.ask("configure", config=between("2001:2::1", "2001:db8::1", "2001:db8::2", "right"))
+        far.ask(
+            "configure", config=between("2001:db8::2", "2001:2:0:8000::1", "2001:db8::1", "left")
+        )
+        assert town.answers("2001:2:0:8000::2", "2001:2:0:8000::2", 5) == list(range(5))
+        assert far.ask("record")["record"]["directions"]["forward"]["forwarded"] >= 5
+    assert not (tmp_path / "memif.sock").exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
