@@ -18,6 +18,7 @@ from natxy.procedure.trial import Trials
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 
 FIRST_GUESS_FPS = 1000  # where nobody knows a maximum
+HOPELESS_FPS = 1000  # what is invalid at this rate is not so because of the rate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,11 +75,8 @@ def _repetition(search: Bisection, trials: Trials, number: int, maximum: Maximum
         trial = trials.run(rate_fps=rate_fps, repetition=number, seed=seed)
         search.tell(rate_fps, trial.verdict)
         done.append(trial)
-    if search.result_fps is None and search.limit is Limit.TESTER:
-        raise TesterLimit(
-            f"no trial was valid, down to {done[-1].rate_fps} frames a second: "
-            f"{done[-1].invalid_reasons[0]}; `natxy doctor` says what spoils measurements here"
-        )
+        _check_hope(search, trial, HOPELESS_FPS)
+    _check_hope(search, done[-1], MAX_RATE_FPS)
     lower_bound = search.limit is Limit.TESTER or (
         search.limit is Limit.MAXIMUM and maximum.origin != "media"
     )
@@ -95,6 +93,17 @@ def _repetition(search: Bisection, trials: Trials, number: int, maximum: Maximum
         duplicated=sum(trial.result.duplicated for trial in done),
         worst_lateness_ns=max((trial.result.worst_lateness_ns for trial in valid), default=0.0),
     )
+
+
+def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:
+    """Nothing passed, and below this rate the trials are invalid: lower ones would be as well."""
+    _, ceiling_fps = search.bracket
+    nothing_passed = search.result_fps is None and search.limit is Limit.TESTER
+    if nothing_passed and ceiling_fps <= below_fps:
+        raise TesterLimit(
+            f"no rate passed, and at {ceiling_fps} frames a second trials are invalid: "
+            f"{last.invalid_reasons[0]}; `natxy doctor` says what spoils measurements here"
+        )
 
 
 def _result(

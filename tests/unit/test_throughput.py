@@ -126,8 +126,12 @@ def test_a_gateway_that_loses_at_every_rate_has_none(measure: Measure) -> None:
 
 
 def test_a_tester_that_can_do_nothing_is_an_error(measure: Measure) -> None:
+    kept = Kept()
     with pytest.raises(TesterLimit, match="too late"):
-        measure(plan(repetitions=1), limit=0)
+        measure(plan(repetitions=1, max_rate_fps=100_000), kept, limit=0)
+    assert {trial.rate_fps for trial in kept.trials} == {100_000 >> n for n in range(8)}
+    with pytest.raises(TesterLimit, match="at 4000 frames"):
+        measure(plan(max_rate_fps=4000, error=SearchError(rate_fps=5000)), limit=0)
 
 
 def test_a_fault_of_the_dut_makes_the_trial_invalid(measure: Measure) -> None:
