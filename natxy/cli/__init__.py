@@ -10,13 +10,19 @@ from typing import Any
 import click
 import typer
 
+from natxy.cli.demo import demo
+from natxy.cli.doctor import doctor
 from natxy.cli.init import init
+from natxy.cli.self_test import self_test
 from natxy.cli.throughput import throughput
 from natxy.cli.trial import trial
 from natxy.cli.version import print_version
 from natxy.errors import NatxyError
 
 VERBS: dict[str, Callable[..., Any]] = {
+    "demo": demo,
+    "doctor": doctor,
+    "self-test": self_test,
     "init": init,
     "trial": trial,
     "throughput": throughput,

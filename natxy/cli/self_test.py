@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 from natxy.campaign.provenance import provenance
+from natxy.cli.cpus import CoresOption, cpus_of
 from natxy.cli.options import (
     JsonOption,
     SeedOption,
@@ -46,14 +47,12 @@ def self_test(
         list[int] | None,
         typer.Option(help="May be given several times; default: RFC 2544's.", metavar="BYTES"),
     ] = None,
-    cores: Annotated[
-        str, typer.Option(help="CPUs of the workers, without a testbed.", metavar="LIST")
-    ] = "0",
+    cores: CoresOption = "0",
     seed: SeedOption = None,
     json_output: JsonOption = False,
 ) -> None:
     """Find the highest rate, for each frame size, that this tester can be trusted with."""
-    chosen, source, cable = _loop(testbed, loop, _cpus(cores))
+    chosen, source, cable = _loop(testbed, loop, cpus_of(cores))
     sizes = tuple(frame_size) if frame_size else SIZES_BYTES
     for size in sizes:  # before anything is started
         with_traffic_options(chosen, frame_size=size, direction=None)
@@ -84,15 +83,6 @@ def _loop(
     port = Port(device="ring" if kind == "ring" else None)
     testbed = looped(Testbed(tester=TesterSection(cores=cores, left=port, right=port)))
     return testbed, Source(name="self-test"), NoDut() if kind == "ring" else VethLoop()
-
-
-def _cpus(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(cpu) for cpu in text.split(","))
-    except ValueError:
-        raise ConfigurationError(
-            f'--cores: "{text}" is no list of CPUs, such as 0 or 2,3 is right'
-        ) from None
 
 
 def ceiling_table(ceilings: list[Ceiling]) -> Table:

@@ -39,7 +39,7 @@ class VethLoop:
         """Nothing to do: a cable has no state."""
 
     def describe(self) -> dict[str, str]:
-        return {"kind": "loop", "name": f"veth, {self._device_kind}"}
+        return {"kind": "loop", "name": "veth", "device_kind": self._device_kind}
 
     def before_trial(self) -> None:
         """Nothing to do: a cable does not end."""

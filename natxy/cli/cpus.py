@@ -1,0 +1,20 @@
+"""`--cores`: which CPUs the workers have."""
+
+from typing import Annotated
+
+import typer
+
+from natxy.doctor.finding import cpu_list
+from natxy.errors import ConfigurationError
+
+CoresOption = Annotated[
+    str, typer.Option("--cores", help="CPUs of the tester's workers.", metavar="LIST")
+]
+
+
+def cpus_of(text: str) -> tuple[int, ...]:
+    """`0`, `2,3` or `2-5`."""
+    cpus = tuple(cpu_list(text))
+    if not cpus:
+        raise ConfigurationError(f'--cores: "{text}" is no list of CPUs, such as 0 or 2,3 is right')
+    return cpus

@@ -1,0 +1,63 @@
+"""`natxy doctor`: what on this machine will spoil a measurement."""
+
+import json
+import os
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from natxy.cli.cpus import CoresOption, cpus_of
+from natxy.cli.options import JsonOption, result_console
+from natxy.doctor.finding import Finding, Grade, Machine
+from natxy.doctor.kernel import examine_kernel
+from natxy.doctor.ports import examine_ports
+from natxy.doctor.processor import examine_processor
+from natxy.doctor.tools import examine_tools
+
+MARKS = {Grade.GOOD: "[green]●[/]", Grade.COSTS: "[yellow]▲[/]", Grade.IMPOSSIBLE: "[red]✖[/]"}
+IMPOSSIBLE_STATUS = 1
+
+
+def doctor(
+    cores: CoresOption = "0",
+    json_output: JsonOption = False,
+) -> None:
+    """Say what on this machine spoils a measurement, what it costs and what to do about it."""
+    machine = Machine()
+    findings = [
+        *examine_tools(),
+        *examine_processor(machine),
+        *examine_kernel(machine, cpus_of(cores)),
+        *examine_ports(machine),
+    ]
+    if json_output:
+        print(json.dumps([finding.model_dump(mode="json") for finding in findings], indent=2))
+    else:
+        _show(findings)
+    if any(finding.grade is Grade.IMPOSSIBLE for finding in findings):
+        raise typer.Exit(IMPOSSIBLE_STATUS)
+
+
+def findings_table(findings: list[Finding]) -> Table:
+    table = Table(title=f"Doctor on {os.uname().nodename}", title_justify="left", show_lines=True)
+    table.add_column("")
+    for name in ("what", "state", "what it costs", "what to do"):
+        table.add_column(name, overflow="fold")
+    for finding in findings:
+        table.add_row(
+            MARKS[finding.grade],
+            *map(Text, (finding.name, finding.state, finding.cost, finding.remedy)),
+        )
+    return table
+
+
+def _show(findings: list[Finding]) -> None:
+    result_console.print(findings_table(findings))
+    count = sum(1 for finding in findings if finding.grade is not Grade.GOOD)
+    result_console.print(
+        "Nothing here spoils a measurement."
+        if count == 0
+        else f"{count} of {len(findings)} make figures lower, or vary more. "
+        "`natxy self-test` says how far this tester can be trusted as it is."
+    )

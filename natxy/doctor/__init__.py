@@ -1,0 +1,1 @@
+"""What on a machine spoils a measurement, what it costs, and what to do about it."""

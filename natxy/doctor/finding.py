@@ -1,0 +1,66 @@
+"""One thing that was looked at, and the machine that it was looked at on."""
+
+from enum import StrEnum
+from pathlib import Path
+
+from natxy.model.base import Model
+
+
+class Grade(StrEnum):
+    GOOD = "good"
+    COSTS = "costs"  # figures are lower, or vary more, than they need
+    IMPOSSIBLE = "impossible"  # nothing can be measured
+
+
+class Finding(Model):
+    name: str
+    state: str
+    grade: Grade
+    cost: str = ""
+    remedy: str = ""
+
+
+def good(name: str, state: str) -> Finding:
+    return Finding(name=name, state=state, grade=Grade.GOOD)
+
+
+def costs(name: str, state: str, *, cost: str, remedy: str) -> Finding:
+    return Finding(name=name, state=state, grade=Grade.COSTS, cost=cost, remedy=remedy)
+
+
+def impossible(name: str, state: str, *, cost: str, remedy: str) -> Finding:
+    return Finding(name=name, state=state, grade=Grade.IMPOSSIBLE, cost=cost, remedy=remedy)
+
+
+class Machine:
+    """/proc and /sys below a root, which a test makes itself."""
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        self.root = root
+
+    def text(self, path: str) -> str:
+        """What the file holds; empty where it is not there, or cannot be read."""
+        try:
+            return (self.root / path).read_text(errors="replace").strip()
+        except OSError:
+            return ""
+
+    def paths(self, pattern: str) -> list[Path]:
+        return sorted(self.root.glob(pattern))
+
+    def target(self, path: str) -> str:
+        """The last part of what a link points to; empty where there is none."""
+        try:
+            return (self.root / path).readlink().name
+        except OSError:
+            return ""
+
+
+def cpu_list(text: str) -> list[int]:
+    """The kernel's way to write a set of CPUs: `0-3,8`."""
+    cpus: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        if first.isdigit():
+            cpus += range(int(first), int(last or first) + 1)
+    return cpus

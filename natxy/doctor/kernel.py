@@ -1,0 +1,79 @@
+"""What the kernel does at its own times: throttling, interrupts, other programs; and memory."""
+
+from natxy.doctor.finding import Finding, Machine, costs, cpu_list, good
+
+LOAD_TOLERATED = 0.5
+HUGE_PAGES = "sys/kernel/mm/hugepages"
+ENOUGH_KIB = 256 * 1024  # what the engine's pools take
+
+
+def examine_kernel(machine: Machine, worker_cpus: tuple[int, ...]) -> list[Finding]:
+    return [
+        real_time_throttling(machine),
+        interrupts(machine, worker_cpus),
+        load(machine),
+        huge_pages(machine),
+    ]
+
+
+def real_time_throttling(machine: Machine) -> Finding:
+    runtime = machine.text("proc/sys/kernel/sched_rt_runtime_us")
+    period = machine.text("proc/sys/kernel/sched_rt_period_us")
+    if runtime == "-1" or (runtime and runtime == period):
+        return good("real-time throttling", "off")
+    return costs(
+        "real-time throttling",
+        f"{runtime or '?'} of {period or '?'} us",
+        cost="a polling worker of real-time policy is stopped for tens of milliseconds a second",
+        remedy="trials of at most 0.25 s; or isolated cores and kernel.sched_rt_runtime_us = -1",
+    )
+
+
+def interrupts(machine: Machine, worker_cpus: tuple[int, ...]) -> Finding:
+    paths = machine.paths("proc/irq/[0-9]*/smp_affinity_list")
+    lists = [cpu_list(machine.text(str(path.relative_to(machine.root)))) for path in paths]
+    there = sum(1 for cpus in lists if set(cpus) & set(worker_cpus))
+    name = f"interrupts on CPU {', '.join(map(str, worker_cpus))}"
+    if there == 0:
+        return good(name, f"none of {len(lists)} may run there")
+    return costs(
+        name,
+        f"{there} of {len(lists)} may run there",
+        cost="each stops a worker for some microseconds",
+        remedy="boot with irqaffinity=LIST of the other cores, or write smp_affinity_list",
+    )
+
+
+def load(machine: Machine) -> Finding:
+    words = machine.text("proc/loadavg").split()
+    average = float(words[0]) if words else 0.0
+    if average <= LOAD_TOLERATED:
+        return good("load", f"{average:.2f}")
+    return costs(
+        "load",
+        f"{average:.2f} over the last minute",
+        cost="other programs take turns with the tester and the gateway: invalid trials",
+        remedy="end them, or wait",
+    )
+
+
+def huge_pages(machine: Machine) -> Finding:
+    sizes = [(_size_kib(path.name), path.name) for path in machine.paths(f"{HUGE_PAGES}/*")]
+    free = [(kib, _count(machine, name)) for kib, name in sorted(sizes)]
+    state = ", ".join(f"{n} free of {kib // 1024} MB" for kib, n in free) or "none"
+    if sum(kib * n for kib, n in free) >= ENOUGH_KIB:
+        return good("huge pages", state)
+    return costs(
+        "huge pages",
+        state,
+        cost="plain memory is used: TLB misses, and a NIC needs an IOMMU",
+        remedy="echo 256 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages",
+    )
+
+
+def _size_kib(folder: str) -> int:
+    return int(folder.removeprefix("hugepages-").removesuffix("kB"))
+
+
+def _count(machine: Machine, folder: str) -> int:
+    return int(machine.text(f"{HUGE_PAGES}/{folder}/free_hugepages") or 0)

@@ -1,0 +1,63 @@
+"""Which NICs there are and who drives them."""
+
+from pathlib import Path
+
+from natxy.doctor.finding import Finding, Machine, costs, good
+
+NETWORK_CLASS = "0x02"
+USER_SPACE_DRIVERS = ("vfio-pci", "uio_pci_generic", "igb_uio")
+SHARED_DRIVERS = ("mlx5_core", "mlx4_core")  # DPDK drives these beside the kernel
+
+
+def examine_ports(machine: Machine) -> list[Finding]:
+    nics = [p for p in machine.paths("sys/bus/pci/devices/*") if _is_nic(machine, p)]
+    if not nics:
+        return [
+            costs(
+                "NICs",
+                "no PCI network device",
+                cost="labs on this machine only; their figures are the machine's, not a NIC's",
+                remedy="none is needed for a lab",
+            )
+        ]
+    return [nic(machine, path) for path in nics]
+
+
+def nic(machine: Machine, path: Path) -> Finding:
+    """One PCI device: in DPDK's hands, or still in the kernel's."""
+    folder = str(path.relative_to(machine.root))
+    driver = machine.target(f"{folder}/driver") or "no driver"
+    name = f"NIC {path.name}"
+    interfaces = _interfaces(machine, folder)
+    state = ", ".join([_identity(machine, folder), driver, *interfaces])
+    if driver in USER_SPACE_DRIVERS or driver in SHARED_DRIVERS:
+        return good(name, state)
+    shared = f"; it can be used as net_af_xdp0,iface={interfaces[0]}" if interfaces else ""
+    return costs(
+        name,
+        state,
+        cost=f"not in DPDK's hands{shared}",
+        remedy=f"if it is not your way to this machine: {_binding(machine, path.name)}",
+    )
+
+
+def _interfaces(machine: Machine, folder: str) -> list[str]:
+    """A virtio device's are one folder deeper."""
+    paths = machine.paths(f"{folder}/net/*") + machine.paths(f"{folder}/virtio*/net/*")
+    return [path.name for path in paths]
+
+
+def _binding(machine: Machine, address: str) -> str:
+    bind = f"modprobe vfio-pci; dpdk-devbind.py --bind=vfio-pci {address}"
+    if machine.paths("sys/kernel/iommu_groups/*"):
+        return bind
+    return f"boot with intel_iommu=on or amd_iommu=on; then {bind}"
+
+
+def _is_nic(machine: Machine, path: Path) -> bool:
+    return machine.text(f"{path.relative_to(machine.root)}/class").startswith(NETWORK_CLASS)
+
+
+def _identity(machine: Machine, folder: str) -> str:
+    ids = [machine.text(f"{folder}/{key}").removeprefix("0x") for key in ("vendor", "device")]
+    return ":".join(ids)

@@ -1,0 +1,132 @@
+"""Cores, frequency, clock, and whether somebody else's machine lies beneath."""
+
+from natxy.doctor.finding import Finding, Machine, costs, cpu_list, good
+
+CPU = "sys/devices/system/cpu"
+STEAL_TOLERATED = 0.001
+
+
+def examine_processor(machine: Machine) -> list[Finding]:
+    return [
+        cores(machine),
+        isolated_cores(machine),
+        threads_of_a_core(machine),
+        governor(machine),
+        turbo(machine),
+        time_stamp_counter(machine),
+        clock_source(machine),
+        virtualisation(machine),
+    ]
+
+
+def cores(machine: Machine) -> Finding:
+    online = cpu_list(machine.text(f"{CPU}/online"))
+    state = f"{len(online)} online"
+    if len(online) >= 2:
+        return good("cores", state)
+    return costs(
+        "cores",
+        state,
+        cost="a lab's gateway runs inside the tester's send call: overload is lateness, not loss",
+        remedy="give the machine a second core",
+    )
+
+
+def isolated_cores(machine: Machine) -> Finding:
+    isolated = machine.text(f"{CPU}/isolated")
+    tickless = machine.text(f"{CPU}/nohz_full").replace("(null)", "")
+    if isolated and tickless:
+        return good("isolated cores", f"{isolated}; without tick: {tickless}")
+    return costs(
+        "isolated cores",
+        f"isolated: {isolated or 'none'}; without tick: {tickless or 'none'}",
+        cost="other programs and the timer interrupt a worker: invalid trials, longer tails",
+        remedy="boot with isolcpus=LIST nohz_full=LIST rcu_nocbs=LIST; name them in tester.cores",
+    )
+
+
+def threads_of_a_core(machine: Machine) -> Finding:
+    if machine.text(f"{CPU}/smt/active") != "1":
+        return good("hyper-threading", "off, or not visible")
+    return costs(
+        "hyper-threading",
+        "on",
+        cost="what runs on a worker's sibling takes up to half of its speed",
+        remedy="echo off > /sys/devices/system/cpu/smt/control, or leave the siblings idle",
+    )
+
+
+def governor(machine: Machine) -> Finding:
+    paths = machine.paths(f"{CPU}/cpu[0-9]*/cpufreq/scaling_governor")
+    found = sorted({path.read_text().strip() for path in paths})
+    if not found:
+        return good("frequency governor", "none that could be seen")
+    if found == ["performance"]:
+        return good("frequency governor", "performance")
+    return costs(
+        "frequency governor",
+        ", ".join(found),
+        cost="the first trials run slower than the later ones",
+        remedy="cpupower frequency-set -g performance",
+    )
+
+
+def turbo(machine: Machine) -> Finding:
+    intel = machine.text(f"{CPU}/intel_pstate/no_turbo")
+    boost = machine.text(f"{CPU}/cpufreq/boost")
+    if intel == "0" or boost == "1":
+        return costs(
+            "turbo",
+            "on",
+            cost="the tester's and the gateway's speed depend on temperature and on other cores",
+            remedy="echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 > cpufreq/boost",
+        )
+    return good("turbo", "off" if intel or boost else "not visible")
+
+
+def time_stamp_counter(machine: Machine) -> Finding:
+    information = machine.text("proc/cpuinfo")
+    line = next((x for x in information.splitlines() if x.startswith(("flags", "Features"))), "")
+    flags = set(line.split())
+    if line.startswith("Features") or {"constant_tsc", "nonstop_tsc"} <= flags:
+        return good("time stamp counter", "invariant")
+    missing = ", ".join(sorted({"constant_tsc", "nonstop_tsc"} - flags))
+    return costs(
+        "time stamp counter",
+        f"not said to be invariant ({missing} missing)",
+        cost="rates and delays are as wrong as the clock when the frequency changes",
+        remedy="fix the frequency; in a virtual machine, hand the host's CPU flags through",
+    )
+
+
+def clock_source(machine: Machine) -> Finding:
+    source = machine.text("sys/devices/system/clocksource/clocksource0/current_clocksource")
+    if source in ("tsc", "arch_sys_counter"):
+        return good("clock source", source)
+    return costs(
+        "clock source",
+        source or "unknown",
+        cost="the kernel does not trust the counter that the tester measures with",
+        remedy="look for `clocksource` in dmesg; tsc=reliable where you know that it is",
+    )
+
+
+def virtualisation(machine: Machine) -> Finding:
+    guest = " hypervisor" in machine.text("proc/cpuinfo")
+    stolen = _stolen_share(machine)
+    if not guest and stolen <= STEAL_TOLERATED:
+        return good("virtual machine", "no")
+    return costs(
+        "virtual machine",
+        f"yes; {stolen:.2%} of its time was taken by the host since it started",
+        cost="the host stops a worker for milliseconds: invalid trials, tails that are its own",
+        remedy="measure on hardware, or pin the virtual CPUs; repeat, and read the invalid trials",
+    )
+
+
+def _stolen_share(machine: Machine) -> float:
+    """The eighth figure of /proc/stat's first line, of the sum of the first eight."""
+    line = machine.text("proc/stat").partition("\n")[0].split()[1:9]
+    ticks = [int(tick) for tick in line]
+    total = sum(ticks)
+    return ticks[7] / total if len(ticks) == 8 and total > 0 else 0.0
