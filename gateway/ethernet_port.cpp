@@ -75,7 +75,10 @@ void EthernetPort::configure(std::size_t mtu_bytes) {
                     std::to_string(info.max_mtu) + " bytes, but --mtu is " +
                     std::to_string(mtu_bytes));
   }
-  conf.rxmode.mtu = static_cast<std::uint32_t>(mtu_bytes);
+  // Virtual devices that name a small largest frame carry what their buffers hold all the same, and
+  // refuse to be asked for more (net_memif).
+  const auto frame_bytes = mtu_bytes + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+  if (frame_bytes <= info.max_rx_pktlen) conf.rxmode.mtu = static_cast<std::uint32_t>(mtu_bytes);
   check(rte_eth_dev_configure(port_id_, 1, 1, &conf), "be configured");
   auto rx_frames = kRingFrames;
   auto tx_frames = kRingFrames;
