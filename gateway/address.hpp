@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gateway/octets.hpp"
 
@@ -53,6 +54,18 @@ struct Prefix {
   [[nodiscard]] unsigned suffix_bits() const { return address.bits() - length; }
   [[nodiscard]] bool has_host_bits() const;
 };
+
+// The entry with the longest prefix that contains the address, the first of equal ones; or null.
+template <typename Entry>
+[[nodiscard]] const Entry* find_longest(const std::vector<Entry>& entries, Prefix Entry::*prefix,
+                                        const IpAddress& address) {
+  const Entry* best = nullptr;
+  for (const auto& entry : entries) {
+    const bool is_longer = best == nullptr || (entry.*prefix).length > (best->*prefix).length;
+    if (is_longer && (entry.*prefix).contains(address)) best = &entry;
+  }
+  return best;
+}
 
 // Absent where the text is none.
 [[nodiscard]] std::optional<IpAddress> parse_address(std::string_view text);

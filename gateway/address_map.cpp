@@ -1,7 +1,6 @@
 #include "gateway/address_map.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace natxy::gateway {
 namespace {
@@ -42,37 +41,13 @@ IpAddress extract(const Prefix& prefix, const IpAddress& ipv6) {
   return IpAddress::ipv4(static_cast<std::uint32_t>(high | low));
 }
 
-AddressMap::AddressMap(std::vector<ExplicitMapping> mappings, std::optional<Prefix> prefix)
-    : by_ipv4_(mappings), by_ipv6_(std::move(mappings)), prefix_(prefix) {
-  const auto longer = [](auto member) {
-    return
-        [member](const auto& a, const auto& b) { return (a.*member).length > (b.*member).length; };
-  };
-  std::ranges::stable_sort(by_ipv4_, longer(&ExplicitMapping::ipv4));
-  std::ranges::stable_sort(by_ipv6_, longer(&ExplicitMapping::ipv6));
-}
-
-const ExplicitMapping* AddressMap::find_by_ipv4(const IpAddress& ipv4) const {
-  for (const auto& mapping : by_ipv4_) {
-    if (mapping.ipv4.contains(ipv4)) return &mapping;
-  }
-  return nullptr;
-}
-
-const ExplicitMapping* AddressMap::find_by_ipv6(const IpAddress& ipv6) const {
-  for (const auto& mapping : by_ipv6_) {
-    if (mapping.ipv6.contains(ipv6)) return &mapping;
-  }
-  return nullptr;
-}
-
 bool AddressMap::is_explicit(const IpAddress& ipv4) const {
-  return find_by_ipv4(ipv4) != nullptr;
+  return find_longest(mappings_, &ExplicitMapping::ipv4, ipv4) != nullptr;
 }
 
 // RFC 7757, 3.3.1: the suffix follows the IPv6 prefix, zeros follow the suffix.
 std::optional<IpAddress> AddressMap::to_ipv6(const IpAddress& ipv4) const {
-  if (const auto* mapping = find_by_ipv4(ipv4)) {
+  if (const auto* mapping = find_longest(mappings_, &ExplicitMapping::ipv4, ipv4)) {
     const auto suffix_bits = mapping->ipv4.suffix_bits();
     const auto padding = mapping->ipv6.suffix_bits() - suffix_bits;
     const auto suffix = low_bits(ipv4.value, suffix_bits);
@@ -85,7 +60,7 @@ std::optional<IpAddress> AddressMap::to_ipv6(const IpAddress& ipv4) const {
 
 // RFC 7757, 3.3.2: of the IPv6 suffix, as many bits as the IPv4 prefix leaves; the rest is dropped.
 std::optional<IpAddress> AddressMap::to_ipv4(const IpAddress& ipv6) const {
-  if (const auto* mapping = find_by_ipv6(ipv6)) {
+  if (const auto* mapping = find_longest(mappings_, &ExplicitMapping::ipv6, ipv6)) {
     const auto suffix_bits = mapping->ipv4.suffix_bits();
     const auto padding = mapping->ipv6.suffix_bits() - suffix_bits;
     const auto suffix = padding == 128 ? 0 : low_bits(ipv6.value >> padding, suffix_bits);

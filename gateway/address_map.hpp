@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "gateway/address.hpp"
@@ -16,18 +17,15 @@ struct ExplicitMapping {
 
 class AddressMap {
  public:
-  AddressMap(std::vector<ExplicitMapping> mappings, std::optional<Prefix> prefix);
+  AddressMap(std::vector<ExplicitMapping> mappings, std::optional<Prefix> prefix)
+      : mappings_(std::move(mappings)), prefix_(prefix) {}
 
   [[nodiscard]] bool is_explicit(const IpAddress& ipv4) const;
   [[nodiscard]] std::optional<IpAddress> to_ipv6(const IpAddress& ipv4) const;
   [[nodiscard]] std::optional<IpAddress> to_ipv4(const IpAddress& ipv6) const;
 
  private:
-  [[nodiscard]] const ExplicitMapping* find_by_ipv4(const IpAddress& ipv4) const;
-  [[nodiscard]] const ExplicitMapping* find_by_ipv6(const IpAddress& ipv6) const;
-
-  std::vector<ExplicitMapping> by_ipv4_;  // longest prefix first
-  std::vector<ExplicitMapping> by_ipv6_;
+  std::vector<ExplicitMapping> mappings_;
   std::optional<Prefix> prefix_;
 };
 

@@ -43,18 +43,13 @@ Routed dropped(Drop reason) {
 }  // namespace
 
 Router::Router(const Config& config) : routes_(config.routes) {
-  std::ranges::stable_sort(
-      routes_, [](const Route& a, const Route& b) { return a.prefix.length > b.prefix.length; });
   if (const auto& translation = config.translation) {
     translator_.emplace(AddressMap(translation->mappings, translation->prefix));
   }
 }
 
 const Route* Router::find(const IpAddress& destination) const {
-  for (const auto& route : routes_) {
-    if (route.prefix.contains(destination)) return &route;
-  }
-  return nullptr;
+  return find_longest(routes_, &Route::prefix, destination);
 }
 
 // An IPv4 packet is translated where its destination has an explicit mapping; by the prefix, which

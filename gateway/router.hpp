@@ -43,7 +43,7 @@ class Router {
     return translator_->to_ipv4(packet, store);
   }
 
-  std::vector<Route> routes_;  // longest prefix first
+  std::vector<Route> routes_;
   std::optional<Translator> translator_;
 };
 
