@@ -1,0 +1,79 @@
+// What a trial counted against the gateway, by name: a test names all that must be there, and so
+// also says that nothing else is.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "run/words.hpp"
+#include "spec/trial_result.hpp"
+
+namespace natxy::tests {
+
+using Counts = std::map<std::string, std::uint64_t>;
+
+inline void put(Counts& counts, const std::string& name, std::uint64_t count) {
+  if (count != 0) counts[name] = count;
+}
+
+inline void put_kind(Counts& counts, const std::string& who, const spec::KindCounters& kind) {
+  put(counts, who + "lost", kind.lost);
+  put(counts, who + "duplicated", kind.duplicated);
+  put(counts, who + "reordered", kind.reordered);
+  put(counts, who + "late", kind.late);
+  put(counts, who + "malformed", kind.misdelivered.malformed);
+  put(counts, who + "checksum", kind.misdelivered.checksum);
+  put(counts, who + "number", kind.misdelivered.number);
+  put(counts, who + "length", kind.misdelivered.length);
+  put(counts, who + "address", kind.misdelivered.address);
+  put(counts, who + "port", kind.misdelivered.port);
+  put(counts, who + "hop_limit", kind.misdelivered.hop_limit);
+}
+
+inline void put_stream(Counts& counts, const spec::StreamResult& stream) {
+  const auto who = stream.phase + " " + run::words(stream.direction) + " ";
+  put(counts, who + "refused_by_gateway", stream.refused_by_gateway);
+  put(counts, who + "refused_by_port", stream.refused_by_port);
+  for (std::size_t i = 0; i < stream.kinds.size(); ++i) {
+    if (!stream.kinds[i]) continue;
+    put_kind(counts, who + run::words(static_cast<spec::Kind>(i)) + " ", *stream.kinds[i]);
+  }
+}
+
+inline void put_port(Counts& counts, const spec::PortResult& port) {
+  const auto who = run::words(port.side) + " ";
+  put(counts, who + "foreign", port.foreign);
+  put(counts, who + "neighbour", port.neighbour);
+  put(counts, who + "rx_missed", port.rx_missed);
+  put(counts, who + "rx_errors", port.rx_errors);
+  put(counts, who + "rx_no_buffer", port.rx_no_buffer);
+  put(counts, who + "tx_errors", port.tx_errors);
+  put(counts, who + "kernel_rx_dropped", port.kernel_rx_dropped);
+}
+
+// All counters of something wrong that are not 0.
+inline Counts wrongs(const spec::TrialResult& result) {
+  Counts counts;
+  for (const auto& stream : result.streams) put_stream(counts, stream);
+  for (const auto& port : result.ports) put_port(counts, port);
+  return counts;
+}
+
+inline std::uint64_t sent(const spec::StreamResult& stream) {
+  std::uint64_t total = 0;
+  for (const auto& kind : stream.kinds) total += kind ? kind->sent : 0;
+  return total;
+}
+
+// Frames of the trial that came back, whatever was wrong with them.
+inline std::uint64_t arrived(const spec::StreamResult& stream) {
+  std::uint64_t total = 0;
+  for (const auto& kind : stream.kinds) {
+    if (!kind) continue;
+    total += kind->received + kind->duplicated + kind->late + kind->misdelivered.total();
+  }
+  return total;
+}
+
+}  // namespace natxy::tests

@@ -1,0 +1,46 @@
+// DPDK for whole trials in one process: plain memory, no PCI, four worker lcores for the engine and
+// one for the gateway, on whatever CPUs this process may use.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "port/cpu_list.hpp"
+#include "port/eal.hpp"
+
+namespace natxy::tests {
+
+inline constexpr unsigned kGatewayLcore = 5;
+
+// The engine's workers take the first of them in turn; the gateway's lcore is on the last CPU.
+inline std::vector<int> ring_worker_cpus(unsigned workers) {
+  const auto allowed = port::allowed_cpus();
+  std::vector<int> cpus;
+  for (unsigned i = 0; i < workers; ++i) cpus.push_back(allowed[i % allowed.size()]);
+  return cpus;
+}
+
+class RingEnvironment : public testing::Environment {
+ public:
+  void SetUp() override {
+    auto cpus = ring_worker_cpus(kGatewayLcore - 1);
+    cpus.push_back(port::allowed_cpus().back());
+    eal_ = std::make_unique<port::Eal>(
+        port::EalOptions{.file_prefix = "natxy-truth-" + std::to_string(getpid()),
+                         .worker_cpus = cpus,
+                         .main_cpus = port::allowed_cpus(),
+                         .pci_devices = {},
+                         .huge_pages_allowed = false,
+                         .memory_mb = 1024});
+  }
+  void TearDown() override { eal_.reset(); }
+
+ private:
+  std::unique_ptr<port::Eal> eal_;
+};
+
+}  // namespace natxy::tests

@@ -1,0 +1,320 @@
+// A gateway that does one thing wrong is named by that counter and by no other, with the number
+// that the gateway's own record has.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "ring_counts.hpp"
+#include "ring_testbed.hpp"
+#include "ring_trials.hpp"
+
+namespace natxy::tests {
+namespace {
+
+using gateway::CorruptField;
+using spec::Direction;
+
+const std::string kForeground = "test forward foreground ";
+
+std::uint64_t dropped(const gateway::DirectionRecord& record) {
+  return std::accumulate(record.dropped.begin(), record.dropped.end(), std::uint64_t{0});
+}
+
+std::uint64_t corrupted(const gateway::DirectionRecord& record, CorruptField field) {
+  return record.corrupted[static_cast<std::size_t>(field)];
+}
+
+// What one side says that it sent is what the other says that it received.
+void expect_books_balance(const Observed& seen, Direction direction, std::size_t stream = 0) {
+  const auto& record = seen.record.of(static_cast<gateway::Direction>(direction));
+  EXPECT_EQ(record.received, sent(seen.result.streams[stream]));
+  EXPECT_EQ(record.forwarded, arrived(seen.result.streams[stream]));
+  EXPECT_EQ(record.forwarded + dropped(record), record.received + record.duplicated);
+}
+
+Observed forward(const Net& net, const std::string& fault) {
+  RingTestbed testbed(gateway_config(net, fault));
+  auto seen = testbed.run(forward_trial(net));
+  expect_books_balance(seen, Direction::kForward);
+  return seen;
+}
+
+const gateway::DirectionRecord& forward_record(const Observed& seen) {
+  return seen.record.of(gateway::Direction::kForward);
+}
+
+// --- loss, duplicates, order ---------------------------------------------------------------------
+
+class EveryKth : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(EveryKth, LossIsLostAndNothingElse) {
+  const auto k = GetParam();
+  const auto seen = forward(route44(), R"({"kind": "loss", "every": )" + std::to_string(k) + "}");
+  EXPECT_EQ(forward_record(seen).dropped[gateway::index_of(gateway::Drop::kLoss)], kFrames / k);
+  Counts expected;
+  put(expected, kForeground + "lost", kFrames / k);
+  EXPECT_EQ(wrongs(seen.result), expected);
+  EXPECT_EQ(seen.result.streams[0].kinds[0]->received, kFrames - kFrames / k);
+}
+
+TEST_P(EveryKth, DuplicatesAreDuplicatedAndNothingElse) {
+  const auto k = GetParam();
+  const auto seen =
+      forward(translate64(), R"({"kind": "duplicate", "every": )" + std::to_string(k) + "}");
+  EXPECT_EQ(forward_record(seen).duplicated, kFrames / k);
+  Counts expected;
+  put(expected, kForeground + "duplicated", kFrames / k);
+  EXPECT_EQ(wrongs(seen.result), expected);
+  EXPECT_EQ(seen.result.streams[0].kinds[0]->received, kFrames);
+  EXPECT_EQ(seen.result.streams[0].kinds[0]->delay.count, kFrames) << "a copy has no delay";
+}
+
+INSTANTIATE_TEST_SUITE_P(K, EveryKth, testing::Values(1, 2, 7, 100, 2999, 3000, 3001));
+
+class Reordering : public testing::TestWithParam<std::uint64_t> {};
+
+// RFC 4737 3.3: the frame that comes after its successors, not the successors.
+TEST_P(Reordering, IsCountedOnceAFrame) {
+  const auto seen =
+      forward(route66(), R"({"kind": "reorder", "every": 10, "within_ns": 100000000, "by": )" +
+                             std::to_string(GetParam()) + "}");
+  EXPECT_EQ(forward_record(seen).reordered, kFrames / 10 - 1) << "nothing is behind the last one";
+  EXPECT_EQ(wrongs(seen.result), (Counts{{kForeground + "reordered", kFrames / 10 - 1}}));
+  EXPECT_EQ(seen.result.streams[0].kinds[0]->received, kFrames);
+}
+
+INSTANTIATE_TEST_SUITE_P(By, Reordering, testing::Values(1, 3, 9));
+
+// --- a field that is not what it was -------------------------------------------------------------
+
+struct Corruption {
+  const char* field;
+  bool fixed;           // the checksums follow
+  const char* counter;  // null: what no checksum and no check sees
+};
+
+// An IPv6 header has no checksum.
+std::vector<Corruption> corruptions(spec::IpVersion arriving) {
+  const bool four = arriving == spec::IpVersion::k4;
+  std::vector<Corruption> all{{"source_address", true, "address"},
+                              {"source_address", false, "checksum"},
+                              {"destination_address", true, "address"},
+                              {"destination_address", false, "checksum"},
+                              {"source_port", true, "port"},
+                              {"source_port", false, "checksum"},
+                              {"destination_port", true, "port"},
+                              {"destination_port", false, "checksum"},
+                              {"hop_limit", true, "hop_limit"},
+                              {"hop_limit", false, four ? "checksum" : "hop_limit"},
+                              {"payload", true, nullptr},
+                              {"payload", false, "checksum"},
+                              {"udp_checksum", false, "checksum"},
+                              {"length", true, "length"},
+                              {"length", false, "checksum"},
+                              {"udp_length", true, "malformed"},
+                              {"number", true, "number"},
+                              {"number", false, "checksum"}};
+  if (four) all.push_back({"ip_checksum", false, "checksum"});
+  return all;
+}
+
+std::string order(const Corruption& c, std::uint64_t every) {
+  return R"({"kind": "corrupt", "every": )" + std::to_string(every) + R"(, "field": ")" + c.field +
+         R"(", "fix_checksum": )" + (c.fixed ? "true}" : "false}");
+}
+
+CorruptField field_named(const char* name) {
+  for (std::size_t i = 0; i < gateway::kCorruptFieldNames.size(); ++i) {
+    if (std::string(gateway::kCorruptFieldNames[i]) == name) return static_cast<CorruptField>(i);
+  }
+  throw std::invalid_argument(name);
+}
+
+void expect_named(const Observed& seen, const Corruption& c, std::uint64_t count) {
+  expect_books_balance(seen, Direction::kForward);
+  EXPECT_EQ(corrupted(forward_record(seen), field_named(c.field)), count);
+  Counts expected;
+  if (c.counter != nullptr) {
+    expected = {{kForeground + "lost", count}, {kForeground + c.counter, count}};
+  }
+  EXPECT_EQ(wrongs(seen.result), expected);
+  EXPECT_EQ(seen.result.faults.size(), c.counter == nullptr ? 0U : 8U) << "examples";
+}
+
+class Corrupted : public testing::TestWithParam<Net> {};
+
+TEST_P(Corrupted, AFieldIsNamedByItsCounter) {
+  constexpr std::uint64_t kEvery = 20;
+  const auto& net = GetParam();
+  RingTestbed testbed(gateway_config(net));
+  for (const auto& c : corruptions(net.right)) {
+    SCOPED_TRACE(std::string(c.field) + (c.fixed ? ", checksums fixed" : ""));
+    testbed.configure(gateway_config(net, order(c, kEvery)));
+    expect_named(testbed.run(forward_trial(net)), c, kFrames / kEvery);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Through, Corrupted,
+                         testing::Values(route44(), route66(), translate64(), translate46()),
+                         [](const auto& that) { return "net_" + that.param.name; });
+
+// --- the wrong form, the wrong hop limit, all of them --------------------------------------------
+
+TEST(RingFault, AnotherIpVersionThanIsDueIsMalformed) {
+  auto expected_net = route66();
+  RingTestbed testbed(gateway_config(expected_net));
+  auto spec = forward_trial(expected_net);
+  spec.phases[0].streams[0].foreground->arrival =
+      traffic_in(route44(), Direction::kForward).arrival;
+  const auto seen = testbed.run(spec);
+  expect_books_balance(seen, Direction::kForward);
+  EXPECT_EQ(wrongs(seen.result), (Counts{{kForeground + "lost", kFrames},
+                                         {kForeground + "malformed", kFrames}}));
+}
+
+TEST(RingFault, AGatewayThatTakesAnotherHopThanTheSpecSays) {
+  RingTestbed testbed(gateway_config(route44()));
+  auto spec = forward_trial(route44());
+  spec.phases[0].streams[0].foreground->hop_limit_drop = 1;
+  EXPECT_EQ(wrongs(testbed.run(spec).result), Counts{});
+  spec.phases[0].streams[0].foreground->hop_limit_drop = 2;
+  ++spec.nonce;
+  EXPECT_EQ(wrongs(testbed.run(spec).result), (Counts{{kForeground + "lost", kFrames},
+                                                      {kForeground + "hop_limit", kFrames}}));
+}
+
+TEST(RingFault, SeveralFaultsInBothDirectionsAreToldApart) {
+  RingTestbed testbed(gateway_config(
+      translate64(),
+      R"({"kind": "loss", "direction": "forward", "every": 30},
+         {"kind": "duplicate", "direction": "forward", "every": 29},
+         {"kind": "corrupt", "direction": "reverse", "every": 40, "field": "source_port"},
+         {"kind": "reorder", "direction": "reverse", "every": 50, "by": 4,
+          "within_ns": 100000000})"));
+  const auto seen = testbed.run(both_ways_trial(translate64()));
+  expect_books_balance(seen, Direction::kForward, 0);
+  expect_books_balance(seen, Direction::kReverse, 1);
+  constexpr auto kPassed = kFrames - kFrames / 30;
+  const auto& reverse = seen.record.of(gateway::Direction::kReverse);
+  EXPECT_EQ(forward_record(seen).duplicated, kPassed / 29);
+  const std::string back = "test reverse foreground ";
+  EXPECT_EQ(wrongs(seen.result),
+            (Counts{{kForeground + "lost", kFrames / 30},
+                    {kForeground + "duplicated", kPassed / 29},
+                    {back + "lost", kFrames / 40},
+                    {back + "port", kFrames / 40},
+                    // Every 200th would be out of order and is corrupted, which is looked at first;
+                    // the last one has nothing behind it.
+                    {back + "reordered", reverse.reordered - (kFrames / 200 - 1)}}));
+}
+
+// --- late ----------------------------------------------------------------------------------------
+
+TEST(RingFault, BeyondTheFrameTimeoutIsLate) {
+  RingTestbed testbed(gateway_config(
+      route44(), R"({"kind": "delay", "pattern_ns": [0, 0, 0, 0, 0, 1000000000]})"));
+  auto spec = forward_trial(route44());
+  spec.frame_timeout_ns = 600 * kMillisecond;
+  spec.drain_ns = 1500 * kMillisecond;
+  const auto seen = testbed.run(spec);
+  expect_books_balance(seen, Direction::kForward);
+  EXPECT_GT(forward_record(seen).delay_ns.max(), spec.frame_timeout_ns);
+  EXPECT_EQ(wrongs(seen.result), (Counts{{kForeground + "lost", kFrames / 6},
+                                         {kForeground + "late", kFrames / 6}}));
+}
+
+TEST(RingFault, WithoutAFrameTimeoutALongDelayIsADelay) {
+  RingTestbed testbed(gateway_config(
+      route44(), R"({"kind": "delay", "pattern_ns": [0, 0, 0, 0, 0, 1000000000]})"));
+  auto spec = forward_trial(route44());
+  spec.drain_ns = 1500 * kMillisecond;
+  const auto result = testbed.run(spec).result;
+  // Those that wait come after all the others, in order.
+  EXPECT_EQ(wrongs(result), (Counts{{kForeground + "reordered", kFrames / 6 - 1}}));
+  EXPECT_GT(result.streams[0].kinds[0]->delay.max_ns, 1e9);
+}
+
+TEST(RingFault, BeyondTheWindowIsLate) {
+  std::string pattern = "2600000000";
+  for (std::uint64_t i = 1; i < kFrames; ++i) pattern += ", 0";
+  RingTestbed testbed(
+      gateway_config(route44(), R"({"kind": "delay", "pattern_ns": [)" + pattern + "]}"));
+  auto spec = forward_trial(route44());
+  spec.phases[0].streams[0].segments[0].rate_fps = 1000;  // a window of 1.3 s, rounded up to 2
+  EXPECT_EQ(wrongs(testbed.run(spec).result),
+            (Counts{{kForeground + "lost", 1}, {kForeground + "late", 1}}));
+}
+
+// --- frames that are not of the trial ------------------------------------------------------------
+
+TEST(RingFault, WhatAnEarlierTrialLeftIsForeign) {
+  RingTestbed testbed(gateway_config(route44(), R"({"kind": "delay", "ns": 700000000})"));
+  auto first = forward_trial(route44());
+  first.drain_ns = kMillisecond;
+  auto second = forward_trial(route44());
+  second.drain_ns = 1500 * kMillisecond;
+  ASSERT_NE(first.nonce, second.nonce);
+  const auto left = testbed.run(first).result;
+  ASSERT_EQ(wrongs(left), (Counts{{kForeground + "lost", kFrames}})) << "none was in time";
+  const auto seen = testbed.run(second);
+  EXPECT_EQ(forward_record(seen).forwarded, 2 * kFrames);
+  EXPECT_EQ(wrongs(seen.result), (Counts{{"right foreign", kFrames}}));
+}
+
+TEST(RingFault, APortWhereNothingIsDueCallsAllForeign) {
+  RingTestbed testbed(gateway_config(route44(), R"({"kind": "delay", "ns": 700000000})"));
+  auto first = forward_trial(route44());
+  first.drain_ns = kMillisecond;
+  (void)testbed.run(first);
+  auto second = trial_of({stream_in(route44(), Direction::kReverse)});
+  second.nonce = first.nonce;  // the same trial's mark, but no stream comes to this port
+  second.drain_ns = 1500 * kMillisecond;
+  EXPECT_EQ(wrongs(testbed.run(second).result), (Counts{{"right foreign", kFrames}}));
+}
+
+TEST(RingFault, TheGatewaysQuestionsAreNeighbourFrames) {
+  auto net = route44();
+  net.routes = R"({"prefix": "198.19.0.0/16", "side": "right"})";  // on the link: it has to ask
+  RingTestbed testbed(gateway_config(net));
+  auto counts = wrongs(testbed.run(forward_trial(net)).result);
+  EXPECT_GE(counts["right neighbour"], 1U);
+  counts.erase("right neighbour");
+  counts.erase(kForeground + "lost");  // more than wait for an answer
+  EXPECT_EQ(counts, Counts{});
+}
+
+// --- no room -------------------------------------------------------------------------------------
+
+TEST(RingFault, AFullRingIsTheGatewaysLoss) {
+  constexpr unsigned kHolds = 1023;
+  RingTestbed testbed(gateway_config(route44()), {.ring_frames = kHolds + 1, .start_gateway = false});
+  const auto seen = testbed.run(forward_trial(route44()));
+  EXPECT_EQ(sent(seen.result.streams[0]), kFrames);
+  EXPECT_EQ(wrongs(seen.result), (Counts{{kForeground + "lost", kFrames},
+                                         {"test forward refused_by_gateway", kFrames - kHolds}}));
+  for (unsigned i = 0; i < kHolds; ++i) testbed.gateway().step();
+  EXPECT_EQ(testbed.gateway().record().of(gateway::Direction::kForward).received, kHolds);
+}
+
+// The gateway starts when the ring is full; what was refused until then is sent late, not lost.
+TEST(RingFault, AFullRingOfThePortIsTriedAgain) {
+  RingTestbed testbed(gateway_config(route44()),
+                      {.ring_frames = 1024, .device = "net_null0", .start_gateway = false});
+  bool started = false;
+  const auto seen = testbed.run(forward_trial(route44()), [&](const spec::Progress& progress) {
+    if (started || progress.sent[0] < 1023) return;
+    testbed.gateway().start();
+    started = true;
+  });
+  expect_books_balance(seen, Direction::kForward);
+  const auto& stream = seen.result.streams[0];
+  EXPECT_GT(stream.refused_by_port, 0U);
+  EXPECT_GT(stream.largest_burst, 1U) << "it catches up";
+  EXPECT_GT(stream.lateness.max_ns, 1000.0);
+  EXPECT_EQ(stream.lateness.count, kFrames);
+  EXPECT_EQ(wrongs(seen.result),
+            (Counts{{"test forward refused_by_port", stream.refused_by_port}}));
+}
+
+}  // namespace
+}  // namespace natxy::tests

@@ -1,0 +1,123 @@
+// The engine as it is and the calibration gateway, in one process, joined by net_ring.
+//
+// Rings are long and trials short, so that nothing is lost for want of room, however seldom the
+// scheduler lets a thread run: what is counted depends on the gateway's orders alone.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "gateway/json.hpp"
+#include "gateway/ring_gateway.hpp"
+#include "port/device.hpp"
+#include "port/tsc_rate.hpp"
+#include "ring_environment.hpp"
+#include "ring_nets.hpp"
+#include "run/trial.hpp"
+
+namespace natxy::tests {
+
+struct TestbedOptions {
+  unsigned workers = 1;
+  unsigned tx_queues = 1;
+  unsigned ring_frames = 8192;    // of each ring; it holds one fewer
+  const char* device = "ring";    // whose traits the tester's ports have
+  bool start_gateway = true;
+};
+
+struct Observed {
+  spec::TrialResult result;
+  gateway::Record record;
+};
+
+inline run::TickRate tick_rate() {
+  static const run::TickRate rate(port::TscRate().hz());
+  return rate;
+}
+
+class RingTestbed {
+ public:
+  explicit RingTestbed(const std::string& config, const TestbedOptions& options = {})
+      : options_(options),
+        to_gateway_{ring(port::Producers::kMany), ring(port::Producers::kMany)},
+        to_tester_{ring(port::Producers::kOne), ring(port::Producers::kOne)},
+        far_ends_{far_end(0), far_end(1)},
+        device_({port(spec::Side::kLeft), port(spec::Side::kRight)},
+                ring_worker_cpus(options.workers), tick_rate()),
+        gateway_({.left_port = far_ends_[0].id(),
+                  .right_port = far_ends_[1].id(),
+                  .config = with_neighbours(gateway::parse_config(config)),
+                  .mtu_bytes = kMtuBytes}) {
+    if (options.start_gateway) gateway_.start();
+  }
+  // Buffers go back to their pools before these go.
+  ~RingTestbed() {
+    gateway_.stop();
+    for (unsigned i = 0; i < 2 * options_.ring_frames / gateway::EthernetPort::kBurst; ++i) {
+      gateway_.step();
+      device_.idle();
+    }
+  }
+  RingTestbed(const RingTestbed&) = delete;
+  RingTestbed& operator=(const RingTestbed&) = delete;
+
+  // The gateway's MAC addresses are filled in where the spec names no next hop.
+  [[nodiscard]] Observed run(spec::TrialSpec spec, const run::Poll& poll = {}) {
+    for (const auto side : {spec::Side::kLeft, spec::Side::kRight}) {
+      auto& hop = spec.sides[static_cast<std::size_t>(side)].next_hop;
+      if (!hop.ipv4 && !hop.ipv6) hop.mac = gateway_.mac(static_cast<gateway::Side>(side));
+    }
+    const auto quiet = [](const spec::Progress&) {};
+    const std::atomic<bool> go_on{false};
+    auto result = run::TrialRunner<run::TscClock, port::Device>(device_).run(
+        spec, poll ? poll : run::Poll(quiet), go_on);
+    return {.result = std::move(result), .record = gateway_.record()};
+  }
+
+  void configure(const std::string& config) {
+    gateway_.configure(with_neighbours(gateway::parse_config(config)));
+  }
+  [[nodiscard]] gateway::RingGateway& gateway() { return gateway_; }
+  [[nodiscard]] port::Device& device() { return device_; }
+
+ private:
+  static constexpr std::uint16_t kMtuBytes = 1500;
+
+  [[nodiscard]] port::Ring ring(port::Producers producers) const {
+    return port::make_ring(options_.ring_frames, producers);
+  }
+  [[nodiscard]] port::EthDevice far_end(unsigned side) const {
+    return port::EthDevice::over_rings(to_gateway_[side].get(), to_tester_[side].get(), 1);
+  }
+  [[nodiscard]] std::unique_ptr<port::Port> port(spec::Side side) const {
+    port::PortOptions options{.side = side, .device = port::parse_device(options_.device)};
+    options.mtu_bytes = kMtuBytes;
+    options.workers = options_.workers;
+    options.tx_queues = options_.tx_queues;
+    const auto index = static_cast<unsigned>(side);
+    return std::make_unique<port::Port>(
+        options, port::EthDevice::over_rings(to_tester_[index].get(), to_gateway_[index].get(),
+                                             options_.tx_queues));
+  }
+  // Whoever a route leads to is the tester.
+  [[nodiscard]] gateway::Config with_neighbours(gateway::Config config) const {
+    for (const auto& route : config.routes) {
+      if (!route.via) continue;
+      const auto side = static_cast<spec::Side>(route.side);
+      const auto mac = gateway::parse_mac(device_.info(side).mac);
+      config.sides[gateway::index_of(route.side)].neighbours[*route.via] = mac.value();
+    }
+    return config;
+  }
+
+  TestbedOptions options_;
+  std::array<port::Ring, 2> to_gateway_;  // by Side
+  std::array<port::Ring, 2> to_tester_;
+  std::array<port::EthDevice, 2> far_ends_;
+  port::Device device_;
+  gateway::RingGateway gateway_;
+};
+
+}  // namespace natxy::tests
