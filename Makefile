@@ -46,7 +46,7 @@ bench: packages-test ## cycles a frame beside dpdk-testpmd, into build/bench/ben
 	@$(PYTHON) tools/bench.py
 
 fuzz: packages-test ## the frame parser and the spec reader, FUZZ_SECONDS=60 each
-	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j$(JOBS)
+	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target fuzzers -j$(JOBS)
 	@tools/fuzz $(FUZZ_SECONDS)
 
 tidy: $(DEVELOPMENT) packages-test ## clang-tidy over all C++ (minutes)
@@ -71,7 +71,7 @@ lint: $(DEVELOPMENT)
 	@$(BIN)/ruff check -q .
 
 types: $(DEVELOPMENT)
-	@$(BIN)/mypy && $(BIN)/mypy tools
+	@$(BIN)/mypy && MYPYPATH=tools $(BIN)/mypy tools
 
 unit: $(DEVELOPMENT) ## the Python unit tests
 	@$(BIN)/pytest -q tests/unit
