@@ -1,15 +1,29 @@
-"""Cleaning up is not cut short by the second Ctrl-C."""
+"""Cleaning up is not cut short by Ctrl-C."""
 
 import contextlib
 import signal
+import threading
 from collections.abc import Iterator
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
 def without_interrupts() -> Iterator[None]:
-    """Ctrl-C and SIGTERM are held back, and come after it."""
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    """What comes meanwhile comes after it.
+
+    By handlers, not by a mask: a signal that is masked here is taken by another thread, and Python
+    handles it here all the same.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python interrupts the main thread only
+        return
+    came: list[int] = []
+    before = {s: signal.signal(s, lambda number, _: came.append(number)) for s in SIGNALS}
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        for which, handler in before.items():
+            signal.signal(which, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)

@@ -1,0 +1,230 @@
+"""The engine in the labs: through each gateway nothing is lost at a low rate, nothing is wrong."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.dut.base import Dut
+from natxy.dut.choice import dut_of
+from natxy.dut.process import within
+from natxy.dut.veth_loop import VethLoop
+from natxy.errors import TrialRefused
+from natxy.model.source import Source
+from natxy.model.testbed import Port, Testbed, TesterSection
+from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Verdict
+from natxy.procedure.observer import Observer
+from natxy.procedure.self_test import SelfTestPlan, looped, self_test
+from natxy.procedure.setup import Setup, set_up
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import Trials
+
+TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 10))
+RATE_FPS = 5000
+ATTEMPTS = 8  # on a machine that other programs use, some trials are invalid
+NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
+ROOT = Path(__file__).parents[2]
+
+ROUTER4 = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n{more}[dut]\nkind = 'namespace'\n"
+ROUTER6 = ROUTER4.replace("= 4", "= 6")
+TAYGA = "[traffic]\n{more}[dut]\nkind = 'namespace'\ndriver = 'tayga'\n"
+MIRRORED = TAYGA.replace("[traffic]", "[traffic]\nleft_ip_version = 4\nright_ip_version = 6")
+MIXED = "n = 2\nm = 1\n"
+NETWORKS = "left_networks = 7\nright_networks = 256\n"
+WIDE = "[traffic.right_field]\nmode = 'pseudorandom'\nmin = 2\nmax = 60000\n"
+
+
+def testbed_of(text: str) -> tuple[Testbed, Source, Dut]:
+    source = Source(name="lab.toml", text=text)
+    testbed: Testbed = source.validated(Testbed, source.toml())
+    return testbed, source, dut_of(testbed, source)
+
+
+def one_valid_trial(setup: Setup, rate_fps: int) -> TrialRecord:
+    trials = Trials(setup=setup, timing=TIMING, campaign_seed=7, observer=Observer())
+    for _ in range(ATTEMPTS):
+        trial = trials.run(rate_fps=rate_fps, repetition=1, seed=7)
+        if trial.verdict is not Verdict.INVALID:
+            return trial
+    pytest.fail(f"no valid trial in {ATTEMPTS}: {trial.invalid_reasons}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(ROUTER4.format(more=""), id="ipv4-router"),
+        pytest.param(ROUTER6.format(more=""), id="ipv6-router"),
+        pytest.param(ROUTER4.format(more=NETWORKS), id="ipv4-router-networks"),
+        pytest.param(ROUTER6.format(more=NETWORKS), id="ipv6-router-networks"),
+        pytest.param(ROUTER4.format(more=WIDE), id="ipv4-router-wide"),
+        pytest.param(ROUTER4.format(more=MIXED), id="ipv4-router-background"),
+        pytest.param(ROUTER4.format(more="") + "device = 'af_packet'\n", id="af_packet"),
+        pytest.param(TAYGA.format(more=""), id="tayga"),
+        pytest.param(TAYGA.format(more=MIXED), id="tayga-background"),
+        pytest.param(TAYGA.format(more=NETWORKS), id="tayga-networks"),
+        pytest.param(TAYGA.format(more="frame_size_bytes = 1518\n"), id="tayga-1518"),
+        pytest.param(MIRRORED.format(more=""), id="tayga-mirrored"),
+    ],
+)
+def test_nothing_is_lost_at_a_low_rate(text: str) -> None:
+    testbed, source, dut = testbed_of(text)
+    with set_up(testbed, source, dut) as setup:
+        trial = one_valid_trial(setup, RATE_FPS)
+    assert trial.verdict is Verdict.PASS
+    assert trial.result.sent == 2 * RATE_FPS // 5
+    assert trial.result.misdelivered == 0
+    assert trial.result.duplicated == 0
+
+
+def test_a_gateway_whose_side_is_down_is_one_sentence() -> None:
+    testbed, source, dut = testbed_of(
+        "[tester]\nwarm_up_timeout_s = 0.5\n" + ROUTER4.format(more="")
+    )
+    with set_up(testbed, source, dut) as setup:
+        assert dut.tester_namespace is not None
+        label = dut.tester_namespace.removeprefix("natxy-t-")
+        gateway = f"natxy-g-{label}"
+        subprocess.run(["ip", "-n", gateway, "link", "set", f"d1-{label}", "down"], check=True)
+        with pytest.raises(TrialRefused, match="right") as refused:
+            one_valid_trial(setup, RATE_FPS)
+    assert "\n" not in str(refused.value)
+
+
+def test_self_test_through_a_veth() -> None:
+    port = Port()
+    testbed = looped(Testbed(tester=TesterSection(left=port, right=port)))
+    plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=TIMING)
+    with set_up(testbed, Source(name="self-test"), VethLoop()) as setup:
+        (ceiling,) = self_test(plan, setup, Observer())
+    assert ceiling.rate_fps > RATE_FPS
+    assert ceiling.misdelivered == 0
+    assert ceiling.delay_p50_ns is not None
+    assert 0 < ceiling.delay_p50_ns < 5e6
+
+
+def test_self_test_in_memory_by_the_command() -> None:
+    done = natxy("self-test", "--frame-size", "84", "--json", "--seed", "3")
+    assert done.returncode == 0, done.stderr
+    (ceiling,) = json.loads(done.stdout)["ceilings"]
+    assert ceiling["frame_size_bytes"] == 84
+    assert ceiling["rate_fps"] > 100_000
+
+
+def natxy(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*NATXY, *arguments], capture_output=True, text=True, check=False, cwd=ROOT, timeout=180
+    )
+
+
+@pytest.fixture
+def deaf(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """A namespace with two ports whose other ends nobody listens at, and a testbed for them."""
+    name = f"natxy-deaf-{os.getpid()}"
+    script = [f"link add t{n} type veth peer name x{n}" for n in (0, 1)]
+    script += [f"link set {end}{n} up" for n in (0, 1) for end in "tx"]
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    subprocess.run(["ip", "-n", name, "-batch", "-"], input="\n".join(script).encode(), check=True)
+    sides = "".join(
+        f"[tester.{side}]\ndevice = 'net_af_packet{n},iface=t{n}'\n"
+        f"ipv4_real = '198.1{8 + n}.0.2'\nnext_hop_ipv4 = '198.1{8 + n}.0.1'\n"
+        for n, side in enumerate(("left", "right"))
+    )
+    path = tmp_path / "deaf.toml"
+    path.write_text(
+        f"[tester]\nwarm_up_timeout_s = 0.5\n{sides}"
+        "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
+    )
+    yield name, path
+    subprocess.run(["ip", "netns", "del", name], check=True)
+
+
+def test_a_dut_that_does_not_answer_is_one_sentence(deaf: tuple[str, Path]) -> None:
+    name, path = deaf
+    ip = shutil.which("ip")
+    assert ip is not None
+    done = subprocess.run(
+        [ip, "netns", "exec", name, *NATXY, "trial", str(path), "--rate", "1000"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    (sentence,) = [line for line in done.stderr.splitlines() if line.startswith("natxy: ")]
+    assert "198.18.0.1" in sentence
+    assert "ARP" in sentence
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "term"]
+)
+def test_an_interrupted_command_leaves_nothing(
+    tmp_path: Path, number: signal.Signals, status: int
+) -> None:
+    lab = tmp_path / "lab.toml"
+    lab.write_text(TAYGA.format(more=""))
+    process = subprocess.Popen(
+        [*NATXY, "trial", str(lab), "--rate", "1000", "--duration", "60"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
+    )
+    namespace = Path(f"/run/netns/natxy-t-{process.pid}")
+    assert within(20, lambda: namespace.exists() and _engine_runs_in(namespace.name))
+    time.sleep(1)  # in the middle of the trial
+    os.killpg(process.pid, number)
+    os.killpg(process.pid, number)  # a person presses twice
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == status, said
+    assert said.strip().startswith("natxy: ")
+    assert not namespace.exists()
+    assert not Path(f"/run/natxy/{process.pid}.json").exists()
+    assert _of_this_lab(process.pid) == []
+
+
+def _engine_runs_in(namespace: str) -> bool:
+    listed = subprocess.run(
+        ["ip", "netns", "pids", namespace], capture_output=True, text=True, check=False
+    )
+    return bool(listed.stdout.split())
+
+
+def _of_this_lab(pid: int) -> list[str]:
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return [line for line in listed.stdout.splitlines() if f"natxy-lab-{pid}-" in line]
+
+
+def test_the_demo_measures_three_gateways(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    done = natxy("demo", "--output", str(path), "--seed", "11")
+    assert done.returncode == 0, done.stderr
+    results: list[dict[str, Any]] = json.loads(path.read_text())
+    assert [result["dut"] for result in results] == [
+        "Linux router, IPv4",
+        "Linux router, IPv6",
+        "tayga, stateless NAT64",
+    ]
+    for result in results:
+        assert result["rate_fps_per_direction"] > RATE_FPS
+        assert result["misdelivered"] == 0
+        assert result["direction"] == "both"
+        assert result["seed"] == 11
+    assert "Does not conform to RFC 2544" in done.stdout
+    assert "Repeat it: natxy demo --seed 11" in done.stdout
+    lines = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
+    assert [line["name"] for line in lines if line["record"] == "setup"] == [
+        result["dut"] for result in results
+    ]

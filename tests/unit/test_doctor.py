@@ -1,0 +1,142 @@
+"""The doctor reads /proc and /sys below a root: each test makes the machine that it needs."""
+
+from pathlib import Path
+
+import pytest
+
+from natxy.doctor.finding import Finding, Grade, Machine, cpu_list
+from natxy.doctor.kernel import examine_kernel
+from natxy.doctor.ports import examine_ports
+from natxy.doctor.processor import examine_processor
+
+GOOD_MACHINE = {
+    "sys/devices/system/cpu/online": "0-7",
+    "sys/devices/system/cpu/isolated": "2-7",
+    "sys/devices/system/cpu/nohz_full": "2-7",
+    "sys/devices/system/cpu/smt/active": "0",
+    "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance",
+    "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "performance",
+    "sys/devices/system/cpu/intel_pstate/no_turbo": "1",
+    "sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc",
+    "proc/cpuinfo": "processor : 0\nflags\t: fpu constant_tsc nonstop_tsc sse\n",
+    "proc/stat": "cpu 1000 0 1000 8000 0 0 0 0 0 0\n",
+    "proc/sys/kernel/sched_rt_runtime_us": "-1",
+    "proc/sys/kernel/sched_rt_period_us": "1000000",
+    "proc/irq/0/smp_affinity_list": "0-1",
+    "proc/irq/17/smp_affinity_list": "1",
+    "proc/loadavg": "0.02 0.10 0.20 1/100 4242",
+    "sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages": "0",
+    "sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages": "2",
+}
+NIC = "sys/bus/pci/devices/0000:01:00.0"
+
+
+def made(root: Path, files: dict[str, str]) -> Machine:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text + "\n")
+    return Machine(root)
+
+
+def examined(machine: Machine) -> dict[str, Finding]:
+    findings = examine_processor(machine) + examine_kernel(machine, (2, 3))
+    return {finding.name: finding for finding in findings}
+
+
+def test_a_good_machine_has_nothing_to_do(tmp_path: Path) -> None:
+    findings = examined(made(tmp_path, GOOD_MACHINE))
+    assert len(findings) == 12
+    assert {name for name, f in findings.items() if f.grade is not Grade.GOOD} == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name", "state"),
+    [
+        ("sys/devices/system/cpu/online", "0", "cores", "1 online"),
+        ("sys/devices/system/cpu/isolated", "", "isolated cores", "isolated: none"),
+        ("sys/devices/system/cpu/nohz_full", "(null)", "isolated cores", "without tick: none"),
+        ("sys/devices/system/cpu/smt/active", "1", "hyper-threading", "on"),
+        (
+            "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
+            "powersave",
+            "frequency governor",
+            "performance, powersave",
+        ),
+        ("sys/devices/system/cpu/intel_pstate/no_turbo", "0", "turbo", "on"),
+        ("proc/cpuinfo", "flags : constant_tsc", "time stamp counter", "nonstop_tsc missing"),
+        (
+            "sys/devices/system/clocksource/clocksource0/current_clocksource",
+            "hpet",
+            "clock source",
+            "hpet",
+        ),
+        ("proc/stat", "cpu 500 0 0 400 0 0 0 100 0 0", "virtual machine", "10.00%"),
+        (
+            "proc/cpuinfo",
+            "flags : constant_tsc nonstop_tsc hypervisor",
+            "virtual machine",
+            "yes; 0.00%",
+        ),
+        ("proc/sys/kernel/sched_rt_runtime_us", "950000", "real-time throttling", "950000 of"),
+        ("proc/irq/17/smp_affinity_list", "0-3", "interrupts on CPU 2, 3", "1 of 2"),
+        ("proc/loadavg", "1.25 1 1 2/99 1", "load", "1.25"),
+        (
+            "sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages",
+            "0",
+            "huge pages",
+            "0 free of 2 MB, 0 free of 1024 MB",
+        ),
+    ],
+)
+def test_each_spoiler_is_found_alone(
+    tmp_path: Path, path: str, text: str, name: str, state: str
+) -> None:
+    findings = examined(made(tmp_path, GOOD_MACHINE | {path: text}))
+    bad = [finding for finding in findings.values() if finding.grade is not Grade.GOOD]
+    assert [finding.name for finding in bad] == [name]
+    assert state in bad[0].state
+    assert bad[0].cost
+    assert bad[0].remedy
+
+
+def test_an_empty_machine_is_no_crash(tmp_path: Path) -> None:
+    assert len(examined(Machine(tmp_path))) == 12
+    assert [finding.name for finding in examine_ports(Machine(tmp_path))] == ["NICs"]
+
+
+def nic(root: Path, driver: str, extra: dict[str, str]) -> Finding:
+    files = {"class": "0x020000", "vendor": "0x8086", "device": "0x1572"}
+    machine = made(root, {f"{NIC}/{key}": text for key, text in files.items()} | extra)
+    (root / NIC / "driver").symlink_to(f"../../../bus/pci/drivers/{driver}")
+    (finding,) = examine_ports(machine)
+    return finding
+
+
+def test_a_nic_of_dpdk_is_good(tmp_path: Path) -> None:
+    finding = nic(tmp_path, "vfio-pci", {})
+    assert (finding.grade, finding.state) == (Grade.GOOD, "8086:1572, vfio-pci")
+
+
+def test_a_nic_of_the_kernel_is_told_how_to_take(tmp_path: Path) -> None:
+    finding = nic(tmp_path, "i40e", {f"{NIC}/net/eth7/mtu": "1500"})
+    assert finding.grade is Grade.COSTS
+    assert "net_af_xdp0,iface=eth7" in finding.cost
+    assert "iommu=on" in finding.remedy
+    assert "--bind=vfio-pci 0000:01:00.0" in finding.remedy
+
+
+def test_with_an_iommu_nothing_is_booted_anew(tmp_path: Path) -> None:
+    finding = nic(tmp_path, "i40e", {"sys/kernel/iommu_groups/0/type": "DMA"})
+    assert "iommu=on" not in finding.remedy
+
+
+def test_other_devices_are_no_nics(tmp_path: Path) -> None:
+    machine = made(tmp_path, {f"{NIC}/class": "0x010802"})
+    assert [finding.name for finding in examine_ports(machine)] == ["NICs"]
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"), [("", []), ("0", [0]), ("0-3,8", [0, 1, 2, 3, 8]), ("x", [])]
+)
+def test_cpu_lists(text: str, cpus: list[int]) -> None:
+    assert cpu_list(text) == cpus

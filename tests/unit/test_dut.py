@@ -1,0 +1,290 @@
+"""Drivers without namespaces: choice by testbed, addresses, commands, the ledger's arithmetic."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
+from natxy.dut.choice import dut_of
+from natxy.dut.command import CommandDut
+from natxy.dut.config import CommandConfig, ReferenceConfig
+from natxy.dut.cpus import gateway_cpu
+from natxy.dut.devices import device_string
+from natxy.dut.ledger import Entries
+from natxy.dut.namespace import NamespaceDut
+from natxy.dut.none import NoDut
+from natxy.dut.process import Process
+from natxy.dut.reference import ReferenceDut
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+
+ROUTER = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
+
+
+def chosen(text: str) -> object:
+    source = Source(name="lab.toml", text=text)
+    return dut_of(source.validated(Testbed, source.toml()), source)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", NoDut),
+        ('[dut]\nkind = "none"', NoDut),
+        ('[dut]\nkind = "command"\nstart = "true"', CommandDut),
+        ('[dut]\nkind = "reference"\nfaults = [{kind = "loss", every = 100}]', ReferenceDut),
+        (ROUTER + '[dut]\nkind = "namespace"', NamespaceDut),
+        ('[dut]\nkind = "namespace"\ndriver = "tayga"', NamespaceDut),
+    ],
+)
+def test_a_testbed_chooses_its_driver(text: str, kind: type) -> None:
+    assert isinstance(chosen(text), kind)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('[dut]\nkind = "vm"', r'lab.toml.*: dut: kind "vm" is not known'),
+        ('[dut]\nkind = "namespace"\ndriver = "jool"', r"dut\..*driver.*jool.*is not known"),
+        ('[dut]\nkind = "namespace"\ndrivr = "tayga"', r"drivr: .*did you mean driver"),
+        (
+            ROUTER + '[dut]\nkind = "namespace"\nudp_timeout_s = 5',
+            r'is for driver "nat44", not for "kernel-router"',
+        ),
+        ('[dut]\nkind = "namespace"', r"4 and 4, or 6 and 6 is right"),
+        (ROUTER + '[dut]\nkind = "namespace"\ndriver = "tayga"', r"6 and 4, or 4 and 6 is right"),
+        (ROUTER + '[dut]\nkind = "namespace"\ngateway_cpu = 4000', r"4000 is no CPU"),
+    ],
+)
+def test_a_wrong_section_is_one_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        chosen(text)
+
+
+def plan(left: int, right: int, networks: int = 1) -> AddressPlan:
+    return AddressPlan(left_ip_version=left, right_ip_version=right, networks=networks)
+
+
+def test_nat64_has_the_addresses_of_the_documents() -> None:
+    left = plan(6, 4).tester_port(LEFT, "x")
+    right = plan(6, 4).tester_port(RIGHT, "y")
+    assert (left.ipv6_real, left.ipv4_virtual, left.ipv4_real) == (
+        "2001:2::2",
+        "198.18.0.2",
+        None,
+    )
+    assert (right.ipv4_real, right.ipv6_virtual) == ("198.19.0.2", "2001:2:0:1000::2")
+    assert (left.next_hop_ipv6, left.next_hop_ipv4) == ("2001:2::1", None)
+    assert right.next_hop_ipv4 == "198.19.0.1"
+    assert plan(6, 4).mappings() == [
+        ("198.18.0.0/16", "2001:2::/112"),
+        ("198.19.0.0/16", "2001:2:0:1000::/112"),
+    ]
+
+
+def test_the_mirrored_translator_maps_the_mirrored_addresses() -> None:
+    left = plan(4, 6).tester_port(LEFT, "x")
+    right = plan(4, 6).tester_port(RIGHT, "y")
+    assert (left.ipv4_real, left.ipv6_virtual) == ("198.18.0.2", "2001:2:0:1000::2")
+    assert (right.ipv6_real, right.ipv4_virtual) == ("2001:2:0:8000::2", "198.19.0.2")
+    assert plan(4, 6).mappings() == [
+        ("198.19.0.0/16", "2001:2:0:8000::/112"),
+        ("198.18.0.0/16", "2001:2:0:1000::/112"),
+    ]
+
+
+def test_each_network_is_mapped_by_its_number() -> None:
+    mappings = plan(6, 4, networks=256).mappings()
+    assert len(mappings) == 512
+    assert mappings[255] == ("198.18.255.0/24", "2001:2:0:ff::/120")
+    assert mappings[256 + 18] == ("198.19.18.0/24", "2001:2:0:1012::/120")
+
+
+def test_the_gateway_gets_the_last_cpu_that_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
+    assert gateway_cpu(None, (0, 3)) == 2
+    assert gateway_cpu(1, (0,)) == 1
+    assert gateway_cpu(None, (0, 1, 2, 3)) is None
+
+
+def test_packet_sockets_take_frames_of_the_mtu() -> None:
+    assert "framesz=2048" in device_string("af_packet", 0, "t0", mtu_bytes=1500)
+    assert "framesz=4096" in device_string("af_packet", 0, "t0", mtu_bytes=2000)
+    assert device_string("af_xdp", 1, "t1", mtu_bytes=2000) == "net_af_xdp1,iface=t1,busy_budget=0"
+
+
+def test_commands_are_shown_run_and_described(tmp_path: Path) -> None:
+    shown: list[tuple[str, str]] = []
+    config = CommandConfig(
+        kind="command",
+        start=f"echo up > {tmp_path}/state",
+        stop=f"rm {tmp_path}/state",
+        describe="echo gateway 1.0",
+    )
+    dut = CommandDut(config, lambda key, command: shown.append((key, command)))
+    dut.start()
+    assert (tmp_path / "state").read_text() == "up\n"
+    assert dut.describe()["description"] == "gateway 1.0"
+    dut.reset()
+    dut.stop()
+    dut.stop()
+    assert not (tmp_path / "state").exists()
+    assert [key for key, _ in shown] == ["start", "describe", "stop"]
+    assert shown[0][1] == config.start
+
+
+def test_a_command_that_fails_is_one_sentence() -> None:
+    dut = CommandDut(CommandConfig(kind="command", reset="echo no route >&2; exit 7"), _silent)
+    with pytest.raises(DutError, match=r"dut.reset: .* ended with 7: no route"):
+        dut.reset()
+
+
+def test_a_command_that_hangs_is_ended_with_all_that_it_started() -> None:
+    config = CommandConfig(kind="command", start="sleep 61 & sleep 62", timeout_s=0.2)
+    begin = time.monotonic()
+    with pytest.raises(DutError, match=r"did not end in 0.2 s"):
+        CommandDut(config, _silent).start()
+    assert time.monotonic() - begin < 5
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    assert not {"sleep 61", "sleep 62"} & set(listed.stdout.splitlines())
+
+
+def _silent(key: str, command: str) -> None:
+    del key, command
+
+
+def test_ctrl_c_waits_for_the_stop_command(tmp_path: Path) -> None:
+    config = CommandConfig(kind="command", stop=f"sleep 0.3; touch {tmp_path}/stopped")
+    dut = CommandDut(config, _silent)
+    dut.start()
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        dut.stop()
+    assert (tmp_path / "stopped").exists()
+
+
+def test_a_process_is_not_mistaken_for_its_successor() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    known = Process.of(child.pid)
+    other = Process(pid=child.pid, start_ticks=known.start_ticks - 1)
+    other.end()
+    assert child.poll() is None
+    assert known.lives()
+    known.end()
+    assert child.wait(5) == -signal.SIGTERM
+    assert not known.lives()
+    assert child.stdin is not None
+    child.stdin.close()
+
+
+def test_entries_survive_the_file() -> None:
+    entries = Entries(namespaces=["natxy-t-1"], settings={"/proc/sys/x": "1"}, folders=["/tmp/a"])
+    entries.processes.append(Process(pid=12, start_ticks=34))
+    assert Entries.from_json(entries.to_json()) == entries
+    assert Entries.from_json("") == Entries()
+
+
+def test_only_folders_of_labs_are_removed(tmp_path: Path) -> None:
+    (left,) = Entries(folders=[str(tmp_path)]).undo()
+    assert "is no folder of a lab" in left
+    assert tmp_path.exists()
+
+
+FAKE_GATEWAY = """#!{python}
+import json, sys
+hello = {{"event": "hello", "protocol": 1, "gateway_version": "9.9", "ports": []}}
+print(json.dumps(hello), flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    kind = request["request"]
+    if kind == "record":
+        record = {{"worst_poll_gap_ns": {gap_ns}}}
+        print(json.dumps({{"event": "record", "record": record}}), flush=True)
+    elif kind == "configure" and request["config"]["faults"]:
+        print(json.dumps({{"event": "error", "message": "no such fault"}}), flush=True)
+    elif kind == "configure":
+        print(json.dumps({{"event": "configured"}}), flush=True)
+    elif kind == "clear":
+        print(json.dumps({{"event": "cleared"}}), flush=True)
+"""
+
+
+def fake_gateway(folder: Path, monkeypatch: pytest.MonkeyPatch, gap_ns: int) -> None:
+    program = folder / "natxy-gateway"
+    program.write_text(FAKE_GATEWAY.format(python=sys.executable, gap_ns=gap_ns))
+    program.chmod(0o755)
+    monkeypatch.setenv("NATXY_GATEWAY", str(program))
+
+
+def reference(**keys: object) -> ReferenceDut:
+    config = ReferenceConfig.model_validate({"kind": "reference", **keys})
+    return ReferenceDut(config, plan(6, 4), tester_cpus=(0,))
+
+
+def test_the_reference_gateway_is_the_server_of_two_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_gateway(tmp_path, monkeypatch, gap_ns=2_000_000)
+    dut = reference()
+    dut.start()
+    ports = dut.tester_ports()
+    assert ports is not None
+    assert "role=client,id=0," in ports.left.device
+    assert "role=client,id=1," in ports.right.device
+    assert dut.describe()["software"] == "natxy-gateway 9.9"
+    dut.before_trial()
+    assert dut.trial_fault() == (
+        "The reference gateway did not poll its ports for 2000 us, more than "
+        "dut.poll_gap_limit_us = 1000."
+    )
+    socket = Path(ports.left.device.partition("socket=")[2].partition(",")[0])
+    assert socket.parent.exists()
+    dut.stop()
+    assert not socket.parent.exists()
+    assert dut.tester_ports() is None
+
+
+def test_a_short_poll_gap_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_gateway(tmp_path, monkeypatch, gap_ns=1_000_000)
+    dut = reference()
+    dut.start()
+    assert dut.trial_fault() is None
+    dut.stop()
+
+
+def test_a_refused_configuration_is_the_gateways_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_gateway(tmp_path, monkeypatch, gap_ns=0)
+    with pytest.raises(DutError, match="natxy-gateway: no such fault"):
+        reference(faults=({"kind": "what"},)).start()
+
+
+def test_a_gateway_that_dies_is_told_with_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "natxy-gateway"
+    program.write_text("#!/bin/sh\necho no memory >&2\nexit 2\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("NATXY_GATEWAY", str(program))
+    with pytest.raises(DutError, match=r"ended with status 2; .*no memory"):
+        reference().start()
+
+
+def test_the_reference_gateway_routes_and_translates_by_the_plan() -> None:
+    config = reference().gateway_config()
+    assert config["left"] == {"addresses": ["2001:2::1"]}
+    assert {"prefix": "198.18.0.0/16", "side": "left"} not in config["routes"]
+    assert config["translation"]["explicit"][0] == {
+        "ipv4": "198.18.0.0/16",
+        "ipv6": "2001:2::/112",
+    }
+    json.dumps(config)
