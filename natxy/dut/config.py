@@ -59,6 +59,9 @@ class ReferenceConfig(Model):
     faults: tuple[dict[str, Any], ...] = ()
     # None: what the IP versions of the two sides ask for.
     translation: dict[str, Any] | None = None
+    # The gateway under SCHED_FIFO during a trial, so that other programs do not take it off its
+    # CPU. For trials of half a second at most: the kernel throttles longer ones.
+    realtime: bool = False
     # A trial in which the gateway did not poll its ports for longer is invalid.
     poll_gap_limit_us: Annotated[float, Between(1, 10**9)] = 1000.0
 

@@ -63,10 +63,14 @@ class ReferenceDut:
         }
 
     def before_trial(self) -> None:
+        if self._config.realtime:
+            self._running.set_realtime(True)
         self._running.ask("clear", "cleared")
 
     def trial_fault(self) -> str | None:
         gap_us = self.record()["worst_poll_gap_ns"] / NS_PER_US
+        if self._config.realtime:
+            self._running.set_realtime(False)
         if gap_us <= self._config.poll_gap_limit_us:
             return None
         return (
