@@ -23,8 +23,8 @@ namespace {
 
 void print(const std::string& name, double cycles, const std::string& reference,
            std::optional<double> reference_cycles = std::nullopt) {
-  std::printf(R"({"name": "%s", "cycles_per_frame": %.2f, "reference": "%s")", name.c_str(),
-              cycles, reference.c_str());
+  std::printf(R"({"name": "%s", "cycles_per_frame": %.2f, "reference": "%s")", name.c_str(), cycles,
+              reference.c_str());
   if (reference_cycles) std::printf(R"(, "reference_cycles": %.2f)", *reference_cycles);
   std::puts("}");
 }

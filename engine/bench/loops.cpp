@@ -123,10 +123,9 @@ void drain(RxQueue& queue) {
 spec::Traffic random_ports(spec::IpVersion version) {
   const auto four = version == spec::IpVersion::k4;
   spec::Traffic traffic;
-  traffic.departure = {
-      .ip_version = version,
-      .source = address(version, four ? "198.18.0.2" : "2001:2::2"),
-      .destination = address(version, four ? "198.19.0.2" : "2001:2:0:8000::2")};
+  traffic.departure = {.ip_version = version,
+                       .source = address(version, four ? "198.18.0.2" : "2001:2::2"),
+                       .destination = address(version, four ? "198.19.0.2" : "2001:2:0:8000::2")};
   traffic.arrival = traffic.departure;
   traffic.source_port = {spec::SeriesMode::kPseudorandom, 1024, 65535};
   traffic.destination_port = {spec::SeriesMode::kPseudorandom, 1, 49151};
@@ -150,13 +149,14 @@ spec::Traffic varied() {
   return traffic;
 }
 
-Bench::Bench(std::vector<int> cpus, run::TickRate ticks) : ticks_(ticks), workers_(std::move(cpus)) {
-  null_ = port::Port::open({.side = spec::Side::kLeft,
-                            .device = port::parse_device("net_null0,no-rx=1")});
+Bench::Bench(std::vector<int> cpus, run::TickRate ticks)
+    : ticks_(ticks), workers_(std::move(cpus)) {
+  null_ = port::Port::open(
+      {.side = spec::Side::kLeft, .device = port::parse_device("net_null0,no-rx=1")});
   ring_ = port::make_ring(1024, port::Producers::kOne);
   loop_ = std::make_unique<port::Port>(
-      port::PortOptions{.side = spec::Side::kRight, .device = port::parse_device("ring"),
-                        .workers = 2},
+      port::PortOptions{
+          .side = spec::Side::kRight, .device = port::parse_device("ring"), .workers = 2},
       port::EthDevice::over_rings(ring_.get(), ring_.get(), 1));
 }
 

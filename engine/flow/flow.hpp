@@ -61,9 +61,8 @@ class Series16 {
  public:
   constexpr Series16() = default;
   explicit constexpr Series16(const spec::Series& series)
-      : Series16(series.mode, series.min, series.mode == spec::SeriesMode::kFixed
-                                              ? 1U
-                                              : series.max - series.min + 1U) {}
+      : Series16(series.mode, series.min,
+                 series.mode == spec::SeriesMode::kFixed ? 1U : series.max - series.min + 1U) {}
   constexpr Series16(spec::SeriesMode mode, std::uint16_t min, std::uint32_t range)
       : range_(range), base_(min) {
     using enum spec::SeriesMode;
@@ -113,7 +112,8 @@ class Flow {
   template <Shape kShape>
   void fill(const std::uint64_t* ordinals, unsigned n, ValueLot& values) const {
     if constexpr (kShape.enumerated) {
-      if (selection_ != spec::Selection::kIndependent) return fill_enumerated<kShape>(ordinals, n, values);
+      if (selection_ != spec::Selection::kIndependent)
+        return fill_enumerated<kShape>(ordinals, n, values);
     }
     for (unsigned i = 0; i < n; ++i) values.set(i, independent<kShape>(ordinals[i]));
   }

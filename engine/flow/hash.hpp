@@ -1,4 +1,5 @@
-// A counter-based pseudorandom function: no state to carry, any start point, repeatable from the seed.
+// A counter-based pseudorandom function: no state to carry, any start point, repeatable from the
+// seed.
 #pragma once
 
 #include <cstdint>

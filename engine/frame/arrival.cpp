@@ -6,8 +6,8 @@ namespace natxy::frame {
 
 Arrival::Arrival(const spec::Traffic& traffic, std::uint16_t frame_size_bytes)
     : layout_(&layout_of(traffic.arrival.ip_version)),
-      octets_(static_cast<std::uint32_t>(frame_octets(traffic.arrival.ip_version,
-                                                      frame_size_bytes))),
+      octets_(
+          static_cast<std::uint32_t>(frame_octets(traffic.arrival.ip_version, frame_size_bytes))),
       slots_(traffic.arrival, traffic.networks, kBase) {
   const auto size = layout_->address_octets;
   auto* to = addresses_.data() + kBase;
@@ -16,15 +16,15 @@ Arrival::Arrival(const spec::Traffic& traffic, std::uint16_t frame_size_bytes)
   auto fixed = addresses_;
   slots_.write(fixed.data(), {});
   const auto udp_octets = static_cast<std::uint16_t>(octets_ - layout_->udp);
-  pseudo_sum_ = fold(sum_words(fixed.data() + kBase, 2U * size) + swap16(udp_octets) +
-                     swap16(kProtocolUdp));
+  pseudo_sum_ =
+      fold(sum_words(fixed.data() + kBase, 2U * size) + swap16(udp_octets) + swap16(kProtocolUdp));
   udp_length_ = std::uint64_t{swap16(udp_octets)} << 32U;
   if (layout_->ip_version == spec::IpVersion::k4) {
     const auto ip_octets = static_cast<std::uint16_t>(octets_ - kEthernetOctets);
     ip_first_ = 0x45U | std::uint64_t{swap16(ip_octets)} << 16U;
   } else {
-    ip_first_ = 0x60U | std::uint64_t{swap16(udp_octets)} << 32U |
-                std::uint64_t{kProtocolUdp} << 48U;
+    ip_first_ =
+        0x60U | std::uint64_t{swap16(udp_octets)} << 32U | std::uint64_t{kProtocolUdp} << 48U;
   }
 }
 

@@ -191,10 +191,10 @@ class Arrival {
       return (first & kIpv6Mask) == (ip_first_ | std::uint64_t{hop_limit} << 56U);
     }
     const auto ttl_protocol = static_cast<std::uint16_t>(hop_limit | kProtocolUdp << 8U);
-    const auto sum = halves(first) + halves(load<std::uint64_t>(frame + 22)) +
-                     load<std::uint32_t>(frame + 30);
-    return (first & kIpv4Mask) == ip_first_ &&
-           load<std::uint16_t>(frame + 22) == ttl_protocol && fold(sum) == 0xffffU;
+    const auto sum =
+        halves(first) + halves(load<std::uint64_t>(frame + 22)) + load<std::uint32_t>(frame + 30);
+    return (first & kIpv4Mask) == ip_first_ && load<std::uint16_t>(frame + 22) == ttl_protocol &&
+           fold(sum) == 0xffffU;
   }
   [[nodiscard]] bool same(const std::uint8_t* seen, const std::uint8_t* expected) const {
     if (layout_->ip_version == spec::IpVersion::k4) {

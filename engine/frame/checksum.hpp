@@ -59,7 +59,8 @@ inline void store(std::uint8_t* to, Word word) {
   return sum;
 }
 
-// A UDP checksum from a folded sum: 0 would mean "none", so its other representation is sent (RFC 768).
+// A UDP checksum from a folded sum: 0 would mean "none", so its other representation is sent (RFC
+// 768).
 [[nodiscard]] constexpr std::uint16_t udp_checksum(std::uint16_t folded) {
   return folded == 0xffffU ? std::uint16_t{0xffffU} : static_cast<std::uint16_t>(~folded);
 }

@@ -47,8 +47,7 @@ void put_data(std::vector<std::uint8_t>& octets, std::size_t at) {
 
 }  // namespace
 
-Departure::Departure(const spec::Traffic& traffic, std::uint16_t frame_size_bytes,
-                     const Link& link)
+Departure::Departure(const spec::Traffic& traffic, std::uint16_t frame_size_bytes, const Link& link)
     : octets_(frame_octets(traffic.departure.ip_version, frame_size_bytes)) {
   const auto& pair = traffic.departure;
   const auto& layout = layout_of(pair.ip_version);

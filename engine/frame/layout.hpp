@@ -22,7 +22,7 @@ inline constexpr std::uint16_t kEtherTypeIpv6 = 0xdd86;
 
 struct Layout {
   spec::IpVersion ip_version;
-  std::uint16_t source;         // offsets of the addresses from the start of the frame
+  std::uint16_t source;  // offsets of the addresses from the start of the frame
   std::uint16_t destination;
   std::uint16_t address_octets;
   std::uint16_t hop_limit;
@@ -35,11 +35,17 @@ struct Layout {
   }
 };
 
-inline constexpr Layout kIpv4Layout{.ip_version = spec::IpVersion::k4, .source = 26,
-                                    .destination = 30, .address_octets = 4, .hop_limit = 22,
+inline constexpr Layout kIpv4Layout{.ip_version = spec::IpVersion::k4,
+                                    .source = 26,
+                                    .destination = 30,
+                                    .address_octets = 4,
+                                    .hop_limit = 22,
                                     .udp = 34};
-inline constexpr Layout kIpv6Layout{.ip_version = spec::IpVersion::k6, .source = 22,
-                                    .destination = 38, .address_octets = 16, .hop_limit = 21,
+inline constexpr Layout kIpv6Layout{.ip_version = spec::IpVersion::k6,
+                                    .source = 22,
+                                    .destination = 38,
+                                    .address_octets = 16,
+                                    .hop_limit = 21,
                                     .udp = 54};
 
 [[nodiscard]] constexpr const Layout& layout_of(spec::IpVersion version) {

@@ -14,7 +14,9 @@
 namespace natxy::frame {
 
 // What the tag is for frames of the trial with this nonce: "NTXY" makes a nonce of 0 a mark too.
-[[nodiscard]] constexpr std::uint32_t tag_of(std::uint32_t nonce) { return nonce ^ 0x5958544eU; }
+[[nodiscard]] constexpr std::uint32_t tag_of(std::uint32_t nonce) {
+  return nonce ^ 0x5958544eU;
+}
 
 // One octet: direction in bit 0, kind in bit 1, phase in bits 2-3, warm-up probe in bit 7.
 class StreamId {
@@ -51,8 +53,8 @@ struct Stamp {
                                             std::uint64_t number, std::uint32_t connection,
                                             std::uint32_t lateness) {
     return {.first = tag | std::uint64_t{stream.octet()} << 32U | number << 40U,
-            .second = (number >> 24U) | std::uint64_t{connection} << 16U |
-                      std::uint64_t{lateness} << 48U,
+            .second =
+                (number >> 24U) | std::uint64_t{connection} << 16U | std::uint64_t{lateness} << 48U,
             .third = static_cast<std::uint16_t>(lateness >> 16U)};
   }
   [[nodiscard]] static Stamp read(const std::uint8_t* data) {
@@ -66,7 +68,9 @@ struct Stamp {
     store(data + 16, third);
   }
 
-  [[nodiscard]] constexpr std::uint64_t sum() const { return halves(first) + halves(second) + third; }
+  [[nodiscard]] constexpr std::uint64_t sum() const {
+    return halves(first) + halves(second) + third;
+  }
   [[nodiscard]] constexpr std::uint32_t tag() const { return static_cast<std::uint32_t>(first); }
   [[nodiscard]] constexpr StreamId stream() const {
     return StreamId(static_cast<std::uint8_t>(first >> 32U));

@@ -134,7 +134,8 @@ void Port::configure(unsigned tx_queues) {
 }
 
 std::uint16_t Port::data_room_bytes() const {
-  const auto needed = RTE_PKTMBUF_HEADROOM + options_.mtu_bytes + kEthernetOverhead + RTE_CACHE_LINE_SIZE;
+  const auto needed =
+      RTE_PKTMBUF_HEADROOM + options_.mtu_bytes + kEthernetOverhead + RTE_CACHE_LINE_SIZE;
   return std::max(kSmallestDataRoom, static_cast<std::uint16_t>(RTE_ALIGN_CEIL(needed, 64)));
 }
 

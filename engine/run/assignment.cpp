@@ -82,8 +82,8 @@ std::vector<WorkerTasks> assign(const AssignmentInput& input) {
 std::vector<std::string> WorkerTasks::describe() const {
   std::vector<std::string> tasks;
   for (const auto& [direction, share] : senders) {
-    tasks.push_back("send " + words(direction) + " " +
-                    std::to_string(share.index + 1) + "/" + std::to_string(share.count));
+    tasks.push_back("send " + words(direction) + " " + std::to_string(share.index + 1) + "/" +
+                    std::to_string(share.count));
   }
   for (const auto side : receivers) tasks.push_back("receive " + words(side));
   for (const auto side : services) tasks.push_back("neighbours " + words(side));

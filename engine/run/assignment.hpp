@@ -25,7 +25,7 @@ struct WorkerTasks {
 
 struct AssignmentInput {
   unsigned workers = 1;
-  std::vector<spec::Direction> directions;     // active, one or two
+  std::vector<spec::Direction> directions;        // active, one or two
   std::array<unsigned, 2> transmit_queues{1, 1};  // by spec::Side: how many senders a port takes
 };
 

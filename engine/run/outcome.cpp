@@ -21,9 +21,8 @@ spec::Distribution distribution(const Histogram<kPrecision>& histogram, TickRate
                           .p99_ns = ns(histogram.percentile(0.99)),
                           .p999_ns = ns(histogram.percentile(0.999)),
                           .buckets = {}};
-  histogram.for_each([&](Ticks lower, std::uint64_t count) {
-    told.buckets.emplace_back(ns(lower), count);
-  });
+  histogram.for_each(
+      [&](Ticks lower, std::uint64_t count) { told.buckets.emplace_back(ns(lower), count); });
   return told;
 }
 
@@ -86,7 +85,8 @@ double tolerable_gap_ns(const TrialMeasure& measure, spec::Side side) {
   std::uint64_t rate_fps = 0;
   for (const auto& phase : measure.phases) {
     for (const auto& stream : phase.streams) {
-      if (stream.plan->to() == side) rate_fps = std::max(rate_fps, stream.plan->schedule.max_rate_fps());
+      if (stream.plan->to() == side)
+        rate_fps = std::max(rate_fps, stream.plan->schedule.max_rate_fps());
     }
   }
   const auto frames = measure.ports[static_cast<std::size_t>(side)].rx_ring_frames;
@@ -107,8 +107,8 @@ spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickR
     const auto& receiver = phase.ports[index];
     result.foreign += receiver.foreign;
     result.neighbour += receiver.neighbour;
-    result.worst_poll_gap_ns = std::max(
-        result.worst_poll_gap_ns, ticks.to_ns(static_cast<double>(receiver.worst_poll_gap)));
+    result.worst_poll_gap_ns = std::max(result.worst_poll_gap_ns,
+                                        ticks.to_ns(static_cast<double>(receiver.worst_poll_gap)));
   }
   return result;
 }
@@ -191,8 +191,7 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
   for (std::size_t i = 0; i < measure.phases.size(); ++i) {
     const auto& phase = measure.phases[i];
     for (const auto& stream : phase.streams) {
-      result.streams.push_back(
-          stream_result(stream, spec.phases[i], trial_start, ticks));
+      result.streams.push_back(stream_result(stream, spec.phases[i], trial_start, ticks));
       judge_sending(result.streams.back(), spec.lateness_tolerance_ns, result.invalid_reasons);
     }
     append_workers(phase, ticks, result);

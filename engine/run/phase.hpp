@@ -124,7 +124,8 @@ class Phase {
   }
 
  private:
-  static constexpr std::uint64_t kLeadNs = 100'000;  // all threads leave the barrier before it is over
+  static constexpr std::uint64_t kLeadNs =
+      100'000;  // all threads leave the barrier before it is over
 
   [[nodiscard]] AssignmentInput assignment_input() const {
     AssignmentInput input{.workers = device_.workers()};
@@ -181,8 +182,8 @@ class Phase {
     auto worker = std::make_unique<TaskWorker>();
     for (const auto& [direction, share] : tasks.senders) {
       auto& queue = device_.tx_queue(from_side(direction), share.index);
-      senders_.push_back({direction, std::make_unique<TaskSender>(plan_of(direction), share, queue,
-                                                                  control_)});
+      senders_.push_back(
+          {direction, std::make_unique<TaskSender>(plan_of(direction), share, queue, control_)});
       worker->senders.push_back(senders_.back().second.get());
     }
     for (const auto side : tasks.receivers) {

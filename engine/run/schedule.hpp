@@ -74,7 +74,8 @@ class Cursor {
   void advance() {
     number_ += stride_;
     elapsed_ += step_;
-    if (number_ >= end_) [[unlikely]] enter();
+    if (number_ >= end_) [[unlikely]]
+      enter();
   }
 
  private:

@@ -35,7 +35,8 @@ struct SenderReport {
   Histogram<5> send_call;
 };
 
-// A sender that is behind by more gives up: the port is stalled, and a stamp's lateness has 32 bits.
+// A sender that is behind by more gives up: the port is stalled, and a stamp's lateness has 32
+// bits.
 inline constexpr Ticks kGiveUp = Ticks{1} << 31U;
 
 template <flow::Shape kShape, class Clock, class Queue>
@@ -56,7 +57,8 @@ class Sender {
 
   void step(Ticks now) {
     if (now < due_) return;
-    if (now - due_ > give_up_after_) [[unlikely]] return give_up(now);
+    if (now - due_ > give_up_after_) [[unlikely]]
+      return give_up(now);
     auto after = cursor_;
     const auto size = collect(after, now - start_);
     if (!prepare(size)) [[unlikely]] {  // the pool is empty: the port has not sent what it took

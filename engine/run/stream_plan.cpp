@@ -24,13 +24,14 @@ StreamPlan compile(const spec::Stream& stream, const StreamContext& context) {
   const auto seed_of = [&](std::uint64_t kind) {
     return flow::derive(context.seed, direction * 2 + kind);
   };
-  return {.direction = stream.direction,
-          .tag = frame::tag_of(context.nonce),
-          .stream = frame::StreamId(stream.direction, spec::Kind::kForeground, context.phase, false),
-          .schedule = Schedule(stream.segments, context.ticks),
-          .mix = Mix(stream.mix),
-          .kinds = {compile_kind(stream.foreground, stream.frame_size_bytes, seed_of(0), context),
-                    compile_kind(stream.background, stream.frame_size_bytes, seed_of(1), context)}};
+  return {
+      .direction = stream.direction,
+      .tag = frame::tag_of(context.nonce),
+      .stream = frame::StreamId(stream.direction, spec::Kind::kForeground, context.phase, false),
+      .schedule = Schedule(stream.segments, context.ticks),
+      .mix = Mix(stream.mix),
+      .kinds = {compile_kind(stream.foreground, stream.frame_size_bytes, seed_of(0), context),
+                compile_kind(stream.background, stream.frame_size_bytes, seed_of(1), context)}};
 }
 
 }  // namespace natxy::run

@@ -46,7 +46,8 @@ struct StreamPlan {
   }
 };
 
-// The spec's stream as a plan. links: the MAC addresses by IP version (4, then 6) of the sending side.
+// The spec's stream as a plan. links: the MAC addresses by IP version (4, then 6) of the sending
+// side.
 struct StreamContext {
   std::uint64_t seed;
   std::uint32_t nonce;

@@ -55,7 +55,8 @@ class TrialRunner {
     if (spec.warm_up.mode == spec::WarmUpMode::kProbes) {
       fill(plans.front());
       WarmUp<Clock, Device> warm_up(device_, plans.front());
-      learn(warm_up.run(spec.warm_up.timeout_ns, [&] { told(spec::Stage::kWarmUp); }, cancelled),
+      learn(warm_up.run(
+                spec.warm_up.timeout_ns, [&] { told(spec::Stage::kWarmUp); }, cancelled),
             setup);
       stop_if(cancelled);
     }
@@ -111,11 +112,13 @@ class TrialRunner {
       plans.emplace_back();
       for (const auto& stream : spec.phases[phase].streams) {
         const auto from = from_side(stream.direction);
-        plans.back().push_back(compile(
-            stream, {.seed = spec.seed, .nonce = spec.nonce, .phase = phase,
-                     .ticks = device_.ticks(),
-                     .links = {device_.link(from, spec::IpVersion::k4),
-                               device_.link(from, spec::IpVersion::k6)}}));
+        plans.back().push_back(
+            compile(stream, {.seed = spec.seed,
+                             .nonce = spec.nonce,
+                             .phase = phase,
+                             .ticks = device_.ticks(),
+                             .links = {device_.link(from, spec::IpVersion::k4),
+                                       device_.link(from, spec::IpVersion::k6)}}));
       }
     }
     return plans;

@@ -22,8 +22,8 @@ std::string deaf(const std::vector<Probe>& probes, std::uint64_t timeout_ns) {
     if (probe.hop_limit != 0) continue;
     sentence += "; " + words(probe.plan->direction) + " " + words(probe.kind) + ": " +
                 std::to_string(probe.sent) + " sent from the " + words(probe.plan->from()) + ", ";
-    sentence += probe.defect ? "what arrived on the " + words(probe.plan->to()) +
-                                   " had a wrong " + words(*probe.defect)
+    sentence += probe.defect ? "what arrived on the " + words(probe.plan->to()) + " had a wrong " +
+                                   words(*probe.defect)
                              : "none arrived on the " + words(probe.plan->to());
   }
   return sentence;

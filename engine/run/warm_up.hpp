@@ -40,7 +40,7 @@ class WarmUp {
                                 const std::atomic<bool>& cancelled) {
     const auto end = Clock::now() + device_.ticks().from_ns(timeout_ns);
     const auto interval = device_.ticks().from_ns(kIntervalNs);
-    for (Ticks next = 0; !all_through(); ) {
+    for (Ticks next = 0; !all_through();) {
       const auto now = Clock::now();
       if (cancelled.load()) return probes_;
       if (now >= end) {

@@ -24,10 +24,11 @@ struct Distribution {
   double p90_ns = 0;
   double p99_ns = 0;
   double p999_ns = 0;
-  std::vector<std::pair<double, std::uint64_t>> buckets;  // (lower_ns, count), ascending, none empty
+  std::vector<std::pair<double, std::uint64_t>>
+      buckets;  // (lower_ns, count), ascending, none empty
 };
 
-struct Misdelivered {  // by the first check that failed, in this order
+struct Misdelivered {           // by the first check that failed, in this order
   std::uint64_t malformed = 0;  // not the IP version, protocol or lengths that were due
   std::uint64_t checksum = 0;   // IPv4 header or UDP
   std::uint64_t number = 0;     // a number, stream or direction that was never sent to this port
@@ -42,14 +43,15 @@ struct Misdelivered {  // by the first check that failed, in this order
 
 // Of one kind of traffic in one direction of one phase.
 struct KindCounters {
-  std::uint64_t sent = 0;      // offered to the gateway: accepted by the port, or refused by the gateway's ring
+  std::uint64_t sent =
+      0;  // offered to the gateway: accepted by the port, or refused by the gateway's ring
   std::uint64_t received = 0;  // each number once, right in every check, in time
   std::uint64_t lost = 0;      // sent - received
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;  // RFC 4737 singleton; a part of received
   std::uint64_t late = 0;       // beyond the frame timeout, or beyond the window (drain)
   Misdelivered misdelivered;
-  std::uint8_t hop_limit = 0;  // seen on arrival; 0: none arrived
+  std::uint8_t hop_limit = 0;         // seen on arrival; 0: none arrived
   std::uint64_t negative_delays = 0;  // set to 0
   Distribution delay;
 };
@@ -57,26 +59,29 @@ struct KindCounters {
 struct StreamResult {
   std::string phase;
   Direction direction = Direction::kForward;
-  std::uint64_t due = 0;                 // frames that the spec asked for
-  std::uint64_t refused_by_gateway = 0;  // the gateway's own ring was full; a part of sent and of lost
-  std::uint64_t refused_by_port = 0;     // the tester's port was full; tried again
-  std::uint32_t largest_burst = 0;       // frames that one send call took
-  double sending_ns = 0;                 // first departure to last departure
-  double first_departure_ns = 0;         // since the trial's start
+  std::uint64_t due = 0;  // frames that the spec asked for
+  std::uint64_t refused_by_gateway =
+      0;                              // the gateway's own ring was full; a part of sent and of lost
+  std::uint64_t refused_by_port = 0;  // the tester's port was full; tried again
+  std::uint32_t largest_burst = 0;    // frames that one send call took
+  double sending_ns = 0;              // first departure to last departure
+  double first_departure_ns = 0;      // since the trial's start
   Distribution lateness;
-  Distribution send_call;  // duration of the port's send call: what a delay holds in excess, at most
+  Distribution
+      send_call;  // duration of the port's send call: what a delay holds in excess, at most
   std::array<std::optional<KindCounters>, 2> kinds;  // by Kind; absent: the stream has none of it
 };
 
 struct PortResult {
   Side side = Side::kLeft;
-  std::uint64_t foreign = 0;          // not of this trial
-  std::uint64_t neighbour = 0;        // ARP and ND, answered or not
-  std::uint64_t rx_missed = 0;        // the port's own counters, moved during the trial
+  std::uint64_t foreign = 0;    // not of this trial
+  std::uint64_t neighbour = 0;  // ARP and ND, answered or not
+  std::uint64_t rx_missed = 0;  // the port's own counters, moved during the trial
   std::uint64_t rx_errors = 0;
   std::uint64_t rx_no_buffer = 0;
   std::uint64_t tx_errors = 0;
-  std::uint64_t kernel_rx_dropped = 0;  // of the network interface behind the port, where there is one
+  std::uint64_t kernel_rx_dropped =
+      0;  // of the network interface behind the port, where there is one
   double worst_poll_gap_ns = 0;
   double tolerable_poll_gap_ns = 0;  // what the port's ring holds at the trial's rate
 };
@@ -102,8 +107,8 @@ struct TrialResult {
   std::uint32_t nonce = 0;
   bool valid = true;
   std::vector<std::string> invalid_reasons;  // sentences
-  double preparation_ns = 0;                 // request read to first frame due: neighbours, warm-up, templates
-  double duration_ns = 0;                    // first frame due to end of the last drain
+  double preparation_ns = 0;  // request read to first frame due: neighbours, warm-up, templates
+  double duration_ns = 0;     // first frame due to end of the last drain
   std::string delay_definition;
   std::vector<StreamResult> streams;
   std::vector<PortResult> ports;

@@ -31,7 +31,8 @@ enum class Selection : std::uint8_t {
   kEnumeratePseudorandom
 };
 
-// What is done before the first frame: neighbours only, or also probe frames until they come through.
+// What is done before the first frame: neighbours only, or also probe frames until they come
+// through.
 enum class WarmUpMode : std::uint8_t { kProbes, kNeighbours };
 
 struct Series {
@@ -54,7 +55,8 @@ struct AddressPair {
   AddressPattern destination;
 };
 
-// One kind of traffic of a stream: how its frames leave and what they must look like when they come.
+// One kind of traffic of a stream: how its frames leave and what they must look like when they
+// come.
 struct Traffic {
   AddressPair departure;
   AddressPair arrival;
@@ -63,7 +65,7 @@ struct Traffic {
   Series destination_port;
   Series source_field;
   Series destination_field;
-  std::uint16_t networks = 1;                   // 1-256 destination networks, chosen pseudorandomly
+  std::uint16_t networks = 1;                  // 1-256 destination networks, chosen pseudorandomly
   std::optional<std::uint8_t> hop_limit_drop;  // absent: learned from the first frame that arrives
 };
 
@@ -89,7 +91,7 @@ struct Stream {
 
 struct Phase {
   std::string name;
-  std::uint64_t gap_ns = 0;  // from the end of this phase's drain to the next phase
+  std::uint64_t gap_ns = 0;     // from the end of this phase's drain to the next phase
   std::vector<Stream> streams;  // at most one a direction
 };
 

@@ -10,7 +10,8 @@ namespace {
 using enum spec::Direction;
 
 std::vector<WorkerTasks> bidirectional(unsigned workers, unsigned queues = 8) {
-  return assign({.workers = workers, .directions = {kForward, kReverse},
+  return assign({.workers = workers,
+                 .directions = {kForward, kReverse},
                  .transmit_queues = {queues, queues}});
 }
 
@@ -19,9 +20,8 @@ using Tasks = std::vector<std::string>;
 TEST(Assignment, OneWorkerDoesAll) {
   const auto workers = bidirectional(1);
   ASSERT_EQ(workers.size(), 1U);
-  EXPECT_EQ(workers[0].describe(),
-            (Tasks{"send forward 1/1", "send reverse 1/1", "receive left", "receive right",
-                   "neighbours left", "neighbours right"}));
+  EXPECT_EQ(workers[0].describe(), (Tasks{"send forward 1/1", "send reverse 1/1", "receive left",
+                                          "receive right", "neighbours left", "neighbours right"}));
 }
 
 TEST(Assignment, TwoWorkersHaveADirectionEach) {
@@ -72,8 +72,8 @@ TEST(Assignment, IsCompleteForAnyNumberOfWorkers) {
             ASSERT_EQ(senders[task.direction], task.share.count);
           }
         }
-        ASSERT_EQ(receivers, (std::map<spec::Side, int>{{spec::Side::kLeft, 1},
-                                                        {spec::Side::kRight, 1}}));
+        ASSERT_EQ(receivers,
+                  (std::map<spec::Side, int>{{spec::Side::kLeft, 1}, {spec::Side::kRight, 1}}));
         ASSERT_EQ(services, receivers);
       }
     }

@@ -12,8 +12,8 @@ namespace {
 using enum spec::SeriesMode;
 
 TEST(Divider, EqualsDivisionEverywhereItMayBeAsked) {
-  const std::vector<std::uint64_t> divisors{1, 2, 3, 7, 10, 64, 255, 64512, 65536, 4294967291ULL,
-                                            1ULL << 32U};
+  const std::vector<std::uint64_t> divisors{
+      1, 2, 3, 7, 10, 64, 255, 64512, 65536, 4294967291ULL, 1ULL << 32U};
   for (const auto divisor : divisors) {
     const Divider by(divisor);
     for (std::uint64_t i = 0; i < 20'000; ++i) {
@@ -143,8 +143,8 @@ TEST(Flow, RepeatsFromTheSeedAndDiffersWithIt) {
 TEST(Flow, ALotIsTheSameAsEachOrdinalForItself) {
   using enum spec::Selection;
   constexpr Shape kShape{.addresses_vary = true, .enumerated = true};
-  for (const auto selection : {kIndependent, kEnumerateIncreasing, kEnumerateDecreasing,
-                               kEnumeratePseudorandom}) {
+  for (const auto selection :
+       {kIndependent, kEnumerateIncreasing, kEnumerateDecreasing, kEnumeratePseudorandom}) {
     auto traffic = port_traffic(selection);
     traffic.source_port = {kDecreasing, 1, 65535};
     traffic.departure.source.field_byte = 2;

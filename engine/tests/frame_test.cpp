@@ -45,8 +45,8 @@ class Departures : public testing::TestWithParam<std::tuple<bool, IpVersion, int
 
 TEST_P(Departures, AreCorrectFramesForEveryNumber) {
   const auto& [varied, version, size] = GetParam();
-  const auto traffic = varied ? tests::varied_traffic(version, version)
-                              : tests::traffic(version, version);
+  const auto traffic =
+      varied ? tests::varied_traffic(version, version) : tests::traffic(version, version);
   const auto frame_size = static_cast<std::uint16_t>(size);
   const Departure departure(traffic, frame_size, {});
   const flow::Flow flow(traffic, 3);
@@ -80,9 +80,9 @@ INSTANTIATE_TEST_SUITE_P(All, Departures,
                                           testing::Values(84, 128, 512, 1518, 9000)));
 
 TEST(Stamp, CarriesAllOfEachMember) {
-  const auto stamp = Stamp::make(0xdeadbeef, StreamId(spec::Direction::kReverse,
-                                                      spec::Kind::kBackground, 2, true),
-                                 (1ULL << 40U) - 2, 0x87654321, 0xfedcba98);
+  const auto stamp =
+      Stamp::make(0xdeadbeef, StreamId(spec::Direction::kReverse, spec::Kind::kBackground, 2, true),
+                  (1ULL << 40U) - 2, 0x87654321, 0xfedcba98);
   std::array<std::uint8_t, kStampOctets> octets{};
   stamp.write(octets.data());
   const auto read = Stamp::read(octets.data());
@@ -108,8 +108,8 @@ class Arrivals : public testing::TestWithParam<std::tuple<bool, IpVersion>> {
     layout_ = &layout_of(version);
   }
   Defect check(std::uint8_t hop_limit = kInitialHopLimit) {
-    const auto claimed = claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()),
-                               tag_of(1));
+    const auto claimed =
+        claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
     return Arrival(traffic_, 128).check(claimed, values_, hop_limit);
   }
   static constexpr flow::Shape kShape{.addresses_vary = true};
@@ -119,7 +119,9 @@ class Arrivals : public testing::TestWithParam<std::tuple<bool, IpVersion>> {
   const Layout* layout_ = nullptr;
 };
 
-TEST_P(Arrivals, RightFramesPass) { EXPECT_EQ(check(), Defect::kNone); }
+TEST_P(Arrivals, RightFramesPass) {
+  EXPECT_EQ(check(), Defect::kNone);
+}
 
 TEST_P(Arrivals, EveryOctetOfAddressesAndPortsIsChecked) {
   for (auto at = layout_->source; at < layout_->udp + 4; ++at) {
@@ -137,10 +139,11 @@ TEST_P(Arrivals, EveryOctetBehindTheMacAddressesIsCheckedByOneOfTheChecks) {
     const bool label = layout_->ip_version == IpVersion::k6 && at >= 15 && at < 18;
     const bool hop = layout_->ip_version == IpVersion::k6 && at == layout_->hop_limit;
     const bool class_high = layout_->ip_version == IpVersion::k6 && at == 14;
-    if (label || hop || class_high) continue;  // no checksum covers them; class and label may change
+    if (label || hop || class_high)
+      continue;  // no checksum covers them; class and label may change
     octets_[at] ^= 0x10;
-    const auto claimed = claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()),
-                               tag_of(1));
+    const auto claimed =
+        claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
     const bool noticed = claimed.layout == nullptr || !well_formed(claimed) ||
                          !checksums_right(claimed) || check() != Defect::kNone;
     EXPECT_TRUE(noticed) << at;
@@ -154,8 +157,8 @@ TEST_P(Arrivals, TheQuickCheckAgreesWithTheOthers) {
   for (std::size_t at = 14; at < octets_.size(); ++at) {
     for (const unsigned flip : {0x00U, 0x01U, 0x10U, 0x40U, 0xffU}) {
       octets_[at] = static_cast<std::uint8_t>(octets_[at] ^ flip);
-      const auto claimed = claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()),
-                                 tag_of(1));
+      const auto claimed =
+          claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
       if (claimed.layout != nullptr) {
         const bool slow = well_formed(claimed) && checksums_right(claimed) &&
                           arrival.check(claimed, values_, kInitialHopLimit) == Defect::kNone;

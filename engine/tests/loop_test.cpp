@@ -59,9 +59,7 @@ class Loop : public testing::Test {
     while (wire_.size() > 0) receiver.step(FakeClock::time);
     return receiver.report();
   }
-  [[nodiscard]] ReceiverSetup setup() const {
-    return {.tag = plan_.tag, .window = 4096};
-  }
+  [[nodiscard]] ReceiverSetup setup() const { return {.tag = plan_.tag, .window = 4096}; }
   std::vector<std::vector<std::uint8_t>> drain_wire() {
     std::vector<std::vector<std::uint8_t>> frames;
     std::vector<std::uint8_t> octets;
@@ -145,10 +143,10 @@ TEST_F(Loop, AnEmptyPoolIsThePortsRefusal) {
 TEST_F(Loop, DuplicatesLossAndOrderAreToldApart) {
   send_all(10);
   auto frames = drain_wire();
-  std::swap(frames[10], frames[12]);         // 12 11 10: two arrive behind a newer one
-  frames.push_back(frames[500]);             // a duplicate
-  frames.push_back(frames[500]);             // and another
-  frames.erase(frames.begin() + 700);        // a loss
+  std::swap(frames[10], frames[12]);   // 12 11 10: two arrive behind a newer one
+  frames.push_back(frames[500]);       // a duplicate
+  frames.push_back(frames[500]);       // and another
+  frames.erase(frames.begin() + 700);  // a loss
   put(frames);
   const auto seen = receive_all(setup());
   EXPECT_EQ(seen.kinds[0].received, 999U);
@@ -177,19 +175,28 @@ TEST_F(Loop, EachDefectHasItsCounter) {
   auto frames = drain_wire();
   const auto reseal = [](std::vector<std::uint8_t>& f) {  // checksums right again
     frame::store<std::uint16_t>(f.data() + 24, 0);
-    frame::store(f.data() + 24, static_cast<std::uint16_t>(~frame::fold(frame::sum_words(f.data() + 14, 20))));
+    frame::store(f.data() + 24,
+                 static_cast<std::uint16_t>(~frame::fold(frame::sum_words(f.data() + 14, 20))));
     frame::store<std::uint16_t>(f.data() + 40, 0);
     const auto udp = frame::sum_words(f.data() + 26, f.size() - 26) +
                      frame::swap16(static_cast<std::uint16_t>(f.size() - 34)) + frame::swap16(17);
     frame::store(f.data() + 40, frame::udp_checksum(frame::fold(udp)));
   };
-  frames[1][14] = 0x46;                                     // malformed: options
-  frames[2][50] ^= 1;                                       // checksum
-  frames[3][48] = 0xff; frames[3][49] = 0xff; reseal(frames[3]);  // number beyond the trial's
-  frames[4].resize(62); frames[4][17] += 2; frames[4][39] += 2; reseal(frames[4]);  // length
-  frames[5][29] ^= 1; reseal(frames[5]);                    // address
-  frames[6][34] ^= 1; reseal(frames[6]);                    // port
-  frames[7][22] -= 1; reseal(frames[7]);                    // hop limit
+  frames[1][14] = 0x46;  // malformed: options
+  frames[2][50] ^= 1;    // checksum
+  frames[3][48] = 0xff;
+  frames[3][49] = 0xff;
+  reseal(frames[3]);  // number beyond the trial's
+  frames[4].resize(62);
+  frames[4][17] += 2;
+  frames[4][39] += 2;
+  reseal(frames[4]);  // length
+  frames[5][29] ^= 1;
+  reseal(frames[5]);  // address
+  frames[6][34] ^= 1;
+  reseal(frames[6]);  // port
+  frames[7][22] -= 1;
+  reseal(frames[7]);  // hop limit
   put(frames);
   const auto seen = receive_all(setup());
   const auto& defects = seen.kinds[0].defects;

@@ -38,9 +38,13 @@ inline std::string route(const char* prefix, const char* side, const char* via) 
 inline Net route44() {
   const HostAddress a{"198.18.0.2", 2, 2};
   const HostAddress b{"198.19.0.2", 2, 2};
-  return {.name = "44", .left = spec::IpVersion::k4, .right = spec::IpVersion::k4,
-          .left_host_on_left = a, .right_host_on_left = b,
-          .left_host_on_right = a, .right_host_on_right = b,
+  return {.name = "44",
+          .left = spec::IpVersion::k4,
+          .right = spec::IpVersion::k4,
+          .left_host_on_left = a,
+          .right_host_on_left = b,
+          .left_host_on_right = a,
+          .right_host_on_right = b,
           .routes = route("198.18.0.0/16", "left", "198.18.0.2") + ", " +
                     route("198.19.0.0/16", "right", "198.19.0.2"),
           .translation = "null"};
@@ -49,9 +53,13 @@ inline Net route44() {
 inline Net route66() {
   const HostAddress a{"2001:2:0:4000::2", 7, 14};
   const HostAddress b{"2001:2:0:8000::2", 7, 14};
-  return {.name = "66", .left = spec::IpVersion::k6, .right = spec::IpVersion::k6,
-          .left_host_on_left = a, .right_host_on_left = b,
-          .left_host_on_right = a, .right_host_on_right = b,
+  return {.name = "66",
+          .left = spec::IpVersion::k6,
+          .right = spec::IpVersion::k6,
+          .left_host_on_left = a,
+          .right_host_on_left = b,
+          .left_host_on_right = a,
+          .right_host_on_right = b,
           .routes = route("2001:2:0:4000::/52", "left", "2001:2:0:4000::2") + ", " +
                     route("2001:2:0:8000::/52", "right", "2001:2:0:8000::2"),
           .translation = "null"};
@@ -63,7 +71,9 @@ inline constexpr const char* kExplicit =
 
 // RFC 7757: an explicit address mapping for either host's network.
 inline Net translate64() {
-  return {.name = "64", .left = spec::IpVersion::k6, .right = spec::IpVersion::k4,
+  return {.name = "64",
+          .left = spec::IpVersion::k6,
+          .right = spec::IpVersion::k4,
           .left_host_on_left = {"2001:2::2", 14, 14},
           .right_host_on_left = {"2001:2:0:1000::2", 14, 14},
           .left_host_on_right = {"198.18.0.2", 2, 2},
@@ -74,7 +84,9 @@ inline Net translate64() {
 }
 
 inline Net translate46() {
-  return {.name = "46", .left = spec::IpVersion::k4, .right = spec::IpVersion::k6,
+  return {.name = "46",
+          .left = spec::IpVersion::k4,
+          .right = spec::IpVersion::k6,
           .left_host_on_left = {"198.18.0.2", 2, 2},
           .right_host_on_left = {"198.19.0.2", 2, 2},
           .left_host_on_right = {"2001:2::2", 14, 14},
@@ -86,7 +98,9 @@ inline Net translate46() {
 
 // RFC 6052: both hosts are known on the left by the well-known prefix.
 inline Net well_known_prefix() {
-  return {.name = "rfc6052", .left = spec::IpVersion::k6, .right = spec::IpVersion::k4,
+  return {.name = "rfc6052",
+          .left = spec::IpVersion::k6,
+          .right = spec::IpVersion::k4,
           .left_host_on_left = {"64:ff9b::198.18.0.2", 14, 14},
           .right_host_on_left = {"64:ff9b::198.19.0.2", 14, 14},
           .left_host_on_right = {"198.18.0.2", 2, 2},
@@ -110,9 +124,8 @@ enum class Varying : std::uint8_t { kNothing, kNetworks, kFields };
 
 inline spec::AddressPair pair_between(const HostAddress& from, const HostAddress& to,
                                       spec::IpVersion version, Varying varying) {
-  spec::AddressPair pair{.ip_version = version,
-                         .source = address(from.text),
-                         .destination = address(to.text)};
+  spec::AddressPair pair{
+      .ip_version = version, .source = address(from.text), .destination = address(to.text)};
   if (varying == Varying::kNetworks) pair.destination.network_byte = to.network_byte;
   if (varying == Varying::kFields) {
     pair.source.field_byte = from.field_byte;

@@ -65,8 +65,7 @@ TEST_P(Sizes, AllArriveAndALengthThatChangesIsSeen) {
   auto spec = both_ways_trial(net);
   for (auto& stream : spec.phases[0].streams) stream.frame_size_bytes = GetParam();
   expect_all_right(testbed.run(spec));
-  testbed.configure(
-      gateway_config(net, R"({"kind": "corrupt", "every": 100, "field": "length"})"));
+  testbed.configure(gateway_config(net, R"({"kind": "corrupt", "every": 100, "field": "length"})"));
   ++spec.nonce;
   EXPECT_EQ(wrongs(testbed.run(spec).result), (Counts{{"test forward foreground length", 30},
                                                       {"test forward foreground lost", 30},
@@ -110,8 +109,8 @@ TEST_P(Workers, ShareOneDirection) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Workers,
-                         testing::Values(Pair{1, 1}, Pair{2, 1}, Pair{2, 2},
-                                         Pair{4, 1}, Pair{4, 4}),
+                         testing::Values(Pair{1, 1}, Pair{2, 1}, Pair{2, 2}, Pair{4, 1},
+                                         Pair{4, 4}),
                          name_of_pair);
 
 class Mixes : public testing::TestWithParam<Pair> {};  // n, m
@@ -140,8 +139,7 @@ TEST_P(Mixes, EachKindIsCountedForItself) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfNAndM, Mixes,
-                         testing::Values(Pair{2, 1}, Pair{10, 9}, Pair{7, 2},
-                                         Pair{4, 0}),
+                         testing::Values(Pair{2, 1}, Pair{10, 9}, Pair{7, 2}, Pair{4, 0}),
                          name_of_pair);
 
 TEST(RingTraffic, ALossOfTheBackgroundIsTheBackgrounds) {
@@ -170,7 +168,8 @@ TEST(RingTraffic, EverySeriesAndSelection) {
     expect_all_right(testbed.run(spec));
   }
   using enum spec::Selection;
-  for (const auto selection : {kEnumerateIncreasing, kEnumerateDecreasing, kEnumeratePseudorandom}) {
+  for (const auto selection :
+       {kEnumerateIncreasing, kEnumerateDecreasing, kEnumeratePseudorandom}) {
     auto spec = both_ways_trial(net, Varying::kFields);
     for (auto& stream : spec.phases[0].streams) stream.foreground->selection = selection;
     expect_all_right(testbed.run(spec));

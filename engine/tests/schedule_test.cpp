@@ -49,12 +49,13 @@ TEST_P(DueTimes, WalkedAreTheSame) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Rates, DueTimes,
-    testing::Values(Case{2'596'100'000, 40'000'000}, Case{2'596'123'457, 39'999'999},
-                    Case{2'100'000'000, 14'880'952}, Case{3'999'999'979, 148'809'523},
-                    Case{1'000'000'000, 3}, Case{2'600'000'000, 1}, Case{24'000'000, 10'000'000},
-                    Case{2'596'100'000, 8'589'934'592}));
+INSTANTIATE_TEST_SUITE_P(Rates, DueTimes,
+                         testing::Values(Case{2'596'100'000, 40'000'000},
+                                         Case{2'596'123'457, 39'999'999},
+                                         Case{2'100'000'000, 14'880'952},
+                                         Case{3'999'999'979, 148'809'523}, Case{1'000'000'000, 3},
+                                         Case{2'600'000'000, 1}, Case{24'000'000, 10'000'000},
+                                         Case{2'596'100'000, 8'589'934'592}));
 
 TEST(Schedule, SegmentsFollowEachOtherWithTheirPauses) {
   const TickRate ticks(1'000'000'000);
@@ -90,8 +91,14 @@ TEST(Schedule, OneStrideCanPassAWholeSegment) {
 }
 
 TEST(Mix, FollowsTheDefinition) {
-  for (const auto& [n, m] : {std::pair{1U, 1U}, {2U, 2U}, {10U, 9U}, {2U, 1U}, {10U, 1U}, {2U, 0U},
-                             {7U, 3U}, {65536U, 65535U}}) {
+  for (const auto& [n, m] : {std::pair{1U, 1U},
+                             {2U, 2U},
+                             {10U, 9U},
+                             {2U, 1U},
+                             {10U, 1U},
+                             {2U, 0U},
+                             {7U, 3U},
+                             {65536U, 65535U}}) {
     const Mix mix({.n = n, .m = m});
     std::array<std::uint64_t, 2> next{};
     for (std::uint64_t i = 0; i < 10'000; ++i) {

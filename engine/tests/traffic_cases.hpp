@@ -54,8 +54,8 @@ inline constexpr run::TickRate kTicks{1'000'000'000};
 
 inline run::StreamPlan plan_of(const spec::Stream& stream, std::uint32_t nonce = 77) {
   const frame::Link link{.source = {2, 0, 0, 0, 0, 1}, .destination = {2, 0, 0, 0, 0, 2}};
-  return run::compile(stream, {.seed = 42, .nonce = nonce, .phase = 0, .ticks = kTicks,
-                               .links = {link, link}});
+  return run::compile(
+      stream, {.seed = 42, .nonce = nonce, .phase = 0, .ticks = kTicks, .links = {link, link}});
 }
 
 }  // namespace natxy::tests

@@ -27,7 +27,7 @@ spec::TrialSpec both_ways(std::uint64_t frames = 2000, std::uint64_t rate_fps = 
   spec::TrialSpec spec;
   spec.seed = 1;
   spec.nonce = 2;
-  spec.drain_ns = 300'000'000;  // eight threads on two busy cores take their time
+  spec.drain_ns = 300'000'000;                  // eight threads on two busy cores take their time
   spec.lateness_tolerance_ns = 10'000'000'000;  // the machine may be busy: not what is tested
   spec.phases = {{.name = "test",
                   .gap_ns = 0,
