@@ -45,8 +45,8 @@ struct ReceiverReport {
 struct ReceiverSetup {
   std::uint32_t tag = 0;
   Ticks frame_timeout = kNever;
-  std::uint64_t window = 0;           // numbers; see Window
-  unsigned senders = 1;               // order is judged within each one's share
+  std::uint64_t window = 0;  // numbers; see Window
+  unsigned senders = 1;      // order is judged within each one's share
   std::array<std::uint8_t, 2> hop_limits{};
 };
 
@@ -73,13 +73,15 @@ class Receiver {
     last_poll_ = start;
   }
 
-  void step(Ticks now) {
+  // True if there were frames.
+  bool step(Ticks now) {
     const auto n = queue_->receive(frames_.data(), kMaxReceive);
     const auto gap = now - last_poll_;
     last_poll_ = now;
-    if (n == 0) return;
+    if (n == 0) return false;
     if (now > start_) report_.worst_poll_gap = std::max(report_.worst_poll_gap, gap);
     take_all(n, Clock::now());
+    return true;
   }
 
   [[nodiscard]] const ReceiverReport& report() const { return report_; }
@@ -115,7 +117,8 @@ class Receiver {
 
   void sort(const frame::Claimed& claimed) {
     const auto stream = claimed.stamp.stream();
-    if (stream.probe()) [[unlikely]] return;  // of the warm-up, on its way when it ended
+    if (stream.probe()) [[unlikely]]
+      return;  // of the warm-up, on its way when it ended
     lots_[static_cast<std::size_t>(stream.kind())].add(claimed);
   }
 
@@ -125,7 +128,8 @@ class Receiver {
     const auto right = check(kind, lot, tally.hop_limit);
     const auto all = ~0U >> (32 - lot.size);
     accepted_ = 0;
-    if (right == all && in_sequence(lot.size) && window_.mark_next(numbers_[0], lot.size)) [[likely]] {
+    if (right == all && in_sequence(lot.size) && window_.mark_next(numbers_[0], lot.size))
+        [[likely]] {
       for (unsigned i = 0; i < lot.size; ++i) lateness_[i] = lot.stamps.at(i).lateness();
       accepted_ = lot.size;
     } else {
@@ -201,9 +205,14 @@ class Receiver {
   // Marks one right frame; numbers_ and lateness_ keep those to be recorded, in place.
   void accept(const frame::Stamp& stamp, KindTally& tally) {
     switch (window_.mark(stamp.number())) {
-      case Window::Mark::kDuplicate: ++tally.duplicated; return;
-      case Window::Mark::kTooOld: ++tally.late; return;
-      case Window::Mark::kNew: break;
+      case Window::Mark::kDuplicate:
+        ++tally.duplicated;
+        return;
+      case Window::Mark::kTooOld:
+        ++tally.late;
+        return;
+      case Window::Mark::kNew:
+        break;
     }
     numbers_[accepted_] = stamp.number();
     lateness_[accepted_++] = stamp.lateness();
@@ -221,7 +230,8 @@ class Receiver {
       delays[i] = static_cast<std::int64_t>(delays[i]) < 0 ? 0 : delays[i];
       longest = std::max(longest, delays[i]);
     }
-    if (longest > setup_.frame_timeout) [[unlikely]] drop_late(delays, tally);
+    if (longest > setup_.frame_timeout) [[unlikely]]
+      drop_late(delays, tally);
     if (accepted_ == 0) return;
     tally.received += accepted_;
     tally.delay.record(delays.data(), accepted_);

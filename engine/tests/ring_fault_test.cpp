@@ -168,8 +168,8 @@ TEST(RingFault, AnotherIpVersionThanIsDueIsMalformed) {
       traffic_in(route44(), Direction::kForward).arrival;
   const auto seen = testbed.run(spec);
   expect_books_balance(seen, Direction::kForward);
-  EXPECT_EQ(wrongs(seen.result), (Counts{{kForeground + "lost", kFrames},
-                                         {kForeground + "malformed", kFrames}}));
+  EXPECT_EQ(wrongs(seen.result),
+            (Counts{{kForeground + "lost", kFrames}, {kForeground + "malformed", kFrames}}));
 }
 
 TEST(RingFault, AGatewayThatTakesAnotherHopThanTheSpecSays) {
@@ -179,14 +179,13 @@ TEST(RingFault, AGatewayThatTakesAnotherHopThanTheSpecSays) {
   EXPECT_EQ(wrongs(testbed.run(spec).result), Counts{});
   spec.phases[0].streams[0].foreground->hop_limit_drop = 2;
   ++spec.nonce;
-  EXPECT_EQ(wrongs(testbed.run(spec).result), (Counts{{kForeground + "lost", kFrames},
-                                                      {kForeground + "hop_limit", kFrames}}));
+  EXPECT_EQ(wrongs(testbed.run(spec).result),
+            (Counts{{kForeground + "lost", kFrames}, {kForeground + "hop_limit", kFrames}}));
 }
 
 TEST(RingFault, SeveralFaultsInBothDirectionsAreToldApart) {
-  RingTestbed testbed(gateway_config(
-      translate64(),
-      R"({"kind": "loss", "direction": "forward", "every": 30},
+  RingTestbed testbed(gateway_config(translate64(),
+                                     R"({"kind": "loss", "direction": "forward", "every": 30},
          {"kind": "duplicate", "direction": "forward", "every": 29},
          {"kind": "corrupt", "direction": "reverse", "every": 40, "field": "source_port"},
          {"kind": "reorder", "direction": "reverse", "every": 50, "by": 4,
@@ -211,21 +210,21 @@ TEST(RingFault, SeveralFaultsInBothDirectionsAreToldApart) {
 // --- late ----------------------------------------------------------------------------------------
 
 TEST(RingFault, BeyondTheFrameTimeoutIsLate) {
-  RingTestbed testbed(gateway_config(
-      route44(), R"({"kind": "delay", "pattern_ns": [0, 0, 0, 0, 0, 1000000000]})"));
+  RingTestbed testbed(
+      gateway_config(route44(), R"({"kind": "delay", "pattern_ns": [0, 0, 0, 0, 0, 1000000000]})"));
   auto spec = forward_trial(route44());
   spec.frame_timeout_ns = 600 * kMillisecond;
   spec.drain_ns = 1500 * kMillisecond;
   const auto seen = testbed.run(spec);
   expect_books_balance(seen, Direction::kForward);
   EXPECT_GT(forward_record(seen).delay_ns.max(), spec.frame_timeout_ns);
-  EXPECT_EQ(wrongs(seen.result), (Counts{{kForeground + "lost", kFrames / 6},
-                                         {kForeground + "late", kFrames / 6}}));
+  EXPECT_EQ(wrongs(seen.result),
+            (Counts{{kForeground + "lost", kFrames / 6}, {kForeground + "late", kFrames / 6}}));
 }
 
 TEST(RingFault, WithoutAFrameTimeoutALongDelayIsADelay) {
-  RingTestbed testbed(gateway_config(
-      route44(), R"({"kind": "delay", "pattern_ns": [0, 0, 0, 0, 0, 1000000000]})"));
+  RingTestbed testbed(
+      gateway_config(route44(), R"({"kind": "delay", "pattern_ns": [0, 0, 0, 0, 0, 1000000000]})"));
   auto spec = forward_trial(route44());
   spec.drain_ns = 1500 * kMillisecond;
   const auto result = testbed.run(spec).result;
@@ -254,9 +253,9 @@ TEST(RingFault, WhatAnEarlierTrialLeftIsForeign) {
   auto second = forward_trial(route44());
   second.drain_ns = 1500 * kMillisecond;
   ASSERT_NE(first.nonce, second.nonce);
-  const auto left = testbed.run(first).result;
+  const auto left = testbed.run_once(first).result;
   ASSERT_EQ(wrongs(left), (Counts{{kForeground + "lost", kFrames}})) << "none was in time";
-  const auto seen = testbed.run(second);
+  const auto seen = testbed.run_once(second);
   EXPECT_EQ(forward_record(seen).forwarded, 2 * kFrames);
   EXPECT_EQ(wrongs(seen.result), (Counts{{"right foreign", kFrames}}));
 }
@@ -265,11 +264,11 @@ TEST(RingFault, APortWhereNothingIsDueCallsAllForeign) {
   RingTestbed testbed(gateway_config(route44(), R"({"kind": "delay", "ns": 700000000})"));
   auto first = forward_trial(route44());
   first.drain_ns = kMillisecond;
-  (void)testbed.run(first);
+  (void)testbed.run_once(first);
   auto second = trial_of({stream_in(route44(), Direction::kReverse)});
   second.nonce = first.nonce;  // the same trial's mark, but no stream comes to this port
   second.drain_ns = 1500 * kMillisecond;
-  EXPECT_EQ(wrongs(testbed.run(second).result), (Counts{{"right foreign", kFrames}}));
+  EXPECT_EQ(wrongs(testbed.run_once(second).result), (Counts{{"right foreign", kFrames}}));
 }
 
 TEST(RingFault, TheGatewaysQuestionsAreNeighbourFrames) {
@@ -287,8 +286,9 @@ TEST(RingFault, TheGatewaysQuestionsAreNeighbourFrames) {
 
 TEST(RingFault, AFullRingIsTheGatewaysLoss) {
   constexpr unsigned kHolds = 1023;
-  RingTestbed testbed(gateway_config(route44()), {.ring_frames = kHolds + 1, .start_gateway = false});
-  const auto seen = testbed.run(forward_trial(route44()));
+  RingTestbed testbed(gateway_config(route44()),
+                      {.ring_frames = kHolds + 1, .start_gateway = false});
+  const auto seen = testbed.run_once(forward_trial(route44()));
   EXPECT_EQ(sent(seen.result.streams[0]), kFrames);
   EXPECT_EQ(wrongs(seen.result), (Counts{{kForeground + "lost", kFrames},
                                          {"test forward refused_by_gateway", kFrames - kHolds}}));
@@ -301,7 +301,7 @@ TEST(RingFault, AFullRingOfThePortIsTriedAgain) {
   RingTestbed testbed(gateway_config(route44()),
                       {.ring_frames = 1024, .device = "net_null0", .start_gateway = false});
   bool started = false;
-  const auto seen = testbed.run(forward_trial(route44()), [&](const spec::Progress& progress) {
+  const auto seen = testbed.run_once(forward_trial(route44()), [&](const spec::Progress& progress) {
     if (started || progress.sent[0] < 1023) return;
     testbed.gateway().start();
     started = true;

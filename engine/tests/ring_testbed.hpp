@@ -4,6 +4,7 @@
 // scheduler lets a thread run: what is counted depends on the gateway's orders alone.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -22,8 +23,8 @@ namespace natxy::tests {
 struct TestbedOptions {
   unsigned workers = 1;
   unsigned tx_queues = 1;
-  unsigned ring_frames = 8192;    // of each ring; it holds one fewer
-  const char* device = "ring";    // whose traits the tester's ports have
+  unsigned ring_frames = 8192;  // of each ring; it holds one fewer
+  const char* device = "ring";  // whose traits the tester's ports have
   bool start_gateway = true;
 };
 
@@ -46,9 +47,10 @@ class RingTestbed {
         far_ends_{far_end(0), far_end(1)},
         device_({port(spec::Side::kLeft), port(spec::Side::kRight)},
                 ring_worker_cpus(options.workers), tick_rate()),
+        config_(with_neighbours(gateway::parse_config(config))),
         gateway_({.left_port = far_ends_[0].id(),
                   .right_port = far_ends_[1].id(),
-                  .config = with_neighbours(gateway::parse_config(config)),
+                  .config = config_,
                   .mtu_bytes = kMtuBytes}) {
     if (options.start_gateway) gateway_.start();
   }
@@ -63,8 +65,20 @@ class RingTestbed {
   RingTestbed(const RingTestbed&) = delete;
   RingTestbed& operator=(const RingTestbed&) = delete;
 
+  // One trial; it is repeated where a core was taken away from the engine or the gateway for so
+  // long that frames may still be on their way, which both say themselves.
+  [[nodiscard]] Observed run(spec::TrialSpec spec) {
+    auto seen = run_once(spec);
+    for (int i = 1; i < kAttempts && disturbed(seen, spec.drain_ns); ++i) {
+      device_.idle();  // what came too late goes
+      gateway_.configure(config_);
+      spec.nonce += 0x10000;
+      seen = run_once(spec);
+    }
+    return seen;
+  }
   // The gateway's MAC addresses are filled in where the spec names no next hop.
-  [[nodiscard]] Observed run(spec::TrialSpec spec, const run::Poll& poll = {}) {
+  [[nodiscard]] Observed run_once(spec::TrialSpec spec, const run::Poll& poll = {}) {
     for (const auto side : {spec::Side::kLeft, spec::Side::kRight}) {
       auto& hop = spec.sides[static_cast<std::size_t>(side)].next_hop;
       if (!hop.ipv4 && !hop.ipv6) hop.mac = gateway_.mac(static_cast<gateway::Side>(side));
@@ -77,13 +91,23 @@ class RingTestbed {
   }
 
   void configure(const std::string& config) {
-    gateway_.configure(with_neighbours(gateway::parse_config(config)));
+    config_ = with_neighbours(gateway::parse_config(config));
+    gateway_.configure(config_);
   }
   [[nodiscard]] gateway::RingGateway& gateway() { return gateway_; }
   [[nodiscard]] port::Device& device() { return device_; }
 
  private:
   static constexpr std::uint16_t kMtuBytes = 1500;
+  static constexpr int kAttempts = 20;
+
+  static bool disturbed(const Observed& seen, std::uint64_t drain_ns) {
+    const auto longest_ns = drain_ns / 4;
+    if (seen.record.polls.worst_gap_ns() > longest_ns) return true;
+    return std::ranges::any_of(seen.result.workers, [longest_ns](const spec::WorkerResult& worker) {
+      return worker.worst_loop_gap_ns > static_cast<double>(longest_ns);
+    });
+  }
 
   [[nodiscard]] port::Ring ring(port::Producers producers) const {
     return port::make_ring(options_.ring_frames, producers);
@@ -117,6 +141,7 @@ class RingTestbed {
   std::array<port::Ring, 2> to_tester_;
   std::array<port::EthDevice, 2> far_ends_;
   port::Device device_;
+  gateway::Config config_;
   gateway::RingGateway gateway_;
 };
 

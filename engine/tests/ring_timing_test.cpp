@@ -39,7 +39,7 @@ class PunctualTestbed {
     spec.realtime = set_gateway_priority(kPriority);
     testbed_.gateway().clear();
     testbed_.gateway().start_on_lcore(kGatewayLcore);
-    auto seen = testbed_.run(spec);
+    auto seen = testbed_.run_once(spec);
     testbed_.gateway().stop();
     set_gateway_priority(0);
     return seen;
@@ -75,7 +75,8 @@ TEST_P(FixedDelay, MedianIsTheGatewaysWithin20Microseconds) {
     ASSERT_EQ(wrongs(seen.result), Counts{});
     const auto& record = seen.record.of(gateway::Direction::kForward).delay_ns;
     EXPECT_GE(record.min(), GetParam());
-    EXPECT_GE(kind.delay.min_ns, static_cast<double>(GetParam())) << "cannot come sooner";
+    // The kernel steers its clock by up to 500 ppm against the time stamp counter.
+    EXPECT_GE(kind.delay.min_ns, 0.9995 * static_cast<double>(record.min())) << "cannot be sooner";
     if (!undisturbed(seen, 5e6)) continue;
     nearest_ns = std::abs(kind.delay.p50_ns - static_cast<double>(record.percentile(500)));
   }
@@ -130,10 +131,9 @@ class RateLimited : public testing::TestWithParam<Limit> {};
 
 TEST_P(RateLimited, FramesReceivedAreThoseThatPassed) {
   const auto [rate_fps, depth] = GetParam();
-  PunctualTestbed testbed(
-      gateway_config(route44(), R"({"kind": "rate_limit", "rate_fps": )" +
-                                    std::to_string(rate_fps) + R"(, "depth": )" +
-                                    std::to_string(depth) + "}"));
+  PunctualTestbed testbed(gateway_config(
+      route44(), R"({"kind": "rate_limit", "rate_fps": )" + std::to_string(rate_fps) +
+                     R"(, "depth": )" + std::to_string(depth) + "}"));
   const auto seen = testbed.run(short_trial(route44(), 3000, 2 * rate_fps));
   const auto& record = seen.record.of(gateway::Direction::kForward);
   const auto refused = record.dropped[gateway::index_of(gateway::Drop::kRateLimit)];

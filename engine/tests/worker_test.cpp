@@ -1,0 +1,63 @@
+// A worker from the phase's start to its end.
+#include "run/worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fake_port.hpp"
+#include "run/receiver.hpp"
+#include "run/sender.hpp"
+#include "traffic_cases.hpp"
+
+namespace natxy::run {
+namespace {
+
+using tests::FakeClock;
+
+constexpr flow::Shape kShape{};
+constexpr Ticks kDrain = 1000;
+
+spec::Stream one_frame() {
+  spec::Stream stream;
+  stream.segments = {{.frames = 1, .rate_fps = 1'000'000, .pause_ns = 0}};
+  stream.foreground = tests::traffic(spec::IpVersion::k4, spec::IpVersion::k4);
+  return stream;
+}
+
+// A gateway that forwards the frame while the worker, from then on, is away until the drain is
+// long over. Time goes by in it.
+struct ForwardingInAbsence {
+  tests::Wire& from;
+  tests::Wire& to;
+  Control& control;
+  void step(Ticks) {
+    std::vector<std::uint8_t> octets;
+    while (from.take(octets)) to.put(octets);
+    FakeClock::time += control.draining() ? 100 * kDrain : 1;
+  }
+};
+
+TEST(Worker, WhatCameWhileItWasKeptFromItsCoreIsTaken) {
+  FakeClock::time = 0;
+  const auto plan = tests::plan_of(one_frame());
+  const std::atomic<bool> go_on{false};
+  Control control(1, kDrain, go_on);
+  tests::Wire out;
+  tests::Wire in;
+  tests::FakeTxQueue tx(out);
+  tests::FakeRxQueue rx(in);
+  tx.fill(0, plan.kinds[0].departure.octets());
+  Sender<kShape, FakeClock, tests::FakeTxQueue> sender(plan, {}, tx, control);
+  Receiver<kShape, FakeClock, tests::FakeRxQueue> receiver(&plan, {.tag = plan.tag, .window = 64},
+                                                           rx);
+  ForwardingInAbsence gateway{.from = out, .to = in, .control = control};
+  Worker<FakeClock, decltype(sender), decltype(receiver), ForwardingInAbsence> worker;
+  worker.senders = {&sender};
+  worker.receivers = {&receiver};
+  worker.services = {&gateway};
+  worker.run(control, 1, 10);
+  EXPECT_EQ(receiver.report().kinds[0].received, 1U);
+  EXPECT_GT(receiver.report().worst_poll_gap, kDrain) << "and how long that was is told";
+}
+
+}  // namespace
+}  // namespace natxy::run
