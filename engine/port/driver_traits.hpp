@@ -16,8 +16,9 @@ struct DriverTraits {
   std::uint16_t rx_descriptors = 1024;
   std::uint16_t tx_descriptors = 1024;
   std::uint32_t rx_pool_frames = 8191;
-  std::uint16_t tx_queues = 1;  // 0: as many as the device says
-  bool sets_mtu = false;        // the device takes its MTU from us; else from its interface
+  bool rx_pool_is_umem = false;  // of AF_XDP: see umem_pool.hpp
+  std::uint16_t tx_queues = 1;   // 0: as many as the device says
+  bool sets_mtu = false;         // the device takes its MTU from us; else from its interface
   bool has_link_speed = false;
 };
 

@@ -144,7 +144,7 @@ void Port::set_up_receiving() {
                          .frames = traits_.rx_pool_frames,
                          .data_room_bytes = data_room_bytes(),
                          .numa_node = rte_eth_dev_socket_id(id())};
-  rx_pool_.reset(create_pool(pool));
+  rx_pool_.reset(traits_.rx_pool_is_umem ? create_umem_pool(pool) : create_pool(pool));
   answers_.reset(create_pool({.name = "nd_" + side_name(options_.side), .frames = kAnswers}));
   check(rte_eth_rx_queue_setup(id(), 0, rx_descriptors_,
                                static_cast<unsigned>(rte_eth_dev_socket_id(id())), nullptr,

@@ -13,6 +13,7 @@
 #include "port/kernel_interface.hpp"
 #include "port/rx_queue.hpp"
 #include "port/tx_queue.hpp"
+#include "port/umem_pool.hpp"
 #include "spec/event.hpp"
 #include "spec/port_counters.hpp"
 

@@ -14,8 +14,6 @@
 namespace natxy::port {
 namespace {
 
-constexpr unsigned kCacheFrames = 256;  // with none, cores that share a pool nearly stop
-
 struct Template {
   std::span<const std::uint8_t> octets;
   std::uint16_t data_offset;
@@ -45,10 +43,14 @@ void write_template(rte_mempool*, void* whole, void* object, unsigned) {
 
 }  // namespace
 
-rte_mempool* create_pool(const PoolOptions& options) {
+std::string numbered_pool_name(const std::string& name) {
   static std::atomic<unsigned> number{0};
-  const auto name = options.name + "-" + std::to_string(number++);
-  auto* pool = rte_pktmbuf_pool_create(name.c_str(), options.frames, kCacheFrames, 0,
+  return name + "-" + std::to_string(number++);
+}
+
+rte_mempool* create_pool(const PoolOptions& options) {
+  const auto name = numbered_pool_name(options.name);
+  auto* pool = rte_pktmbuf_pool_create(name.c_str(), options.frames, kPoolCacheFrames, 0,
                                        options.data_room_bytes, options.numa_node);
   if (pool != nullptr) return pool;
   throw spec::TrialError(spec::ErrorKind::kDevice,

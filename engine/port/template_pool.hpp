@@ -11,12 +11,17 @@ struct rte_mempool;  // NOLINT(readability-identifier-naming): DPDK's
 
 namespace natxy::port {
 
+inline constexpr unsigned kPoolCacheFrames = 256;  // with none, cores that share one nearly stop
+
 struct PoolOptions {
   std::string name;  // at most 12 characters; a number is added
   unsigned frames = 4095;
   std::uint16_t data_room_bytes = 2176;
   int numa_node = -1;
 };
+
+// Of two pools with one name each gets its own.
+[[nodiscard]] std::string numbered_pool_name(const std::string& name);
 
 // Throws TrialError (device).
 [[nodiscard]] rte_mempool* create_pool(const PoolOptions& options);
