@@ -1,0 +1,116 @@
+"""The tester's figures against a gateway whose truth is known, by that gateway's own record.
+
+A trial in which the tester or the gateway was taken off its CPU is invalid, by the tester's own
+judgement and by the gateway's record, and is repeated.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.dut.choice import dut_of
+from natxy.dut.reference import ReferenceDut
+from natxy.model.testbed import read_testbed
+from natxy.model.trial_result import TrialResult
+from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.observer import Observer
+from natxy.procedure.setup import Setup, set_up
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import TrialPlan, run_trial
+from natxy.search.bisection import SearchError
+
+TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20))
+ATTEMPTS = 20
+BUCKET_DEPTH = 100
+ERROR_FPS = 50
+
+TESTBED = """
+[tester]
+cores = [0]
+warm_up = "neighbours"             # no probe is in the record
+[traffic]
+left_ip_version = 4
+right_ip_version = 4
+[dut]
+kind = "reference"
+realtime = true
+faults = [{fault}]
+"""
+
+
+@contextmanager
+def gateway_that(fault: str, folder: Path) -> Iterator[tuple[Setup, ReferenceDut]]:
+    path = folder / "reference.toml"
+    path.write_text(TESTBED.format(fault=fault))
+    testbed, source = read_testbed(path)
+    dut = dut_of(testbed, source)
+    assert isinstance(dut, ReferenceDut)
+    with set_up(testbed, source, dut) as setup:
+        yield setup, dut
+
+
+def valid_trial(setup: Setup, dut: ReferenceDut, rate_fps: int) -> tuple[TrialResult, Any]:
+    """The result of a valid trial, and the gateway's record of it."""
+    plan = TrialPlan(traffic=setup.traffic, timing=TIMING)
+    reasons: tuple[str, ...] = ()
+    for nonce in range(1, ATTEMPTS + 1):
+        spec = plan.spec(rate_fps=rate_fps, seed=nonce, nonce=nonce)
+        outcome = run_trial(spec, setup.tester, dut, Observer())
+        if outcome.verdict is not Verdict.INVALID:
+            return outcome.result, dut.record()
+        reasons = outcome.invalid_reasons
+    pytest.fail(f"no valid trial in {ATTEMPTS}: {reasons}")
+
+
+@pytest.mark.parametrize("limit_fps", [10_000, 50_000, 200_000])
+def test_throughput_is_the_rate_limit(limit_fps: int, tmp_path: Path) -> None:
+    """[L, L + B / T], to the search's error: a bucket of B frames lets that much more through."""
+    fault = f'{{kind = "rate_limit", rate_fps = {limit_fps}, depth = {BUCKET_DEPTH}}}'
+    plan = ThroughputPlan(
+        timing=TIMING,
+        seed=limit_fps,
+        repetitions=1,
+        error=SearchError(rate_fps=ERROR_FPS),
+        invalid_repeats=ATTEMPTS,
+    )
+    with gateway_that(fault, tmp_path) as (setup, _):
+        result = throughput(plan, setup)
+    found = result.repetitions[0]
+    assert found.limit is Limit.DUT
+    excess_fps = BUCKET_DEPTH / TIMING.duration_s
+    assert limit_fps - ERROR_FPS <= found.rate_fps <= limit_fps + excess_fps
+    assert found.misdelivered == 0
+
+
+@pytest.mark.parametrize(("rate_fps", "every"), [(10_000, 7), (50_000, 100), (50_000, 9_999)])
+def test_loss_of_every_kth_frame_is_exact(rate_fps: int, every: int, tmp_path: Path) -> None:
+    fault = f'{{kind = "loss", direction = "forward", every = {every}}}'
+    with gateway_that(fault, tmp_path) as (setup, dut):
+        result, record = valid_trial(setup, dut, rate_fps)
+    forward, reverse = (stream.kinds.foreground for stream in result.streams)
+    assert forward is not None
+    assert reverse is not None
+    frames = rate_fps // 5
+    assert forward.sent == frames
+    assert forward.lost == frames // every == record["directions"]["forward"]["dropped"]["loss"]
+    assert reverse.lost == 0
+
+
+@pytest.mark.parametrize("delay_ns", [100_000, 1_000_000, 20_000_000])
+def test_the_median_delay_is_the_gateways(delay_ns: int, tmp_path: Path) -> None:
+    """Within 20 us of the median of the delays that the gateway really gave."""
+    fault = f'{{kind = "delay", ns = {delay_ns}}}'
+    with gateway_that(fault, tmp_path) as (setup, dut):
+        result, record = valid_trial(setup, dut, 20_000)
+    for stream in result.streams:
+        seen = stream.kinds.foreground
+        assert seen is not None
+        given = record["directions"][stream.direction]["delay_ns"]
+        assert abs(seen.delay.p50_ns - given["p50"]) <= 20_000
+        assert given["p50"] >= delay_ns
+        assert seen.delay.min_ns >= given["min"] - 1_000
