@@ -1,0 +1,185 @@
+// natxy-engine-frames [FRAMES [FIRST]]: what the engine's loops send and how they judge what comes,
+// without ports, for tests in any language.
+//
+// Standard input: a trial spec as one line of JSON, then lines `SIDE HEX`, frames that arrive there
+// in the first phase. Standard output: for each stream a line `PHASE DIRECTION NUMBER KIND ORDINAL
+// HEX` for FRAMES frames from number FIRST on, each sent when it is due; then for each frame that
+// arrived a line with the counter that it moved. MAC addresses: the tester's are 02:00:00:00:00:01
+// (left) and 02:00:00:00:00:02, the gateway's 02:00:00:00:00:0a and 02:00:00:00:00:0b.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "fake_port.hpp"
+#include "run/trial.hpp"
+#include "run/words.hpp"
+#include "spec/json.hpp"
+
+namespace natxy::tests {
+namespace {
+
+constexpr run::TickRate kTicks{1'000'000'000};
+constexpr run::Ticks kStart = 1000;
+using Octets = std::vector<std::uint8_t>;
+
+std::string to_hex(const Octets& octets) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string hex;
+  for (const auto octet : octets) {
+    hex += kDigits[octet >> 4U];
+    hex += kDigits[octet & 15U];
+  }
+  return hex;
+}
+
+Octets from_hex(const std::string& hex) {
+  Octets octets;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+    octets.push_back(static_cast<std::uint8_t>(std::stoul(hex.substr(i, 2), nullptr, 16)));
+  }
+  return octets;
+}
+
+run::StreamPlan plan_of(const spec::TrialSpec& spec, std::size_t phase,
+                        const spec::Stream& stream) {
+  const auto side = static_cast<std::uint8_t>(run::from_side(stream.direction));
+  const frame::Link link{.source = {2, 0, 0, 0, 0, static_cast<std::uint8_t>(1 + side)},
+                         .destination = {2, 0, 0, 0, 0, static_cast<std::uint8_t>(0x0a + side)}};
+  return run::compile(stream, {.seed = spec.seed,
+                               .nonce = spec.nonce,
+                               .phase = phase,
+                               .ticks = kTicks,
+                               .links = {link, link}});
+}
+
+struct Range {
+  std::uint64_t frames = 8;
+  std::uint32_t first = 0;
+};
+
+// The sender's frames, the clock standing at the next one's due time before each step.
+template <flow::Shape kShape>
+std::vector<Octets> sent_frames(const run::StreamPlan& plan, const Range& range) {
+  Wire wire;
+  FakeTxQueue queue(wire);
+  for (unsigned kind = 0; kind < 2; ++kind) queue.fill(kind, plan.kinds[kind].departure.octets());
+  const std::atomic<bool> go_on{false};
+  run::Control control(1, 0, go_on);
+  run::Sender<kShape, FakeClock, FakeTxQueue> sender(plan, {.index = range.first, .count = 1},
+                                                     queue, control);
+  sender.begin(kStart);
+  std::vector<Octets> frames;
+  while (frames.size() < range.frames && !control.draining()) {
+    FakeClock::time = kStart + plan.schedule.due(range.first + frames.size());
+    sender.step(FakeClock::time);
+    for (Octets octets; wire.take(octets);) frames.push_back(octets);
+  }
+  frames.resize(std::min<std::size_t>(frames.size(), range.frames));
+  return frames;
+}
+
+void print_stream(const std::string& phase, const run::StreamPlan& plan, const Range& range) {
+  const auto frames = run::dispatch(
+      plan.shape(), [&]<flow::Shape kShape>() { return sent_frames<kShape>(plan, range); });
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const auto number = range.first + i;
+    const auto place = plan.mix.at(number);
+    std::cout << phase << ' ' << run::words(plan.direction) << ' ' << number << ' '
+              << run::words(place.kind) << ' ' << place.ordinal << ' ' << to_hex(frames[i]) << '\n';
+  }
+}
+
+using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
+
+Counters counters(const run::ReceiverReport& report) {
+  static constexpr const char* kDefects[] = {"none",   "malformed", "checksum", "number",
+                                             "length", "address",   "port",     "hop_limit"};
+  Counters all{{"foreign", report.foreign}, {"neighbour", report.neighbour}};
+  for (const auto& kind : report.kinds) {
+    all.emplace_back("received", kind.received);
+    all.emplace_back("duplicated", kind.duplicated);
+    all.emplace_back("late", kind.late);
+    for (std::size_t i = 0; i < kind.defects.size(); ++i) {
+      all.emplace_back(kDefects[i], kind.defects[i]);
+    }
+  }
+  return all;
+}
+
+// One side's receiver as a phase makes it.
+class Judge {
+ public:
+  explicit Judge(const run::StreamPlan& plan)
+      : queue_(wire_), receiver_(&plan, setup(plan), queue_) {
+    receiver_.begin(kStart);
+  }
+  std::string verdict(const Octets& octets) {
+    const auto before = counters(receiver_.report());
+    wire_.put(octets);
+    receiver_.step(FakeClock::time);
+    const auto after = counters(receiver_.report());
+    std::string moved;
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      if (after[i].second != before[i].second) moved += (moved.empty() ? "" : " ") + after[i].first;
+    }
+    return moved.empty() ? "nothing" : moved;
+  }
+
+ private:
+  static run::ReceiverSetup setup(const run::StreamPlan& plan) {
+    return {.tag = plan.tag,
+            .window = std::min<std::uint64_t>(plan.schedule.frames(), 1U << 16U),
+            .hop_limits = {plan.kinds[0].hop_limit, plan.kinds[1].hop_limit}};
+  }
+  Wire wire_;
+  FakeRxQueue queue_;
+  run::Receiver<flow::Shape{.addresses_vary = true, .enumerated = true}, FakeClock, FakeRxQueue>
+      receiver_;
+};
+
+void judge_arrivals(const std::vector<run::StreamPlan>& plans) {
+  std::array<std::unique_ptr<Judge>, 2> judges;  // by Side
+  for (const auto& plan : plans) {
+    judges[static_cast<std::size_t>(plan.to())] = std::make_unique<Judge>(plan);
+  }
+  std::string side;
+  std::string hex;
+  while (std::cin >> side >> hex) {
+    const auto& judge = judges[side == "left" ? 0 : 1];
+    std::cout << (judge ? judge->verdict(from_hex(hex)) : "nothing is due there") << '\n';
+  }
+}
+
+void run(const Range& range) {
+  std::string line;
+  std::getline(std::cin, line);
+  const auto spec = spec::parse_spec(line);
+  std::vector<run::StreamPlan> first_phase;
+  for (std::size_t i = 0; i < spec.phases.size(); ++i) {
+    for (const auto& stream : spec.phases[i].streams) {
+      const auto plan = plan_of(spec, i, stream);
+      print_stream(spec.phases[i].name, plan, range);
+      if (i == 0) first_phase.push_back(plan);
+    }
+  }
+  judge_arrivals(first_phase);
+}
+
+}  // namespace
+}  // namespace natxy::tests
+
+int main(int argc, char** argv) {
+  try {
+    natxy::tests::Range range;
+    if (argc > 1) range.frames = std::stoull(argv[1]);
+    if (argc > 2) range.first = static_cast<std::uint32_t>(std::stoul(argv[2]));
+    natxy::tests::run(range);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "natxy-engine-frames: " << error.what() << '\n';
+    return 2;
+  }
+}

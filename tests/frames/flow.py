@@ -1,0 +1,114 @@
+"""Number -> four-tuple, written from docs/decisions/0008-number-to-flow.md alone: the engine's
+source is not looked at, so that both are not wrong alike."""
+
+from dataclasses import dataclass
+from typing import Any
+
+WORD = 2**64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Values:
+    source_port: int
+    destination_port: int
+    source_field: int
+    destination_field: int
+    network: int
+
+
+def place_of(number: int, mix: dict[str, int]) -> tuple[str, int]:
+    """The kind of a stream's frame, and its ordinal within the kind."""
+    n, m = mix["n"], mix["m"]
+    quotient, remainder = divmod(number, n)
+    if remainder < m:
+        return "foreground", quotient * m + remainder
+    return "background", quotient * (n - m) + remainder - m
+
+
+def mixed(x: int) -> int:
+    x ^= x >> 30
+    x = x * 0xBF58476D1CE4E5B9 % WORD
+    x ^= x >> 27
+    x = x * 0x94D049BB133111EB % WORD
+    return x ^ (x >> 31)
+
+
+def derive(seed: int, use: int) -> int:
+    return mixed((mixed(seed) + (use + 1) * 0x9E3779B97F4A7C15) % WORD)
+
+
+def seed_of(trial_seed: int, direction: str, kind: str) -> int:
+    return derive(trial_seed, 2 * (direction == "reverse") + (kind == "background"))
+
+
+def size_of(series: dict[str, Any]) -> int:
+    return 1 if series["mode"] == "fixed" else int(series["max"]) - int(series["min"]) + 1
+
+
+def value_of(series: dict[str, Any], ordinal: int, word: int) -> int:
+    low, high, size = int(series["min"]), int(series["max"]), size_of(series)
+    match series["mode"]:
+        case "fixed":
+            return low
+        case "increasing":
+            return low + ordinal % size
+        case "decreasing":
+            return high - ordinal % size
+        case _:
+            return low + ((word % WORD >> 32) * size >> 32)
+
+
+def independent(traffic: dict[str, Any], ordinal: int, seed: int) -> Values:
+    ports = mixed(ordinal ^ derive(seed, 0))
+    addresses = mixed(ports ^ derive(seed, 1))
+    networks = {"mode": "pseudorandom", "min": 0, "max": traffic["networks"] - 1}
+    return Values(
+        source_port=value_of(traffic["source_port"], ordinal, ports),
+        destination_port=value_of(traffic["destination_port"], ordinal, ports << 32),
+        source_field=value_of(traffic["source_field"], ordinal, addresses),
+        destination_field=value_of(traffic["destination_field"], ordinal, addresses << 21),
+        network=value_of(networks, ordinal, addresses << 42),
+    )
+
+
+def scramble(half: int, key: int, size: int) -> int:
+    bits = (half % 2**32) ^ key
+    bits = bits * 0x7FEB352D % 2**32
+    bits ^= bits >> 15
+    bits = bits * 0x846CA68B % 2**32
+    bits ^= bits >> 16
+    return bits * size >> 32
+
+
+def permuted(x: int, y: int, sizes: tuple[int, int], key: int) -> tuple[int, int]:
+    keys = [derive(key, round_) % 2**32 for round_ in range(4)]
+    for round_ in (0, 2):
+        x = (x + scramble(y, keys[round_], sizes[0])) % sizes[0]
+        y = (y + scramble(x, keys[round_ + 1], sizes[1])) % sizes[1]
+    return x, y
+
+
+def enumerated(traffic: dict[str, Any], ordinal: int, seed: int) -> Values:
+    source_ports = size_of(traffic["source_port"])
+    destination_ports = size_of(traffic["destination_port"])
+    sources = source_ports * size_of(traffic["source_field"])
+    destinations = destination_ports * size_of(traffic["destination_field"])
+    rank = ordinal
+    if traffic["selection"] == "enumerate-decreasing":
+        rank = sources * destinations - 1 - ordinal
+    y, x = divmod(rank, sources)
+    if traffic["selection"] == "enumerate-pseudorandom":
+        x, y = permuted(x, y, (sources, destinations), derive(seed, 2))
+    return Values(
+        source_port=traffic["source_port"]["min"] + x % source_ports,
+        destination_port=traffic["destination_port"]["min"] + y % destination_ports,
+        source_field=traffic["source_field"]["min"] + x // source_ports,
+        destination_field=traffic["destination_field"]["min"] + y // destination_ports,
+        network=0,
+    )
+
+
+def values_of(traffic: dict[str, Any], ordinal: int, seed: int) -> Values:
+    if traffic["selection"] == "independent":
+        return independent(traffic, ordinal, seed)
+    return enumerated(traffic, ordinal, seed)

@@ -1,0 +1,95 @@
+"""Specs of every IP version combination, as docs/reference/engine-protocol.md has them."""
+
+from typing import Any
+
+COMBINATIONS = ["44", "46", "64", "66"]
+SIZES = [84, 128, 256, 512, 1024, 1280, 1518]
+MODES = ["fixed", "increasing", "decreasing", "pseudorandom"]
+
+HOSTS = {4: ("198.18.0.2", "198.19.0.2"), 6: ("2001:2::2", "2001:2:0:1000::2")}
+NETWORK_BYTE = {4: 2, 6: 7}
+# (of the source, of the destination): one at an odd offset in each family.
+FIELD_BYTES = {4: (2, 0), 6: (13, 10)}
+MACS_GIVEN = {"next_hop": {"ipv4": None, "ipv6": None, "mac": "02:00:00:00:00:0a"}}
+
+
+def pair(version: int, *, reverse: bool, networks: int, fields: bool) -> dict[str, Any]:
+    source, destination = HOSTS[version][::-1] if reverse else HOSTS[version]
+    source_byte, destination_byte = FIELD_BYTES[version] if fields else (None, None)
+    network_byte = NETWORK_BYTE[version] if networks > 1 else None
+    return {
+        "ip_version": version,
+        "source": {"address": source, "network_byte": None, "field_byte": source_byte},
+        "destination": {
+            "address": destination,
+            "network_byte": network_byte,
+            "field_byte": destination_byte,
+        },
+    }
+
+
+def series(mode: str, low: int, high: int) -> dict[str, Any]:
+    return {"mode": mode, "min": low, "max": high}
+
+
+def traffic(
+    combination: str,
+    *,
+    reverse: bool = False,
+    networks: int = 1,
+    fields: bool = False,
+    mode: str = "pseudorandom",
+    selection: str = "independent",
+) -> dict[str, Any]:
+    """Left and right IP version; in the reverse direction frames leave on the right."""
+    left, right = (int(version) for version in combination)
+    leaving, coming = (right, left) if reverse else (left, right)
+    return {
+        "departure": pair(leaving, reverse=reverse, networks=networks, fields=fields),
+        "arrival": pair(coming, reverse=reverse, networks=networks, fields=fields),
+        "selection": selection,
+        "source_port": series(mode, 1024, 65535),
+        "destination_port": series(mode, 1, 49151),
+        "source_field": series(mode if fields else "fixed", 0, 65535 if fields else 0),
+        "destination_field": series(mode if fields else "fixed", 100, 1099 if fields else 100),
+        "networks": networks,
+        "hop_limit_drop": 1,
+    }
+
+
+def stream(
+    direction: str,
+    foreground: dict[str, Any] | None,
+    background: dict[str, Any] | None,
+    *,
+    size: int = 84,
+    mix: tuple[int, int] = (1, 1),
+) -> dict[str, Any]:
+    return {
+        "direction": direction,
+        "frame_size_bytes": size,
+        "mix": {"n": mix[0], "m": mix[1]},
+        # So fast that several frames are due at a time: the loops take them in bursts.
+        "segments": [{"frames": 2**39, "rate_fps": 2**33, "pause_ns": 0}],
+        "foreground": foreground,
+        "background": background,
+    }
+
+
+def spec(*streams: dict[str, Any], **other: Any) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "seed": 0x0123456789ABCDEF,
+        "nonce": 0xC0FFEE01,
+        "drain_ns": 50_000_000,
+        "frame_timeout_ns": 0,
+        "lateness_tolerance_ns": 1_000_000,
+        "realtime": False,
+        "warm_up": {"mode": "neighbours", "timeout_ns": 1_000_000_000},
+        "sides": {
+            "left": {**MACS_GIVEN, "own_addresses": []},
+            "right": {**MACS_GIVEN, "own_addresses": []},
+        },
+        "phases": [{"name": "test", "gap_ns": 0, "streams": list(streams)}],
+        **other,
+    }

@@ -1,0 +1,120 @@
+"""What the engine sends, octet for octet, against scapy and the functions of ADR 0008."""
+
+import itertools
+from typing import Any
+
+import pytest
+
+from tests.frames.golden import Number, arrival, arrival_side, departure
+from tests.frames.specs import COMBINATIONS, MODES, SIZES, spec, stream, traffic
+from tests.frames.tool import judged, sent
+
+FRAMES = 9
+
+
+def expect_golden(trial: dict[str, Any], frames: int = FRAMES, first: int = 0) -> None:
+    streams = {
+        (phase["name"], stream["direction"]): (index, stream)
+        for index, phase in enumerate(trial["phases"])
+        for stream in phase["streams"]
+    }
+    seen = sent(trial, frames, first)
+    assert len(seen) == frames * len(streams)
+    for frame in seen:
+        index, its_stream = streams[frame.phase, frame.direction]
+        number = Number(spec=trial, phase=index, stream=its_stream, number=frame.number)
+        assert (frame.kind, frame.ordinal) == (number.kind, number.ordinal)
+        assert frame.frame.hex() == departure(number).hex(), f"{frame.direction} {frame.number}"
+
+
+def both_ways(
+    combination: str, size: int, mix: tuple[int, int] = (3, 2), **kind: Any
+) -> dict[str, Any]:
+    """The background is of the combination beside the foreground's."""
+    other = COMBINATIONS[COMBINATIONS.index(combination) - 1]
+    streams = [
+        stream(
+            direction,
+            traffic(combination, reverse=direction == "reverse", **kind),
+            traffic(other, reverse=direction == "reverse", **kind),
+            size=size,
+            mix=mix,
+        )
+        for direction in ("forward", "reverse")
+    ]
+    return spec(*streams)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_departures(combination: str, size: int) -> None:
+    for networks, fields, mode in itertools.product((1, 256), (False, True), MODES):
+        expect_golden(both_ways(combination, size, networks=networks, fields=fields, mode=mode))
+
+
+@pytest.mark.parametrize("fields", [False, True])
+@pytest.mark.parametrize(
+    "selection", ["enumerate-increasing", "enumerate-decreasing", "enumerate-pseudorandom"]
+)
+def test_enumerations(selection: str, fields: bool) -> None:
+    trial = both_ways("64", 84, selection=selection, fields=fields)
+    for its_stream in trial["phases"][0]["streams"]:
+        its_stream["segments"][0]["frames"] = 2**31  # of 2^31.56 port pairs
+    for first in (0, 64511, 2**31 - FRAMES):
+        expect_golden(trial, first=first)
+
+
+def test_large_numbers() -> None:
+    for mode in MODES:
+        expect_golden(both_ways("66", 84, networks=256, fields=True, mode=mode), first=2**32 - 5)
+
+
+@pytest.mark.parametrize("mix", [(1, 1), (2, 1), (10, 9), (7, 3), (65536, 1)])
+def test_mixes(mix: tuple[int, int]) -> None:
+    trial = both_ways("46", 128, mix=mix)
+    for its_stream in trial["phases"][0]["streams"]:
+        if mix == (1, 1):
+            its_stream["background"] = None
+    expect_golden(trial, frames=40)
+
+
+def test_background_alone() -> None:
+    kinds = stream("forward", None, traffic("64", networks=256), mix=(5, 0))
+    expect_golden(spec(kinds))
+
+
+def test_phases_differ_in_the_stamp_alone() -> None:
+    phase = both_ways("64", 84)["phases"][0]
+    phases = [{**phase, "name": name} for name in ("one", "two", "three", "four")]
+    trial = spec(phases=phases)
+    expect_golden(trial)
+    one, two = (
+        [frame.frame for frame in sent(trial, FRAMES) if frame.phase == name]
+        for name in ("one", "two")
+    )
+    assert [frame[:14] for frame in one] == [frame[:14] for frame in two]
+    assert one != two
+
+
+def test_seeds_and_nonces() -> None:
+    trial = both_ways("64", 84)
+    for seed, nonce in ((0, 0), (1, 1), (2**64 - 1, 2**32 - 1)):
+        expect_golden({**trial, "seed": seed, "nonce": nonce})
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_arrivals_that_are_right(combination: str, size: int) -> None:
+    """What scapy says the gateway must make of a frame is what the engine waits for."""
+    for networks, fields in itertools.product((1, 256), (False, True)):
+        trial = both_ways(combination, size, networks=networks, fields=fields)
+        for its_stream in trial["phases"][0]["streams"]:
+            its_stream["segments"][0]["frames"] = 1000
+        numbers = [
+            Number(spec=trial, phase=0, stream=its_stream, number=number)
+            for number in range(FRAMES)
+            for its_stream in trial["phases"][0]["streams"]
+        ]
+        frames = [(arrival_side(number), bytes(arrival(number))) for number in numbers]
+        assert judged(trial, frames) == ["received"] * len(frames)
+        assert set(judged(trial, frames * 2)[len(frames) :]) == {"duplicated"}

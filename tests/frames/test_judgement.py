@@ -1,0 +1,180 @@
+"""One thing wrong in an arriving frame, made by scapy, is named by its counter."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Raw
+
+from tests.frames.golden import Number, arrival, arrival_side
+from tests.frames.specs import COMBINATIONS, spec, stream, traffic
+from tests.frames.tool import judged
+
+
+def trial_of(combination: str, size: int = 128) -> dict[str, Any]:
+    its_stream = stream("forward", traffic(combination, networks=256), None, size=size)
+    its_stream["segments"][0]["frames"] = 1000
+    return spec(its_stream)
+
+
+def ip(packet: Any) -> Any:
+    return packet[IP] if IP in packet else packet[IPv6]
+
+
+def data(packet: Any) -> bytearray:
+    return bytearray(packet[Raw].load)
+
+
+def put(packet: Any, octets: bytearray) -> Any:
+    packet[Raw].load = bytes(octets)
+    return packet
+
+
+def with_source(packet: Any) -> Any:
+    ip(packet).src = "198.18.0.3" if IP in packet else "2001:2::3"
+    return packet
+
+
+def with_destination(packet: Any) -> Any:
+    ip(packet).dst = "198.20.0.2" if IP in packet else "2001:2:0:2000::2"
+    return packet
+
+
+def with_ports(source: int, destination: int) -> Callable[[Any], Any]:
+    def change(packet: Any) -> Any:
+        packet[UDP].sport ^= source
+        packet[UDP].dport ^= destination
+        return packet
+
+    return change
+
+
+def with_hop_limit(hop_limit: int) -> Callable[[Any], Any]:
+    def change(packet: Any) -> Any:
+        setattr(ip(packet), "ttl" if IP in packet else "hlim", hop_limit)
+        return packet
+
+    return change
+
+
+def with_octet(at: int, value: int) -> Callable[[Any], Any]:
+    def change(packet: Any) -> Any:
+        octets = data(packet)
+        octets[at] ^= value
+        return put(packet, octets)
+
+    return change
+
+
+def with_udp(**fields: int) -> Callable[[Any], Any]:
+    def change(packet: Any) -> Any:
+        for name, value in fields.items():
+            setattr(packet[UDP], name, value)
+        return packet
+
+    return change
+
+
+def longer(packet: Any) -> Any:
+    return put(packet, data(packet) + b"\0")
+
+
+def shorter(packet: Any) -> Any:
+    return put(packet, data(packet)[:-1])
+
+
+def padded(packet: Any) -> Any:
+    return bytes(packet) + b"\0\0"
+
+
+def no_ip(packet: Any) -> Any:
+    packet[Ether].type = 0x88B5
+    return packet
+
+
+CHANGES: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "nothing": (lambda packet: packet, "received"),
+    "source address": (with_source, "address"),
+    "destination address": (with_destination, "address"),
+    "source port": (with_ports(1, 0), "port"),
+    "destination port": (with_ports(0, 0x100), "port"),
+    "hop limit 62": (with_hop_limit(62), "hop_limit"),
+    "hop limit 64": (with_hop_limit(64), "hop_limit"),
+    "another trial's tag": (with_octet(0, 1), "foreign"),
+    "the other direction": (with_octet(4, 1), "number"),
+    "the other kind": (with_octet(4, 2), "number"),
+    "the next phase": (with_octet(4, 4), "number"),
+    "a probe of the warm-up": (with_octet(4, 0x80), "nothing"),
+    "a number that was not sent": (with_octet(9, 1), "number"),
+    "another number that was": (with_octet(5, 1), "address|port"),
+    "padding, with its checksum": (with_octet(30, 1), "received"),
+    "no checksum": (with_udp(chksum=0), "checksum"),
+    "a wrong checksum": (with_udp(chksum=0x1234), "checksum"),
+    "UDP length": (with_udp(len=40), "malformed"),
+    "longer": (longer, "length"),
+    "shorter": (shorter, "length"),
+    "octets behind the packet": (padded, "malformed"),
+    "another EtherType": (no_ip, "foreign"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_a_change_is_named(combination: str, change: str) -> None:
+    trial = trial_of(combination)
+    spoil, counter = CHANGES[change]
+    number = Number(spec=trial, phase=0, stream=trial["phases"][0]["streams"][0], number=7)
+    frame = bytes(spoil(arrival(number)))
+    (verdict,) = judged(trial, [(arrival_side(number), frame)])
+    assert verdict in counter.split("|")
+
+
+def test_ipv4_form() -> None:
+    trial = trial_of("64")
+    its_stream = trial["phases"][0]["streams"][0]
+    number = Number(spec=trial, phase=0, stream=its_stream, number=7)
+    fragment, other, options, checksum, tos = (arrival(number) for _ in range(5))
+    fragment[IP].flags = "MF"
+    other[IP].proto = 18
+    options[IP].ihl = 6
+    checksum[IP].chksum = 0x1234
+    tos[IP].tos, tos[IP].id, tos[IP].flags = 0xB8, 4711, 0  # the gateway's affair
+    frames = [("right", bytes(frame)) for frame in (fragment, other, options, checksum, tos)]
+    assert judged(trial, frames) == ["malformed", "malformed", "malformed", "checksum", "received"]
+
+
+def test_ipv6_form() -> None:
+    trial = trial_of("46")
+    its_stream = trial["phases"][0]["streams"][0]
+    number = Number(spec=trial, phase=0, stream=its_stream, number=7)
+    other, version, label = (arrival(number) for _ in range(3))
+    other[IPv6].nh = 18
+    version[IPv6].version = 5
+    label[IPv6].fl, label[IPv6].tc = 0x12345, 0xB8  # the gateway's affair
+    whole = arrival(number)
+    header = IPv6(src=whole[IPv6].src, dst=whole[IPv6].dst, hlim=63)
+    link = Ether(src=whole.src, dst=whole.dst)
+    fragment = link / header / IPv6ExtHdrFragment() / whole[UDP]
+    frames = [("right", bytes(frame)) for frame in (other, version, label, fragment)]
+    assert judged(trial, frames) == ["malformed", "malformed", "received", "foreign"]
+
+
+def test_frames_of_others() -> None:
+    trial = trial_of("64")
+    link = Ether(src="02:00:00:00:00:0b", dst="02:00:00:00:00:02")
+    question = link / ARP(psrc="198.19.0.1", pdst="198.19.0.2")
+    error = link / IP(src="198.19.0.1", dst="198.18.0.2") / ICMP(type=3) / Raw(bytes(64))
+    frames = [("right", bytes(frame)) for frame in (question, error)]
+    frames += [("right", bytes(size)) for size in (1, 13, 14, 59, 60)]
+    assert judged(trial, frames) == ["neighbour"] + ["foreign"] * 6
+
+
+def test_every_octet_that_is_cut_off_is_noticed() -> None:
+    trial = trial_of("66", size=84)
+    its_stream = trial["phases"][0]["streams"][0]
+    whole = bytes(arrival(Number(spec=trial, phase=0, stream=its_stream, number=7)))
+    verdicts = judged(trial, [("right", whole[:size]) for size in range(1, len(whole) + 1)])
+    assert verdicts == ["foreign"] * (len(whole) - 1) + ["received"]

@@ -1,0 +1,62 @@
+"""`natxy-engine-frames`: the engine's loops without ports."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    phase: str
+    direction: str
+    number: int
+    kind: str
+    ordinal: int
+    frame: bytes
+
+
+def program(name: str) -> Path:
+    """From the folder that NATXY_BUILD names; its tests are not run on some older build."""
+    path = ROOT / os.environ.get("NATXY_BUILD", "build/dev") / "engine" / name
+    assert path.exists(), f"{path} is not there; `cmake --build --preset dev` makes it"
+    return path
+
+
+def _run(arguments: list[str], lines: list[str]) -> list[str]:
+    done = subprocess.run(
+        [program("natxy-engine-frames"), *arguments],
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def _read(line: str) -> Sent:
+    phase, direction, number, kind, ordinal, frame = line.split()
+    return Sent(
+        phase=phase,
+        direction=direction,
+        number=int(number),
+        kind=kind,
+        ordinal=int(ordinal),
+        frame=bytes.fromhex(frame),
+    )
+
+
+def sent(spec: dict[str, Any], frames: int, first: int = 0) -> list[Sent]:
+    """Of each stream so many frames, from number `first` on."""
+    return [_read(line) for line in _run([str(frames), str(first)], [json.dumps(spec)])]
+
+
+def judged(spec: dict[str, Any], arrivals: list[tuple[str, bytes]]) -> list[str]:
+    """For each (side, frame) the counter that it moved."""
+    lines = [json.dumps(spec), *(f"{side} {frame.hex()}" for side, frame in arrivals)]
+    return _run(["0"], lines)
