@@ -1,0 +1,80 @@
+"""AF_XDP ports after overload, and at the MTU: the buffers that kernel and engine share."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+
+import pytest
+
+from natxy.dut.choice import dut_of
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Verdict
+from natxy.procedure.observer import Observer
+from natxy.procedure.setup import set_up
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import Trials
+
+OVERLOAD_FPS = 2_000_000
+OVERLOADS = 4  # so many that each of a port's 16,383 buffers has been in use
+LOW_FPS = 5000
+ATTEMPTS = 8  # on a machine that other programs use, some trials are invalid
+PREPARATION_NS = 50e6
+ROUTER = "[dut]\nkind = 'namespace'\ndevice = 'af_xdp'\n"
+IPV4 = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
+IPV6 = "[traffic]\nleft_ip_version = 6\nright_ip_version = 6\n"
+
+
+@pytest.fixture(autouse=True)
+def _root() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("a lab needs root")
+
+
+@contextmanager
+def trials_of(text: str) -> Iterator[Trials]:
+    source = Source(name="lab.toml", text=text)
+    testbed: Testbed = source.validated(Testbed, source.toml())
+    timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+    with set_up(testbed, source, dut_of(testbed, source)) as setup:
+        yield Trials(setup=setup, timing=timing, campaign_seed=7, observer=Observer())
+
+
+def one_valid_trial(trials: Trials) -> TrialRecord:
+    for _ in range(ATTEMPTS):
+        trial = trials.run(rate_fps=LOW_FPS, repetition=1, seed=7)
+        if trial.verdict is not Verdict.INVALID:
+            return trial
+    pytest.fail(f"no valid trial in {ATTEMPTS}: {trial.invalid_reasons}")
+
+
+def test_after_overload_everything_arrives_as_before() -> None:
+    with trials_of(IPV4 + ROUTER) as trials:
+        for _ in range(OVERLOADS):
+            overloaded = trials.run(rate_fps=OVERLOAD_FPS, repetition=1, seed=7)
+            assert overloaded.result.sent > 100_000
+        after = one_valid_trial(trials)
+    assert after.verdict is Verdict.PASS
+    assert after.result.sent == 2 * LOW_FPS // 10
+
+
+def test_the_next_trial_begins_at_once_after_an_overload() -> None:
+    with trials_of(IPV4 + ROUTER) as trials:
+        one_valid_trial(trials)
+        shortest_ns = float("inf")
+        for _ in range(OVERLOADS):
+            trials.run(rate_fps=OVERLOAD_FPS, repetition=1, seed=7)
+            after = trials.run(rate_fps=LOW_FPS, repetition=1, seed=7)
+            shortest_ns = min(shortest_ns, after.result.preparation_ns)
+    assert shortest_ns < PREPARATION_NS
+
+
+@pytest.mark.parametrize("mtu_bytes", [1500, 2000, 3498])
+def test_the_longest_frame_passes(mtu_bytes: int) -> None:
+    frame = f"frame_size_bytes = {mtu_bytes + 18}\n"
+    with trials_of(IPV6 + frame + ROUTER + f"mtu_bytes = {mtu_bytes}\n") as trials:
+        trial = one_valid_trial(trials)
+    assert trial.verdict is Verdict.PASS
+    assert trial.result.misdelivered == 0
