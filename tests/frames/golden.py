@@ -14,7 +14,7 @@ from tests.frames.flow import Values, place_of, seed_of, values_of
 
 TESTER_MACS = {"left": "02:00:00:00:00:01", "right": "02:00:00:00:00:02"}
 GATEWAY_MACS = {"left": "02:00:00:00:00:0a", "right": "02:00:00:00:00:0b"}
-HEADERS = {4: 14 + 20 + 8, 6: 14 + 40 + 8}
+HEADERS = 14 + 40 + 8  # Ethernet, IPv6, UDP
 FCS = 4
 STAMP = 18
 
@@ -56,7 +56,7 @@ def address(pattern: dict[str, Any], networks: int, network: int, field: int) ->
     return str(ipaddress.ip_address(bytes(octets)))
 
 
-def stamp(number: Number, lateness: int = 0) -> bytes:
+def stamp(number: Number, lateness: int) -> bytes:
     """docs/decisions/0004-payload-layout.md."""
     stream = (
         (number.stream["direction"] == "reverse")
@@ -68,12 +68,11 @@ def stamp(number: Number, lateness: int = 0) -> bytes:
     return low + struct.pack("<II", 0, lateness)
 
 
-def data_of(number: Number, ip_version: int) -> bytes:
-    """The stamp, and what RFC 2544 C.2.6.4 puts behind it."""
-    ipv6_octets = number.stream["frame_size_bytes"] - FCS
-    octets = ipv6_octets - HEADERS[6]  # the IPv4 frame is 20 octets smaller, its data as long
-    assert ip_version in HEADERS
-    return stamp(number) + bytes(i % 256 for i in range(octets - STAMP))
+def data_of(number: Number, lateness: int) -> bytes:
+    """The stamp, and what RFC 2544 C.2.6.4 puts behind it. An IPv4 frame is 20 octets smaller than
+    an IPv6 frame, so its data is as long."""
+    octets = number.stream["frame_size_bytes"] - FCS - HEADERS
+    return stamp(number, lateness) + bytes(i % 256 for i in range(octets - STAMP))
 
 
 def header(number: Number, pair: dict[str, Any], hop_limit: int) -> Any:
@@ -85,16 +84,19 @@ def header(number: Number, pair: dict[str, Any], hop_limit: int) -> Any:
     return IPv6(src=source, dst=destination, hlim=hop_limit)
 
 
-def packet(number: Number, pair: dict[str, Any], hop_limit: int) -> Any:
+def transport(number: Number, lateness: int) -> Any:
     udp = UDP(sport=number.values.source_port, dport=number.values.destination_port)
-    data = Raw(data_of(number, pair["ip_version"]))
-    return header(number, pair, hop_limit) / udp / data
+    return udp / Raw(data_of(number, lateness))
 
 
-def departure(number: Number) -> bytes:
+def departure(
+    number: Number, *, lateness: int = 0, source: str | None = None, next_hop: str | None = None
+) -> bytes:
+    """As the tester of `natxy-engine-frames` sends it, or one with other MAC addresses."""
     side = "left" if number.stream["direction"] == "forward" else "right"
-    link = Ether(src=TESTER_MACS[side], dst=GATEWAY_MACS[side])
-    return bytes(link / packet(number, number.traffic["departure"], 64))
+    link = Ether(src=source or TESTER_MACS[side], dst=next_hop or GATEWAY_MACS[side])
+    packet = header(number, number.traffic["departure"], 64) / transport(number, lateness)
+    return bytes(link / packet)
 
 
 def arrival_side(number: Number) -> str:
@@ -105,4 +107,4 @@ def arrival(number: Number) -> Any:
     """As a scapy packet, for a test to spoil."""
     side = arrival_side(number)
     link = Ether(src=GATEWAY_MACS[side], dst=TESTER_MACS[side])
-    return link / packet(number, number.traffic["arrival"], 63)
+    return link / header(number, number.traffic["arrival"], 63) / transport(number, 0)
