@@ -18,8 +18,10 @@ from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials
 
 OVERLOAD_FPS = 2_000_000
-OVERLOADS = 4  # so many that each of a port's 16,383 buffers has been in use
-LOW_FPS = 5000
+# Each ends with some hundred buffers in the kernel, and the next begins with others: so many that
+# all of a port's 16,383 have been in use.
+OVERLOADS = 100
+LOW_FPS = 20_000
 ATTEMPTS = 8  # on a machine that other programs use, some trials are invalid
 PREPARATION_NS = 50e6
 ROUTER = "[dut]\nkind = 'namespace'\ndevice = 'af_xdp'\n"
@@ -34,10 +36,10 @@ def _root() -> None:
 
 
 @contextmanager
-def trials_of(text: str) -> Iterator[Trials]:
+def trials_of(text: str, duration_s: Fraction = Fraction(1, 10)) -> Iterator[Trials]:
     source = Source(name="lab.toml", text=text)
     testbed: Testbed = source.validated(Testbed, source.toml())
-    timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+    timing = Timing(duration_s=duration_s, drain_s=duration_s)
     with set_up(testbed, source, dut_of(testbed, source)) as setup:
         yield Trials(setup=setup, timing=timing, campaign_seed=7, observer=Observer())
 
@@ -50,24 +52,15 @@ def one_valid_trial(trials: Trials) -> TrialRecord:
     pytest.fail(f"no valid trial in {ATTEMPTS}: {trial.invalid_reasons}")
 
 
-def test_after_overload_everything_arrives_as_before() -> None:
-    with trials_of(IPV4 + ROUTER) as trials:
-        for _ in range(OVERLOADS):
-            overloaded = trials.run(rate_fps=OVERLOAD_FPS, repetition=1, seed=7)
-            assert overloaded.result.sent > 100_000
-        after = one_valid_trial(trials)
-    assert after.verdict is Verdict.PASS
-    assert after.result.sent == 2 * LOW_FPS // 10
-
-
-def test_the_next_trial_begins_at_once_after_an_overload() -> None:
-    with trials_of(IPV4 + ROUTER) as trials:
-        one_valid_trial(trials)
+def test_after_overloads_everything_arrives_as_before() -> None:
+    with trials_of(IPV4 + ROUTER, Fraction(1, 200)) as trials:
         shortest_ns = float("inf")
         for _ in range(OVERLOADS):
-            trials.run(rate_fps=OVERLOAD_FPS, repetition=1, seed=7)
-            after = trials.run(rate_fps=LOW_FPS, repetition=1, seed=7)
-            shortest_ns = min(shortest_ns, after.result.preparation_ns)
+            trial = trials.run(rate_fps=OVERLOAD_FPS, repetition=1, seed=7)
+            assert trial.result.sent > 0
+            shortest_ns = min(shortest_ns, trial.result.preparation_ns)
+        after = one_valid_trial(trials)
+    assert after.verdict is Verdict.PASS
     assert shortest_ns < PREPARATION_NS
 
 
