@@ -19,9 +19,13 @@ std::string indexed(const std::string& path, std::size_t i) {
   return path + "[" + std::to_string(i) + "]";
 }
 
-const json& as_list(const json& value, std::string_view path) {
-  if (!value.is_array()) throw ConfigError(std::string(path) + ": a list is right");
-  return value;
+// A list of whatever `read(value, path)` makes of each member.
+template <typename Read>
+auto read_list(const json& value, const std::string& path, Read read) {
+  if (!value.is_array()) throw ConfigError(path + ": a list is right");
+  std::vector<decltype(read(value, path))> list;
+  for (const auto& member : value) list.push_back(read(member, indexed(path, list.size())));
+  return list;
 }
 
 IpAddress read_address(const json& value, const std::string& path) {
@@ -53,24 +57,30 @@ Side read_side(const json& value, const std::string& path) {
   throw ConfigError(path + ": \"" + text + "\" is no side; left and right are");
 }
 
+Mac read_mac(const json& value, const std::string& path) {
+  const auto mac = parse_mac(JsonObject::text_at(value, path));
+  if (mac) return *mac;
+  throw ConfigError(path + ": no MAC address; 02:00:00:00:00:01 is one");
+}
+
+auto read_neighbours(const json& value, const std::string& path) {
+  decltype(SideConfig::neighbours) neighbours;
+  if (!value.is_object()) throw ConfigError(path + ": a JSON object is right");
+  for (const auto& [name, mac] : value.items()) {
+    auto where = path;
+    where.append(".").append(name);
+    neighbours[read_address(name, path)] = read_mac(mac, where);
+  }
+  return neighbours;
+}
+
 SideConfig read_side_config(const json& value, const std::string& path, SideConfig side) {
   JsonObject object(value, path);
-  if (const auto* addresses = object.find("addresses")) {
-    side.addresses.clear();
-    const auto list_path = path + ".addresses";
-    for (const auto& address : as_list(*addresses, list_path)) {
-      side.addresses.push_back(read_address(address, indexed(list_path, side.addresses.size())));
-    }
+  if (const auto* found = object.find("addresses")) {
+    side.addresses = read_list(*found, object.path_of("addresses"), read_address);
   }
-  if (const auto* neighbours = object.find("neighbours")) {
-    const auto where = path + ".neighbours";
-    JsonObject checked(*neighbours, where);
-    for (const auto& [name, mac_json] : neighbours->items()) {
-      const auto mac = parse_mac(JsonObject::text_at(mac_json, where + "." + name));
-      if (!mac)
-        throw ConfigError(where + "." + name + ": no MAC address; 02:00:00:00:00:01 is one");
-      side.neighbours[read_address(name, where)] = *mac;
-    }
+  if (const auto* found = object.find("neighbours")) {
+    side.neighbours = read_neighbours(*found, object.path_of("neighbours"));
   }
   object.refuse_the_rest();
   return side;
@@ -113,11 +123,7 @@ Translation read_translation(const json& value) {
   JsonObject object(value, "translation");
   Translation translation;
   if (const auto* mappings = object.find("explicit")) {
-    const std::string path = "translation.explicit";
-    for (const auto& mapping : as_list(*mappings, path)) {
-      translation.mappings.push_back(
-          read_mapping(mapping, indexed(path, translation.mappings.size())));
-    }
+    translation.mappings = read_list(*mappings, "translation.explicit", read_mapping);
   }
   if (const auto* prefix = object.find("prefix")) {
     translation.prefix = read_translation_prefix(*prefix, "translation.prefix");
@@ -156,12 +162,9 @@ FaultKind read_corrupt(JsonObject& object) {
 }
 
 std::vector<Nanoseconds> read_durations(const json& value, const std::string& path) {
-  std::vector<Nanoseconds> durations;
-  for (const auto& duration : as_list(value, path)) {
-    durations.push_back(
-        JsonObject::number_at(duration, indexed(path, durations.size()), kDuration_ns));
-  }
-  return durations;
+  return read_list(value, path, [](const json& duration, const std::string& where) {
+    return JsonObject::number_at(duration, where, kDuration_ns);
+  });
 }
 
 FaultKind read_delay(JsonObject& object) {
@@ -253,19 +256,14 @@ Config read_config(const json& value, const std::string& path) {
       side_config = read_side_config(*found, name_of(side), std::move(side_config));
     }
   }
-  if (const auto* routes = object.find("routes")) {
-    config.routes.clear();
-    for (const auto& route : as_list(*routes, "routes")) {
-      config.routes.push_back(read_route(route, indexed("routes", config.routes.size())));
-    }
+  if (const auto* found = object.find("routes")) {
+    config.routes = read_list(*found, "routes", read_route);
   }
-  if (const auto* translation = object.find("translation")) {
-    config.translation = read_translation(*translation);
+  if (const auto* found = object.find("translation")) {
+    config.translation = read_translation(*found);
   }
-  if (const auto* faults = object.find("faults")) {
-    for (const auto& fault : as_list(*faults, "faults")) {
-      config.faults.push_back(read_fault(fault, indexed("faults", config.faults.size())));
-    }
+  if (const auto* found = object.find("faults")) {
+    config.faults = read_list(*found, "faults", read_fault);
   }
   config.idle_ns = object.number_or("idle_ns", 0, kAny);
   object.refuse_the_rest();
@@ -275,12 +273,13 @@ Config read_config(const json& value, const std::string& path) {
 }  // namespace
 
 Config default_config() {
+  const auto ip = [](std::string_view text) { return parse_address(text).value(); };
   const auto route = [](std::string_view prefix, Side side) {
-    return Route{.prefix = *parse_prefix(prefix), .side = side, .via = std::nullopt};
+    return Route{.prefix = parse_prefix(prefix).value(), .side = side, .via = std::nullopt};
   };
   Config config;
-  config.sides[0].addresses = {*parse_address("198.18.0.1"), *parse_address("2001:2::1")};
-  config.sides[1].addresses = {*parse_address("198.19.0.1"), *parse_address("2001:2:0:8000::1")};
+  config.sides[index_of(Side::kLeft)].addresses = {ip("198.18.0.1"), ip("2001:2::1")};
+  config.sides[index_of(Side::kRight)].addresses = {ip("198.19.0.1"), ip("2001:2:0:8000::1")};
   config.routes = {route("198.18.0.0/16", Side::kLeft), route("198.19.0.0/16", Side::kRight),
                    route("2001:2::/49", Side::kLeft), route("2001:2:0:8000::/49", Side::kRight)};
   return config;

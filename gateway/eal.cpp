@@ -98,6 +98,7 @@ void sweep_up(const fs::path& folder_of_all) {
 
 void start(std::vector<std::string> words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size());
   for (auto& word : words) pointers.push_back(word.data());
   rte_openlog_stream(stderr);
   if (rte_eal_init(static_cast<int>(pointers.size()), pointers.data()) >= 0) return;

@@ -19,7 +19,7 @@ IpAddress destination_of(Octets frame) {
 }  // namespace
 
 Gateway::Gateway(const Config& config, const Links& links, Nanoseconds now_ns)
-    : links_(links), record_{.directions = {}, .polls = {0, 0}} {
+    : links_(links), record_{.directions = {}, .polls = {0, 0}}, router_(config) {
   configure(config, now_ns);
 }
 
@@ -27,7 +27,7 @@ void Gateway::configure(const Config& config, Nanoseconds now_ns) {
   chains_.clear();
   neighbours_.clear();
   config_ = config;
-  router_.emplace(config_);
+  router_ = Router(config_);
   for (const auto side : kSides) {
     const auto i = index_of(side);
     neighbours_.emplace_back(config_.sides[i], links_.macs[i], store_, outboxes_[i]);
@@ -91,9 +91,9 @@ void Gateway::receive_ip(Side side, Octets frame, Nanoseconds now_ns) {
   const auto octets = frame.subspan(kEthernetOctets);
   auto routed = Routed{.outcome = Outcome::drops(Drop::kMalformed), .hop = {}};
   if (read16(octets.data() - 2) == kTypeIpv4) {
-    if (const auto packet = parse_ipv4(octets)) routed = router_->route(side, *packet, store_);
+    if (const auto packet = parse_ipv4(octets)) routed = router_.route(side, *packet, store_);
   } else if (const auto packet = parse_ipv6(octets)) {
-    routed = router_->route(side, *packet, store_);
+    routed = router_.route(side, *packet, store_);
   }
   auto& [passing, reason] = routed.outcome;
   if (!passing) return record.count(reason);

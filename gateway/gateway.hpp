@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "gateway/config.hpp"
@@ -62,7 +61,7 @@ class Gateway {
   FrameStore store_;                               // before all that holds frames
   std::array<std::vector<FramePtr>, 2> outboxes_;  // by Side
   Record record_;
-  std::optional<Router> router_;
+  Router router_;
   std::vector<Neighbours> neighbours_;  // by Side
   std::vector<FaultChain> chains_;      // by Direction
 };

@@ -43,7 +43,7 @@ std::vector<FramePtr> Neighbours::hear(const NeighbourMessage& message) {
   if (message.is_request && is_own(message.target)) {
     out_.push_back(make_answer(store_, {own_mac_, message.target}, message));
   }
-  if (!is_of_interest(message)) return {};
+  if (!message.sender_mac || !is_of_interest(message)) return {};
   learned_[message.sender] = *message.sender_mac;
   const auto asked = asked_.extract(message.sender);
   return asked.empty() ? std::vector<FramePtr>{} : std::move(asked.mapped().frames);
@@ -51,7 +51,7 @@ std::vector<FramePtr> Neighbours::hear(const NeighbourMessage& message) {
 
 // Who speaks to the gateway, or was known or asked for already (RFC 826's merge; RFC 4861, 7.2).
 bool Neighbours::is_of_interest(const NeighbourMessage& message) const {
-  if (message.is_probe() || !message.sender_mac || is_own(message.sender)) return false;
+  if (message.is_probe() || is_own(message.sender)) return false;
   if (message.is_request && is_own(message.target)) return true;
   return asked_.contains(message.sender) || learned_.contains(message.sender);
 }

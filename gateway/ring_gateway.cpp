@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "gateway/clock.hpp"
 
@@ -27,7 +26,8 @@ void RingGateway::step() {
 }
 
 void RingGateway::receive(Side side) {
-  std::optional<Nanoseconds> now_ns;  // read after the receive call: no delay is shorter than it says
+  std::optional<Nanoseconds>
+      now_ns;  // read after the receive call: no delay is shorter than it says
   ports_[index_of(side)].receive([&](Octets frame) {
     if (!now_ns) now_ns = clock_ns();
     gateway_.receive(side, frame, *now_ns);
@@ -79,10 +79,12 @@ void RingGateway::start_on_lcore(unsigned lcore) {
 void RingGateway::stop() {
   is_stopping_ = true;
   if (thread_.joinable()) thread_.join();
-  if (lcore_) rte_eal_wait_lcore(*std::exchange(lcore_, std::nullopt));
+  if (!lcore_) return;
+  rte_eal_wait_lcore(*lcore_);
+  lcore_.reset();
 }
 
-void RingGateway::carry_out(Order order) {
+void RingGateway::carry_out(const Order& order) {
   const std::lock_guard lock(order_mutex_);
   if (!thread_.joinable() && !lcore_) return order();
   order_.store(&order, std::memory_order_release);
@@ -104,9 +106,9 @@ void RingGateway::clear() {
 }
 
 Record RingGateway::record() {
-  std::optional<Record> copy;
+  Record copy{.directions = {}, .polls = {0, 0}};
   carry_out([&] { copy = gateway_.record(clock_ns()); });
-  return std::move(*copy);
+  return copy;
 }
 
 }  // namespace natxy::gateway

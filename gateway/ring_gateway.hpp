@@ -58,7 +58,7 @@ class RingGateway {
 
   void run();
   static int run_on_lcore(void* self);
-  void carry_out(Order order);
+  void carry_out(const Order& order);
   void obey();
   void receive(Side side);
   void send(Side side);

@@ -36,17 +36,18 @@ std::uint8_t hop_limit_of(const Ipv6Packet& packet) {
   return packet.hop_limit;
 }
 
+AddressMap map_of(const Translation& translation) {
+  return AddressMap(translation.mappings, translation.prefix);
+}
+
 Routed dropped(Drop reason) {
   return {.outcome = Outcome::drops(reason), .hop = {}};
 }
 
 }  // namespace
 
-Router::Router(const Config& config) : routes_(config.routes) {
-  if (const auto& translation = config.translation) {
-    translator_.emplace(AddressMap(translation->mappings, translation->prefix));
-  }
-}
+Router::Router(const Config& config)
+    : routes_(config.routes), translator_(map_of(config.translation.value_or(Translation{}))) {}
 
 const Route* Router::find(const IpAddress& destination) const {
   return find_longest(routes_, &Route::prefix, destination);
@@ -55,8 +56,7 @@ const Route* Router::find(const IpAddress& destination) const {
 // An IPv4 packet is translated where its destination has an explicit mapping; by the prefix, which
 // takes every IPv4 address, only where there is no route to it as it is.
 std::optional<IpAddress> Router::translated_destination(const Ipv4Packet& packet) const {
-  if (!translator_) return std::nullopt;
-  const auto& map = translator_->map();
+  const auto& map = translator_.map();
   if (!map.is_explicit(packet.destination) && find(packet.destination) != nullptr) {
     return std::nullopt;
   }
@@ -64,7 +64,7 @@ std::optional<IpAddress> Router::translated_destination(const Ipv4Packet& packet
 }
 
 std::optional<IpAddress> Router::translated_destination(const Ipv6Packet& packet) const {
-  return translator_ ? translator_->map().to_ipv4(packet.destination) : std::nullopt;
+  return translator_.map().to_ipv4(packet.destination);
 }
 
 template <typename Packet>

@@ -37,14 +37,14 @@ class Router {
   template <typename Packet>
   [[nodiscard]] Routed route_any(Side from, const Packet& packet, FrameStore& store);
   [[nodiscard]] Outcome translate(const Ipv4Packet& packet, FrameStore& store) {
-    return translator_->to_ipv6(packet, store);
+    return translator_.to_ipv6(packet, store);
   }
   [[nodiscard]] Outcome translate(const Ipv6Packet& packet, FrameStore& store) {
-    return translator_->to_ipv4(packet, store);
+    return translator_.to_ipv4(packet, store);
   }
 
   std::vector<Route> routes_;
-  std::optional<Translator> translator_;
+  Translator translator_;  // of nothing where the configuration has no translation
 };
 
 }  // namespace natxy::gateway

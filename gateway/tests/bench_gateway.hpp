@@ -62,6 +62,7 @@ class BenchGateway {
   }
   [[nodiscard]] std::vector<unsigned> order() const {
     std::vector<unsigned> numbers;
+    numbers.reserve(departures_.size());
     for (const auto& departure : departures_) numbers.push_back(departure.frame.first_octet());
     return numbers;
   }

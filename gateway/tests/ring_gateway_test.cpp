@@ -209,10 +209,11 @@ TEST_F(RingGatewayTest, MayBeStartedAgain) {
 }
 
 bool start_eal() {
-  std::string prefix = "--file-prefix=natxy-gateway-tests-" + std::to_string(getpid());
+  const std::string prefix = "--file-prefix=natxy-gateway-tests-" + std::to_string(getpid());
   std::vector<std::string> words{"tests",          "--no-huge", "-m128",      "--no-pci",
                                  "--no-telemetry", prefix,      "--lcores=0", "--log-level=error"};
   std::vector<char*> pointers;
+  pointers.reserve(words.size());
   for (auto& word : words) pointers.push_back(word.data());
   return rte_eal_init(static_cast<int>(pointers.size()), pointers.data()) >= 0;
 }
