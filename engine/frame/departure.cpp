@@ -64,13 +64,26 @@ Departure::Departure(const spec::Traffic& traffic, std::uint16_t frame_size_byte
 
   const auto length_word = swap16(static_cast<std::uint16_t>(udp_octets));
   const auto protocol_word = swap16(kProtocolUdp);
-  udp_sum_ = fold(sum_words(octets_.data() + layout.source, octets_.size() - layout.source) +
-                  length_word + protocol_word);
+  const auto udp_words = sum_words(octets_.data() + udp_, udp_octets) + length_word + protocol_word;
+  udp_sum_ =
+      fold(sum_words(octets_.data() + layout.source, 2U * layout.address_octets) + udp_words);
+  if (traffic.avoid_zero_checksum) prepare_arrival_sum(traffic, udp_words);
   if (pair.ip_version == spec::IpVersion::k4) {
     ip_checksum_ = 24;
     ip_sum_ = sum_words(octets_.data() + kEthernetOctets, 20);
     store(octets_.data() + ip_checksum_, static_cast<std::uint16_t>(~fold(ip_sum_)));
   }
+}
+
+void Departure::prepare_arrival_sum(const spec::Traffic& traffic, std::uint64_t udp_words) {
+  const auto size = layout_of(traffic.arrival.ip_version).address_octets;
+  arrival_slots_ = AddressSlots(traffic.arrival, traffic.networks, kArrivalBase);
+  std::array<std::uint8_t, kArrivalBase + 32> addresses{};
+  auto* to = addresses.data() + kArrivalBase;
+  std::copy_n(traffic.arrival.source.octets.begin(), size, to);
+  std::copy_n(traffic.arrival.destination.octets.begin(), size, to + size);
+  arrival_slots_.write(addresses.data(), {});
+  arrival_sum_ = fold(sum_words(to, 2U * size) + udp_words);
 }
 
 }  // namespace natxy::frame

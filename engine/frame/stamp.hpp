@@ -103,6 +103,8 @@ class StampLot {
     second_[i] = stamp.second;
     third_[i] = stamp.third;
   }
+  // Adds 1 to a word that nobody reads in a stateless trial, the connection's: another checksum.
+  void change_sum(unsigned i) { second_[i] += std::uint64_t{1} << 16U; }
   [[nodiscard]] Stamp at(unsigned i) const { return {first_[i], second_[i], third_[i]}; }
   [[nodiscard]] std::uint64_t sum(unsigned i) const {
     return halves(first_[i]) + halves(second_[i]) + third_[i];

@@ -143,6 +143,9 @@ class Sender {
     plan.flow.template fill<kShape>(ordinals, n, values);
     frame::StampLot stamps;
     stamps.fill(plan_->tag, plan_->stream.with(kind), numbers, lateness, n);
+    if (plan.departure.avoids_zero_checksum()) {
+      plan.departure.template avoid_zero_checksum<kShape>(values, stamps, n);
+    }
     std::array<std::uint8_t*, kMaxBurst> octets;
     for (unsigned i = 0; i < n; ++i) octets[i] = Queue::data(frames[i]);
     plan.departure.template patch<kShape>(octets.data(), n, values, stamps);

@@ -91,6 +91,9 @@ class WarmUp {
     frame::StampLot stamps;
     stamps.fill(probe.plan->tag, frame::StreamId(probe.plan->direction, probe.kind, 0, true),
                 &kFirst, &kPunctual, 1);
+    if (kind.departure.avoids_zero_checksum()) {
+      kind.departure.template avoid_zero_checksum<kShape>(values, stamps, 1);
+    }
     kind.departure.template patch<kShape>(&octets, 1, values, stamps);
   }
 

@@ -115,6 +115,9 @@ Traffic traffic(const Value& value) {
   traffic.networks = object["networks"].integer<std::uint16_t>(1, 256);
   traffic.hop_limit_drop = object.optional(
       "hop_limit_drop", [](const Value& drop) { return drop.integer<std::uint8_t>(0, 254); });
+  traffic.avoid_zero_checksum =
+      object.optional("avoid_zero_checksum", [](const Value& avoid) { return avoid.boolean(); })
+          .value_or(false);
   object.close();
   return traffic;
 }

@@ -67,6 +67,8 @@ struct Traffic {
   Series destination_field;
   std::uint16_t networks = 1;                  // 1-256 destination networks, chosen pseudorandomly
   std::optional<std::uint8_t> hop_limit_drop;  // absent: learned from the first frame that arrives
+  // Send no frame whose UDP checksum on arrival is to be ffff: some translators make it 0000.
+  bool avoid_zero_checksum = false;
 };
 
 struct Segment {

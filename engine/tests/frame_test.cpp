@@ -79,6 +79,48 @@ INSTANTIATE_TEST_SUITE_P(All, Departures,
                                           testing::Values(IpVersion::k4, IpVersion::k6),
                                           testing::Values(84, 128, 512, 1518, 9000)));
 
+class ZeroChecksums : public testing::TestWithParam<std::tuple<bool, IpVersion, IpVersion>> {
+ protected:
+  static constexpr flow::Shape kShape{.addresses_vary = true};
+  // How many of the frames must arrive with a UDP checksum of ffff, by their definition.
+  [[nodiscard]] int count(bool avoid) const {
+    const auto& [varied, from, to] = GetParam();
+    auto traffic = varied ? tests::varied_traffic(from, to) : tests::traffic(from, to);
+    traffic.avoid_zero_checksum = avoid;
+    auto as_arrival = traffic;
+    as_arrival.departure = traffic.arrival;
+    const Departure departure(traffic, 84, {});
+    const Departure arrival(as_arrival, 84, {});
+    const flow::Flow flow(traffic, 3);
+    auto octets = arrival.octets();
+    auto* frame = octets.data();
+    int zeros = 0;
+    for (std::uint64_t number = 0; number < 400'000; ++number) {
+      flow::ValueLot values;
+      flow.fill<kShape>(&number, 1, values);
+      const auto lateness = static_cast<std::uint32_t>(number % 1000);
+      StampLot stamps;
+      stamps.fill(tag_of(1), StreamId(0), &number, &lateness, 1);
+      if (departure.avoids_zero_checksum()) {
+        departure.avoid_zero_checksum<kShape>(values, stamps, 1);
+      }
+      arrival.patch<kShape>(&frame, 1, values, stamps);
+      zeros += read16(frame + layout_of(to).udp + 6) == 0xffff ? 1 : 0;
+    }
+    return zeros;
+  }
+};
+
+TEST_P(ZeroChecksums, AreAvoidedWhereAskedFor) {
+  EXPECT_GT(count(false), 0);
+  EXPECT_EQ(count(true), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ZeroChecksums,
+                         testing::Combine(testing::Bool(),
+                                          testing::Values(IpVersion::k4, IpVersion::k6),
+                                          testing::Values(IpVersion::k4, IpVersion::k6)));
+
 TEST(Stamp, CarriesAllOfEachMember) {
   const auto stamp =
       Stamp::make(0xdeadbeef, StreamId(spec::Direction::kReverse, spec::Kind::kBackground, 2, true),

@@ -101,6 +101,7 @@ class TrafficSection(Model):
     left_networks: Annotated[int, Between(1, 256)] = 1  # destination networks behind each side
     right_networks: Annotated[int, Between(1, 256)] = 1
     hop_limit_drop: Annotated[int, Between(0, 254)] | None = None  # None: learned
+    avoid_zero_checksum: bool = False  # see TrialSpec
     forward: PortRanges = PortRanges()
     reverse: PortRanges = PortRanges()
     left_field: AddressField = AddressField()

@@ -115,6 +115,7 @@ class TrafficPlan:
             destination_field=traffic.field(far).series,
             networks=traffic.networks(far),
             hop_limit_drop=traffic.hop_limit_drop,
+            avoid_zero_checksum=traffic.avoid_zero_checksum,
         )
 
     def _pair(

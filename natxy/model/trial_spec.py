@@ -111,6 +111,8 @@ class Traffic(Model):
     destination_field: Series
     networks: Annotated[int, Between(1, 256)]
     hop_limit_drop: Annotated[int, Between(0, 254)] | None = None  # None: learned
+    # Send no frame whose UDP checksum on arrival is to be ffff: some translators make it 0000.
+    avoid_zero_checksum: bool = False
 
     @model_validator(mode="after")
     def _can_be_sent(self) -> Self:
