@@ -16,6 +16,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kLinkPatience{10'000};  // a NIC's negotiation takes three or four seconds
+constexpr milliseconds kConnectAgain{200};     // a memif's handshake takes some milliseconds
 constexpr milliseconds kAskAgain{100};
 constexpr milliseconds kTell{10};  // a cancel is read when we tell
 constexpr std::chrono::microseconds kNap{50};
@@ -94,7 +95,9 @@ frame::Link Device::link(Side side, IpVersion version) const {
 }
 
 void Device::idle() {
-  for (const auto& side : sides_) side->service.poll(nullptr);
+  for (const auto& side : sides_) {
+    if (side->port->started()) side->service.poll(nullptr);
+  }
 }
 
 void Device::resolve(const spec::TrialSpec& spec, const std::function<void()>& told,
@@ -128,12 +131,19 @@ void Device::check_frame_sizes(const spec::TrialSpec& spec) const {
 }
 
 void Device::await_link(Side side, const Watch& watch) {
-  const auto end = steady_clock::now() + kLinkPatience;
+  const auto begin = steady_clock::now();
+  auto connect_at = begin + kConnectAgain;
   while (!port(side).link_up() && !watch.cancelled.load()) {
-    if (steady_clock::now() >= end) {
+    side_of(side).answered.clear();  // what comes up may be another gateway
+    const auto now = steady_clock::now();
+    if (now >= begin + kLinkPatience) {
       throw spec::TrialError(spec::ErrorKind::kDevice,
                              std::string(name_of(side)) + ": the link of \"" + port(side).device() +
                                  "\" is down, a peer that is connected and up is right");
+    }
+    if (now >= connect_at) {
+      port(side).reconnect();
+      connect_at = now + kConnectAgain;
     }
     watch.told();
     std::this_thread::sleep_for(kTell);

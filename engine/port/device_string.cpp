@@ -65,6 +65,10 @@ std::string DeviceString::interface() const {
   return argument("iface").value_or("");
 }
 
+bool DeviceString::memif_client() const {
+  return driver == "net_memif" && argument("role").value_or("client") != "server";
+}
+
 DeviceString parse_device(const std::string& text) {
   std::istringstream stream(text);
   DeviceString device;

@@ -16,6 +16,7 @@ struct DeviceString {
   bool pci = false;
 
   [[nodiscard]] bool ring() const { return name == "ring"; }
+  [[nodiscard]] bool memif_client() const;
   [[nodiscard]] std::optional<std::string> argument(const std::string& key) const;
   [[nodiscard]] unsigned long number(const std::string& key, unsigned long otherwise) const;
   // The kernel's network interface behind the port; empty: none.

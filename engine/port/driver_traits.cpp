@@ -24,7 +24,9 @@ DriverTraits of_gateways_ring(std::uint32_t frames) {
 // peer has not would end in the first: one queue is what both sides always have.
 DriverTraits of_memif(const DeviceString& device) {
   const auto log2 = std::min(device.number("rsize", kMemifLog2RingSize), 14UL);
-  return of_gateways_ring(1U << log2);
+  auto traits = of_gateways_ring(1U << log2);
+  traits.must_reconnect = device.memif_client();
+  return traits;
 }
 
 std::string frame_argument(const DeviceString& device, unsigned long needed) {

@@ -18,6 +18,7 @@ struct DriverTraits {
   std::uint32_t rx_pool_frames = 8191;
   bool rx_pool_is_umem = false;  // of AF_XDP: see umem_pool.hpp
   std::uint16_t tx_queues = 1;   // 0: as many as the device says
+  bool must_reconnect = false;   // whose link, once lost, comes back with another start only
   bool sets_mtu = false;         // the device takes its MTU from us; else from its interface
   bool has_link_speed = false;
 };

@@ -47,9 +47,7 @@ void check_interface(const PortOptions& options) {
 
 // How long a device may need until another process lets it start.
 milliseconds patience_for(const DeviceString& device) {
-  const bool memif_client =
-      device.driver == "net_memif" && device.argument("role").value_or("client") != "server";
-  return device.driver == "net_af_xdp" || memif_client ? kPatience : milliseconds(0);
+  return device.driver == "net_af_xdp" || device.memif_client() ? kPatience : milliseconds(0);
 }
 
 std::string reason(const DeviceString& device, int status) {
@@ -180,6 +178,7 @@ void Port::set_up_sending(unsigned tx_queues) {
 
 void Port::start() {
   check(rte_eth_dev_start(id()), "start");
+  started_ = true;
   rte_eth_promiscuous_enable(id());  // where it cannot, its own MAC is enough
   mac_ = read_mac();
   last_interface_ = interface_counters(options_.device.interface()).value_or(InterfaceCounters{});
@@ -197,7 +196,14 @@ Mac Port::read_mac() const {
 
 bool Port::link_up() const {
   rte_eth_link link{};
-  return rte_eth_link_get_nowait(id(), &link) != 0 || link.link_status == RTE_ETH_LINK_UP;
+  return started_ &&
+         (rte_eth_link_get_nowait(id(), &link) != 0 || link.link_status == RTE_ETH_LINK_UP);
+}
+
+void Port::reconnect() {
+  if (!traits_.must_reconnect) return;
+  if (started_) rte_eth_dev_stop(id());
+  started_ = rte_eth_dev_start(id()) == 0;
 }
 
 spec::PortInfo Port::info() const {

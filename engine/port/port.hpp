@@ -51,6 +51,11 @@ class Port {
   [[nodiscard]] const std::string& device() const { return options_.device.text; }
 
   [[nodiscard]] bool link_up() const;
+  // Of a link that is down: tries again where the device does not by itself. Not while workers run,
+  // and not within milliseconds of the loss, which a thread of DPDK's is busy with then.
+  void reconnect();
+  // False after a reconnect in vain: queues must not be polled.
+  [[nodiscard]] bool started() const { return started_; }
   [[nodiscard]] spec::PortInfo info() const;
   // Since the port was opened. Of the control thread alone.
   [[nodiscard]] spec::PortCounters counters();
@@ -80,6 +85,7 @@ class Port {
   std::uint16_t rx_descriptors_ = 0;
   std::uint16_t tx_descriptors_ = 0;
   std::uint32_t rx_ring_frames_ = 0;
+  bool started_ = false;
   InterfaceCounters last_interface_{};
   std::uint64_t kernel_rx_dropped_ = 0;
 };

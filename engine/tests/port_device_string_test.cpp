@@ -47,6 +47,8 @@ TEST(DriverTraits, ARingThatTheGatewayEmptiesIsItsFault) {
 TEST(DriverTraits, KnowHowManyFramesWaitForAPoll) {
   EXPECT_EQ(traits("net_memif0").rx_ring_frames, 1024U);
   EXPECT_EQ(traits("net_memif0,rsize=12").rx_ring_frames, 4096U);
+  EXPECT_TRUE(traits("net_memif0").must_reconnect);
+  EXPECT_FALSE(traits("net_memif0,role=server").must_reconnect);
   EXPECT_EQ(traits("net_af_packet0,iface=x").rx_ring_frames, 512U);
   EXPECT_EQ(traits("net_af_packet0,iface=x,framecnt=8192").rx_ring_frames, 8192U);
   EXPECT_EQ(traits("net_af_xdp0,iface=x").rx_descriptors, 2048U);
