@@ -32,7 +32,7 @@ from tests.gateway.layers import (
     Raw,
 )
 
-SIZES = [84, 85, 128, 512, 1280, 1518]  # of the IPv6 frame, FCS included
+SIZES = [84, 85, 128, 512, 1298, 1299, 1518]  # of the IPv6 frame with FCS; DF begins at 1299
 LARGEST_WITHOUT_DF = 1260  # RFC 7915, 5.1
 
 
