@@ -1,0 +1,93 @@
+"""A gateway over memif that goes and comes back between two trials of one engine."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from natxy.dut.addresses import LEFT, RIGHT
+from natxy.dut.choice import dut_of
+from natxy.dut.gateway_process import GatewayProcess
+from natxy.dut.reference import ReferenceDut
+from natxy.errors import TrialRefused
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+from natxy.model.trial_record import TrialRecord
+from natxy.procedure.observer import Observer
+from natxy.procedure.setup import set_up
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import Trials
+
+RATE_FPS = 2000
+FRAMES = 2 * RATE_FPS // 10
+TESTBED = "[tester]\nwarm_up_timeout_s = 5\n[traffic]\n[dut]\nkind = 'reference'\n"
+
+
+class RestartableGateway:
+    """The reference gateway of a running set-up, behind the set-up's back."""
+
+    def __init__(self, dut: ReferenceDut, log: Path) -> None:
+        self._dut, self._log = dut, log
+
+    def stop(self) -> None:
+        assert self._dut._process is not None
+        self._dut._process.quit()
+
+    def start(self) -> None:
+        left, right = (self._dut._device("server", side) for side in (LEFT, RIGHT))
+        arguments = ["--left", left, "--right", right, "--core", str(self._dut._cpu)]
+        process = GatewayProcess([*arguments, "--mtu", "2000"], self._log)
+        self._dut._process = process
+        process.hello()
+        process.ask("configure", "configured", config=self._dut.gateway_config())
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[tuple[Trials, RestartableGateway]]:
+    source = Source(name="lab.toml", text=TESTBED)
+    testbed: Testbed = source.validated(Testbed, source.toml())
+    dut = dut_of(testbed, source)
+    assert isinstance(dut, ReferenceDut)
+    timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 10))
+    with set_up(testbed, source, dut) as setup:
+        trials = Trials(setup=setup, timing=timing, campaign_seed=7, observer=Observer())
+        yield trials, RestartableGateway(dut, tmp_path / "gateway.log")
+
+
+def books_balance(trial: TrialRecord) -> bool:
+    """Whatever else the machine does: what was not received is what the gateway's ring refused."""
+    return all(
+        sum(c.lost for _, c in stream.counters()) == stream.refused_by_gateway
+        for stream in trial.result.streams
+    )
+
+
+def test_a_restarted_gateway_is_found_and_asked_anew(
+    running: tuple[Trials, RestartableGateway],
+) -> None:
+    trials, gateway = running
+    for _ in range(3):
+        trial = trials.run(rate_fps=RATE_FPS, repetition=1, seed=7)
+        assert trial.result.sent == FRAMES
+        assert books_balance(trial)
+        gateway.stop()
+        gateway.start()
+    assert trials.run(rate_fps=RATE_FPS, repetition=1, seed=7).result.sent == FRAMES
+
+
+def test_a_gateway_that_is_gone_is_named_and_may_come_back(
+    running: tuple[Trials, RestartableGateway], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials, gateway = running
+    trials.run(rate_fps=RATE_FPS, repetition=1, seed=7)
+    gateway.stop()
+    with monkeypatch.context() as unwatched:  # the engine is to say it, not the driver of the DUT
+        unwatched.setattr(ReferenceDut, "reset", lambda _: None)
+        unwatched.setattr(ReferenceDut, "before_trial", lambda _: None)
+        with pytest.raises(TrialRefused, match=r'left: the link of "net_memif0.* is down'):
+            trials.run(rate_fps=RATE_FPS, repetition=1, seed=7)
+    gateway.start()
+    trial = trials.run(rate_fps=RATE_FPS, repetition=1, seed=7)
+    assert trial.result.sent == FRAMES
+    assert books_balance(trial)
