@@ -108,6 +108,8 @@ def _show(results: list[ThroughputResult], seed: int, output: Path) -> None:
     result_console.print(throughput_table(results))
     lines = [
         *notes(results),
+        "tayga 0.9.2 spoils the UDP checksum of one frame in 65,536, which is a defect of its own: "
+        "the demo sends no such frame (avoid_zero_checksum in [traffic]).",
         f"Seed {seed}. Repeat it: {repeat_command(seed)}",
         f"Results: {output}, every trial: {output.parent / JOURNAL}",
         "Next: `natxy doctor` says what on this machine spoils a measurement.",

@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[2]
 
 ROUTER4 = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n{more}[dut]\nkind = 'namespace'\n"
 ROUTER6 = ROUTER4.replace("= 4", "= 6")
-TAYGA = "[traffic]\n{more}[dut]\nkind = 'namespace'\ndriver = 'tayga'\n"
+TAYGA = "[traffic]\navoid_zero_checksum = true\n{more}[dut]\nkind = 'namespace'\ndriver = 'tayga'\n"
 MIRRORED = TAYGA.replace("[traffic]", "[traffic]\nleft_ip_version = 4\nright_ip_version = 6")
 MIXED = "n = 2\nm = 1\n"
 NETWORKS = "left_networks = 7\nright_networks = 256\n"
