@@ -36,9 +36,10 @@ class Departure {
   // Whether the spec asks for avoid_zero_checksum().
   [[nodiscard]] bool avoids_zero_checksum() const { return arrival_sum_ != 0; }
 
-  // Changes the stamps of frames that would have to arrive with a UDP checksum of ffff, the one that
-  // stands for 0 (RFC 768): a translator that forgets this, tayga 0.9.2 for one, spoils one frame of
-  // 65,536, and its throughput without loss could not be found. The flows stay as they are.
+  // Changes the stamps of frames that would have to arrive with a UDP checksum of ffff, the one
+  // that stands for 0 (RFC 768): a translator that forgets this, tayga 0.9.2 for one, spoils one
+  // frame of 65,536, and its throughput without loss could not be found. The flows stay as they
+  // are.
   template <flow::Shape kShape>
   void avoid_zero_checksum(const flow::ValueLot& values, StampLot& stamps, unsigned n) const {
     for (unsigned i = 0; i < n; ++i) {
@@ -88,7 +89,8 @@ class Departure {
     return sum;
   }
 
-  // UDP header, data and pseudo header on arrival without what varies; never 0 (the length is in it).
+  // UDP header, data and pseudo header on arrival without what varies; never 0 (the length is in
+  // it).
   void prepare_arrival_sum(const spec::Traffic& traffic, std::uint64_t udp_words);
 
   static constexpr std::size_t kArrivalBase = 8;  // a slot's offset is never 0
@@ -97,8 +99,8 @@ class Departure {
   AddressSlots slots_;
   AddressSlots arrival_slots_;
   std::uint64_t arrival_sum_ = 0;  // 0: zero checksums are not avoided
-  std::uint64_t udp_sum_ = 0;  // pseudo header, UDP header and data of the template, folded
-  std::uint64_t ip_sum_ = 0;   // IPv4 header of the template without its checksum
+  std::uint64_t udp_sum_ = 0;      // pseudo header, UDP header and data of the template, folded
+  std::uint64_t ip_sum_ = 0;       // IPv4 header of the template without its checksum
   std::uint16_t udp_ = 0;
   std::uint16_t ip_checksum_ = 0;  // offset; 0: IPv6, none
 };
