@@ -1,5 +1,5 @@
 // Foreground or background, and the ordinal within the kind: frame i is foreground iff
-// i mod n < m (RFC 8219 5.2's mixes as n and m).
+// i mod n < m (RFC 8219 5.3's mixes as n and m).
 #pragma once
 
 #include <cstdint>

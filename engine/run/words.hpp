@@ -24,10 +24,11 @@ namespace natxy::run {
   return kWords[static_cast<std::size_t>(defect)];
 }
 
-// "1.25 ms": three significant digits are enough for a sentence.
+// "1.25 ms", "15 s": a few significant digits are enough for a sentence.
 [[nodiscard]] inline std::string milliseconds(double ns) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g ms", ns / 1e6);
+  const bool long_one = ns >= 1e9;
+  std::snprintf(text, sizeof text, long_one ? "%.4g s" : "%.4g ms", ns / (long_one ? 1e9 : 1e6));
   return text;
 }
 [[nodiscard]] inline std::string milliseconds(std::uint64_t ns) {
