@@ -99,7 +99,7 @@ def _measure(path: Path, plan: ThroughputPlan, title: str, journal: Journal) -> 
         kept = provenance(setup, seed=plan.seed, command=[repeat_command(plan.seed)])
         journal.append(SetupRecord(name=str(plan.dut_name), provenance=kept))
         with display:
-            result = throughput(plan, setup, Observers([journal, display]))
+            result = throughput(plan, setup.tester, setup.dut, Observers([journal, display]))
     journal.append(result)
     return result
 

@@ -61,7 +61,7 @@ def self_test(
     with set_up(chosen, source, cable) as setup:
         kept = provenance(setup, seed=plan.seed, command=[repeat_command(plan.seed)])
         with SearchDisplay(progress_console, title, 0.01) as display:
-            ceilings = measure(plan, setup, display)
+            ceilings = measure(plan, setup.tester, setup.dut, display)
     if json_output:
         found = [ceiling.model_dump(mode="json") for ceiling in ceilings]
         print(json.dumps({"ceilings": found, "provenance": kept}, indent=2))

@@ -93,7 +93,7 @@ def _measured(plan: ThroughputPlan, setup: Setup, folder: Path) -> ThroughputRes
     title = f"Throughput of {setup.dut_name}, seed {plan.seed}"
     display = SearchDisplay(progress_console, title, float(plan.error.fraction))
     with Journal(folder / JOURNAL, header) as journal, display:
-        result = measure(plan, setup, Observers([journal, display]))
+        result = measure(plan, setup.tester, setup.dut, Observers([journal, display]))
         journal.append(result)
     return result
 

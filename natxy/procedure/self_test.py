@@ -4,20 +4,20 @@ What it finds is the tester's ceiling and the offset of its delays. A gateway th
 measured with an instrument at its limit.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
+from natxy.dut.base import Dut
 from natxy.model.base import Model
 from natxy.model.testbed import Testbed, TrafficSection
 from natxy.model.throughput_result import Repetition
-from natxy.model.traffic import TrafficPlan
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import QUICK
 from natxy.procedure.seeds import repetition_seed
-from natxy.procedure.setup import Setup
+from natxy.procedure.setup import ReadyTester
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials
@@ -65,19 +65,31 @@ def looped(testbed: Testbed) -> Testbed:
     )
 
 
-def self_test(plan: SelfTestPlan, setup: Setup, observer: Observer) -> list[Ceiling]:
-    cabled = _with_macs(setup)
-    return [_ceiling(plan, _with_size(cabled, size), observer) for size in plan.sizes_bytes]
+def self_test(
+    plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Observer
+) -> list[Ceiling]:
+    cabled = _with_macs(tester)
+    return [
+        _ceiling(plan, cabled.with_traffic(frame_size_bytes=size), loop, observer)
+        for size in plan.sizes_bytes
+    ]
 
 
-def _ceiling(plan: SelfTestPlan, setup: Setup, observer: Observer) -> Ceiling:
+def _ceiling(plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Observer) -> Ceiling:
     search = ThroughputPlan(
         timing=plan.timing, seed=plan.seed, repetitions=1, error=plan.error, dut_name="loop"
     )
-    (found,) = throughput(search, setup, observer).repetitions
-    p50_ns, p999_ns = _delay(plan, setup, observer, found)
+    (found,) = throughput(search, tester, loop, observer).repetitions
+    trials = Trials(
+        tester=tester,
+        dut=loop,
+        timing=plan.timing,
+        campaign_seed=plan.seed + 1,
+        observer=observer,
+    )
+    p50_ns, p999_ns = _delay(plan, trials, found)
     return Ceiling(
-        frame_size_bytes=setup.traffic.testbed.traffic.frame_size_bytes,
+        frame_size_bytes=tester.testbed.traffic.frame_size_bytes,
         rate_fps=found.rate_fps,
         limit=found.limit,
         lower_bound=found.lower_bound and found.limit is not Limit.TESTER,
@@ -90,10 +102,9 @@ def _ceiling(plan: SelfTestPlan, setup: Setup, observer: Observer) -> Ceiling:
 
 
 def _delay(
-    plan: SelfTestPlan, setup: Setup, observer: Observer, found: Repetition
+    plan: SelfTestPlan, trials: Trials, found: Repetition
 ) -> tuple[float | None, float | None]:
     """Of the worse direction, in a trial of its own that was valid."""
-    trials = Trials(setup=setup, timing=plan.timing, campaign_seed=plan.seed + 1, observer=observer)
     rate_fps = max(1, found.rate_fps // DELAY_SHARE)
     for _ in range(DELAY_ATTEMPTS):
         trial = trials.run(rate_fps=rate_fps, repetition=1, seed=repetition_seed(plan.seed, 2))
@@ -103,23 +114,16 @@ def _delay(
     return None, None
 
 
-def _with_macs(setup: Setup) -> Setup:
+def _with_macs(tester: ReadyTester) -> ReadyTester:
     """Each port's next hop is the other one, which has told its address: nothing to resolve."""
-    testbed = setup.traffic.testbed
-    macs = {port.side: port.mac for port in setup.tester.hello.ports}
+    section = tester.testbed.tester
+    macs = {port.side: port.mac for port in tester.hello.ports}
     ports = {
-        "left": testbed.tester.left.model_copy(update={"next_hop_mac": macs["right"]}),
-        "right": testbed.tester.right.model_copy(update={"next_hop_mac": macs["left"]}),
+        "left": section.left.model_copy(update={"next_hop_mac": macs["right"]}),
+        "right": section.right.model_copy(update={"next_hop_mac": macs["left"]}),
     }
-    changed = testbed.model_copy(update={"tester": testbed.tester.model_copy(update=ports)})
-    return replace(setup, traffic=TrafficPlan(testbed=changed, source=setup.traffic.source))
-
-
-def _with_size(setup: Setup, size_bytes: int) -> Setup:
-    testbed = setup.traffic.testbed
-    traffic = testbed.traffic.model_copy(update={"frame_size_bytes": size_bytes})
-    changed = testbed.model_copy(update={"traffic": traffic})
-    return replace(setup, traffic=TrafficPlan(testbed=changed, source=setup.traffic.source))
+    changed = section.model_copy(update=ports)
+    return tester.with_testbed(tester.testbed.model_copy(update={"tester": changed}))
 
 
 def _addresses(port: object) -> dict[str, object]:

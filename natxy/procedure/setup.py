@@ -2,26 +2,65 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from natxy.dut.base import Dut, TesterPort, TesterPorts
+from natxy.model.event import Hello
 from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed
 from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import TrialSpec
 from natxy.tester.command import engine_command, find_engine
-from natxy.tester.tester import Tester
+from natxy.tester.tester import OnProgress, Tester, ignore_progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadyTester:
+    """The engine at its two ports, and the traffic that it is to send."""
+
+    engine: Tester
+    traffic: TrafficPlan  # with the addresses that the lab made
+
+    @property
+    def hello(self) -> Hello:
+        return self.engine.hello
+
+    @property
+    def testbed(self) -> Testbed:
+        return self.traffic.testbed
+
+    def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
+        return self.engine.run(spec, on_progress)
+
+    def with_testbed(self, testbed: Testbed) -> Self:
+        """The same engine at the same ports; `testbed` differs in its traffic alone."""
+        return replace(self, traffic=TrafficPlan(testbed=testbed, source=self.traffic.source))
+
+    def with_traffic(self, **changes: Any) -> Self:
+        """With other values of the testbed's [traffic], which have been checked."""
+        traffic = self.testbed.traffic.model_copy(update=changes)
+        return self.with_testbed(self.testbed.model_copy(update={"traffic": traffic}))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    tester: Tester
+    tester: ReadyTester
     dut: Dut
-    traffic: TrafficPlan  # with the addresses that the lab made
+
+    @property
+    def traffic(self) -> TrafficPlan:
+        return self.tester.traffic
 
     @property
     def dut_name(self) -> str:
-        described = self.dut.describe()
-        return described.get("name") or described.get("driver") or described.get("kind", "DUT")
+        return name_of(self.dut)
+
+
+def name_of(dut: Dut) -> str:
+    described = dut.describe()
+    return described.get("name") or described.get("driver") or described.get("kind", "DUT")
 
 
 @contextmanager
@@ -32,8 +71,8 @@ def set_up(testbed: Testbed, source: Source, dut: Dut) -> Iterator[Setup]:
         resolved = with_ports(testbed, dut.tester_ports())
         traffic = TrafficPlan(testbed=resolved, source=source)
         traffic.check()  # before the engine takes a port
-        with Tester(engine_command(resolved.tester, dut.tester_namespace)) as tester:
-            yield Setup(tester=tester, dut=dut, traffic=traffic)
+        with Tester(engine_command(resolved.tester, dut.tester_namespace)) as engine:
+            yield Setup(tester=ReadyTester(engine=engine, traffic=traffic), dut=dut)
     finally:
         dut.stop()
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
 from natxy.model.throughput_result import Repetition, ThroughputResult
 from natxy.model.trial_record import TrialRecord
@@ -12,7 +13,7 @@ from natxy.procedure.maximum import Maximum, maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import departures
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
-from natxy.procedure.setup import Setup
+from natxy.procedure.setup import ReadyTester, name_of
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Trials
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
@@ -41,19 +42,21 @@ class ThroughputPlan:
 
 
 def throughput(
-    plan: ThroughputPlan, setup: Setup, observer: Observer | None = None
+    plan: ThroughputPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> ThroughputResult:
     """Each repetition is a search of its own, with a seed of its own."""
     observer = observer or Observer()
-    maximum = maximum_of(setup.tester.hello, setup.traffic, plan.max_rate_fps)
-    trials = Trials(setup=setup, timing=plan.timing, campaign_seed=plan.seed, observer=observer)
+    maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps)
+    trials = Trials(
+        tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
+    )
     repetitions: list[Repetition] = []
     for number in range(1, plan.repetitions + 1):
         observer.repetition_started(number, plan.repetitions)
         search = _search(plan, maximum, repetitions)
         repetitions.append(_repetition(search, trials, number, maximum))
         observer.repetition_ended(repetitions[-1])
-    return _result(plan, setup, maximum, repetitions)
+    return _result(plan, trials, maximum, repetitions)
 
 
 def _search(plan: ThroughputPlan, maximum: Maximum, done: Sequence[Repetition]) -> Bisection:
@@ -107,11 +110,11 @@ def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:
 
 
 def _result(
-    plan: ThroughputPlan, setup: Setup, maximum: Maximum, repetitions: Sequence[Repetition]
+    plan: ThroughputPlan, trials: Trials, maximum: Maximum, repetitions: Sequence[Repetition]
 ) -> ThroughputResult:
-    traffic = setup.traffic.testbed.traffic
+    traffic = trials.tester.testbed.traffic
     return ThroughputResult(
-        dut=plan.dut_name or setup.dut_name,
+        dut=plan.dut_name or name_of(trials.dut),
         left_ip_version=traffic.left_ip_version,
         right_ip_version=traffic.right_ip_version,
         direction=traffic.direction,

@@ -13,9 +13,8 @@ from natxy.model.trial_spec import VERSION, Phase, Segment, TrialSpec, WarmUp
 from natxy.model.verdict import Verdict
 from natxy.procedure.observer import Observer
 from natxy.procedure.seeds import nonce
-from natxy.procedure.setup import Setup
+from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import Timing
-from natxy.tester.tester import Tester
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +55,7 @@ class Outcome:
     result: TrialResult
 
 
-def run_trial(spec: TrialSpec, tester: Tester, dut: Dut, observer: Observer) -> Outcome:
+def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer) -> Outcome:
     """The DUT has been reset and has settled."""
     dut.before_trial()
     result = tester.run(spec, observer.trial_progressed)
@@ -68,19 +67,20 @@ def run_trial(spec: TrialSpec, tester: Tester, dut: Dut, observer: Observer) -> 
 class Trials:
     """Runs the trials of a campaign one after another, numbers them and judges each."""
 
-    setup: Setup
+    tester: ReadyTester
+    dut: Dut
     timing: Timing
     campaign_seed: int
     observer: Observer
     count: int = 0
 
     def run(self, *, rate_fps: int, repetition: int, seed: int) -> TrialRecord:
-        plan = TrialPlan(traffic=self.setup.traffic, timing=self.timing)
+        plan = TrialPlan(traffic=self.tester.traffic, timing=self.timing)
         number = nonce(self.campaign_seed, self.count)
         spec = plan.spec(rate_fps=rate_fps, seed=seed, nonce=number)
         self._prepare()
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
-        outcome = run_trial(spec, self.setup.tester, self.setup.dut, self.observer)
+        outcome = run_trial(spec, self.tester, self.dut, self.observer)
         self.count += 1
         trial = TrialRecord(
             number=self.count,
@@ -96,7 +96,7 @@ class Trials:
 
     def _prepare(self) -> None:
         """RFC 2544 section 23 e asks for a rest between trials: before the first there is none."""
-        self.setup.dut.reset()
+        self.dut.reset()
         if self.count:
             time.sleep(float(self.timing.settle_s))
 

@@ -41,7 +41,9 @@ def test_it_is_short_where_nothing_changed(tmp_path: Path) -> None:
         Journal(tmp_path / "journal.jsonl", {"seed": 1}) as journal,
     ):
         observer = Observers((ends, journal))
-        trials = Trials(setup=setup, timing=TIMING, campaign_seed=1, observer=observer)
+        trials = Trials(
+            tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=1, observer=observer
+        )
         records = [trials.run(rate_fps=1000, repetition=1, seed=1) for _ in range(TRIALS)]
     gaps_s = [
         after - before - record.result.duration_ns / 1e9

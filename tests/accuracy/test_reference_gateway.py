@@ -79,7 +79,7 @@ def test_throughput_is_the_rate_limit(limit_fps: int, tmp_path: Path) -> None:
         invalid_repeats=ATTEMPTS,
     )
     with gateway_that(fault, tmp_path) as (setup, _):
-        result = throughput(plan, setup)
+        result = throughput(plan, setup.tester, setup.dut)
     found = result.repetitions[0]
     assert found.limit is Limit.DUT
     excess_fps = BUCKET_DEPTH / TIMING.duration_s

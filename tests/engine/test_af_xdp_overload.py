@@ -41,7 +41,9 @@ def trials_of(text: str, duration_s: Fraction = Fraction(1, 10)) -> Iterator[Tri
     testbed: Testbed = source.validated(Testbed, source.toml())
     timing = Timing(duration_s=duration_s, drain_s=duration_s)
     with set_up(testbed, source, dut_of(testbed, source)) as setup:
-        yield Trials(setup=setup, timing=timing, campaign_seed=7, observer=Observer())
+        yield Trials(
+            tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=7, observer=Observer()
+        )
 
 
 def one_valid_trial(trials: Trials) -> TrialRecord:

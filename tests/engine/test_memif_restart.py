@@ -52,7 +52,9 @@ def running(tmp_path: Path) -> Iterator[tuple[Trials, RestartableGateway]]:
     # A second of draining: the gateway may be off its core for longer than a tenth.
     timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1))
     with set_up(testbed, source, dut) as setup:
-        trials = Trials(setup=setup, timing=timing, campaign_seed=7, observer=Observer())
+        trials = Trials(
+            tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=7, observer=Observer()
+        )
         yield trials, RestartableGateway(dut, tmp_path / "gateway.log")
 
 

@@ -51,7 +51,9 @@ def testbed_of(text: str) -> tuple[Testbed, Source, Dut]:
 
 
 def one_valid_trial(setup: Setup, rate_fps: int) -> TrialRecord:
-    trials = Trials(setup=setup, timing=TIMING, campaign_seed=7, observer=Observer())
+    trials = Trials(
+        tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=7, observer=Observer()
+    )
     for _ in range(ATTEMPTS):
         trial = trials.run(rate_fps=rate_fps, repetition=1, seed=7)
         if trial.verdict is not Verdict.INVALID:
@@ -105,7 +107,7 @@ def test_self_test_through_a_veth() -> None:
     testbed = looped(Testbed(tester=TesterSection(left=port, right=port)))
     plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=TIMING)
     with set_up(testbed, Source(name="self-test"), VethLoop()) as setup:
-        (ceiling,) = self_test(plan, setup, Observer())
+        (ceiling,) = self_test(plan, setup.tester, setup.dut, Observer())
     assert ceiling.rate_fps > RATE_FPS
     assert ceiling.misdelivered == 0
     assert ceiling.delay_p50_ns is not None

@@ -76,7 +76,7 @@ def measure(engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPat
         monkeypatch.setenv("FAKE_LIMIT_FPS", str(limit))
         monkeypatch.setenv("FAKE_LINK_MBPS", str(link_mbps))
         with set_up(nat64.testbed, nat64.source, dut or NoDut()) as setup:
-            return throughput(asked, setup, observer)
+            return throughput(asked, setup.tester, setup.dut, observer)
 
     return run
 
