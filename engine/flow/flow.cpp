@@ -18,6 +18,12 @@ Series16 as_range(const spec::Series& series) {
   return {spec::SeriesMode::kIncreasing, min, max - min + 1U};
 }
 
+// A value's place in its range; nothing where it lies outside.
+std::optional<std::uint64_t> index_in(const Series16& range, std::uint16_t value) {
+  if (value < range.first() || value - range.first() >= range.range()) return std::nullopt;
+  return value - range.first();
+}
+
 }  // namespace
 
 Flow::Flow(const spec::Traffic& traffic, std::uint64_t seed)
@@ -42,6 +48,20 @@ Flow::Flow(const spec::Traffic& traffic, std::uint64_t seed)
   combinations_ = sources * destinations;
   permuted_ = selection_ == spec::Selection::kEnumeratePseudorandom;
   permutation_ = Permutation(sources, destinations, derive(seed, 2));
+}
+
+std::optional<std::uint64_t> Flow::ordinal_of(const Values& values) const {
+  const auto source_port = index_in(source_port_, values.source_port);
+  const auto destination_port = index_in(destination_port_, values.destination_port);
+  const auto source_field = index_in(source_field_, values.source_field);
+  const auto destination_field = index_in(destination_field_, values.destination_field);
+  if (!shape_.enumerated || !source_port || !destination_port || !source_field ||
+      !destination_field)
+    return std::nullopt;
+  const Cell cell{.x = *source_field * source_port_.range() + *source_port,
+                  .y = *destination_field * destination_port_.range() + *destination_port};
+  const auto rank = permuted_ ? permutation_.rank_of(cell) : permutation_.plain_rank_of(cell);
+  return selection_ == spec::Selection::kEnumerateDecreasing ? combinations_ - 1 - rank : rank;
 }
 
 }  // namespace natxy::flow

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "flow/divider.hpp"
 #include "flow/hash.hpp"
@@ -117,6 +118,10 @@ class Flow {
     }
     for (unsigned i = 0; i < n; ++i) values.set(i, independent<kShape>(ordinals[i]));
   }
+
+  // The ordinal at which an enumeration has these values, the inverse of at(); nothing where it
+  // has them nowhere. Not for the hot loops.
+  [[nodiscard]] std::optional<std::uint64_t> ordinal_of(const Values& values) const;
 
   [[nodiscard]] Shape shape() const { return shape_; }
   // How many different four-tuples an enumeration has.

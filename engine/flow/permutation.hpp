@@ -46,6 +46,23 @@ class Permutation {
     return cell;
   }
 
+  // The rank of that cell: the inverse of at().
+  [[nodiscard]] constexpr std::uint64_t rank_of(Cell cell) const {
+    return plain_rank_of(restored(cell));
+  }
+  // The inverse of unpermuted().
+  [[nodiscard]] constexpr std::uint64_t plain_rank_of(Cell cell) const {
+    return cell.y * a_ + cell.x;
+  }
+  // The inverse of permuted(): the rounds backwards.
+  [[nodiscard]] constexpr Cell restored(Cell cell) const {
+    for (std::uint32_t round = kRounds; round > 0; round -= 2) {
+      cell.y = subtract(cell.y, scramble(cell.x, keys_[round - 1], b_), b_);
+      cell.x = subtract(cell.x, scramble(cell.y, keys_[round - 2], a_), a_);
+    }
+    return cell;
+  }
+
  private:
   static constexpr std::uint32_t kRounds = 4;
 
@@ -64,6 +81,10 @@ class Permutation {
                                                    std::uint64_t range) {
     const auto sum = half + addend;
     return sum >= range ? sum - range : sum;
+  }
+  [[nodiscard]] static constexpr std::uint64_t subtract(std::uint64_t half, std::uint64_t taken,
+                                                        std::uint64_t range) {
+    return half >= taken ? half - taken : half + range - taken;
   }
 
   std::uint64_t a_;  // up to 2^32 each

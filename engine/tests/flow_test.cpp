@@ -72,6 +72,23 @@ TEST(Permutation, IsABijectionOnEverySmallDomain) {
   }
 }
 
+TEST(Permutation, IsInvertedExactlyUpToTheLargestDomains) {
+  for (std::uint32_t a = 1; a <= 12; ++a) {
+    const Permutation small(a, 13 - a, a);
+    for (std::uint64_t rank = 0; rank < a * (13U - a); ++rank) {
+      ASSERT_EQ(small.rank_of(small.at(rank)), rank);
+    }
+  }
+  for (const std::uint64_t a : {1ULL << 8U, 64512ULL, (1ULL << 20U) - 3, 1ULL << 32U}) {
+    const auto b = (1ULL << 40U) / a;
+    const Permutation large(a, b, a);
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+      const auto rank = i < 1000 ? a * b - 1 - i : mix(i) % (a * b);
+      ASSERT_EQ(large.rank_of(large.at(rank)), rank) << a << " x " << b;
+    }
+  }
+}
+
 TEST(Permutation, ScattersNeighbours) {
   const Permutation permutation(64512, 49151, 1);
   std::array<int, 16> sixteenths{};
@@ -126,6 +143,30 @@ TEST(Flow, EnumeratesAddressesWithPorts) {
     seen.insert({values.source_port, values.destination_port, values.source_field});
   }
   EXPECT_EQ(seen.size(), 210U);
+}
+
+TEST(Flow, TellsTheOrdinalOfWhatItEnumerated) {
+  using enum spec::Selection;
+  constexpr Shape kShape{.addresses_vary = true, .enumerated = true};
+  for (const auto order : {kEnumerateIncreasing, kEnumerateDecreasing, kEnumeratePseudorandom}) {
+    auto traffic = port_traffic(order);
+    traffic.departure.source.field_byte = 2;
+    traffic.source_field = {kIncreasing, 5, 7};
+    traffic.departure.destination.field_byte = 2;
+    traffic.destination_field = {kIncreasing, 0, 4};
+    const Flow flow(traffic, 5);
+    for (std::uint64_t i = 0; i < flow.combinations(); ++i) {
+      ASSERT_EQ(flow.ordinal_of(flow.at<kShape>(i)), i);
+    }
+    auto foreign = flow.at<kShape>(0);
+    foreign.source_field = 8;
+    EXPECT_FALSE(flow.ordinal_of(foreign));
+    foreign = flow.at<kShape>(0);
+    foreign.destination_port = 19;
+    EXPECT_FALSE(flow.ordinal_of(foreign));
+  }
+  const Flow independent(port_traffic(kIndependent), 5);
+  EXPECT_FALSE(independent.ordinal_of(independent.at<Shape{}>(0)));
 }
 
 TEST(Flow, RepeatsFromTheSeedAndDiffersWithIt) {
