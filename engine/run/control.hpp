@@ -32,10 +32,16 @@ class Control {
   }
   [[nodiscard]] bool over(Ticks now) const {
     return now >= deadline_.load(std::memory_order_relaxed) ||
-           cancelled_.load(std::memory_order_relaxed);
+           cancelled_.load(std::memory_order_relaxed) ||
+           ended_at_.load(std::memory_order_relaxed) != 0;
   }
+  // A receiver's word that nothing more is to be learned: no drain.
+  void end_early(Ticks now) { ended_at_.store(now); }
+  [[nodiscard]] bool ended_early() const { return ended_at_.load() != 0; }
+
   [[nodiscard]] bool draining() const { return deadline_.load() != kNever; }
-  [[nodiscard]] Ticks deadline() const { return deadline_.load(); }
+  // When it was over.
+  [[nodiscard]] Ticks end() const { return ended_early() ? ended_at_.load() : deadline_.load(); }
 
  private:
   Ticks drain_;
@@ -45,6 +51,7 @@ class Control {
   std::atomic<Ticks> start_{0};
   std::atomic<Ticks> latest_{0};
   std::atomic<Ticks> deadline_{kNever};
+  std::atomic<Ticks> ended_at_{0};
 };
 
 }  // namespace natxy::run

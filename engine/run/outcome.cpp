@@ -9,20 +9,20 @@ constexpr const char* kDelayDefinition =
     "from just before the send call to just after the receive call, at burst granularity "
     "(RFC 1242 3.8 store and forward, plus the send call at most: see send_call)";
 
-template <unsigned kPrecision>
-spec::Distribution distribution(const Histogram<kPrecision>& histogram, TickRate ticks) {
-  const auto ns = [ticks](auto value) { return ticks.to_ns(static_cast<double>(value)); };
-  spec::Distribution told{.count = histogram.count(),
-                          .min_ns = ns(histogram.min()),
-                          .max_ns = ns(histogram.max()),
-                          .mean_ns = ns(histogram.mean()),
-                          .p50_ns = ns(histogram.percentile(0.5)),
-                          .p90_ns = ns(histogram.percentile(0.9)),
-                          .p99_ns = ns(histogram.percentile(0.99)),
-                          .p999_ns = ns(histogram.percentile(0.999)),
+spec::Distribution distribution(const Buckets& of, TickRate ticks) {
+  const auto ns = [ticks](double value) { return ticks.to_ns(value); };
+  spec::Distribution told{.count = of.count(),
+                          .min_ns = ns(of.min),
+                          .max_ns = ns(of.max),
+                          .mean_ns = ns(of.mean),
+                          .p50_ns = ns(of.percentile(0.5)),
+                          .p90_ns = ns(of.percentile(0.9)),
+                          .p99_ns = ns(of.percentile(0.99)),
+                          .p999_ns = ns(of.percentile(0.999)),
                           .buckets = {}};
-  histogram.for_each(
-      [&](Ticks lower, std::uint64_t count) { told.buckets.emplace_back(ns(lower), count); });
+  for (const auto& [lower, upper, count] : of.list) {
+    told.buckets.push_back({.lower_ns = ns(lower), .upper_ns = ns(upper), .count = count});
+  }
   return told;
 }
 
@@ -40,8 +40,16 @@ spec::Misdelivered misdelivered(const KindTally& tally) {
           .hop_limit = of(kHopLimit)};
 }
 
+std::optional<spec::DelayVariation> variation(const KindTally& tally, std::uint64_t sent,
+                                              TickRate ticks) {
+  if (!tally.variation) return std::nullopt;
+  const auto pairs = sent == 0 ? 0 : sent - 1;
+  return spec::DelayVariation{.undefined = pairs - tally.variation->recorded(),
+                              .distribution = distribution(tally.variation->buckets(), ticks)};
+}
+
 spec::KindCounters counters(const StreamReport& stream, std::size_t kind, TickRate ticks) {
-  const auto& tally = stream.receiver.kinds[kind];
+  const auto& tally = stream.receiver->kinds[kind];
   const auto sent = stream.sender.sent[kind];
   return {.sent = sent,
           .received = tally.received,
@@ -52,11 +60,38 @@ spec::KindCounters counters(const StreamReport& stream, std::size_t kind, TickRa
           .misdelivered = misdelivered(tally),
           .hop_limit = tally.received > 0 ? tally.hop_limit : std::uint8_t{0},
           .negative_delays = tally.negative_delays,
-          .delay = distribution(tally.delay, ticks)};
+          .delay = distribution(tally.delay.buckets(), ticks),
+          .ipdv = variation(tally, sent, ticks)};
+}
+
+spec::TagCounters tags(const StreamReport& stream, TickRate ticks) {
+  const auto& delays = *stream.receiver->tags;
+  return {.sent = stream.tags,
+          .received = delays.recorded(),
+          .lost = stream.tags - delays.recorded(),
+          .delay = distribution(delays.buckets(), ticks)};
+}
+
+std::optional<spec::Losses> losses(const StreamReport& stream, TickRate ticks) {
+  const auto& runs = stream.losses;
+  if (runs.count == 0) return std::nullopt;
+  const auto& schedule = stream.plan->schedule;
+  const auto due_ns = [&](std::uint64_t number) {
+    const auto due = number < schedule.frames() ? schedule.due(number) : schedule.end();
+    return ticks.to_ns(static_cast<double>(due));
+  };
+  return spec::Losses{.frames = runs.count,
+                      .first_number = runs.first,
+                      .last_number = runs.last,
+                      .first_due_ns = due_ns(runs.first),
+                      .last_due_ns = due_ns(runs.last),
+                      .longest_run = runs.longest,
+                      .longest_run_from_ns = due_ns(runs.longest_first),
+                      .longest_run_until_ns = due_ns(runs.longest_first + runs.longest)};
 }
 
 spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& phase,
-                                 Ticks trial_start, TickRate ticks) {
+                                 Ticks phase_start, Ticks trial_start, TickRate ticks) {
   const auto& sender = report.sender;
   const auto sent_any = sender.first_departure != kNever;
   const auto ns = [ticks](Ticks value) { return ticks.to_ns(static_cast<double>(value)); };
@@ -69,9 +104,16 @@ spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& 
       .largest_burst = sender.largest_burst,
       .sending_ns = sent_any ? ns(sender.last_departure - sender.first_departure) : 0,
       .first_departure_ns = sent_any ? ns(sender.first_departure - trial_start) : 0,
-      .lateness = distribution(sender.lateness, ticks),
-      .send_call = distribution(sender.send_call, ticks),
-      .kinds = {}};
+      .lateness = distribution(sender.lateness.buckets(), ticks),
+      .send_call = distribution(sender.send_call.buckets(), ticks),
+      .kinds = {},
+      .losses = losses(report, ticks)};
+  const auto& silence = report.receiver->silence;
+  if (silence.until > silence.from) {
+    result.silence = {.from_ns = ns(silence.from - phase_start),
+                      .until_ns = ns(silence.until - phase_start)};
+  }
+  if (report.receiver->tags) result.tags = tags(report, ticks);
   for (std::size_t kind = 0; kind < 2; ++kind) {
     if (report.plan->mix.count(static_cast<spec::Kind>(kind), 1ULL << 39U) > 0) {
       result.kinds[kind] = counters(report, kind, ticks);
@@ -104,7 +146,7 @@ spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickR
                           .kernel_rx_dropped = moved.kernel_rx_dropped,
                           .tolerable_poll_gap_ns = tolerable_gap_ns(measure, side)};
   for (const auto& phase : measure.phases) {
-    const auto& receiver = phase.ports[index];
+    const auto& receiver = *phase.ports[index];
     result.foreign += receiver.foreign;
     result.neighbour += receiver.neighbour;
     result.worst_poll_gap_ns = std::max(result.worst_poll_gap_ns,
@@ -137,7 +179,7 @@ std::string hex(const std::vector<std::uint8_t>& octets) {
 
 void append_faults(const PhaseReport& phase, spec::TrialResult& result) {
   for (std::size_t side = 0; side < 2; ++side) {
-    for (const auto& [defect, octets] : phase.ports[side].examples) {
+    for (const auto& [defect, octets] : phase.ports[side]->examples) {
       result.faults.push_back({.side = static_cast<spec::Side>(side),
                                .reason = words(defect),
                                .frame_hex = hex(octets)});
@@ -145,12 +187,12 @@ void append_faults(const PhaseReport& phase, spec::TrialResult& result) {
   }
 }
 
-void judge_sending(const spec::StreamResult& stream, std::uint64_t tolerance_ns,
+void judge_sending(const spec::StreamResult& stream, std::uint64_t tolerance_ns, bool ended_early,
                    std::vector<std::string>& reasons) {
   const auto who = words(stream.direction) + ": ";
   std::uint64_t sent = 0;
   for (const auto& kind : stream.kinds) sent += kind ? kind->sent : 0;
-  if (sent < stream.due) {
+  if (sent < stream.due && !ended_early) {
     reasons.push_back(who + "the port took only " + std::to_string(sent) + " of " +
                       std::to_string(stream.due) + " frames");
   }
@@ -187,12 +229,16 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
                            .nonce = spec.nonce,
                            .preparation_ns = ns(trial_start - measure.requested),
                            .duration_ns = ns(measure.phases.back().end - trial_start),
-                           .delay_definition = kDelayDefinition};
+                           .delay_definition = kDelayDefinition,
+                           .delay_clock = "tsc"};
   for (std::size_t i = 0; i < measure.phases.size(); ++i) {
     const auto& phase = measure.phases[i];
+    result.ended_early |= phase.ended_early;
     for (const auto& stream : phase.streams) {
-      result.streams.push_back(stream_result(stream, spec.phases[i], trial_start, ticks));
-      judge_sending(result.streams.back(), spec.lateness_tolerance_ns, result.invalid_reasons);
+      result.streams.push_back(
+          stream_result(stream, spec.phases[i], phase.start, trial_start, ticks));
+      judge_sending(result.streams.back(), spec.lateness_tolerance_ns, phase.ended_early,
+                    result.invalid_reasons);
     }
     append_workers(phase, ticks, result);
     append_faults(phase, result);

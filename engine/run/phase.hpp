@@ -21,7 +21,9 @@ namespace natxy::run {
 struct StreamReport {
   const StreamPlan* plan = nullptr;
   SenderReport sender;  // of all senders of the direction
-  ReceiverReport receiver;
+  std::shared_ptr<const ReceiverReport> receiver;
+  LossRuns losses;
+  std::uint64_t tags = 0;  // sent
 };
 
 struct WorkerSummary {
@@ -32,16 +34,22 @@ struct WorkerSummary {
 
 struct PhaseReport {
   std::vector<StreamReport> streams;
-  std::array<ReceiverReport, 2> ports;  // by Side; a stream's receiver again, or a silent port's
+  // By Side; a stream's receiver again, or a silent port's.
+  std::array<std::shared_ptr<const ReceiverReport>, 2> ports;
   std::vector<WorkerSummary> workers;
   Ticks start = 0;
   Ticks end = 0;
+  bool ended_early = false;
 };
 
 struct PhaseSetup {
   Ticks drain = 0;
   Ticks frame_timeout = kNever;
   bool realtime = false;
+  std::optional<Ticks> tags_after;  // if frames are tagged
+  std::uint64_t tags = 0;
+  bool variation = false;
+  Ticks early_end = kNever;
   // Hop limits on arrival by direction and kind, 0 where unknown.
   std::array<std::array<std::uint8_t, 2>, 2> hop_limits{};
 };
@@ -105,14 +113,21 @@ class Phase {
 
   // After join().
   [[nodiscard]] PhaseReport report() const {
-    PhaseReport report{.start = control_.start(), .end = control_.deadline()};
-    for (std::size_t side = 0; side < 2; ++side) report.ports[side] = receivers_[side]->report();
+    PhaseReport report{
+        .start = control_.start(), .end = control_.end(), .ended_early = control_.ended_early()};
+    for (std::size_t side = 0; side < 2; ++side) {
+      report.ports[side] = std::make_shared<const ReceiverReport>(receivers_[side]->report());
+    }
     for (const auto& plan : plans_) {
       StreamReport stream{.plan = &plan};
       for (const auto& [direction, sender] : senders_) {
         if (direction == plan.direction) merge(stream.sender, sender->report());
       }
-      stream.receiver = report.ports[static_cast<std::size_t>(plan.to())];
+      const auto to = static_cast<std::size_t>(plan.to());
+      const auto sent = stream.sender.sent[0] + stream.sender.sent[1];
+      stream.receiver = report.ports[to];
+      stream.losses = receivers_[to]->losses(sent);
+      if (const auto tags = tags_of(plan)) stream.tags = tags->among(sent);
       report.streams.push_back(std::move(stream));
     }
     for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -157,9 +172,14 @@ class Phase {
 
   void make_receiver(spec::Side side) {
     const auto* plan = arriving_at(side);
-    ReceiverSetup setup{.tag = plans_.front().tag, .frame_timeout = setup_.frame_timeout};
+    ReceiverSetup setup{.tag = plans_.front().tag,
+                        .frame_timeout = setup_.frame_timeout,
+                        .early_end = setup_.early_end,
+                        .control = &control_};
     if (plan != nullptr) {
       setup.window = window_of(*plan);
+      setup.tags = tags_of(*plan);
+      setup.variation = setup_.variation;
       setup.hop_limits = setup_.hop_limits[static_cast<std::size_t>(plan->direction)];
       for (const auto& tasks : tasks_) {
         for (const auto& sender : tasks.senders) {
@@ -169,6 +189,11 @@ class Phase {
     }
     receivers_[static_cast<std::size_t>(side)] =
         std::make_unique<TaskReceiver>(plan, setup, device_.rx_queue(side));
+  }
+
+  [[nodiscard]] std::optional<TagPlan> tags_of(const StreamPlan& plan) const {
+    if (!setup_.tags_after) return std::nullopt;
+    return TagPlan(plan.schedule, *setup_.tags_after, setup_.tags);
   }
 
   // Frames that leave within a drain and a second: what comes later than that is late anyway.

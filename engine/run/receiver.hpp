@@ -9,11 +9,15 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "run/clock.hpp"
-#include "run/histogram.hpp"
+#include "run/control.hpp"
+#include "run/delay_histogram.hpp"
+#include "run/delay_variation.hpp"
 #include "run/stream_plan.hpp"
+#include "run/tag_plan.hpp"
 #include "run/window.hpp"
 
 namespace natxy::run {
@@ -26,7 +30,14 @@ struct KindTally {
   std::uint64_t negative_delays = 0;
   std::array<std::uint64_t, 8> defects{};  // by frame::Defect
   std::uint8_t hop_limit = 0;              // what arrivals must have; 0: the first one tells
-  Histogram<10> delay;                     // 0.1 % (measurements: PDV's error)
+  DelayHistogram delay;
+  std::optional<DelayVariation> variation;  // if it was asked for
+};
+
+// The longest time between two receive calls that found frames of the stream.
+struct Silence {
+  Ticks from = 0;
+  Ticks until = 0;
 };
 
 struct FaultExample {
@@ -40,6 +51,8 @@ struct ReceiverReport {
   std::uint64_t neighbour = 0;
   Ticks worst_poll_gap = 0;  // before a poll that found frames
   std::vector<FaultExample> examples;
+  std::optional<DelayHistogram> tags;  // the tagged frames' delays, if they were asked for
+  Silence silence;
 };
 
 struct ReceiverSetup {
@@ -48,6 +61,10 @@ struct ReceiverSetup {
   std::uint64_t window = 0;  // numbers; see Window
   unsigned senders = 1;      // order is judged within each one's share
   std::array<std::uint8_t, 2> hop_limits{};
+  std::optional<TagPlan> tags;
+  bool variation = false;
+  Ticks early_end = kNever;  // a frame that left longer ago and has not come is lost for certain
+  Control* control = nullptr;
 };
 
 template <flow::Shape kShape, class Clock, class Queue>
@@ -64,13 +81,17 @@ class Receiver {
                   std::vector<std::uint64_t>(setup.senders, 0)} {
     for (std::size_t kind = 0; kind < 2; ++kind) {
       report_.kinds[kind].hop_limit = setup.hop_limits[kind];
+      if (setup.variation) report_.kinds[kind].variation.emplace();
     }
+    if (setup.tags) report_.tags.emplace();
     report_.examples.reserve(kMaxExamples);
   }
 
   void begin(Ticks start) {
     start_ = start;
     last_poll_ = start;
+    last_arrival_ = start;
+    next_look_ = setup_.early_end == kNever ? kNever : start + setup_.early_end;
   }
 
   // True if there were frames.
@@ -78,6 +99,8 @@ class Receiver {
     const auto n = queue_->receive(frames_.data(), kMaxReceive);
     const auto gap = now - last_poll_;
     last_poll_ = now;
+    if (now >= next_look_) [[unlikely]]
+      look_for_loss(now);
     if (n == 0) return false;
     if (now > start_) report_.worst_poll_gap = std::max(report_.worst_poll_gap, gap);
     take_all(n, Clock::now());
@@ -85,12 +108,15 @@ class Receiver {
   }
 
   [[nodiscard]] const ReceiverReport& report() const { return report_; }
+  // What never came of the first `frames` frames of the stream.
+  [[nodiscard]] LossRuns losses(std::uint64_t frames) const { return window_.losses(frames); }
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr unsigned kMaxReceive = flow::kMaxLot;
   static constexpr unsigned kAhead = 4;
   static constexpr std::size_t kMaxExamples = 8;
+  static constexpr Ticks kLooks = 64;  // within the time that a frame may be missing
 
   void take_all(unsigned n, Ticks arrived) {
     for (unsigned i = 0; i < std::min(n, kAhead); ++i) Queue::prefetch(frames_[i]);
@@ -235,7 +261,38 @@ class Receiver {
     if (accepted_ == 0) return;
     tally.received += accepted_;
     tally.delay.record(delays.data(), accepted_);
+    if (arrived - last_arrival_ > report_.silence.until - report_.silence.from) [[unlikely]]
+      report_.silence = {.from = last_arrival_, .until = arrived};
+    last_arrival_ = arrived;
+    if (setup_.tags) record_tags(delays);
+    if (tally.variation) record_variation(delays, *tally.variation);
     judge_order(tally);
+  }
+
+  [[gnu::noinline]] void record_tags(const std::array<Ticks, kMaxReceive>& delays) {
+    std::array<Ticks, kMaxReceive> tagged;
+    unsigned n = 0;
+    for (unsigned i = 0; i < accepted_; ++i) {
+      if (setup_.tags->holds(numbers_[i])) tagged[n++] = delays[i];
+    }
+    if (n > 0) report_.tags->record(tagged.data(), n);
+  }
+
+  [[gnu::noinline]] void record_variation(const std::array<Ticks, kMaxReceive>& delays,
+                                          DelayVariation& variation) {
+    if (!plan_->mix.mixed()) return variation.record(numbers_.data(), delays.data(), accepted_);
+    std::array<std::uint64_t, kMaxReceive> ordinals;
+    for (unsigned i = 0; i < accepted_; ++i) ordinals[i] = plan_->mix.at(numbers_[i]).ordinal;
+    variation.record(ordinals.data(), delays.data(), accepted_);
+  }
+
+  [[gnu::noinline]] void look_for_loss(Ticks now) {
+    next_look_ = now + setup_.early_end / kLooks + 1;
+    if (plan_ == nullptr) return;
+    const auto oldest = window_.first_missing();
+    if (oldest >= plan_->schedule.frames()) return;
+    const auto left = start_ + plan_->schedule.due(oldest);
+    if (now > left && now - left > setup_.early_end) setup_.control->end_early(now);
   }
 
   [[gnu::noinline]] void drop_late(std::array<Ticks, kMaxReceive>& delays, KindTally& tally) {
@@ -287,6 +344,8 @@ class Receiver {
   unsigned accepted_ = 0;
   Ticks start_ = 0;
   Ticks last_poll_ = 0;
+  Ticks last_arrival_ = 0;
+  Ticks next_look_ = kNever;
   ReceiverReport report_;
   alignas(64) std::atomic<std::uint64_t> progress_{0};
 };

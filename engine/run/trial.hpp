@@ -66,6 +66,7 @@ class TrialRunner {
       fill(plans[i]);
       measure.phases.push_back(run_phase(plans[i], setup, told, cancelled));
       stop_if(cancelled);
+      if (measure.phases.back().ended_early) break;
       if (i + 1 < plans.size()) wait(spec.phases[i].gap_ns, told, cancelled);
     }
     for (std::size_t side = 0; side < 2; ++side) {
@@ -144,7 +145,16 @@ class TrialRunner {
                      .frame_timeout = spec.frame_timeout_ns == 0
                                           ? kNever
                                           : device_.ticks().from_ns(spec.frame_timeout_ns),
-                     .realtime = spec.realtime};
+                     .realtime = spec.realtime,
+                     .variation = spec.recording.ipdv};
+    if (const auto& tags = spec.recording.tags) {
+      setup.tags_after = device_.ticks().from_ns(tags->after_ns);
+      setup.tags = tags->count;
+    }
+    // A frame may leave as late as is tolerated and still come in time.
+    if (spec.early_end_ns > 0) {
+      setup.early_end = device_.ticks().from_ns(spec.early_end_ns + spec.lateness_tolerance_ns);
+    }
     for (const auto& plan : plans) {
       for (std::size_t kind = 0; kind < 2; ++kind) {
         setup.hop_limits[static_cast<std::size_t>(plan.direction)][kind] =

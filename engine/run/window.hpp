@@ -1,11 +1,14 @@
 // Which numbers have arrived: a bitmap over the newest numbers, so that memory depends on rate and
-// timeout and not on the trial's length.
+// timeout and not on the trial's length. What leaves it without having come is told to LossRuns.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "run/loss_runs.hpp"
 
 namespace natxy::run {
 
@@ -39,19 +42,67 @@ class Window {
   }
   [[nodiscard]] std::uint64_t capacity() const { return (words_.size() - 1) * 64 + 1; }
 
+  // What never came of the numbers 0 .. frames - 1.
+  [[nodiscard]] LossRuns losses(std::uint64_t frames) const {
+    auto found = losses_;
+    const auto words = entered();
+    for (auto word = gone(); word < words; ++word) {
+      if (word * 64 < frames) found.word(word * 64, words_[word & mask_], frames);
+    }
+    if (words * 64 < frames) found.missing(words * 64, frames - words * 64);
+    return found;
+  }
+
+  // The smallest number that has not come; asked again and again it looks at each word once.
+  [[nodiscard]] std::uint64_t first_missing() {
+    if (losses_.count > 0) return losses_.first;
+    settled_ = std::max(settled_, gone());
+    const auto words = entered();
+    while (settled_ < words && words_[settled_ & mask_] == ~std::uint64_t{0}) ++settled_;
+    if (settled_ == words) return words * 64;
+    return settled_ * 64 + static_cast<unsigned>(std::countr_one(words_[settled_ & mask_]));
+  }
+
  private:
+  // Words are counted from number 0: `entered` have been in the window, `gone` of them have left.
+  [[nodiscard]] std::uint64_t entered() const { return (end_ + 63) / 64; }
+  [[nodiscard]] std::uint64_t gone() const {
+    const auto words = entered();
+    return words > words_.size() ? words - words_.size() : 0;
+  }
+
   // Clears what the words that come into the window held of numbers long gone.
   void extend(std::uint64_t number) {
     const auto last = number / 64;
-    auto word = end_ == 0 ? 0 : (end_ - 1) / 64 + 1;
-    if (last >= words_.size() && word < last - words_.size() + 1) word = last - words_.size() + 1;
-    for (; word <= last; ++word) words_[word & mask_] = 0;
+    auto word = entered();
+    if (last >= word + words_.size()) [[unlikely]]
+      word = leap(word, last);
+    for (; word <= last; ++word) {
+      auto& bits = words_[word & mask_];
+      if (word >= words_.size() && bits != ~std::uint64_t{0}) [[unlikely]]
+        losses_.word((word - words_.size()) * 64, bits);
+      bits = 0;
+    }
     end_ = number + 1;
+  }
+  // All that is in the window leaves it, and so does what was never in it; the first word of the
+  // new window.
+  [[gnu::noinline]] std::uint64_t leap(std::uint64_t entered, std::uint64_t last) {
+    const auto size = words_.size();
+    for (auto word = entered > size ? entered - size : 0; word < entered; ++word) {
+      losses_.word(word * 64, words_[word & mask_]);
+    }
+    const auto begin = last - size + 1;
+    losses_.missing(entered * 64, (begin - entered) * 64);
+    for (auto& bits : words_) bits = ~std::uint64_t{0};  // told already
+    return begin;
   }
 
   std::vector<std::uint64_t> words_;
   std::uint64_t mask_;
-  std::uint64_t end_ = 0;  // the newest number + 1
+  std::uint64_t end_ = 0;      // the newest number + 1
+  std::uint64_t settled_ = 0;  // words before it have come whole, or are lost
+  LossRuns losses_;
 };
 
 }  // namespace natxy::run

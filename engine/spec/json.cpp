@@ -64,6 +64,10 @@ std::uint64_t nanoseconds(const Value& value) {
   return value.integer<std::uint64_t>(0, kMaxTrialNs);
 }
 
+bool flag(Object& object, const std::string& name) {
+  return object.optional(name, [](const Value& of) { return of.boolean(); }).value_or(false);
+}
+
 AddressPattern pattern(const Value& value, IpVersion version) {
   const auto offset = [](const Value& of) { return of.integer<std::uint8_t>(0, 15); };
   Object object(value);
@@ -115,9 +119,7 @@ Traffic traffic(const Value& value) {
   traffic.networks = object["networks"].integer<std::uint16_t>(1, 256);
   traffic.hop_limit_drop = object.optional(
       "hop_limit_drop", [](const Value& drop) { return drop.integer<std::uint8_t>(0, 254); });
-  traffic.avoid_zero_checksum =
-      object.optional("avoid_zero_checksum", [](const Value& avoid) { return avoid.boolean(); })
-          .value_or(false);
+  traffic.avoid_zero_checksum = flag(object, "avoid_zero_checksum");
   object.close();
   return traffic;
 }
@@ -196,6 +198,23 @@ WarmUp warm_up(const Value& value) {
   return warm_up;
 }
 
+Tags tags(const Value& value) {
+  Object object(value);
+  const Tags tags{.after_ns = nanoseconds(object["after_ns"]),
+                  .count = object["count"].integer<std::uint64_t>(1, kMaxFramesPerStream - 1)};
+  object.close();
+  return tags;
+}
+
+Recording recording(const Value& value) {
+  Object object(value);
+  const Recording recording{.tags = object.optional("tags", tags),
+                            .ipdv = flag(object, "ipdv"),
+                            .frames = flag(object, "frames")};
+  object.close();
+  return recording;
+}
+
 TrialSpec trial_spec(const Value& value) {
   Object object(value);
   TrialSpec spec;
@@ -205,7 +224,9 @@ TrialSpec trial_spec(const Value& value) {
   spec.drain_ns = nanoseconds(object["drain_ns"]);
   spec.frame_timeout_ns = nanoseconds(object["frame_timeout_ns"]);
   spec.lateness_tolerance_ns = nanoseconds(object["lateness_tolerance_ns"]);
+  spec.early_end_ns = object.optional("early_end_ns", nanoseconds).value_or(0);
   spec.realtime = object["realtime"].boolean();
+  spec.recording = object.optional("recording", recording).value_or(Recording{});
   spec.warm_up = warm_up(object["warm_up"]);
   spec.sides = sides(object["sides"]);
   spec.phases = object["phases"].list<Phase>(1, kMaxPhases, phase);
@@ -266,8 +287,8 @@ Json by_direction(const std::array<std::uint64_t, 2>& values) {
 
 Json json_of(const Distribution& of) {
   auto buckets = Json::array();
-  for (const auto& [lower_ns, count] : of.buckets) {
-    buckets.push_back(Json::array({lower_ns, count}));
+  for (const auto& [lower_ns, upper_ns, count] : of.buckets) {
+    buckets.push_back(Json::array({lower_ns, upper_ns, count}));
   }
   return {{"count", of.count},     {"min_ns", of.min_ns},   {"max_ns", of.max_ns},
           {"mean_ns", of.mean_ns}, {"p50_ns", of.p50_ns},   {"p90_ns", of.p90_ns},
@@ -280,6 +301,32 @@ Json json_of(const Misdelivered& of) {
           {"hop_limit", of.hop_limit}, {"total", of.total()}};
 }
 
+Json json_of(const DelayVariation& of) {
+  return {{"undefined", of.undefined}, {"distribution", json_of(of.distribution)}};
+}
+
+Json json_of(const TagCounters& of) {
+  return {{"sent", of.sent},
+          {"received", of.received},
+          {"lost", of.lost},
+          {"delay", json_of(of.delay)}};
+}
+
+Json json_of(const Losses& of) {
+  return {{"frames", of.frames},
+          {"first_number", of.first_number},
+          {"last_number", of.last_number},
+          {"first_due_ns", of.first_due_ns},
+          {"last_due_ns", of.last_due_ns},
+          {"longest_run", of.longest_run},
+          {"longest_run_from_ns", of.longest_run_from_ns},
+          {"longest_run_until_ns", of.longest_run_until_ns}};
+}
+
+Json json_of(const Silence& of) {
+  return {{"from_ns", of.from_ns}, {"until_ns", of.until_ns}};
+}
+
 Json json_of(const KindCounters& of) {
   return {{"sent", of.sent},
           {"received", of.received},
@@ -290,14 +337,19 @@ Json json_of(const KindCounters& of) {
           {"misdelivered", json_of(of.misdelivered)},
           {"hop_limit", of.hop_limit},
           {"negative_delays", of.negative_delays},
-          {"delay", json_of(of.delay)}};
+          {"delay", json_of(of.delay)},
+          {"ipdv", of.ipdv ? json_of(*of.ipdv) : Json()}};
+}
+
+template <typename Element>
+Json json_of(const std::optional<Element>& of) {
+  return of ? json_of(*of) : Json();
 }
 
 Json json_of(const StreamResult& of) {
   Json kinds;
   for (const auto& [name, kind] : kKinds) {
-    const auto& counters = of.kinds[static_cast<std::size_t>(kind)];
-    kinds[name] = counters ? json_of(*counters) : Json();
+    kinds[name] = json_of(of.kinds[static_cast<std::size_t>(kind)]);
   }
   return {{"phase", of.phase},
           {"direction", name_of(kDirections, of.direction)},
@@ -309,7 +361,10 @@ Json json_of(const StreamResult& of) {
           {"first_departure_ns", of.first_departure_ns},
           {"lateness", json_of(of.lateness)},
           {"send_call", json_of(of.send_call)},
-          {"kinds", std::move(kinds)}};
+          {"kinds", std::move(kinds)},
+          {"tags", json_of(of.tags)},
+          {"losses", json_of(of.losses)},
+          {"silence", json_of(of.silence)}};
 }
 
 Json json_of(const PortResult& of) {
@@ -321,6 +376,7 @@ Json json_of(const PortResult& of) {
           {"rx_no_buffer", of.rx_no_buffer},
           {"tx_errors", of.tx_errors},
           {"kernel_rx_dropped", of.kernel_rx_dropped},
+          {"records_lost", of.records_lost},
           {"worst_poll_gap_ns", of.worst_poll_gap_ns},
           {"tolerable_poll_gap_ns", of.tolerable_poll_gap_ns}};
 }
@@ -365,9 +421,11 @@ Json json_of(const TrialResult& of) {
           {"nonce", of.nonce},
           {"valid", of.valid},
           {"invalid_reasons", of.invalid_reasons},
+          {"ended_early", of.ended_early},
           {"preparation_ns", of.preparation_ns},
           {"duration_ns", of.duration_ns},
           {"delay_definition", of.delay_definition},
+          {"delay_clock", of.delay_clock},
           {"streams", json_of(of.streams)},
           {"ports", json_of(of.ports)},
           {"workers", json_of(of.workers)},

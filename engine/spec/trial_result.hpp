@@ -13,8 +13,14 @@
 
 namespace natxy::spec {
 
-// A distribution of durations in nanoseconds. Minimum and maximum are exact (to the clock); a
-// bucket holds how many values lay in [lower_ns, next bucket's lower_ns).
+struct DistributionBucket {
+  double lower_ns = 0;  // both included; equal where the values are known to the clock's tick
+  double upper_ns = 0;
+  std::uint64_t count = 0;
+};
+
+// A distribution of durations in nanoseconds. Minimum and maximum are exact (to the clock). A
+// delay's bucket is not wider than 2^-10 of its distance from the minimum, or one tick.
 struct Distribution {
   std::uint64_t count = 0;
   double min_ns = 0;
@@ -24,8 +30,7 @@ struct Distribution {
   double p90_ns = 0;
   double p99_ns = 0;
   double p999_ns = 0;
-  std::vector<std::pair<double, std::uint64_t>>
-      buckets;  // (lower_ns, count), ascending, none empty
+  std::vector<DistributionBucket> buckets;  // ascending, none empty
 };
 
 struct Misdelivered {           // by the first check that failed, in this order
@@ -41,6 +46,38 @@ struct Misdelivered {           // by the first check that failed, in this order
   }
 };
 
+// Tagged frames, of both kinds of traffic.
+struct TagCounters {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::uint64_t lost = 0;  // sent - received
+  Distribution delay;
+};
+
+// Frames that never came, by when they were due since the phase's start.
+struct Losses {
+  std::uint64_t frames = 0;
+  std::uint64_t first_number = 0;
+  std::uint64_t last_number = 0;
+  double first_due_ns = 0;
+  double last_due_ns = 0;
+  std::uint64_t longest_run = 0;  // frames, consecutive by number
+  double longest_run_from_ns = 0;
+  double longest_run_until_ns = 0;  // the due time of the first frame after it
+};
+
+// The longest time without an arrival, since the phase's start (RFC 6201's timestamp method).
+struct Silence {
+  double from_ns = 0;
+  double until_ns = 0;
+};
+
+// D(i) - D(i-1), signed; a pair of which a frame is missing is undefined (RFC 8219 7.3.2).
+struct DelayVariation {
+  std::uint64_t undefined = 0;
+  Distribution distribution;
+};
+
 // Of one kind of traffic in one direction of one phase.
 struct KindCounters {
   std::uint64_t sent =
@@ -54,6 +91,7 @@ struct KindCounters {
   std::uint8_t hop_limit = 0;         // seen on arrival; 0: none arrived
   std::uint64_t negative_delays = 0;  // set to 0
   Distribution delay;
+  std::optional<DelayVariation> ipdv;  // present if it was asked for
 };
 
 struct StreamResult {
@@ -70,6 +108,9 @@ struct StreamResult {
   Distribution
       send_call;  // duration of the port's send call: what a delay holds in excess, at most
   std::array<std::optional<KindCounters>, 2> kinds;  // by Kind; absent: the stream has none of it
+  std::optional<TagCounters> tags;                   // present if they were asked for
+  std::optional<Losses> losses;                      // absent: none was lost
+  Silence silence;
 };
 
 struct PortResult {
@@ -81,7 +122,8 @@ struct PortResult {
   std::uint64_t rx_no_buffer = 0;
   std::uint64_t tx_errors = 0;
   std::uint64_t kernel_rx_dropped =
-      0;  // of the network interface behind the port, where there is one
+      0;                           // of the network interface behind the port, where there is one
+  std::uint64_t records_lost = 0;  // frames' records for which there was no room
   double worst_poll_gap_ns = 0;
   double tolerable_poll_gap_ns = 0;  // what the port's ring holds at the trial's rate
 };
@@ -107,9 +149,11 @@ struct TrialResult {
   std::uint32_t nonce = 0;
   bool valid = true;
   std::vector<std::string> invalid_reasons;  // sentences
+  bool ended_early = false;                  // see TrialSpec::early_end_ns
   double preparation_ns = 0;  // request read to first frame due: neighbours, warm-up, templates
   double duration_ns = 0;     // first frame due to end of the last drain
   std::string delay_definition;
+  std::string delay_clock;  // of arrivals: "tsc"
   std::vector<StreamResult> streams;
   std::vector<PortResult> ports;
   std::vector<WorkerResult> workers;

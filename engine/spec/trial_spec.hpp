@@ -113,6 +113,19 @@ struct WarmUp {
   std::uint64_t timeout_ns = 5'000'000'000;
 };
 
+// Tagged frames, whose delays make the latency (RFC 8219 7.2): `count` of those due from after_ns
+// on, evenly spread; all of them where there are no more.
+struct Tags {
+  std::uint64_t after_ns = 0;  // since the phase's start
+  std::uint64_t count = 0;
+};
+
+struct Recording {  // beside counters and delays, in every stream
+  std::optional<Tags> tags;
+  bool ipdv = false;    // D(i) - D(i-1)
+  bool frames = false;  // every frame, to the pipe of --records-fd
+};
+
 struct TrialSpec {
   int version = kVersion;
   std::uint64_t seed = 0;
@@ -120,7 +133,11 @@ struct TrialSpec {
   std::uint64_t drain_ns = 2'000'000'000;
   std::uint64_t frame_timeout_ns = 0;  // 0: none; else frames that take longer count as late
   std::uint64_t lateness_tolerance_ns = 0;
+  // 0: none; else the trial ends as soon as a frame has certainly been missing for longer than
+  // this: what it lost by then says that it failed and nothing else.
+  std::uint64_t early_end_ns = 0;
   bool realtime = false;  // workers run under SCHED_FIFO during the trial
+  Recording recording;
   WarmUp warm_up;
   std::array<SideSpec, 2> sides;  // by Side; JSON: {"left": ..., "right": ...}
   std::vector<Phase> phases;

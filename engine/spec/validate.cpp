@@ -181,6 +181,36 @@ void check_phase(const TrialSpec& spec, const Phase& phase, const std::string& m
   }
 }
 
+// When the last frame is due, rounded up.
+std::uint64_t last_due_ns(const Stream& stream) {
+  std::uint64_t start = 0;
+  std::uint64_t last = 0;
+  for (auto segment : stream.segments) {
+    const auto whole = saturated(start + sending_ns(segment) + segment.pause_ns);
+    if (segment.frames > 0) {
+      --segment.frames;
+      last = saturated(start + sending_ns(segment));
+    }
+    start = whole;
+  }
+  return last;
+}
+
+// Tags that no frame could bear would make a latency of nothing.
+void check_tags(const TrialSpec& spec) {
+  if (!spec.recording.tags) return;
+  const auto after_ns = spec.recording.tags->after_ns;
+  for (const auto& phase : spec.phases) {
+    for (const auto& stream : phase.streams) {
+      const auto last_ns = last_due_ns(stream);
+      if (after_ns <= last_ns) continue;
+      throw SpecError(
+          "recording.tags.after_ns",
+          text(after_ns) + " is after the last frame, 0 to " + text(last_ns) + " is right");
+    }
+  }
+}
+
 }  // namespace
 
 // Each segment is below 2^40 frames and there are at most 64 of them: no overflow.
@@ -211,6 +241,7 @@ void validate(const TrialSpec& spec) {
   for (std::size_t i = 0; i < spec.phases.size(); ++i) {
     check_phase(spec, spec.phases[i], at("phases", i));
   }
+  check_tags(spec);
   if (duration_ns(spec) <= kMaxTrialNs) return;
   throw SpecError("phases", "the trial lasts longer than " + text(kMaxTrialNs) +
                                 " ns with drains and gaps, at most that is right");

@@ -40,11 +40,13 @@ TEST(Histogram, BucketsAreContiguousAndHoldTheirValues) {
   for (Ticks value = 0; value < 100'000; ++value) {
     Histogram<5> one;
     one.record(value);
-    one.for_each([&](Ticks lower, std::uint64_t count) {
-      EXPECT_LE(lower, value);
-      EXPECT_LE(value - lower, value / 32);
-      EXPECT_EQ(count, 1U);
-    });
+    const auto buckets = one.buckets();
+    ASSERT_EQ(buckets.list.size(), 1U);
+    const auto& [lower, upper, count] = buckets.list.front();
+    EXPECT_LE(lower, value);
+    EXPECT_GE(upper, value);
+    EXPECT_LE(upper - lower, value / 32);
+    EXPECT_EQ(count, 1U);
     if (value > 4096) value += value / 50;
   }
 }
@@ -59,10 +61,13 @@ TEST(Histogram, ALotIsTheSameAsEachValueForItself) {
     lots.record(values.data(), n);
     for (unsigned i = 0; i < n; ++i) each.record(values[i]);
   }
-  std::vector<std::pair<Ticks, std::uint64_t>> seen[2];
-  each.for_each([&](Ticks lower, std::uint64_t count) { seen[0].emplace_back(lower, count); });
-  lots.for_each([&](Ticks lower, std::uint64_t count) { seen[1].emplace_back(lower, count); });
-  EXPECT_EQ(seen[0], seen[1]);
+  const auto seen = each.buckets().list;
+  const auto together = lots.buckets().list;
+  ASSERT_EQ(seen.size(), together.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    EXPECT_EQ(seen[i].lower, together[i].lower);
+    EXPECT_EQ(seen[i].count, together[i].count);
+  }
   EXPECT_EQ(each.mean(), lots.mean());
   EXPECT_EQ(each.min(), lots.min());
   EXPECT_EQ(each.max(), lots.max());
@@ -120,6 +125,50 @@ TEST(Window, ForgetsNothingAtAFarFirstNumber) {
   EXPECT_EQ(window.mark(1'000'000), Window::Mark::kDuplicate);
   EXPECT_EQ(window.mark(999'999), Window::Mark::kNew);
   EXPECT_EQ(window.mark(0), Window::Mark::kTooOld);
+}
+
+// What never came, against a set, whatever leaves the window and however far the numbers leap.
+TEST(Window, TellsWhatNeverCame) {
+  std::mt19937_64 random(21);
+  for (int round = 0; round < 200; ++round) {
+    const std::uint64_t frames = 1 + random() % 5000;
+    Window window(random() % 2 == 0 ? 64 : 1000);
+    std::set<std::uint64_t> came;
+    for (std::uint64_t number = 0; number < frames;) {
+      const auto length = random() % (round % 3 == 0 ? 900 : 40);
+      for (std::uint64_t i = 0; i < length && number < frames; ++i, ++number) {
+        (void)window.mark(number);
+        came.insert(number);
+      }
+      number += random() % 5 == 0 ? random() % 400 : random() % 3;
+    }
+    LossRuns exact;
+    for (std::uint64_t number = 0; number < frames; ++number) {
+      if (!came.contains(number)) exact.missing(number, 1);
+    }
+    const auto found = window.losses(frames);
+    ASSERT_EQ(found.count, frames - came.size());
+    ASSERT_EQ(found.first, exact.first);
+    ASSERT_EQ(found.last, exact.last);
+    ASSERT_EQ(found.longest, exact.longest);
+    ASSERT_EQ(found.longest_first, exact.longest_first);
+    if (exact.count > 0) {
+      ASSERT_EQ(window.first_missing(), exact.first);
+    }
+  }
+}
+
+TEST(Window, FirstMissingMovesOnAsHolesAreFilled) {
+  Window window(1000);
+  EXPECT_EQ(window.first_missing(), 0U);
+  for (std::uint64_t number = 0; number < 300; ++number) {
+    if (number != 70 && number != 200) (void)window.mark(number);
+  }
+  EXPECT_EQ(window.first_missing(), 70U);
+  (void)window.mark(70);
+  EXPECT_EQ(window.first_missing(), 200U);
+  (void)window.mark(200);
+  EXPECT_GE(window.first_missing(), 300U);
 }
 
 }  // namespace

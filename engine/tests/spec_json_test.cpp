@@ -220,10 +220,10 @@ TEST(Events, ResultHasNullForAKindThatTheStreamHasNot) {
   result.streams.resize(1);
   result.streams[0].kinds[0].emplace();
   result.streams[0].kinds[0]->misdelivered = {.checksum = 2, .port = 1};
-  result.streams[0].kinds[0]->delay.buckets = {{0.5, 3}};
+  result.streams[0].kinds[0]->delay.buckets = {{0.5, 0.75, 3}};
   const auto line = result_event(9, result);
   EXPECT_NE(line.find(R"("background":null)"), std::string::npos) << line;
-  EXPECT_NE(line.find(R"("buckets":[[0.5,3]])"), std::string::npos) << line;
+  EXPECT_NE(line.find(R"("buckets":[[0.5,0.75,3]])"), std::string::npos) << line;
   EXPECT_NE(line.find(R"("total":3)"), std::string::npos) << line;
   EXPECT_EQ(line.find('\n'), std::string::npos);
 }

@@ -1,0 +1,46 @@
+// Numbers that never came, told in ascending order: how many, the first, the last, and the longest
+// run of consecutive ones.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace natxy::run {
+
+struct LossRuns {
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::uint64_t longest = 0;
+  std::uint64_t longest_first = 0;
+
+  // numbers from .. from + n - 1, above all told before.
+  void missing(std::uint64_t from, std::uint64_t n) {
+    if (n == 0) return;
+    if (count == 0) first = from;
+    if (count == 0 || from != last + 1) run_first_ = from;
+    count += n;
+    last = from + n - 1;
+    if (last - run_first_ + 1 > longest) {
+      longest = last - run_first_ + 1;
+      longest_first = run_first_;
+    }
+  }
+  // 64 numbers from `from` on, a bit for each that came; none of `end` or above counts.
+  void word(std::uint64_t from, std::uint64_t came, std::uint64_t end = ~std::uint64_t{0}) {
+    auto absent = ~came;
+    if (end - from < 64) absent &= (std::uint64_t{1} << (end - from)) - 1;
+    while (absent != 0) {
+      const auto begin = static_cast<unsigned>(std::countr_zero(absent));
+      const auto length = static_cast<unsigned>(std::countr_one(absent >> begin));
+      missing(from + begin, length);
+      if (begin + length >= 64) return;
+      absent &= ~std::uint64_t{0} << (begin + length);
+    }
+  }
+
+ private:
+  std::uint64_t run_first_ = 0;
+};
+
+}  // namespace natxy::run

@@ -1,0 +1,77 @@
+// Which frames are tagged for latency: a function of the number, evenly spread (RFC 8219 7.2).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "run/clock.hpp"
+#include "run/schedule.hpp"
+#include "spec/trial_spec.hpp"
+
+namespace natxy::run {
+
+// Tag k of `count` is frame first + floor(k * span / count), the quotient cut to 24 binary places,
+// of the span frames that are due from `after` on; where there are no more of those, each is one.
+class TagPlan {
+ public:
+  TagPlan() = default;
+  TagPlan(const Schedule& schedule, Ticks after, std::uint64_t count)
+      : first_(first_due(schedule, after)) {
+    const auto span = schedule.frames() - first_;
+    count_ = std::min(count, span);
+    if (count_ == 0) return;
+    step_ = static_cast<std::uint64_t>((Uint128{span} << kFraction) / count_);
+    density_ = static_cast<double>(count_) / static_cast<double>(span);
+  }
+
+  // No division: the tag before, at or after the estimate is it, or the number is none.
+  [[nodiscard]] bool holds(std::uint64_t number) const {
+    if (number < first_) return false;
+    const auto offset = number - first_;
+    const auto estimate = static_cast<std::uint64_t>(static_cast<double>(offset) * density_);
+    for (auto tag = estimate == 0 ? 0 : estimate - 1; tag <= estimate + 1; ++tag) {
+      if (tag < count_ && offset_of(tag) == offset) return true;
+    }
+    return false;
+  }
+  // How many of the first `frames` frames are tagged.
+  [[nodiscard]] std::uint64_t among(std::uint64_t frames) const {
+    std::uint64_t low = 0;
+    for (auto high = count_; low < high;) {
+      const auto middle = low + (high - low) / 2;
+      if (first_ + offset_of(middle) < frames) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+ private:
+  static constexpr unsigned kFraction = 24;
+
+  [[nodiscard]] std::uint64_t offset_of(std::uint64_t tag) const {
+    return static_cast<std::uint64_t>((Uint128{step_} * tag) >> kFraction);
+  }
+  // The smallest number that is due at `after` or later.
+  static std::uint64_t first_due(const Schedule& schedule, Ticks after) {
+    std::uint64_t low = 0;
+    for (auto high = schedule.frames(); low < high;) {
+      const auto middle = low + (high - low) / 2;
+      if (schedule.due(middle) < after) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  std::uint64_t first_ = 0;
+  std::uint64_t count_ = 0;
+  std::uint64_t step_ = 0;  // frames from tag to tag, in units of 2^-24
+  double density_ = 0;
+};
+
+}  // namespace natxy::run
