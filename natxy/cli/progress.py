@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -11,13 +12,15 @@ from rich.table import Table
 from rich.text import Text
 
 from natxy.model.event import Progress
-from natxy.model.throughput_result import Repetition
+from natxy.model.measurement import Figure
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.observer import Observer
-from natxy.report.numbers import rate, seconds_left
+from natxy.report.measurement_table import ARROWS
+from natxy.report.numbers import quantity, rate, seconds_left
 
 MARKS = {Verdict.PASS: "[green]●[/]", Verdict.FAIL: "[red]●[/]", Verdict.INVALID: "[yellow]○[/]"}
+FOUND_SHOWN = 5
 UNKNOWN_STEPS = 12.0  # of a search that has no trial yet
 
 
@@ -111,11 +114,10 @@ class SearchDisplay(Observer):
             self._say(self._plain_line(trial))
         self._draw()
 
-    def repetition_ended(self, repetition: Repetition) -> None:
-        bound = "≥ " if repetition.lower_bound else ""
-        self._found.append(bound + rate(repetition.rate_fps))
+    def repetition_ended(self, figures: Sequence[Figure]) -> None:
+        self._found.append(", ".join(_found(figure) for figure in figures if figure.primary))
         if not self._console.is_terminal:
-            self._say(f"repetition {self._repetition}/{self._repetitions}: {self._found[-1]} fps")
+            self._say(f"repetition {self._repetition}/{self._repetitions}: {self._found[-1]}")
         self._draw()
 
     def _plain_line(self, trial: TrialRecord) -> str:
@@ -143,5 +145,12 @@ class SearchDisplay(Observer):
         grid.add_row("trial", f"{self._stage} {self._share:.0%}" if self._stage else "")
         grid.add_row("verdicts", " ".join(MARKS[verdict] for verdict in self._verdicts))
         if self._found:
-            grid.add_row("found", ", ".join(self._found))
+            grid.add_row("found", "; ".join(self._found[-FOUND_SHOWN:]))
         self._live.update(Group(Text(self._title, style="bold"), grid), refresh=True)
+
+
+def _found(figure: Figure) -> str:
+    bound = "≥ " if any(figure.lower_bound) else ""
+    unit = " fps" if figure.unit == "fps" else ""
+    value = bound + quantity(figure.values[-1], figure.unit) + unit
+    return " ".join(word for word in (ARROWS[figure.direction], figure.name, value) if word)

@@ -89,7 +89,7 @@ def trial(
     with set_up(asked, source, dut_of(asked, source)) as setup:
         plan = TrialPlan(traffic=setup.traffic, timing=timing)
         number = nonce(chosen_seed, 0)
-        carried_out = given or plan.spec(rate_fps=rate or 0, seed=chosen_seed, nonce=number)
+        carried_out = given or plan.spec(load=rate or 0, seed=chosen_seed, nonce=number)
         outcome = run_trial(carried_out, setup.tester, setup.dut, StageDisplay())
         kept = provenance(setup, seed=outcome.result.seed, command=[repeat_command(chosen_seed)])
     if json_output:

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from natxy.model.base import Model
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import Directions
 from natxy.model.verdict import Limit
 
@@ -31,9 +32,12 @@ class ThroughputResult(Model):
     right_ip_version: int
     direction: Directions
     frame_size_bytes: int
+    n: int = 1
+    m: int = 1  # frame i is foreground iff i mod n < m
     duration_s: float
     drain_s: float
     settle_s: float
+    frame_timeout_s: float = 0.0  # 0: none; else a frame that takes longer is lost
     error: str  # as it was asked for
     error_fps: int
     maximum_fps: int | None
@@ -68,3 +72,34 @@ class ThroughputResult(Model):
     @property
     def worst_lateness_ns(self) -> float:
         return max((r.worst_lateness_ns for r in self.repetitions), default=0.0)
+
+    def measurement(self) -> Measurement:
+        """The same in the form that all procedures share."""
+        return Measurement(
+            procedure=self.record,
+            title="Throughput",
+            reference="RFC 2544 section 26.1",
+            conditions=Conditions(
+                **{
+                    name: getattr(self, name)
+                    for name in Conditions.model_fields
+                    if name in vars(self)
+                }
+            ),
+            departures=self.departures,
+            figures=(
+                Figure(
+                    name="throughput",
+                    unit="fps",
+                    values=tuple(float(rate_fps) for rate_fps in self.rates_fps),
+                    lower_bound=tuple(r.lower_bound for r in self.repetitions),
+                ),
+            ),
+            counts=TrialCounts(
+                trials=sum(repetition.trials for repetition in self.repetitions),
+                invalid_trials=self.invalid_trials,
+                misdelivered=self.misdelivered,
+                duplicated=self.duplicated,
+                worst_lateness_ns=self.worst_lateness_ns,
+            ),
+        )

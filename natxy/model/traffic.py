@@ -52,14 +52,18 @@ class TrafficPlan:
         """Refuses a testbed in which something is missing for its traffic, or does not fit."""
         for direction in self.testbed.traffic.directions:
             self._stream(direction, (Segment(frames=1, rate_fps=1, pause_ns=0),))
-        mtu_bytes = self.testbed.tester.mtu_bytes
-        largest = max(self.frame_size_on("left"), self.frame_size_on("right"))
-        if largest > mtu_bytes + ETHERNET_BYTES:
+        if not self.fits_mtu:
+            mtu_bytes = self.testbed.tester.mtu_bytes
             self.source.refuse(
                 ("traffic", "frame_size_bytes"),
                 f"{self.testbed.traffic.frame_size_bytes} does not fit the MTU of {mtu_bytes} "
                 f"octets, at most {mtu_bytes + ETHERNET_BYTES} is right",
             )
+
+    @property
+    def fits_mtu(self) -> bool:
+        largest = max(self.frame_size_on("left"), self.frame_size_on("right"))
+        return largest <= self.testbed.tester.mtu_bytes + ETHERNET_BYTES
 
     def frame_size_on(self, side: Side) -> int:
         """Octets of the largest frame on that side's link, FCS included."""

@@ -10,7 +10,11 @@ Count = Annotated[int, Between(0, 2**64 - 1)]
 
 
 class Distribution(Model):
-    """Durations; a bucket is (lower_ns, count) and reaches to the next bucket's lower_ns."""
+    """Durations; a bucket is (lower_ns, upper_ns, count), both bounds included.
+
+    Minimum and maximum are exact; a delay's bucket is not wider than 2^-10 of its distance from
+    the minimum, or than a tick of the clock.
+    """
 
     count: Count
     min_ns: float
@@ -20,7 +24,7 @@ class Distribution(Model):
     p90_ns: float
     p99_ns: float
     p999_ns: float
-    buckets: tuple[tuple[float, Count], ...]
+    buckets: tuple[tuple[float, float, Count], ...]
 
 
 class Misdelivered(Model):
@@ -36,6 +40,42 @@ class Misdelivered(Model):
     total: Count
 
 
+class TagCounters(Model):
+    """Tagged frames, of both kinds of traffic."""
+
+    sent: Count
+    received: Count
+    lost: Count
+    delay: Distribution
+
+
+class Losses(Model):
+    """Frames that never came, by when they were due since the phase's start."""
+
+    frames: Count
+    first_number: Count
+    last_number: Count
+    first_due_ns: float
+    last_due_ns: float
+    longest_run: Count  # frames, consecutive by number
+    longest_run_from_ns: float
+    longest_run_until_ns: float  # the due time of the first frame after it
+
+
+class Silence(Model):
+    """The longest time without an arrival, since the phase's start (RFC 6201)."""
+
+    from_ns: float
+    until_ns: float
+
+
+class DelayVariation(Model):
+    """D(i) - D(i-1), signed; undefined: pairs of which a frame is missing (RFC 8219 7.3.2)."""
+
+    undefined: Count
+    distribution: Distribution
+
+
 class KindCounters(Model):
     sent: Count
     received: Count  # each number once, right in every check, in time
@@ -47,6 +87,7 @@ class KindCounters(Model):
     hop_limit: Annotated[int, Between(0, 255)]  # seen on arrival; 0: none arrived
     negative_delays: Count
     delay: Distribution
+    ipdv: DelayVariation | None = None  # None: was not asked for
 
 
 class Kinds(Model):
@@ -66,6 +107,9 @@ class StreamResult(Model):
     lateness: Distribution
     send_call: Distribution
     kinds: Kinds
+    tags: TagCounters | None = None  # None: were not asked for
+    losses: Losses | None = None  # None: none was lost
+    silence: Silence
 
     def counters(self) -> Iterator[tuple[Kind, KindCounters]]:
         if self.kinds.foreground:
@@ -89,6 +133,7 @@ class PortResult(Model):
     rx_no_buffer: Count
     tx_errors: Count
     kernel_rx_dropped: Count
+    records_lost: Count
     worst_poll_gap_ns: float
     tolerable_poll_gap_ns: float
 
@@ -116,9 +161,11 @@ class TrialResult(Model):
     nonce: Count
     valid: bool
     invalid_reasons: tuple[str, ...]
+    ended_early: bool  # what was lost says that the trial failed and nothing else
     preparation_ns: float
     duration_ns: float
     delay_definition: str
+    delay_clock: str  # of arrivals
     streams: tuple[StreamResult, ...]
     ports: tuple[PortResult, ...]
     workers: tuple[WorkerResult, ...]
@@ -132,7 +179,7 @@ class TrialResult(Model):
     @property
     def passed(self) -> bool:
         """Received equals sent for each active direction and kind (RFC 2544 section 26.1)."""
-        return all(stream.passed for stream in self.streams)
+        return not self.ended_early and all(stream.passed for stream in self.streams)
 
     @property
     def sent(self) -> int:

@@ -224,6 +224,16 @@ class Stream(Model):
         return sum(segment.duration_ns for segment in self.segments)
 
     @property
+    def last_due_ns(self) -> int:
+        """When the last frame is due, rounded up."""
+        start_ns = last_ns = 0
+        for segment in self.segments:
+            if segment.frames:
+                last_ns = start_ns - (-(segment.frames - 1) * 10**9 // segment.rate_fps)
+            start_ns += segment.duration_ns
+        return last_ns
+
+    @property
     def leaves_from(self) -> Side:
         return "left" if self.direction == "forward" else "right"
 
@@ -270,14 +280,35 @@ class WarmUp(Model):
     timeout_ns: Nanoseconds
 
 
+class Tags(Model):
+    """Frames whose delays make the latency: `count` of those due from after_ns on, spread evenly."""
+
+    after_ns: Nanoseconds  # since the phase's start
+    count: Annotated[int, Between(1, MAX_FRAMES)]
+
+
+class Recording(Model):
+    """What is recorded of every stream beside counters and delays."""
+
+    tags: Tags | None = None
+    ipdv: bool = False  # D(i) - D(i-1)
+    frames: bool = False  # every frame, to the engine's --records-fd
+
+
+NO_RECORDING = Recording()
+
+
 class TrialSpec(Model):
     version: Annotated[int, Between(VERSION, VERSION)]
     seed: Annotated[int, Between(0, 2**64 - 1)]
     nonce: Annotated[int, Between(0, 2**32 - 1)]  # differs from trial to trial
     drain_ns: Nanoseconds
     frame_timeout_ns: Nanoseconds  # 0: none; else frames that take longer count as late
+    # 0: none; else the trial ends once a frame has certainly been missing for longer.
+    early_end_ns: Nanoseconds = 0
     lateness_tolerance_ns: Nanoseconds
     realtime: bool
+    recording: Recording = NO_RECORDING
     warm_up: WarmUp
     sides: Sides
     phases: Annotated[tuple[Phase, ...], Field(min_length=1, max_length=4)]
@@ -286,6 +317,7 @@ class TrialSpec(Model):
     def _can_be_carried_out(self) -> Self:
         for member, stream in self._streams():
             self._check_next_hops(member, stream)
+            self._check_tags(stream)
         if self.duration_ns > MAX_TRIAL_NS:
             refuse(
                 f"the trial lasts longer than {MAX_TRIAL_NS} ns with drains and gaps, "
@@ -310,6 +342,14 @@ class TrialSpec(Model):
                     "one of them is right",
                     member=f"sides.{stream.leaves_from}.next_hop",
                 )
+
+    def _check_tags(self, stream: Stream) -> None:
+        tags = self.recording.tags
+        if tags is not None and tags.after_ns > stream.last_due_ns:
+            refuse(
+                f"{tags.after_ns} is after the last frame, 0 to {stream.last_due_ns} is right",
+                member="recording.tags.after_ns",
+            )
 
     @property
     def duration_ns(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from natxy.model.event import Progress
-from natxy.model.throughput_result import Repetition
+from natxy.model.measurement import Figure
 from natxy.model.trial_record import TrialRecord
 
 
@@ -20,8 +20,8 @@ class Observer:
     def trial_ended(self, trial: TrialRecord) -> None:
         """Is called the moment it ended."""
 
-    def repetition_ended(self, repetition: Repetition) -> None:
-        """The search has ended."""
+    def repetition_ended(self, figures: Sequence[Figure]) -> None:
+        """What it has found: figures of one value each."""
 
 
 class Observers(Observer):
@@ -46,6 +46,6 @@ class Observers(Observer):
         for observer in self._observers:
             observer.trial_ended(trial)
 
-    def repetition_ended(self, repetition: Repetition) -> None:
+    def repetition_ended(self, figures: Sequence[Figure]) -> None:
         for observer in self._observers:
-            observer.repetition_ended(repetition)
+            observer.repetition_ended(figures)

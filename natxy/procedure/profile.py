@@ -23,15 +23,20 @@ QUICK = Profile(
 PROFILES = {"rfc": RFC, "quick": QUICK}
 
 
-def departures(timing: Timing) -> tuple[str, ...]:
-    """How a measurement departs from RFC 2544, value by value; empty: it does not."""
+def departures(
+    timing: Timing, right: Profile = RFC, *, repetitions: int | None = None
+) -> tuple[str, ...]:
+    """How a measurement departs from its RFC, value by value; empty: it does not."""
     asked = (
-        ("trials", timing.duration_s, RFC.timing.duration_s, "section 24"),
-        ("a drain", timing.drain_s, RFC.timing.drain_s, "section 23 d"),
-        ("a settle time", timing.settle_s, RFC.timing.settle_s, "section 23 e"),
+        ("trials", timing.duration_s, right.timing.duration_s, "section 24"),
+        ("a drain", timing.drain_s, right.timing.drain_s, "section 23 d"),
+        ("a settle time", timing.settle_s, right.timing.settle_s, "section 23 e"),
     )
-    return tuple(
+    said = [
         f"{what} of {float(has_s):g} s, not {float(right_s):g} s ({section})"
         for what, has_s, right_s, section in asked
         if has_s < right_s
-    )
+    ]
+    if repetitions is not None and repetitions < right.repetitions:
+        said.append(f"{repetitions} repetitions, not {right.repetitions}")
+    return tuple(said)

@@ -107,7 +107,7 @@ def _delay(
     """Of the worse direction, in a trial of its own that was valid."""
     rate_fps = max(1, found.rate_fps // DELAY_SHARE)
     for _ in range(DELAY_ATTEMPTS):
-        trial = trials.run(rate_fps=rate_fps, repetition=1, seed=repetition_seed(plan.seed, 2))
+        trial = trials.run(load=rate_fps, repetition=1, seed=repetition_seed(plan.seed, 2))
         if trial.verdict is not Verdict.INVALID:
             delays = [counters.delay for _, _, counters in trial.result.counters()]
             return max(d.p50_ns for d in delays), max(d.p999_ns for d in delays)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
+from natxy.model.measurement import Figure
 from natxy.model.throughput_result import Repetition, ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
@@ -55,8 +56,17 @@ def throughput(
         observer.repetition_started(number, plan.repetitions)
         search = _search(plan, maximum, repetitions)
         repetitions.append(_repetition(search, trials, number, maximum))
-        observer.repetition_ended(repetitions[-1])
+        observer.repetition_ended((_figure(repetitions[-1]),))
     return _result(plan, trials, maximum, repetitions)
+
+
+def _figure(repetition: Repetition) -> Figure:
+    return Figure(
+        name="throughput",
+        unit="fps",
+        values=(float(repetition.rate_fps),),
+        lower_bound=(repetition.lower_bound,),
+    )
 
 
 def _search(plan: ThroughputPlan, maximum: Maximum, done: Sequence[Repetition]) -> Bisection:
@@ -75,7 +85,7 @@ def _repetition(search: Bisection, trials: Trials, number: int, maximum: Maximum
     done: list[TrialRecord] = []
     while (rate_fps := search.next()) is not None:
         trials.observer.trial_started(rate_fps, search.bracket)
-        trial = trials.run(rate_fps=rate_fps, repetition=number, seed=seed)
+        trial = trials.run(load=rate_fps, repetition=number, seed=seed)
         search.tell(rate_fps, trial.verdict)
         done.append(trial)
         _check_hope(search, trial, HOPELESS_FPS)
@@ -119,9 +129,12 @@ def _result(
         right_ip_version=traffic.right_ip_version,
         direction=traffic.direction,
         frame_size_bytes=traffic.frame_size_bytes,
+        n=traffic.n,
+        m=traffic.m,
         duration_s=float(plan.timing.duration_s),
         drain_s=float(plan.timing.drain_s),
         settle_s=float(plan.timing.settle_s),
+        frame_timeout_s=float(plan.timing.frame_timeout_s),
         error=str(plan.error),
         error_fps=plan.error.at(max(repetition.rate_fps for repetition in repetitions)),
         maximum_fps=maximum.rate_fps,

@@ -1,20 +1,51 @@
 """One trial (RFC 2544 section 23): settle, reset, send, and judge."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 
 from natxy.dut.base import Dut
+from natxy.errors import TesterLimit
+from natxy.model.measurement import TrialCounts
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import VERSION, Phase, Segment, TrialSpec, WarmUp
+from natxy.model.trial_spec import (
+    NO_RECORDING,
+    VERSION,
+    Phase,
+    Recording,
+    Segment,
+    TrialSpec,
+    WarmUp,
+)
 from natxy.model.verdict import Verdict
 from natxy.procedure.observer import Observer
 from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import Timing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What a trial sends in each direction, and what is recorded beside loss and delay."""
+
+    segments: tuple[Segment, ...]
+    recording: Recording = NO_RECORDING
+    early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
+
+    @property
+    def rate_fps(self) -> int:
+        """The highest."""
+        return max(segment.rate_fps for segment in self.segments)
+
+
+def steady(rate_fps: int, duration_s: Fraction, recording: Recording = NO_RECORDING) -> Load:
+    """One rate from beginning to end."""
+    frames = frames_of(rate_fps, duration_s)
+    segment = Segment(frames=frames, rate_fps=rate_fps, pause_ns=0)
+    return Load(segments=(segment,), recording=recording)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +60,19 @@ class TrialPlan:
         asked = self.traffic.testbed.tester.realtime
         return asked == "on" or (asked == "auto" and self.timing.is_short)
 
-    def spec(self, *, rate_fps: int, seed: int, nonce: int) -> TrialSpec:
-        self.timing.check_rate("--rate", rate_fps)
+    def load(self, load: Load | int) -> Load:
+        if isinstance(load, Load):
+            return load
+        self.timing.check_rate("--rate", load)
+        return steady(load, self.timing.duration_s)
+
+    def spec(self, *, load: Load | int, seed: int, nonce: int) -> TrialSpec:
+        """A whole number is that rate, steadily for the plan's duration."""
+        load = self.load(load)
+        for segment in load.segments:
+            self.timing.check_rate("--rate", segment.rate_fps)
         tester = self.traffic.testbed.tester
-        frames = frames_of(rate_fps, self.timing.duration_s)
-        streams = self.traffic.streams((Segment(frames=frames, rate_fps=rate_fps, pause_ns=0),))
+        streams = self.traffic.streams(load.segments)
         return TrialSpec(
             version=VERSION,
             seed=seed,
@@ -44,6 +83,8 @@ class TrialPlan:
             realtime=self.realtime,
             warm_up=WarmUp(mode=tester.warm_up, timeout_ns=int(tester.warm_up_timeout_s * 10**9)),
             sides=self.traffic.sides(),
+            recording=load.recording,
+            early_end_ns=_ns(load.early_end_s),
             phases=(Phase(name="test", gap_ns=0, streams=streams),),
         )
 
@@ -65,39 +106,55 @@ def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer
 
 @dataclass(kw_only=True)
 class Trials:
-    """Runs the trials of a campaign one after another, numbers them and judges each."""
+    """Runs the trials of a measurement one after another, numbers them and judges each."""
 
     tester: ReadyTester
     dut: Dut
     timing: Timing
     campaign_seed: int
     observer: Observer
-    count: int = 0
+    counts: TrialCounts = field(default_factory=TrialCounts)
 
-    def run(self, *, rate_fps: int, repetition: int, seed: int) -> TrialRecord:
+    def run(self, *, load: Load | int, repetition: int, seed: int) -> TrialRecord:
         plan = TrialPlan(traffic=self.tester.traffic, timing=self.timing)
-        number = nonce(self.campaign_seed, self.count)
-        spec = plan.spec(rate_fps=rate_fps, seed=seed, nonce=number)
+        load = plan.load(load)
+        number = nonce(self.campaign_seed, self.counts.trials)
+        spec = plan.spec(load=load, seed=seed, nonce=number)
         self._prepare()
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         outcome = run_trial(spec, self.tester, self.dut, self.observer)
-        self.count += 1
         trial = TrialRecord(
-            number=self.count,
+            number=self.counts.trials + 1,
             repetition=repetition,
-            rate_fps=rate_fps,
+            rate_fps=load.rate_fps,
             started=started,
             verdict=outcome.verdict,
             invalid_reasons=outcome.invalid_reasons,
             result=outcome.result,
         )
+        self.counts = self.counts.plus(trial)
         self.observer.trial_ended(trial)
         return trial
+
+    def run_valid(
+        self, *, load: Load, repetition: int, seed: int, invalid_repeats: int
+    ) -> TrialRecord:
+        """Repeats an invalid trial; TesterLimit if it stays so."""
+        for _ in range(invalid_repeats + 1):
+            self.observer.trial_started(load.rate_fps, (load.rate_fps, load.rate_fps))
+            trial = self.run(load=load, repetition=repetition, seed=seed)
+            if trial.verdict is not Verdict.INVALID:
+                return trial
+        raise TesterLimit(
+            f"{invalid_repeats + 1} trials at {load.rate_fps} frames a second were invalid: "
+            f"{trial.invalid_reasons[0]}; a lower rate is right, and `natxy doctor` says what "
+            "spoils measurements here"
+        )
 
     def _prepare(self) -> None:
         """RFC 2544 section 23 e asks for a rest between trials: before the first there is none."""
         self.dut.reset()
-        if self.count:
+        if self.counts.trials:
             time.sleep(float(self.timing.settle_s))
 
 

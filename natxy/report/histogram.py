@@ -37,7 +37,7 @@ def _edges(min_ns: float, max_ns: float) -> list[float]:
 def _counts(distribution: Distribution, edges: list[float]) -> list[int]:
     """A bucket counts where it begins; the first may begin below the minimum."""
     counts = [0] * len(edges)
-    for lower_ns, count in distribution.buckets:
+    for lower_ns, _, count in distribution.buckets:
         row = sum(1 for edge_ns in edges if edge_ns <= lower_ns) - 1
         counts[max(0, row)] += count
     return counts

@@ -1,5 +1,7 @@
 """Numbers as a person reads them."""
 
+from natxy.model.measurement import Unit
+
 
 def rate(rate_fps: float) -> str:
     """Frames a second: 1,234,567, with a decimal only where a median lies between two rates."""
@@ -28,3 +30,13 @@ def _three_digits(value: float) -> str:
         return str(int(value))
     digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
     return f"{value:.{digits}f}"
+
+
+def quantity(value: float, unit: Unit) -> str:
+    if unit == "ns":
+        return f"-{duration(-value)}" if value < 0 else duration(value)
+    if unit == "s":
+        return duration(value * 1e9)
+    if unit == "%":
+        return "0 %" if value == 0 else f"{value:.4g} %"
+    return rate(value)

@@ -1,21 +1,22 @@
 """results.json: a list of results, flat, for programs that read them."""
 
-import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from natxy.errors import StorageError
+from natxy.model.measurement import Measurement
 from natxy.model.throughput_result import ThroughputResult
+from natxy.report.results_csv import figure_entry
+from natxy.report.whole_file import write_whole
 from natxy.statistics import median
 
 FILE_NAME = "results.json"
 
 
-def result_entry(result: ThroughputResult) -> dict[str, Any]:
+def result_entry(result: ThroughputResult | Measurement) -> dict[str, Any]:
+    if isinstance(result, Measurement):
+        return _measurement_entry(result)
     rate_fps = median(result.rates_fps)
     return {
         "dut": result.dut,
@@ -35,21 +36,19 @@ def result_entry(result: ThroughputResult) -> dict[str, Any]:
     }
 
 
-def write_results(path: Path, results: Sequence[ThroughputResult]) -> None:
-    """All of it or nothing: a reader never sees half a file."""
-    text = json.dumps([result_entry(result) for result in results], indent=2) + "\n"
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-            temporary = file.name
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from None
+def _measurement_entry(result: Measurement) -> dict[str, Any]:
+    return {
+        "procedure": result.procedure,
+        "reference": result.reference,
+        **result.conditions.model_dump(mode="json"),
+        "departures": list(result.departures),
+        "remarks": list(result.remarks),
+        "figures": [
+            figure_entry(figure) | {"values": list(figure.values)} for figure in result.figures
+        ],
+        **result.counts.model_dump(mode="json"),
+    }
+
+
+def write_results(path: Path, results: Sequence[ThroughputResult | Measurement]) -> None:
+    write_whole(path, json.dumps([result_entry(result) for result in results], indent=2) + "\n")

@@ -44,7 +44,7 @@ def test_it_is_short_where_nothing_changed(tmp_path: Path) -> None:
         trials = Trials(
             tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=1, observer=observer
         )
-        records = [trials.run(rate_fps=1000, repetition=1, seed=1) for _ in range(TRIALS)]
+        records = [trials.run(load=1000, repetition=1, seed=1) for _ in range(TRIALS)]
     gaps_s = [
         after - before - record.result.duration_ns / 1e9
         for before, after, record in zip(ends.seconds, ends.seconds[1:], records[1:], strict=False)

@@ -59,7 +59,7 @@ def valid_trial(setup: Setup, dut: ReferenceDut, rate_fps: int) -> tuple[TrialRe
     plan = TrialPlan(traffic=setup.traffic, timing=TIMING)
     reasons: tuple[str, ...] = ()
     for nonce in range(1, ATTEMPTS + 1):
-        spec = plan.spec(rate_fps=rate_fps, seed=nonce, nonce=nonce)
+        spec = plan.spec(load=rate_fps, seed=nonce, nonce=nonce)
         outcome = run_trial(spec, setup.tester, dut, Observer())
         if outcome.verdict is not Verdict.INVALID:
             return outcome.result, dut.record()

@@ -48,7 +48,7 @@ def trials_of(text: str, duration_s: Fraction = Fraction(1, 10)) -> Iterator[Tri
 
 def one_valid_trial(trials: Trials) -> TrialRecord:
     for _ in range(ATTEMPTS):
-        trial = trials.run(rate_fps=LOW_FPS, repetition=1, seed=7)
+        trial = trials.run(load=LOW_FPS, repetition=1, seed=7)
         if trial.verdict is not Verdict.INVALID:
             return trial
     pytest.fail(f"no valid trial in {ATTEMPTS}: {trial.invalid_reasons}")
@@ -58,7 +58,7 @@ def test_after_overloads_everything_arrives_as_before() -> None:
     with trials_of(IPV4 + ROUTER, Fraction(1, 200)) as trials:
         shortest_ns = float("inf")
         for _ in range(OVERLOADS):
-            trial = trials.run(rate_fps=OVERLOAD_FPS, repetition=1, seed=7)
+            trial = trials.run(load=OVERLOAD_FPS, repetition=1, seed=7)
             assert trial.result.sent > 0
             shortest_ns = min(shortest_ns, trial.result.preparation_ns)
         after = one_valid_trial(trials)

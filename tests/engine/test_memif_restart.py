@@ -71,26 +71,26 @@ def test_a_restarted_gateway_is_found_and_asked_anew(
 ) -> None:
     trials, gateway = running
     for _ in range(3):
-        trial = trials.run(rate_fps=RATE_FPS, repetition=1, seed=7)
+        trial = trials.run(load=RATE_FPS, repetition=1, seed=7)
         assert trial.result.sent == FRAMES
         assert books_balance(trial)
         gateway.stop()
         gateway.start()
-    assert trials.run(rate_fps=RATE_FPS, repetition=1, seed=7).result.sent == FRAMES
+    assert trials.run(load=RATE_FPS, repetition=1, seed=7).result.sent == FRAMES
 
 
 def test_a_gateway_that_is_gone_is_named_and_may_come_back(
     running: tuple[Trials, RestartableGateway], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trials, gateway = running
-    trials.run(rate_fps=RATE_FPS, repetition=1, seed=7)
+    trials.run(load=RATE_FPS, repetition=1, seed=7)
     gateway.stop()
     with monkeypatch.context() as unwatched:  # the engine is to say it, not the driver of the DUT
         unwatched.setattr(ReferenceDut, "reset", lambda _: None)
         unwatched.setattr(ReferenceDut, "before_trial", lambda _: None)
         with pytest.raises(TrialRefused, match=r'left: the link of "net_memif0.* is down'):
-            trials.run(rate_fps=RATE_FPS, repetition=1, seed=7)
+            trials.run(load=RATE_FPS, repetition=1, seed=7)
     gateway.start()
-    trial = trials.run(rate_fps=RATE_FPS, repetition=1, seed=7)
+    trial = trials.run(load=RATE_FPS, repetition=1, seed=7)
     assert trial.result.sent == FRAMES
     assert books_balance(trial)

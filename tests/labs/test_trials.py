@@ -55,7 +55,7 @@ def one_valid_trial(setup: Setup, rate_fps: int) -> TrialRecord:
         tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=7, observer=Observer()
     )
     for _ in range(ATTEMPTS):
-        trial = trials.run(rate_fps=rate_fps, repetition=1, seed=7)
+        trial = trials.run(load=rate_fps, repetition=1, seed=7)
         if trial.verdict is not Verdict.INVALID:
             return trial
     pytest.fail(f"no valid trial in {ATTEMPTS}: {trial.invalid_reasons}")

@@ -51,7 +51,7 @@ def hello() -> None:
 def distribution(count: int, lowest: float, highest: float) -> Json:
     names = ("mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns")
     middle = dict.fromkeys(names, (lowest + highest) / 2)
-    buckets = [[lowest, count - 1], [highest, 1]] if count > 1 else []
+    buckets = [[lowest, lowest, count - 1], [highest, highest, 1]] if count > 1 else []
     return {"count": count, "min_ns": lowest, "max_ns": highest, "buckets": buckets, **middle}
 
 
@@ -64,15 +64,31 @@ def counters(sent: int, lost: int) -> Json:
         "misdelivered": {**dict.fromkeys(MISDELIVERED, 0), "total": 0},
         "hop_limit": 63,
         "delay": distribution(sent - lost, 1000.0, 90000.0),
+        "ipdv": None,
     }
 
 
-def stream_result(stream: Json) -> Json:
+def losses(lost: int) -> Json | None:
+    times = ("first_due_ns", "last_due_ns", "longest_run_from_ns", "longest_run_until_ns")
+    numbers = {"first_number": 0, "last_number": lost - 1, "longest_run": lost}
+    return {"frames": lost, **numbers, **dict.fromkeys(times, 0.0)} if lost else None
+
+
+def tags(asked: Json | None, frames: int) -> Json | None:
+    if asked is None:
+        return None
+    count = min(asked["count"], frames)
+    delay = distribution(count, 1000.0, 90000.0)
+    return {"sent": count, "received": count, "lost": 0, "delay": delay}
+
+
+def stream_result(stream: Json, recording: Json) -> Json:
     frames = sum(segment["frames"] for segment in stream["segments"])
     rate = stream["segments"][0]["rate_fps"]
     kind = "foreground" if stream["foreground"] else "background"
     kinds: Json = {"foreground": None, "background": None}
-    kinds[kind] = counters(frames, 1 if rate > CAPACITY_FPS else 0)
+    lost = 1 if rate > CAPACITY_FPS else 0
+    kinds[kind] = counters(frames, lost)
     return {
         "phase": "test",
         "direction": stream["direction"],
@@ -85,13 +101,22 @@ def stream_result(stream: Json) -> Json:
         "lateness": distribution(frames, 0.0, 1500.0),
         "send_call": distribution(frames, 100.0, 200.0),
         "kinds": kinds,
+        "tags": tags(recording["tags"], frames),
+        "losses": losses(lost),
+        "silence": {"from_ns": 0.0, "until_ns": 1000.0},
     }
 
 
 def port_result(side: str) -> Json:
     moved = ("foreign", "neighbour", "rx_missed", "rx_errors", "rx_no_buffer", "tx_errors")
     gaps = {"worst_poll_gap_ns": 1.0, "tolerable_poll_gap_ns": 2.0}
-    return {"side": side, **dict.fromkeys(moved, 0), "kernel_rx_dropped": 0, **gaps}
+    return {
+        "side": side,
+        **dict.fromkeys(moved, 0),
+        "kernel_rx_dropped": 0,
+        "records_lost": 0,
+        **gaps,
+    }
 
 
 def result(spec: Json) -> Json:
@@ -103,10 +128,12 @@ def result(spec: Json) -> Json:
         "nonce": spec["nonce"],
         "valid": valid,
         "invalid_reasons": [] if valid else ["forward: a frame left too late"],
+        "ended_early": False,
         "preparation_ns": 1e6,
         "duration_ns": 1e6,
         "delay_definition": "none at all",
-        "streams": [stream_result(stream) for stream in streams],
+        "delay_clock": "tsc",
+        "streams": [stream_result(stream, spec["recording"]) for stream in streams],
         "ports": [port_result("left"), port_result("right")],
         "workers": [],
         "faults": [],

@@ -31,7 +31,7 @@ from natxy.tester.tester import Tester
 @pytest.fixture
 def spec(nat64: TrafficPlan) -> TrialSpec:
     timing = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20))
-    return TrialPlan(traffic=nat64, timing=timing).spec(rate_fps=1000, seed=1, nonce=2)
+    return TrialPlan(traffic=nat64, timing=timing).spec(load=1000, seed=1, nonce=2)
 
 
 def gone(pid: int) -> bool:

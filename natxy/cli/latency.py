@@ -1,0 +1,42 @@
+"""`natxy latency`: how long tagged frames take at the throughput rate."""
+
+from fractions import Fraction
+from typing import Annotated
+
+import typer
+
+from natxy.cli.options import RateOption, seconds
+from natxy.cli.records import RecordsOption
+from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.procedure.latency import PROFILES, LatencyPlan
+from natxy.procedure.latency import latency as measure
+
+
+@measuring
+def latency(
+    options: SeriesOptions,
+    rate: RateOption = None,
+    tags: Annotated[int, typer.Option(help="Tagged frames of a trial.", metavar="N")] = 50_000,
+    tags_after: Annotated[
+        float | None,
+        typer.Option(help="Seconds before the first tag; half of the duration.", metavar="S"),
+    ] = None,
+    records: RecordsOption = None,
+) -> None:
+    """Measure typical and worst-case latency (RFC 8219 section 7.2)."""
+    base = options.profile_of(PROFILES)
+    timing = options.timing(base.timing)
+    plan = LatencyPlan(
+        timing=timing,
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        rate_fps=rate,
+        records=records is not None,
+        tags=tags,
+        tags_after_s=None
+        if tags_after is None
+        else seconds("--tags-after", tags_after, Fraction(0)),
+    )
+    run_series(
+        options, "latency", lambda tester, dut, seen: measure(plan, tester, dut, seen), records
+    )

@@ -1,0 +1,72 @@
+"""Series of frame sizes and traffic mixes: for each of them the tester, ready for it."""
+
+import re
+from fractions import Fraction
+
+from natxy.errors import ConfigurationError
+from natxy.model.source import Source
+from natxy.model.testbed import TrafficSection
+from natxy.procedure.setup import ReadyTester
+
+# RFC 8219 section 5.1.1, with 84 in place of 64, which IPv6 cannot be translated from.
+RFC8219_SIZES_BYTES = (84, 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192, 9216)
+RFC8219 = "rfc8219"
+
+
+def sizes_of(text: str | None) -> tuple[int, ...] | None:
+    """None: the testbed's."""
+    if text is None:
+        return None
+    if text.lower() == RFC8219:
+        return RFC8219_SIZES_BYTES
+    if not re.fullmatch(r"\d{1,5}(,\d{1,5})*", text):
+        raise ConfigurationError(
+            f'--frame-size: "{text}" is no list of sizes, 84 or 84,512,1518 or {RFC8219} is right'
+        )
+    return tuple(int(size) for size in text.split(","))
+
+
+def foregrounds_of(text: str | None) -> tuple[Fraction, ...] | None:
+    """Shares; None: the testbed's."""
+    if text is None:
+        return None
+    if not re.fullmatch(r"\d+(\.\d+)?(,\d+(\.\d+)?)*", text):
+        raise ConfigurationError(
+            f'--foreground: "{text}" is no list of percentages, 100 or 100,90,50,10 is right'
+        )
+    shares = tuple(Fraction(percent) / 100 for percent in text.split(","))
+    for share in shares:
+        if not 0 <= share <= 1:
+            raise ConfigurationError(f"--foreground: {float(share * 100):g} is not in 0 to 100")
+    return shares
+
+
+def places(
+    tester: ReadyTester, sizes: tuple[int, ...] | None, foregrounds: tuple[Fraction, ...] | None
+) -> list[ReadyTester]:
+    """Each size with each mix; each was checked. Of RFC 8219's sizes those that fit the MTU."""
+    traffic = tester.testbed.traffic
+    chosen = sizes or (traffic.frame_size_bytes,)
+    shares = foregrounds or (Fraction(traffic.m, traffic.n),)
+    found = []
+    for share in shares:
+        for size in chosen:
+            place = tester.with_traffic(**_changes(traffic, size, share))
+            if sizes == RFC8219_SIZES_BYTES and not place.traffic.fits_mtu:
+                continue
+            place.traffic.check()
+            found.append(place)
+    return found
+
+
+def _changes(traffic: TrafficSection, size: int, share: Fraction) -> dict[str, object]:
+    asked = {
+        "frame_size_bytes": size,
+        "n": share.denominator,
+        "m": share.numerator,
+    }
+    source = Source(name="--frame-size, --foreground")
+    checked: TrafficSection = source.validated(
+        TrafficSection, traffic.model_dump(mode="json") | asked
+    )
+    return {name: getattr(checked, name) for name in asked}

@@ -1,0 +1,206 @@
+"""What all measuring verbs share: their options, series of frame sizes and mixes, and results."""
+
+import functools
+import inspect
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from natxy.campaign.journal import FILE_NAME as JOURNAL
+from natxy.campaign.journal import Journal
+from natxy.campaign.provenance import provenance
+from natxy.cli.options import (
+    DirectionOption,
+    DrainOption,
+    DurationOption,
+    JsonOption,
+    SeedOption,
+    SettleOption,
+    TestbedArgument,
+    progress_console,
+    repeat_command,
+    result_console,
+    seconds,
+    seed_of,
+    with_traffic_options,
+)
+from natxy.cli.places import foregrounds_of, places, sizes_of
+from natxy.cli.progress import SearchDisplay
+from natxy.dut.base import Dut
+from natxy.dut.choice import dut_of
+from natxy.errors import ConfigurationError
+from natxy.model.measurement import Measurement
+from natxy.model.testbed import read_testbed
+from natxy.model.throughput_result import ThroughputResult
+from natxy.procedure.observer import Observer, Observers
+from natxy.procedure.profile import Profile
+from natxy.procedure.setup import ReadyTester, Setup, set_up
+from natxy.procedure.timing import Timing
+from natxy.report.measurement_table import measurement_notes, measurement_table
+from natxy.report.results_csv import FILE_NAME as CSV
+from natxy.report.results_csv import results_csv
+from natxy.report.results_json import FILE_NAME as RESULTS
+from natxy.report.results_json import result_entry, write_results
+from natxy.report.throughput_table import notes, throughput_table
+from natxy.report.whole_file import write_whole
+
+Result = ThroughputResult | Measurement
+Measure = Callable[[ReadyTester, Dut, Observer], Result]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesOptions:
+    """The names are those of the options."""
+
+    testbed: TestbedArgument
+    profile: Annotated[
+        str,
+        typer.Option(help="rfc: the RFC's durations. quick: short ones.", metavar="NAME"),
+    ] = "rfc"
+    duration: DurationOption = None
+    drain: DrainOption = None
+    settle: SettleOption = None
+    repetitions: Annotated[
+        int | None, typer.Option(help="How often each figure is taken.", metavar="N")
+    ] = None
+    frame_size: Annotated[
+        str | None,
+        typer.Option(
+            help="Of the IPv6 frame with FCS, in bytes; 84,512,1518 is a series, rfc8219 the "
+            "RFC's, as far as the MTU allows.",
+            metavar="BYTES",
+        ),
+    ] = None
+    foreground: Annotated[
+        str | None,
+        typer.Option(
+            help="Share of the traffic that is translated, in %; 100,90,50,10 is RFC 8219's "
+            "series. The rest is native IPv6.",
+            metavar="PERCENT",
+        ),
+    ] = None
+    direction: DirectionOption = None
+    seed: SeedOption = None
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for journal and results.", metavar="DIR")
+    ] = None
+    json_output: JsonOption = False
+
+    def timing(self, base: Timing) -> Timing:
+        return Timing(
+            duration_s=seconds("--duration", self.duration, base.duration_s),
+            drain_s=seconds("--drain", self.drain, base.drain_s),
+            settle_s=seconds("--settle", self.settle, base.settle_s),
+        )
+
+    def repetitions_of(self, base: Profile) -> int:
+        return base.repetitions if self.repetitions is None else self.repetitions
+
+    def profile_of(self, profiles: dict[str, Profile]) -> Profile:
+        if self.profile not in profiles:
+            known = " or ".join(profiles)
+            raise ConfigurationError(f'--profile: "{self.profile}" is not known, {known} is')
+        return profiles[self.profile]
+
+    @functools.cached_property
+    def seed_value(self) -> int:
+        return seed_of(self.seed)
+
+
+def measuring(verb: Callable[..., None]) -> Callable[..., None]:
+    """Gives a verb `verb(options, ...)` the options of SeriesOptions beside its own."""
+    own = list(inspect.signature(verb).parameters.values())[1:]
+    hints = get_type_hints(verb, include_extras=True)
+    shared = get_type_hints(SeriesOptions, include_extras=True)
+
+    @functools.wraps(verb)
+    def with_options(**given: Any) -> None:
+        options = SeriesOptions(
+            **{field.name: given.pop(field.name) for field in fields(SeriesOptions)}
+        )
+        verb(options, **given)
+
+    parameters = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.name == "testbed" else field.default,
+            annotation=shared[field.name],
+        )
+        for field in fields(SeriesOptions)
+    ]
+    parameters += [
+        each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[each.name])
+        for each in own
+    ]
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_options
+
+
+def run_series(options: SeriesOptions, name: str, measure: Measure) -> list[Result]:
+    """One result for each frame size and mix; each is in the journal before the next begins."""
+    sizes = sizes_of(options.frame_size)
+    foregrounds = foregrounds_of(options.foreground)
+    written, source = read_testbed(options.testbed)
+    asked = with_traffic_options(written, frame_size=None, direction=options.direction)
+    folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{name}"
+    results: list[Result] = []
+    with set_up(asked, source, dut_of(asked, source)) as setup:
+        testers = places(setup.tester, sizes, foregrounds)
+        with _journal(setup, folder, options.seed_value) as journal:
+            for number, tester in enumerate(testers, start=1):
+                title = _title(name, setup, tester, f"{number} of {len(testers)}", options)
+                with SearchDisplay(progress_console, title) as display:
+                    result = measure(tester, setup.dut, Observers([journal, display]))
+                journal.append(result)
+                results.append(result)
+    _write(folder, results)
+    show(results, options.seed_value, folder, as_json=options.json_output)
+    return results
+
+
+def _journal(setup: Setup, folder: Path, seed: int) -> Journal:
+    header = provenance(setup, seed=seed, command=[repeat_command(seed)])
+    return Journal(folder / JOURNAL, header)
+
+
+def _title(name: str, setup: Setup, tester: ReadyTester, place: str, options: SeriesOptions) -> str:
+    traffic = tester.testbed.traffic
+    share = f", {traffic.m / traffic.n:.0%} foreground" if traffic.has_background else ""
+    return (
+        f"{name} of {setup.dut_name}, {traffic.frame_size_bytes} B{share} ({place}), "
+        f"seed {options.seed_value}"
+    )
+
+
+def _write(folder: Path, results: Sequence[Result]) -> None:
+    write_results(folder / RESULTS, results)
+    measurements = [r if isinstance(r, Measurement) else r.measurement() for r in results]
+    write_whole(folder / CSV, results_csv(measurements))
+
+
+def show(results: Sequence[Result], seed: int, folder: Path, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([result_entry(result) for result in results], indent=2))
+        return
+    for line in _shown(results):
+        result_console.print(line, highlight=False, markup=False, soft_wrap=isinstance(line, str))
+    for line in (f"Repeat it: {repeat_command(seed)}", f"Journal, JSON and CSV: {folder}"):
+        result_console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _shown(results: Sequence[Result]) -> Iterator[Any]:
+    throughputs = [result for result in results if isinstance(result, ThroughputResult)]
+    measurements = [result for result in results if isinstance(result, Measurement)]
+    if throughputs:
+        yield throughput_table(throughputs)
+        yield from notes(throughputs)
+    if measurements:
+        yield measurement_table(measurements)
+        yield from measurement_notes(measurements)

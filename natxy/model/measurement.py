@@ -1,0 +1,96 @@
+"""What a measurement yields, whatever the procedure: conditions, and figures with a value each
+repetition. Tables, CSV and JSON are functions of it."""
+
+from typing import Literal, Self
+
+from natxy.model.base import Model
+from natxy.model.testbed import Directions
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import Direction
+from natxy.model.verdict import Verdict
+
+Unit = Literal["fps", "ns", "%", "frames", "s"]
+
+
+class Figure(Model):
+    """One figure, by the field's name for it."""
+
+    name: str
+    unit: Unit
+    direction: Direction | None = None  # None: of all active directions together
+    at: str = ""  # what it was taken at, where a measurement has several places: "90 % of maximum"
+    values: tuple[float, ...]  # one a repetition
+    lower_bound: tuple[bool, ...] = ()  # by repetition; empty: none is one
+    primary: bool = True  # what the procedure is for; the others stand beside it
+
+    def is_lower_bound(self, value: float) -> bool:
+        """Whether a figure of the repetitions would be higher if the lower bounds among them were.
+
+        A repetition known only from below that is above `value` leaves it as it is.
+        """
+        bounds = zip(self.values, self.lower_bound, strict=False)
+        return any(bound and known <= value for known, bound in bounds)
+
+
+class Conditions(Model):
+    """Under which the figures were taken."""
+
+    dut: str
+    left_ip_version: int
+    right_ip_version: int
+    direction: Directions
+    frame_size_bytes: int  # of the IPv6 frame with FCS; the IPv4 frame is 20 smaller
+    n: int = 1
+    m: int = 1  # frame i is foreground iff i mod n < m
+    rate_fps: int | None = None  # per direction; None: the procedure looks for it
+    duration_s: float
+    drain_s: float
+    settle_s: float
+    frame_timeout_s: float = 0.0  # 0: none
+    seed: int
+
+    @property
+    def foreground_percent(self) -> float:
+        return self.m / self.n * 100
+
+
+class TrialCounts(Model):
+    """Of all trials of a measurement."""
+
+    trials: int = 0
+    invalid_trials: int = 0
+    misdelivered: int = 0
+    duplicated: int = 0
+    worst_lateness_ns: float = 0.0  # of the valid trials
+
+    def plus(self, trial: TrialRecord) -> Self:
+        valid = trial.verdict is not Verdict.INVALID
+        lateness_ns = trial.result.worst_lateness_ns if valid else 0.0
+        return self.model_copy(
+            update={
+                "trials": self.trials + 1,
+                "invalid_trials": self.invalid_trials + (not valid),
+                "misdelivered": self.misdelivered + trial.result.misdelivered,
+                "duplicated": self.duplicated + trial.result.duplicated,
+                "worst_lateness_ns": max(self.worst_lateness_ns, lateness_ns),
+            }
+        )
+
+
+class Measurement(Model):
+    record: Literal["measurement"] = "measurement"
+    procedure: str  # the command's name: "latency"
+    title: str
+    reference: str  # RFC and section
+    conditions: Conditions
+    departures: tuple[str, ...] = ()  # from the RFC; empty: it conforms
+    remarks: tuple[str, ...] = ()  # what must not be missing beside the figures
+    figures: tuple[Figure, ...]
+    counts: TrialCounts
+
+    def figure(self, name: str, direction: Direction | None = None, at: str = "") -> Figure:
+        """KeyError if there is none."""
+        for figure in self.figures:
+            if (figure.name, figure.direction, figure.at) == (name, direction, at):
+                return figure
+        raise KeyError((name, direction, at))

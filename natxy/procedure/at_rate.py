@@ -1,0 +1,209 @@
+"""What is measured at one rate, again and again: latency, PDV, IPDV.
+
+The rate is the throughput, found first, or as given (RFC 2544 section 26.2, RFC 8219 section 7).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from natxy.dut.base import Dut
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.measurement import Conditions, Figure, Measurement, Unit
+from natxy.model.throughput_result import ThroughputResult
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import StreamResult
+from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
+from natxy.procedure.observer import Observer
+from natxy.procedure.seeds import MAX_SEED, repetition_seed
+from natxy.procedure.setup import ReadyTester, name_of
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.timing import Timing, check
+from natxy.procedure.trial import Load, Trials, steady
+from natxy.statistics import median
+
+SEARCH_S = Fraction(60)  # RFC 2544 section 24; what is measured then may take longer
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatePlan:
+    """What is asked for; made, and so checked, before anything is started."""
+
+    timing: Timing
+    seed: int
+    repetitions: int
+    rate_fps: int | None = None  # per direction; None: the throughput, found first
+    search: ThroughputPlan | None = None  # how it is found; None: with this timing, once
+    invalid_repeats: int = 10
+    records: bool = False  # every frame, to the pipe that the tester was set up with
+    dut_name: str | None = None  # None: what the DUT calls itself
+
+    def __post_init__(self) -> None:
+        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
+        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+        if self.rate_fps is not None:
+            self.timing.check_rate("--rate", self.rate_fps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """A figure of one repetition."""
+
+    name: str
+    unit: Unit
+    value: float
+    primary: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtRate:
+    """What one of these procedures is: how it is called, what is recorded, what comes of it."""
+
+    procedure: str
+    title: str
+    reference: str
+    values: Callable[[StreamResult], Sequence[Value]]
+    recording: Recording = NO_RECORDING
+    departures: tuple[str, ...] = ()
+    remarks: Callable[[ReadyTester, TrialRecord], tuple[str, ...]] = lambda _tester, _trial: ()
+
+
+def measure(
+    what: AtRate, plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | None
+) -> Measurement:
+    observer = observer or Observer()
+    rate = _rate(plan, tester, dut, observer)
+    load = _load(what, plan, rate.fps)
+    trials = Trials(
+        tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
+    )
+    collected: dict[tuple[Direction, str], list[Value]] = {}
+    for number in range(1, plan.repetitions + 1):
+        observer.repetition_started(number, plan.repetitions)
+        trial = _trial(plan, trials, load, number)
+        values = _values(what, trial)
+        for key, value in values.items():
+            collected.setdefault(key, []).append(value)
+        observer.repetition_ended(_figures({key: [value] for key, value in values.items()}))
+    return Measurement(
+        procedure=what.procedure,
+        title=what.title,
+        reference=what.reference,
+        conditions=conditions(
+            tester, dut, plan.timing, seed=plan.seed, rate_fps=rate.fps, dut_name=plan.dut_name
+        ),
+        departures=what.departures,
+        remarks=(*rate.remarks, *what.remarks(tester, trial)),
+        figures=_figures(collected),
+        counts=trials.counts,
+    )
+
+
+def conditions(
+    tester: ReadyTester,
+    dut: Dut,
+    timing: Timing,
+    *,
+    seed: int,
+    rate_fps: int | None,
+    dut_name: str | None = None,
+) -> Conditions:
+    traffic = tester.testbed.traffic
+    return Conditions(
+        dut=dut_name or name_of(dut),
+        left_ip_version=traffic.left_ip_version,
+        right_ip_version=traffic.right_ip_version,
+        direction=traffic.direction,
+        frame_size_bytes=traffic.frame_size_bytes,
+        n=traffic.n,
+        m=traffic.m,
+        rate_fps=rate_fps,
+        duration_s=float(timing.duration_s),
+        drain_s=float(timing.drain_s),
+        settle_s=float(timing.settle_s),
+        frame_timeout_s=float(timing.frame_timeout_s),
+        seed=seed,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rate:
+    fps: int
+    remarks: tuple[str, ...] = ()
+
+
+def _rate(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer) -> _Rate:
+    if plan.rate_fps is not None:
+        return _Rate(fps=plan.rate_fps, remarks=("The rate is as given.",))
+    found = found_throughput(plan, tester, dut, observer)
+    rate_fps = found_rate(found)
+    how = (
+        f"The rate is the throughput, found first by trials of {found.duration_s:g} s to "
+        f"{found.error} ({len(found.repetitions)} of them searched)."
+    )
+    bound = "It is a lower bound of the throughput: the tester, not the gateway, was at its limit."
+    lower = found.is_lower_bound(rate_fps)
+    return _Rate(fps=rate_fps, remarks=(how, bound) if lower else (how,))
+
+
+def found_throughput(
+    plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer
+) -> ThroughputResult:
+    """Its trials have a seed of their own, so that no nonce of theirs comes again."""
+    timing = replace(plan.timing, duration_s=min(plan.timing.duration_s, SEARCH_S))
+    search = plan.search or ThroughputPlan(timing=timing, seed=plan.seed, repetitions=1)
+    return throughput(replace(search, seed=repetition_seed(plan.seed, 0)), tester, dut, observer)
+
+
+def found_rate(found: ThroughputResult) -> int:
+    """The median of the search's repetitions, rounded down to a whole rate."""
+    rate_fps = int(median(found.rates_fps))
+    if rate_fps == 0:
+        raise DutError(
+            f"{found.dut} loses frames at every rate: there is no throughput to measure at; --rate "
+            "gives one"
+        )
+    return rate_fps
+
+
+def _load(what: AtRate, plan: RatePlan, rate_fps: int) -> Load:
+    recording = what.recording.model_copy(update={"frames": plan.records})
+    load = steady(rate_fps, plan.timing.duration_s, recording)
+    last_due_ns = (sum(segment.frames for segment in load.segments) - 1) * 10**9 // rate_fps
+    tags = recording.tags
+    if tags is not None and tags.after_ns > last_due_ns:
+        raise ConfigurationError(
+            f"--tags-after: {tags.after_ns / 1e9:g} s is after the last frame of a trial at "
+            f"{rate_fps} frames a second, 0 to {last_due_ns / 1e9:g} is right"
+        )
+    return load
+
+
+def _trial(plan: RatePlan, trials: Trials, load: Load, number: int) -> TrialRecord:
+    return trials.run_valid(
+        load=load,
+        repetition=number,
+        seed=repetition_seed(plan.seed, number),
+        invalid_repeats=plan.invalid_repeats,
+    )
+
+
+def _values(what: AtRate, trial: TrialRecord) -> dict[tuple[Direction, str], Value]:
+    return {
+        (stream.direction, value.name): value
+        for stream in trial.result.streams
+        for value in what.values(stream)
+    }
+
+
+def _figures(collected: dict[tuple[Direction, str], list[Value]]) -> tuple[Figure, ...]:
+    return tuple(
+        Figure(
+            name=name,
+            unit=values[0].unit,
+            direction=direction,
+            values=tuple(value.value for value in values),
+            primary=values[0].primary,
+        )
+        for (direction, name), values in collected.items()
+    )

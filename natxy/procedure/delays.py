@@ -1,0 +1,94 @@
+"""The delays of one direction's frames, a lost one among them with the longest that it can have."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from natxy.errors import DutError
+from natxy.model.trial_result import Distribution
+
+P999 = Fraction(999, 1000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delays:
+    """`lost_ns` is the delay of a lost frame (siitperf's design paper, sections 3.3.3 and 3.3.4).
+
+    Minimum and maximum are exact. In between, the value at a rank lies between the lower and the
+    upper bound at that rank, which are apart by less than 0.1 % of its distance from the minimum,
+    or a tick of the clock (docs/decisions/0010); it is taken to be their middle.
+    """
+
+    distributions: tuple[Distribution, ...]  # of the kinds of traffic
+    lost: int = 0
+    lost_ns: float = 0.0
+
+    @property
+    def count(self) -> int:
+        return sum(d.count for d in self.distributions) + self.lost
+
+    @property
+    def minimum_ns(self) -> float:
+        """Of the frames that came."""
+        return min(d.min_ns for d in self._arrived())
+
+    @property
+    def maximum_ns(self) -> float:
+        """Of the frames that came."""
+        return max(d.max_ns for d in self._arrived())
+
+    @property
+    def median_ns(self) -> float:
+        """Of an even number the mean of the middle two (RFC 2330 section 11.3)."""
+        lower, upper = (self.count + 1) // 2, self.count // 2 + 1
+        return (self._ranked(lower) + self._ranked(upper)) / 2
+
+    def percentile_ns(self, share: Fraction) -> float:
+        """The smallest value v with F(v) >= share (RFC 2330 section 11.3)."""
+        return self._ranked(max(1, math.ceil(share * self.count)))
+
+    def _ranked(self, rank: int) -> float:
+        """The value at this place in ascending order, from 1."""
+        lowest = _at(rank, [(lower_ns, count) for lower_ns, _, count in self._buckets()])
+        highest = _at(rank, [(upper_ns, count) for _, upper_ns, count in self._buckets()])
+        return (lowest + highest) / 2
+
+    def _buckets(self) -> list[tuple[float, float, int]]:
+        lost = [(self.lost_ns, self.lost_ns, self.lost)] if self.lost else []
+        return [bucket for d in self.distributions for bucket in _within_extremes(d)] + lost
+
+    def _arrived(self) -> list[Distribution]:
+        arrived = [d for d in self.distributions if d.count]
+        if not arrived:
+            raise DutError(
+                "No frame came through, so that there is no delay; `natxy throughput` finds a rate "
+                "at which they do."
+            )
+        return arrived
+
+
+def _within_extremes(of: Distribution) -> list[tuple[float, float, int]]:
+    """The buckets, no wider than what is known: the extremes themselves are values of their own."""
+    clipped = [
+        (max(lower_ns, of.min_ns), min(upper_ns, of.max_ns), count)
+        for lower_ns, upper_ns, count in of.buckets
+    ]
+    if of.count < 2:
+        return [(of.min_ns, of.max_ns, count) for _, _, count in clipped]
+    (lower_ns, upper_ns, count), *rest = clipped
+    clipped = [(of.min_ns, of.min_ns, 1), (lower_ns, upper_ns, count - 1), *rest]
+    lower_ns, upper_ns, count = clipped.pop()
+    return [*clipped, (lower_ns, upper_ns, count - 1), (of.max_ns, of.max_ns, 1)]
+
+
+def _at(rank: int, values: Sequence[tuple[float, int]]) -> float:
+    """Of values and how often each of them occurs."""
+    seen = 0
+    for value, count in sorted(values):
+        seen += count
+        if seen >= rank:
+            return value
+    raise DutError(
+        "No frame was sent, so that there is no delay; a higher rate or a longer trial is right."
+    )

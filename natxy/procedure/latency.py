@@ -1,0 +1,91 @@
+"""Latency: median and 99.9th percentile of tagged frames' delays (RFC 8219 section 7.2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from natxy.dut.base import Dut
+from natxy.model.measurement import Measurement
+from natxy.model.trial_result import StreamResult
+from natxy.model.trial_spec import MAX_FRAMES, Recording, Tags
+from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
+from natxy.procedure.delay_remarks import delay_remarks
+from natxy.procedure.delays import P999, Delays
+from natxy.procedure.observer import Observer
+from natxy.procedure.profile import Profile, departures
+from natxy.procedure.setup import ReadyTester
+from natxy.procedure.timing import Timing, check
+
+TYPICAL = "typical latency"
+WORST_CASE = "worst-case latency"
+LOST_TAGS = "lost tagged frames"
+MIN_TAGS = 500
+RFC_TAGS_AFTER_S = Fraction(60)
+RFC = Profile(
+    timing=Timing(duration_s=Fraction(120), drain_s=Fraction(2), settle_s=Fraction(5)),
+    repetitions=20,
+)
+QUICK = Profile(
+    timing=Timing(duration_s=Fraction(2, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
+    repetitions=3,
+)
+PROFILES = {"rfc": RFC, "quick": QUICK}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatencyPlan(RatePlan):
+    """`tags_after_s` None: half of the duration, which are RFC 2544's 60 s of 120 s."""
+
+    tags: int = 50_000
+    tags_after_s: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check("--tags", self.tags, lowest=1, highest=MAX_FRAMES)
+        check("--tags-after", self.after_s, lowest=0, highest=self.timing.duration_s)
+
+    @property
+    def after_s(self) -> Fraction:
+        return self.timing.duration_s / 2 if self.tags_after_s is None else self.tags_after_s
+
+    @property
+    def lost_ns(self) -> float:
+        """What a lost tagged frame counts as: duration - delay + timeout (SP 3.3.3)."""
+        return float((self.timing.duration_s - self.after_s + self.timing.drain_s) * 10**9)
+
+
+def latency(
+    plan: LatencyPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """Typical latency (the median) and worst-case latency (P99.9), a value each repetition."""
+    what = AtRate(
+        procedure="latency",
+        title="Latency",
+        reference="RFC 8219 section 7.2",
+        values=lambda stream: latency_values(stream, plan.lost_ns),
+        recording=Recording(tags=Tags(after_ns=int(plan.after_s * 10**9), count=plan.tags)),
+        departures=_departures(plan),
+        remarks=delay_remarks,
+    )
+    return measure(what, plan, tester, dut, observer)
+
+
+def latency_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:
+    """Of a trial that tags were asked for."""
+    tags = stream.tags
+    assert tags is not None, "the trial was asked for tags"
+    delays = Delays(distributions=(tags.delay,), lost=tags.lost, lost_ns=lost_ns)
+    return (
+        Value(name=TYPICAL, unit="ns", value=delays.median_ns),
+        Value(name=WORST_CASE, unit="ns", value=delays.percentile_ns(P999)),
+        Value(name=LOST_TAGS, unit="frames", value=float(tags.lost), primary=False),
+    )
+
+
+def _departures(plan: LatencyPlan) -> tuple[str, ...]:
+    said = list(departures(plan.timing, RFC, repetitions=plan.repetitions))
+    if plan.after_s < RFC_TAGS_AFTER_S:
+        said.append(f"tags after {float(plan.after_s):g} s, not 60 s (RFC 2544 26.2)")
+    if plan.tags < MIN_TAGS:
+        said.append(f"{plan.tags} tags, not {MIN_TAGS} (RFC 8219 7.2)")
+    return tuple(said)

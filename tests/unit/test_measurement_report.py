@@ -1,0 +1,93 @@
+"""Measurements as table, CSV and JSON: nothing of a figure is lost between them."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.report.measurement_table import measurement_notes, measurement_table
+from natxy.report.results_csv import COLUMNS, results_csv
+from natxy.report.results_json import write_results
+
+FORWARD = Figure(name="PDV", unit="ns", direction="forward", values=(1000.0, 3000.0, 2000.0))
+BOUND = Figure(
+    name="throughput", unit="fps", values=(5000.0, 4000.0), lower_bound=(True, False), primary=False
+)
+
+
+def measurement(**changes: object) -> Measurement:
+    values: dict[str, object] = {
+        "procedure": "pdv",
+        "title": "Packet delay variation",
+        "reference": "RFC 8219 section 7.3.1",
+        "conditions": Conditions(
+            dut="router",
+            left_ip_version=6,
+            right_ip_version=4,
+            direction="both",
+            frame_size_bytes=84,
+            n=10,
+            m=9,
+            rate_fps=10_000,
+            duration_s=0.2,
+            drain_s=0.05,
+            settle_s=0.0,
+            seed=7,
+        ),
+        "figures": (FORWARD, BOUND),
+        "counts": TrialCounts(trials=4, invalid_trials=1, misdelivered=2),
+    }
+    return Measurement.model_validate(values | changes)
+
+
+def shown(of: Measurement) -> str:
+    console = Console(file=io.StringIO(), width=160)
+    console.print(measurement_table([of]))
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_the_table_has_a_row_a_figure() -> None:
+    text = shown(measurement())
+    (row,) = (line for line in text.splitlines() if "PDV" in line)
+    cells = "84 B 90 % 10,000 → PDV 2 µs 1 µs 3 µs 2 µs 1 µs 3"
+    assert row.split() == cells.split()
+    assert "P1 = min" in text
+
+
+def test_a_lower_bound_is_marked_where_it_could_move_the_figure() -> None:
+    (row,) = (line for line in shown(measurement()).splitlines() if "throughput" in line)
+    # The known-from-below 5000 cannot lower the median of 4500, nor raise the minimum of 4000.
+    assert row.split()[1:4] == ["4,500", "4,000", "≥"]
+
+
+def test_the_notes_say_what_was_repeated_and_what_came_wrong() -> None:
+    notes = measurement_notes([measurement(departures=("trials of 0.2 s, not 60 s",))])
+    assert any("Does not conform to RFC 8219 section 7.3.1: trials of 0.2 s" in n for n in notes)
+    assert any(note.startswith("1 of 4 trials were invalid") for note in notes)
+    assert any(note.startswith("2 frames were misdelivered") for note in notes)
+    assert any("≥" in note for note in notes)
+
+
+def test_csv_has_all_columns_and_a_row_a_figure() -> None:
+    rows = list(csv.DictReader(io.StringIO(results_csv([measurement()]))))
+    assert [row["figure"] for row in rows] == ["PDV", "throughput"]
+    assert tuple(rows[0]) == COLUMNS
+    first = rows[0]
+    assert (first["direction"], first["traffic_direction"]) == ("forward", "both")
+    assert (first["median"], first["p1"], first["p99"]) == ("2000.0", "1000.0", "3000.0")
+    assert first["foreground_percent"] == "90"
+    assert rows[1]["bound"] == "exact"
+    assert all(value is not None for row in rows for value in row.values())
+
+
+def test_json_keeps_every_value(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    write_results(path, [measurement()])
+    (entry,) = json.loads(path.read_text())
+    assert entry["figures"][0]["values"] == [1000.0, 3000.0, 2000.0]
+    assert entry["figures"][0]["median"] == 2000.0
+    assert entry["rate_fps"] == 10_000
+    assert entry["invalid_trials"] == 1

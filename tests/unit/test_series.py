@@ -1,0 +1,100 @@
+"""Series of frame sizes and mixes, and the options that all measuring verbs share."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from fractions import Fraction
+from typing import Annotated, Any, cast
+
+import pytest
+import typer
+
+from natxy.cli import VERBS
+from natxy.cli.places import RFC8219_SIZES_BYTES, foregrounds_of, places, sizes_of
+from natxy.cli.series import SeriesOptions, measuring
+from natxy.errors import ConfigurationError
+from natxy.model.traffic import TrafficPlan
+from natxy.procedure.setup import ReadyTester
+from natxy.tester.tester import Tester
+
+NO_ENGINE = cast("Tester", None)  # a place is chosen before the engine is asked for anything
+
+
+@pytest.fixture
+def tester(nat64: TrafficPlan) -> ReadyTester:
+    return ReadyTester(engine=NO_ENGINE, traffic=nat64)
+
+
+def test_lists_of_sizes_and_shares_are_read() -> None:
+    assert sizes_of(None) is None
+    assert sizes_of("84,1518") == (84, 1518)
+    assert sizes_of("rfc8219") == RFC8219_SIZES_BYTES
+    assert foregrounds_of("100,90,12.5") == (Fraction(1), Fraction(9, 10), Fraction(1, 8))
+
+
+@pytest.mark.parametrize("text", ["", "84,", "84;512", "-84", "1e3", "rfc"])
+def test_what_is_no_list_of_sizes_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"--frame-size: .* is right"):
+        sizes_of(text)
+
+
+@pytest.mark.parametrize("text", ["", "100,", "101", "half", "-1"])
+def test_what_is_no_list_of_shares_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="--foreground: "):
+        foregrounds_of(text)
+
+
+def test_the_rfcs_sizes_end_where_the_mtu_does(tester: ReadyTester) -> None:
+    found = places(tester, RFC8219_SIZES_BYTES, None)
+    sizes = [place.testbed.traffic.frame_size_bytes for place in found]
+    assert sizes == [84, 128, 256, 512, 768, 1024, 1280, 1518]
+
+
+def test_a_size_that_was_asked_for_and_does_not_fit_is_refused(tester: ReadyTester) -> None:
+    with pytest.raises(ConfigurationError, match="1522 does not fit the MTU"):
+        places(tester, (84, 1522), None)
+
+
+def test_each_size_is_measured_with_each_mix(tester: ReadyTester) -> None:
+    section = tester.testbed.tester
+    right = section.right.model_copy(
+        update={"ipv6_real": "2001:2:0:8000::2", "next_hop_ipv6": "2001:2:0:8000::1"}
+    )
+    both = section.model_copy(update={"right": right})
+    with_ipv6 = tester.with_testbed(tester.testbed.model_copy(update={"tester": both}))
+    found = places(with_ipv6, (84, 512), (Fraction(1), Fraction(9, 10)))
+    traffic = [place.testbed.traffic for place in found]
+    assert [(t.frame_size_bytes, t.n, t.m) for t in traffic] == [
+        (84, 1, 1),
+        (512, 1, 1),
+        (84, 10, 9),
+        (512, 10, 9),
+    ]
+    assert tester.testbed.traffic.n == 1
+
+
+def test_a_frame_size_out_of_range_names_the_option(tester: ReadyTester) -> None:
+    with pytest.raises(ConfigurationError, match=r"--frame-size.*83 is out of range"):
+        places(tester, (83,), None)
+
+
+def test_a_measuring_verb_has_the_shared_options_and_its_own() -> None:
+    seen: list[tuple[SeriesOptions, int]] = []
+
+    @measuring
+    def verb(options: SeriesOptions, tags: Annotated[int, typer.Option(metavar="N")] = 5) -> None:
+        """What it is for."""
+        seen.append((options, tags))
+
+    names = list(inspect.signature(verb).parameters)
+    assert names == [*(field.name for field in fields(SeriesOptions)), "tags"]
+    assert verb.__doc__ == "What it is for."
+    given: dict[str, Any] = {field.name: None for field in fields(SeriesOptions)}
+    verb(**given | {"profile": "quick", "seed": 3}, tags=9)
+    ((options, tags),) = seen
+    assert (options.profile, options.seed_value, tags) == ("quick", 3, 9)
+
+
+@pytest.mark.parametrize("verb", [VERBS["throughput"], VERBS["latency"]])
+def test_verbs_that_measure_take_a_series(verb: Callable[..., None]) -> None:
+    assert {"frame_size", "foreground", "repetitions"} <= set(inspect.signature(verb).parameters)
