@@ -21,7 +21,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find engine gateway -name CMakeLists.txt -o -name '*.cmake') $(shell find natxy -name '*.py')
 
 .PHONY: help demo install check test test-long unit bench fuzz tidy format format-check lint types \
-  cpp-dev cpp-asan-ubsan cpp-tsan schemas clean packages-demo packages-test packages-long
+  cpp-dev cpp-asan-ubsan cpp-tsan records schemas clean packages-demo packages-test packages-long
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -55,6 +55,9 @@ tidy: $(DEVELOPMENT) packages-test ## clang-tidy over all C++ (minutes)
 format: $(DEVELOPMENT) ## rewrites the sources in the project's format
 	@$(BIN)/clang-format -i $(CPP)
 	@$(BIN)/ruff format -q . && $(BIN)/ruff check -q --fix .
+
+records: $(INSTALLED) ## what --records needs: numpy and pyarrow
+	@$(PIP) install $$($(REQUIREMENTS) records)
 
 schemas: $(DEVELOPMENT) ## writes schemas/ anew from the Python models
 	@$(BIN)/python -m natxy.model.schemas
@@ -102,5 +105,5 @@ $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo
 	@touch $@
 
 $(DEVELOPMENT): pyproject.toml $(INSTALLED)
-	@$(PIP) install $$($(REQUIREMENTS) dev)
+	@$(PIP) install $$($(REQUIREMENTS) dev records)
 	@touch $@

@@ -13,6 +13,9 @@ import typer
 from natxy.cli.demo import demo
 from natxy.cli.doctor import doctor
 from natxy.cli.init import init
+from natxy.cli.ipdv import ipdv
+from natxy.cli.latency import latency
+from natxy.cli.pdv import pdv
 from natxy.cli.self_test import self_test
 from natxy.cli.throughput import throughput
 from natxy.cli.trial import trial
@@ -26,6 +29,9 @@ VERBS: dict[str, Callable[..., Any]] = {
     "init": init,
     "trial": trial,
     "throughput": throughput,
+    "latency": latency,
+    "pdv": pdv,
+    "ipdv": ipdv,
 }
 INTERRUPTED = 130
 TERMINATED = 143

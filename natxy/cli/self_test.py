@@ -1,6 +1,7 @@
 """`natxy self-test`: the tester looped to itself, and the rates that it can be trusted with."""
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -23,12 +24,16 @@ from natxy.dut.base import Dut
 from natxy.dut.none import NoDut
 from natxy.dut.veth_loop import VethLoop
 from natxy.errors import ConfigurationError
+from natxy.model.event import Hello
+from natxy.model.self_test_record import OwnDelay, SelfTestRecord, TesterIdentity
 from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed, TesterSection, read_testbed
 from natxy.procedure.self_test import SIZES_BYTES, Ceiling, SelfTestPlan, looped
 from natxy.procedure.self_test import self_test as measure
 from natxy.procedure.setup import set_up
 from natxy.report.numbers import duration, rate
+from natxy.report.whole_file import write_whole
+from natxy.tester.self_tests import state_file, with_self_test
 
 LOOPS = ("ring", "veth")
 OVERHEAD_BYTES = 20  # preamble, start of frame, gap
@@ -49,6 +54,10 @@ def self_test(
     ] = None,
     cores: CoresOption = "0",
     seed: SeedOption = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Where the tester's own delay is kept.", metavar="FILE"),
+    ] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Find the highest rate, for each frame size, that this tester can be trusted with."""
@@ -62,11 +71,16 @@ def self_test(
         kept = provenance(setup, seed=plan.seed, command=[repeat_command(plan.seed)])
         with SearchDisplay(progress_console, title, 0.01) as display:
             ceilings = measure(plan, setup.tester, setup.dut, display)
+        record = _record(ceilings, setup.tester.hello, _name(testbed, loop))
     if json_output:
         found = [ceiling.model_dump(mode="json") for ceiling in ceilings]
         print(json.dumps({"ceilings": found, "provenance": kept}, indent=2))
-        return
-    _show(ceilings, plan, setup.traffic.testbed)
+    else:
+        _show(ceilings, plan, setup.traffic.testbed)
+    path = output or state_file()
+    write_whole(path, with_self_test(record, path))
+    if not json_output:
+        _say(f"Kept for the delays that are measured next: {path}")
 
 
 def _loop(
@@ -83,6 +97,28 @@ def _loop(
     port = Port(device="ring" if kind == "ring" else None)
     testbed = looped(Testbed(tester=TesterSection(cores=cores, left=port, right=port)))
     return testbed, Source(name="self-test"), NoDut() if kind == "ring" else VethLoop()
+
+
+def _name(testbed: Path | None, loop: str | None) -> str:
+    return "testbed" if testbed is not None else loop or LOOPS[0]
+
+
+def _record(ceilings: list[Ceiling], hello: Hello, loop: str) -> SelfTestRecord:
+    return SelfTestRecord(
+        date=date.today().isoformat(),
+        loop=loop,
+        cpus=tuple(worker.cpu for worker in hello.workers),
+        tester=TesterIdentity.of(hello),
+        delays=tuple(
+            OwnDelay(
+                frame_size_bytes=ceiling.frame_size_bytes,
+                median_ns=ceiling.delay_p50_ns,
+                p999_ns=ceiling.delay_p999_ns,
+            )
+            for ceiling in ceilings
+            if ceiling.delay_p50_ns is not None and ceiling.delay_p999_ns is not None
+        ),
+    )
 
 
 def ceiling_table(ceilings: list[Ceiling]) -> Table:
@@ -123,4 +159,8 @@ def _show(ceilings: list[Ceiling], plan: SelfTestPlan, testbed: Testbed) -> None
         "The delay is taken at half of the rate; it is in every delay that this tester measures.",
         f"Repeat it: {repeat_command(plan.seed)}",
     ):
-        result_console.print(line, highlight=False, markup=False, soft_wrap=True)
+        _say(line)
+
+
+def _say(line: str) -> None:
+    result_console.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -31,6 +31,7 @@ from natxy.cli.options import (
 )
 from natxy.cli.places import foregrounds_of, places, sizes_of
 from natxy.cli.progress import SearchDisplay
+from natxy.cli.records import records_to
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError
@@ -143,7 +144,9 @@ def measuring(verb: Callable[..., None]) -> Callable[..., None]:
     return with_options
 
 
-def run_series(options: SeriesOptions, name: str, measure: Measure) -> list[Result]:
+def run_series(
+    options: SeriesOptions, name: str, measure: Measure, records: Path | None = None
+) -> list[Result]:
     """One result for each frame size and mix; each is in the journal before the next begins."""
     sizes = sizes_of(options.frame_size)
     foregrounds = foregrounds_of(options.foreground)
@@ -151,7 +154,10 @@ def run_series(options: SeriesOptions, name: str, measure: Measure) -> list[Resu
     asked = with_traffic_options(written, frame_size=None, direction=options.direction)
     folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{name}"
     results: list[Result] = []
-    with set_up(asked, source, dut_of(asked, source)) as setup:
+    with (
+        records_to(records) as kept,
+        set_up(asked, source, dut_of(asked, source), kept) as setup,
+    ):
         testers = places(setup.tester, sizes, foregrounds)
         with _journal(setup, folder, options.seed_value) as journal:
             for number, tester in enumerate(testers, start=1):

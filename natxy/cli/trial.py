@@ -1,6 +1,7 @@
 """`natxy trial`: one trial, and everything that is known of it."""
 
 import json
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -24,18 +25,20 @@ from natxy.cli.options import (
     seed_of,
     with_traffic_options,
 )
+from natxy.cli.records import RecordsOption, records_to
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError
 from natxy.model.event import Progress
 from natxy.model.source import Source
 from natxy.model.testbed import read_testbed
+from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.observer import Observer
 from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import set_up
 from natxy.procedure.timing import Timing
-from natxy.procedure.trial import TrialPlan, run_trial
+from natxy.procedure.trial import Outcome, TrialPlan, run_trial
 from natxy.report.numbers import seconds_left
 from natxy.report.trial_text import trial_text
 
@@ -70,6 +73,7 @@ def trial(
     spec: Annotated[
         Path | None, typer.Option(help="A trial spec in JSON, instead of options.", metavar="FILE")
     ] = None,
+    records: RecordsOption = None,
     json_output: JsonOption = False,
 ) -> None:
     """Run one trial at a rate; the exit status is 1 if it was invalid."""
@@ -86,11 +90,18 @@ def trial(
     given = None if spec is None else read_spec(spec)
     written, source = read_testbed(testbed)
     asked = with_traffic_options(written, frame_size=frame_size, direction=direction)
-    with set_up(asked, source, dut_of(asked, source)) as setup:
+    with (
+        records_to(records) as recorded,
+        set_up(asked, source, dut_of(asked, source), recorded) as setup,
+    ):
         plan = TrialPlan(traffic=setup.traffic, timing=timing)
         number = nonce(chosen_seed, 0)
         carried_out = given or plan.spec(load=rate or 0, seed=chosen_seed, nonce=number)
+        if recorded is not None:
+            carried_out = with_frames(carried_out)
         outcome = run_trial(carried_out, setup.tester, setup.dut, StageDisplay())
+        if recorded is not None:
+            recorded.keep(record_of(carried_out, outcome), setup.traffic.testbed.traffic)
         kept = provenance(setup, seed=outcome.result.seed, command=[repeat_command(chosen_seed)])
     if json_output:
         fields = {"verdict": outcome.verdict, "invalid_reasons": outcome.invalid_reasons}
@@ -101,6 +112,26 @@ def trial(
         result_console.print(text, end="", highlight=False, markup=False, soft_wrap=True)
     if outcome.verdict is Verdict.INVALID:
         raise typer.Exit(INVALID_STATUS)
+
+
+def with_frames(spec: TrialSpec) -> TrialSpec:
+    """Every frame is recorded, whatever else is."""
+    recording = spec.recording.model_copy(update={"frames": True})
+    return spec.model_copy(update={"recording": recording})
+
+
+def record_of(spec: TrialSpec, outcome: Outcome) -> TrialRecord:
+    """An invalid one's frames are recorded as well: what went wrong may be seen in them."""
+    segments = (s for phase in spec.phases for stream in phase.streams for s in stream.segments)
+    return TrialRecord(
+        number=1,
+        repetition=1,
+        rate_fps=max(segment.rate_fps for segment in segments),
+        started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        verdict=outcome.verdict,
+        invalid_reasons=outcome.invalid_reasons,
+        result=outcome.result,
+    )
 
 
 def read_spec(path: Path) -> TrialSpec:

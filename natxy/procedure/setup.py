@@ -3,17 +3,33 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from natxy.dut.base import Dut, TesterPort, TesterPorts
 from natxy.model.event import Hello
 from natxy.model.source import Source
-from natxy.model.testbed import Port, Testbed
+from natxy.model.testbed import Port, Testbed, TrafficSection
 from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
+from natxy.model.verdict import Verdict
 from natxy.tester.command import engine_command, find_engine
 from natxy.tester.tester import OnProgress, Tester, ignore_progress
+
+
+class FrameRecords(Protocol):
+    """Where every frame's record goes, if it is asked for."""
+
+    @property
+    def fd(self) -> int:
+        """The engine writes them here."""
+
+    def keep(self, trial: TrialRecord, traffic: TrafficSection) -> None:
+        """Those of the trial that has just ended."""
+
+    def drop(self) -> None:
+        """Forgets them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +38,7 @@ class ReadyTester:
 
     engine: Tester
     traffic: TrafficPlan  # with the addresses that the lab made
+    records: FrameRecords | None = None
 
     @property
     def hello(self) -> Hello:
@@ -33,6 +50,15 @@ class ReadyTester:
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
         return self.engine.run(spec, on_progress)
+
+    def keep_records(self, trial: TrialRecord) -> None:
+        """An invalid trial says nothing: its frames are not among the records."""
+        if self.records is None:
+            return
+        if trial.verdict is Verdict.INVALID:
+            self.records.drop()
+        else:
+            self.records.keep(trial, self.testbed.traffic)
 
     def with_testbed(self, testbed: Testbed) -> Self:
         """The same engine at the same ports; `testbed` differs in its traffic alone."""
@@ -64,15 +90,20 @@ def name_of(dut: Dut) -> str:
 
 
 @contextmanager
-def set_up(testbed: Testbed, source: Source, dut: Dut) -> Iterator[Setup]:
+def set_up(
+    testbed: Testbed, source: Source, dut: Dut, records: FrameRecords | None = None
+) -> Iterator[Setup]:
     find_engine()  # before a lab is made for nothing
     try:
         dut.start()
         resolved = with_ports(testbed, dut.tester_ports())
         traffic = TrafficPlan(testbed=resolved, source=source)
         traffic.check()  # before the engine takes a port
-        with Tester(engine_command(resolved.tester, dut.tester_namespace)) as engine:
-            yield Setup(tester=ReadyTester(engine=engine, traffic=traffic), dut=dut)
+        records_fd = None if records is None else records.fd
+        command = engine_command(resolved.tester, dut.tester_namespace, records_fd=records_fd)
+        with Tester(command, records_fd=records_fd) as engine:
+            tester = ReadyTester(engine=engine, traffic=traffic, records=records)
+            yield Setup(tester=tester, dut=dut)
     finally:
         dut.stop()
 

@@ -134,6 +134,7 @@ class Trials:
         )
         self.counts = self.counts.plus(trial)
         self.observer.trial_ended(trial)
+        self.tester.keep_records(trial)
         return trial
 
     def run_valid(

@@ -28,10 +28,13 @@ def find_engine() -> str:
     )
 
 
-def engine_command(tester: TesterSection, namespace: str | None = None) -> list[str]:
+def engine_command(
+    tester: TesterSection, namespace: str | None = None, *, records_fd: int | None = None
+) -> list[str]:
     """`ip netns exec` becomes the engine itself: the process that is started is the engine."""
+    records = [] if records_fd is None else ["--records-fd", str(records_fd)]
     prefix = ["ip", "netns", "exec", namespace] if namespace else []
-    return [*prefix, find_engine(), *_arguments(tester)]
+    return [*prefix, find_engine(), *_arguments(tester), *records]
 
 
 def _arguments(tester: TesterSection) -> list[str]:

@@ -20,7 +20,7 @@ RUN_FOLDER = Path("/var/run/dpdk")
 class EngineProcess:
     """Started at once; `close` ends it and what DPDK left in /var/run."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], inherited: Sequence[int] = ()) -> None:
         try:
             # A session of its own: Ctrl-C reaches this process alone, which then cancels the trial.
             self._process = subprocess.Popen(
@@ -33,6 +33,7 @@ class EngineProcess:
                 errors="replace",
                 bufsize=1,
                 start_new_session=True,
+                pass_fds=inherited,
             )
         except OSError as error:
             raise EngineNotFound(f"{command[0]}: cannot be started: {error.strerror}") from None

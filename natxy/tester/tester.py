@@ -39,13 +39,21 @@ class Tester:
 
     hello: Hello
 
-    def __init__(self, command: Sequence[str], *, silence_limit_s: float = SILENCE_LIMIT_S) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        silence_limit_s: float = SILENCE_LIMIT_S,
+        records_fd: int | None = None,
+    ) -> None:
+        """`records_fd` is what the command's --records-fd names: the engine inherits it."""
         self._command = command
+        self._inherited = () if records_fd is None else (records_fd,)
         self._silence_limit_s = silence_limit_s
         self._next_id = 1
 
     def __enter__(self) -> Self:
-        self._process = EngineProcess(self._command)
+        self._process = EngineProcess(self._command, self._inherited)
         try:
             self.hello = self._read_hello()
         except BaseException:

@@ -1,0 +1,76 @@
+"""Inter-packet delay variation: D(i) - D(i-1) of consecutive frames (RFC 8219 section 7.3.2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from natxy.dut.base import Dut
+from natxy.errors import DutError
+from natxy.model.measurement import Measurement
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import DelayVariation, StreamResult
+from natxy.model.trial_spec import Recording
+from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
+from natxy.procedure.delay_remarks import delay_remarks
+from natxy.procedure.delays import Delays
+from natxy.procedure.observer import Observer
+from natxy.procedure.pdv import PROFILES as PROFILES
+from natxy.procedure.pdv import RFC
+from natxy.procedure.profile import departures
+from natxy.procedure.setup import ReadyTester
+
+MINIMUM = "minimum IPDV"
+MEDIAN = "median IPDV"
+MAXIMUM = "maximum IPDV"
+UNDEFINED = "undefined pairs"
+MEANING = (
+    "IPDV: the delay of a frame less that of the frame before it, of one direction and kind of "
+    "traffic; a pair of which a frame was lost is undefined."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IpdvPlan(RatePlan):
+    pass
+
+
+def ipdv(
+    plan: IpdvPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """Minimum, median and maximum, signed; a value each repetition."""
+    what = AtRate(
+        procedure="ipdv",
+        title="Inter-packet delay variation",
+        reference="RFC 8219 section 7.3.2",
+        values=ipdv_values,
+        recording=Recording(ipdv=True),
+        departures=departures(plan.timing, RFC, repetitions=plan.repetitions),
+        remarks=_remarks,
+    )
+    return measure(what, plan, tester, dut, observer)
+
+
+def ipdv_values(stream: StreamResult) -> Sequence[Value]:
+    """Of a trial that was asked for it."""
+    variations = [_variation(counters.ipdv) for _, counters in stream.counters()]
+    pairs = Delays(distributions=tuple(each.distribution for each in variations))
+    if pairs.count == 0:
+        raise DutError(
+            f"{stream.direction}: no two consecutive frames came through, so that there is no "
+            "IPDV; `natxy throughput` finds a rate at which they do."
+        )
+    undefined = sum(each.undefined for each in variations)
+    return (
+        Value(name=MINIMUM, unit="ns", value=pairs.minimum_ns),
+        Value(name=MEDIAN, unit="ns", value=pairs.median_ns),
+        Value(name=MAXIMUM, unit="ns", value=pairs.maximum_ns),
+        Value(name=UNDEFINED, unit="frames", value=float(undefined), primary=False),
+    )
+
+
+def _variation(recorded: DelayVariation | None) -> DelayVariation:
+    assert recorded is not None, "the trial was asked for IPDV"
+    return recorded
+
+
+def _remarks(tester: ReadyTester, trial: TrialRecord) -> tuple[str, ...]:
+    return (MEANING, *delay_remarks(tester, trial))

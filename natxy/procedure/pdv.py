@@ -1,0 +1,71 @@
+"""Packet delay variation: P99.9 - Dmin over every frame (RFC 8219 section 7.3.1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from natxy.dut.base import Dut
+from natxy.model.measurement import Measurement
+from natxy.model.trial_result import StreamResult
+from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
+from natxy.procedure.delay_remarks import delay_remarks
+from natxy.procedure.delays import P999, Delays
+from natxy.procedure.observer import Observer
+from natxy.procedure.profile import Profile, departures
+from natxy.procedure.setup import ReadyTester
+from natxy.procedure.timing import Timing
+
+PDV = "PDV"
+MINIMUM = "minimum delay"
+P999_DELAY = "P99.9 of the delay"
+MAXIMUM = "maximum delay"
+LOST = "lost frames"
+RFC = Profile(
+    timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
+    repetitions=20,
+)
+QUICK = Profile(
+    timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
+    repetitions=3,
+)
+PROFILES = {"rfc": RFC, "quick": QUICK}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PdvPlan(RatePlan):
+    @property
+    def lost_ns(self) -> float:
+        """What a lost frame counts as: duration + timeout (SP 3.3.4)."""
+        return float((self.timing.duration_s + self.timing.drain_s) * 10**9)
+
+
+def pdv(
+    plan: PdvPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """PDV, and beside it the delays that it is the difference of; a value each repetition."""
+    what = AtRate(
+        procedure="pdv",
+        title="Packet delay variation",
+        reference="RFC 8219 section 7.3.1",
+        values=lambda stream: pdv_values(stream, plan.lost_ns),
+        departures=departures(plan.timing, RFC, repetitions=plan.repetitions),
+        remarks=delay_remarks,
+    )
+    return measure(what, plan, tester, dut, observer)
+
+
+def pdv_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:
+    kinds = [counters for _, counters in stream.counters()]
+    delays = Delays(
+        distributions=tuple(counters.delay for counters in kinds),
+        lost=sum(counters.lost for counters in kinds),
+        lost_ns=lost_ns,
+    )
+    lowest_ns, highest_ns = delays.minimum_ns, delays.percentile_ns(P999)
+    return (
+        Value(name=PDV, unit="ns", value=highest_ns - lowest_ns),
+        Value(name=MINIMUM, unit="ns", value=lowest_ns, primary=False),
+        Value(name=P999_DELAY, unit="ns", value=highest_ns, primary=False),
+        Value(name=MAXIMUM, unit="ns", value=delays.maximum_ns, primary=False),
+        Value(name=LOST, unit="frames", value=float(delays.lost), primary=False),
+    )

@@ -1,0 +1,143 @@
+"""A Parquet file of every frame that came: written whole, or not at all."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from natxy.errors import ConfigurationError, StorageError
+from natxy.model.testbed import TrafficSection
+from natxy.model.trial_record import TrialRecord
+from natxy.records.layout import DIRECTIONS, KINDS, RECORD, STATUSES
+from natxy.records.pipe import RecordsPipe
+
+ROW_GROUP_RECORDS = 1 << 20
+WORD = pa.dictionary(pa.int8(), pa.string())
+SCHEMA = pa.schema(
+    [
+        ("trial", pa.int32()),  # as in the journal
+        ("repetition", pa.int32()),
+        ("frame_size_bytes", pa.int32()),
+        ("foreground_percent", pa.float64()),
+        ("phase", WORD),
+        ("direction", WORD),
+        ("kind", WORD),
+        ("number", pa.uint64()),
+        ("departure_ns", pa.float64()),
+        ("delay_ns", pa.float64()),
+        ("status", WORD),
+    ]
+)
+
+
+class RecordsFile:
+    """`with` it around the tester, whose engine gets `fd`; a block that fails leaves no file."""
+
+    def __init__(self, path: Path) -> None:
+        if path.exists():
+            raise ConfigurationError(
+                f"{path}: is there already and is not overwritten; another name is right"
+            )
+        self.path = path
+
+    def __enter__(self) -> Self:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.ExitStack() as opened:
+                self._pipe = opened.enter_context(RecordsPipe(self.path.parent))
+                self._file = opened.enter_context(
+                    tempfile.NamedTemporaryFile(dir=self.path.parent, delete=False)
+                )
+                opened.callback(_remove, self._file.name)
+                self._writer = pq.ParquetWriter(self._file, SCHEMA, compression="zstd")
+                self._opened = opened.pop_all()
+        except OSError as error:
+            raise ConfigurationError(f"{self.path}: cannot be written: {_why(error)}") from None
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._opened:
+            try:
+                self._close(whole=error is None)
+            except OSError as failure:
+                if error is None:
+                    raise self._cannot(failure) from None
+
+    @property
+    def fd(self) -> int:
+        return self._pipe.fd
+
+    def keep(self, trial: TrialRecord, traffic: TrafficSection) -> None:
+        """The records of the trial that has just ended."""
+        phases = tuple(dict.fromkeys(stream.phase for stream in trial.result.streams))
+        try:
+            for octets in self._pipe.batches(RECORD.itemsize, ROW_GROUP_RECORDS):
+                records = np.frombuffer(octets, dtype=RECORD)
+                own = records[records["nonce"] == trial.result.nonce]
+                self._writer.write_batch(_batch(own, trial, traffic, phases))
+        except OSError as error:
+            raise self._cannot(error) from None
+
+    def drop(self) -> None:
+        """Forgets the records of a trial that says nothing."""
+        self._pipe.drop()
+
+    def _close(self, *, whole: bool) -> None:
+        self._writer.close()
+        if not whole:
+            return
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        os.chmod(self._file.name, 0o644)
+        os.replace(self._file.name, self.path)
+
+    def _cannot(self, error: OSError) -> StorageError:
+        return StorageError(f"{self.path}: cannot be written: {_why(error)}")
+
+
+def _batch(
+    records: Any, trial: TrialRecord, traffic: TrafficSection, phases: Sequence[str]
+) -> pa.RecordBatch:
+    def all_of(value: float, kind: pa.DataType) -> pa.Array:
+        return pa.repeat(pa.scalar(value, kind), len(records))
+
+    def words(column: str, names: Sequence[str]) -> pa.Array:
+        return pa.DictionaryArray.from_arrays(
+            pa.array(records[column].astype(np.int8)), pa.array(names, pa.string())
+        )
+
+    columns = {
+        "trial": all_of(trial.number, pa.int32()),
+        "repetition": all_of(trial.repetition, pa.int32()),
+        "frame_size_bytes": all_of(traffic.frame_size_bytes, pa.int32()),
+        "foreground_percent": all_of(traffic.m / traffic.n * 100, pa.float64()),
+        "phase": words("phase", phases),
+        "direction": words("direction", DIRECTIONS),
+        "kind": words("kind", KINDS),
+        "number": pa.array(np.ascontiguousarray(records["number"])),
+        "departure_ns": pa.array(np.ascontiguousarray(records["departure_ns"])),
+        "delay_ns": pa.array(np.ascontiguousarray(records["delay_ns"])),
+        "status": words("status", STATUSES),
+    }
+    return pa.RecordBatch.from_pydict(columns, schema=SCHEMA)
+
+
+def _remove(name: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name)
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or str(error)

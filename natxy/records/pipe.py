@@ -1,0 +1,102 @@
+"""The pipe that the engine writes records into, and the thread that empties it into a spool.
+
+Nothing more is done with a record while a trial runs: it goes to a file without a name, which is
+read when the trial has ended.
+"""
+
+import contextlib
+import fcntl
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from natxy.errors import ProtocolError, StorageError
+
+CHUNK_BYTES = 1 << 20  # also the pipe's own length: the most that a user may ask for
+MARK = b"natxy: the end of this trial".ljust(32, b"\0")  # as long as a record, and none
+MARK_LIMIT_S = 60.0
+
+
+class RecordsPipe:
+    """`fd` is the end to write into; after a trial, `batches` yields what has come."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._spool: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        self._read_fd, self.fd = os.pipe()
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(self.fd, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
+        self._marked = threading.Semaphore(0)
+        self._failure: OSError | None = None
+        self._thread = threading.Thread(target=self._read, name="natxy-records", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self.fd)  # the engine's copy went with the engine: the thread meets the end
+        self._thread.join(MARK_LIMIT_S)
+        os.close(self._read_fd)
+        self._spool.close()
+
+    def batches(self, record_bytes: int, records: int) -> Iterator[bytes]:
+        """The trial's records, so many at once; call it when the engine has told the result."""
+        length = self._settled()
+        if length % record_bytes:
+            raise ProtocolError(
+                f"natxy-engine wrote {length} octets of records, which are no whole number of them"
+            )
+        self._spool.seek(0)
+        for begin in range(0, length, record_bytes * records):
+            yield self._spool.read(min(record_bytes * records, length - begin))
+        self.drop()
+
+    def drop(self) -> None:
+        """Forgets what has come; the spool's place on the disk is free again."""
+        self._settled()
+        self._spool.seek(0)
+        self._spool.truncate()
+
+    def _settled(self) -> int:
+        """All that was written before this call is in the spool: so many octets."""
+        os.write(self.fd, MARK)
+        if not self._marked.acquire(timeout=MARK_LIMIT_S):
+            raise StorageError(f"{self._folder}: does not take records as fast as they come")
+        if self._failure is not None:
+            raise StorageError(
+                f"{self._folder}: records cannot be written: {self._failure.strerror}"
+            )
+        return self._spool.seek(0, os.SEEK_END)
+
+    def _read(self) -> None:
+        """Until no one can write any more; a full disk does not stop the engine."""
+        tail = b""
+        while data := os.read(self._read_fd, CHUNK_BYTES):
+            tail = (tail + data)[-len(MARK) :]
+            self._spool_up(data)
+            if tail == MARK:
+                self._take_back(len(MARK))
+                self._marked.release()
+
+    def _spool_up(self, data: bytes) -> None:
+        if self._failure is not None:
+            return
+        try:
+            self._spool.write(data)
+            self._spool.flush()
+        except OSError as failure:
+            self._failure = failure
+
+    def _take_back(self, octets: int) -> None:
+        if self._failure is None:
+            self._spool.truncate(self._spool.seek(-octets, os.SEEK_END))
