@@ -4,67 +4,17 @@ A trial in which the tester or the gateway was taken off its CPU is invalid, by 
 judgement and by the gateway's record, and is repeated.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from natxy.dut.choice import dut_of
-from natxy.dut.reference import ReferenceDut
-from natxy.model.testbed import read_testbed
-from natxy.model.trial_result import TrialResult
-from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.observer import Observer
-from natxy.procedure.setup import Setup, set_up
+from natxy.model.verdict import Limit
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import TrialPlan, run_trial
 from natxy.search.bisection import SearchError
+from tests.accuracy.reference import ATTEMPTS, TIMING, gateway_that, valid_trial
 
-TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20))
-ATTEMPTS = 20
 BUCKET_DEPTH = 100
 ERROR_FPS = 50
-
-TESTBED = """
-[tester]
-cores = [0]
-warm_up = "neighbours"             # no probe is in the record
-[traffic]
-left_ip_version = 4
-right_ip_version = 4
-[dut]
-kind = "reference"
-realtime = true
-faults = [{fault}]
-"""
-
-
-@contextmanager
-def gateway_that(fault: str, folder: Path) -> Iterator[tuple[Setup, ReferenceDut]]:
-    path = folder / "reference.toml"
-    path.write_text(TESTBED.format(fault=fault))
-    testbed, source = read_testbed(path)
-    dut = dut_of(testbed, source)
-    assert isinstance(dut, ReferenceDut)
-    with set_up(testbed, source, dut) as setup:
-        yield setup, dut
-
-
-def valid_trial(setup: Setup, dut: ReferenceDut, rate_fps: int) -> tuple[TrialResult, Any]:
-    """The result of a valid trial, and the gateway's record of it."""
-    plan = TrialPlan(traffic=setup.traffic, timing=TIMING)
-    reasons: tuple[str, ...] = ()
-    for nonce in range(1, ATTEMPTS + 1):
-        spec = plan.spec(load=rate_fps, seed=nonce, nonce=nonce)
-        outcome = run_trial(spec, setup.tester, dut, Observer())
-        if outcome.verdict is not Verdict.INVALID:
-            return outcome.result, dut.record()
-        reasons = outcome.invalid_reasons
-    pytest.fail(f"no valid trial in {ATTEMPTS}: {reasons}")
 
 
 @pytest.mark.parametrize("limit_fps", [10_000, 50_000, 200_000])

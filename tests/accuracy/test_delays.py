@@ -1,0 +1,126 @@
+"""Latency, PDV and IPDV against the reference gateway's own record of the delays that it gave."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_spec import Recording, Tags
+from natxy.procedure.at_rate import Value
+from natxy.procedure.ipdv import MAXIMUM as MAXIMUM_IPDV
+from natxy.procedure.ipdv import MEDIAN as MEDIAN_IPDV
+from natxy.procedure.ipdv import MINIMUM as MINIMUM_IPDV
+from natxy.procedure.ipdv import UNDEFINED, ipdv_values
+from natxy.procedure.latency import LOST_TAGS, TYPICAL, WORST_CASE, latency_values
+from natxy.procedure.pdv import LOST, MINIMUM, PDV, pdv_values
+from natxy.procedure.trial import steady
+from tests.accuracy.reference import ATTEMPTS, TIMING, gateway_that, valid_trial
+
+RATE_FPS = 20_000
+FRAMES = int(RATE_FPS * TIMING.duration_s)
+ALL_TAGGED = Recording(tags=Tags(after_ns=0, count=FRAMES))
+LOST_NS = 1e12  # longer than any delay, so that a lost frame cannot be overlooked
+SLACK_NS = 20_000.0  # the bar for a delay
+QUIET_NS = 200_000.0  # the longest that gateway and tester may have been away, for an extreme
+
+
+def by_name(values: tuple[Value, ...] | Any) -> dict[str, float]:
+    return {value.name: value.value for value in values}
+
+
+def both(result: TrialResult) -> tuple[StreamResult, StreamResult]:
+    forward, reverse = result.streams
+    assert (forward.direction, reverse.direction) == ("forward", "reverse")
+    return forward, reverse
+
+
+@pytest.mark.parametrize("delay_ns", [100_000, 5_000_000])
+def test_typical_latency_is_the_gateways_delay(delay_ns: int, tmp_path: Path) -> None:
+    load = steady(RATE_FPS, TIMING.duration_s, Recording(tags=Tags(after_ns=10**8, count=500)))
+    with gateway_that(f'{{kind = "delay", ns = {delay_ns}}}', tmp_path) as (setup, dut):
+        result, record = valid_trial(setup, dut, load)
+    for stream in both(result):
+        found = by_name(latency_values(stream, LOST_NS))
+        given = record["directions"][stream.direction]["delay_ns"]
+        assert abs(found[TYPICAL] - given["p50"]) <= SLACK_NS
+        assert given["p50"] >= delay_ns
+        assert found[LOST_TAGS] == 0
+        assert stream.tags is not None
+        assert stream.tags.sent == 500
+
+
+@pytest.mark.parametrize(("least_ns", "most_ns"), [(0, 5_000_000), (3_000_000, 15_000_000)])
+def test_pdv_is_the_gateways(least_ns: int, most_ns: int, tmp_path: Path) -> None:
+    """Within 2 %, of delays spread evenly over 5 ms and more."""
+    fault = f'{{kind = "delay", uniform_ns = [{least_ns}, {most_ns}], seed = 7}}'
+    with gateway_that(fault, tmp_path) as (setup, dut):
+        result, record = valid_trial(setup, dut, steady(RATE_FPS, TIMING.duration_s))
+    for stream in both(result):
+        found = by_name(pdv_values(stream, LOST_NS))
+        given = record["directions"][stream.direction]["delay_ns"]
+        assert given["max"] > least_ns + 0.99 * (most_ns - least_ns)
+        assert found[PDV] == pytest.approx(given["p999"] - given["min"], rel=0.02)
+        assert found[LOST] == 0
+
+
+def test_ipdv_is_that_of_a_pattern_of_delays(tmp_path: Path) -> None:
+    """0.3, 1, 2.2, 0.3 ... ms at a frame each 2.5 ms: +0.7, +1.2, -1.9 ms, again and again.
+
+    An extreme is one frame's: it is as exact as gateway and tester were at their latest.
+    """
+    pattern = [300_000, 1_000_000, 2_200_000]
+    load = steady(400, TIMING.duration_s, Recording(ipdv=True))
+    with gateway_that(f'{{kind = "delay", pattern_ns = {pattern}}}', tmp_path) as (setup, dut):
+        for _ in range(ATTEMPTS):
+            result, record = valid_trial(setup, dut, load)
+            tester_ns = max(port.worst_poll_gap_ns for port in result.ports)
+            late_ns = record["worst_poll_gap_ns"] + tester_ns
+            if late_ns < QUIET_NS:
+                break
+        else:
+            pytest.fail(f"no quiet trial in {ATTEMPTS}: they were away for {late_ns} ns")
+    for stream in both(result):
+        found = by_name(ipdv_values(stream))
+        assert found[MINIMUM_IPDV] == pytest.approx(-1_900_000, abs=SLACK_NS + late_ns)
+        assert found[MEDIAN_IPDV] == pytest.approx(700_000, abs=SLACK_NS)
+        assert found[MAXIMUM_IPDV] == pytest.approx(1_200_000, abs=SLACK_NS + late_ns)
+        assert found[UNDEFINED] == 0
+
+
+@pytest.mark.parametrize(("every", "tags"), [(7, FRAMES), (100, FRAMES), (900, 500)])
+def test_lost_tags_and_pairs_are_those_of_every_kth_frame(
+    every: int, tags: int, tmp_path: Path
+) -> None:
+    """floor(N / k) frames are lost in both directions; of the tags those that are such frames."""
+    recording = Recording(tags=Tags(after_ns=0, count=tags), ipdv=True)
+    load = steady(RATE_FPS, TIMING.duration_s, recording)
+    with gateway_that(f'{{kind = "loss", every = {every}}}', tmp_path) as (setup, dut):
+        result, record = valid_trial(setup, dut, load)
+    step = FRAMES // tags
+    lost = {number for number in range(FRAMES) if (number + 1) % every == 0}
+    lost_tags = len(lost & set(range(0, FRAMES, step)))
+    for stream in both(result):
+        assert record["directions"][stream.direction]["dropped"]["loss"] == FRAMES // every
+        assert by_name(pdv_values(stream, LOST_NS))[LOST] == FRAMES // every
+        latency = by_name(latency_values(stream, LOST_NS))
+        assert latency[LOST_TAGS] == lost_tags
+        assert (latency[WORST_CASE] == LOST_NS) == (lost_tags > tags // 1000)
+        assert latency[TYPICAL] < LOST_NS
+        pairs = [(number - 1, number) for number in range(1, FRAMES)]
+        undefined = sum(1 for pair in pairs if lost & set(pair))
+        assert by_name(ipdv_values(stream))[UNDEFINED] == undefined
+
+
+def test_with_every_frame_tagged_latency_and_pdv_agree(tmp_path: Path) -> None:
+    """WCL - Dmin = PDV, exactly: of one trial, of the same delays."""
+    load = steady(RATE_FPS, TIMING.duration_s, ALL_TAGGED)
+    fault = '{kind = "delay", uniform_ns = [100000, 3000000], seed = 3}'
+    with gateway_that(fault, tmp_path) as (setup, dut):
+        result, _ = valid_trial(setup, dut, load)
+    for stream in both(result):
+        latency, variation = (
+            by_name(values(stream, LOST_NS)) for values in (latency_values, pdv_values)
+        )
+        assert latency[LOST_TAGS] == variation[LOST] == 0
+        assert latency[WORST_CASE] - variation[MINIMUM] == variation[PDV]
