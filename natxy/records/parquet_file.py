@@ -52,11 +52,9 @@ class RecordsFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.ExitStack() as opened:
                 self._pipe = opened.enter_context(RecordsPipe(self.path.parent))
-                self._file = opened.enter_context(
-                    tempfile.NamedTemporaryFile(dir=self.path.parent, delete=False)
-                )
-                opened.callback(_remove, self._file.name)
-                self._writer = pq.ParquetWriter(self._file, SCHEMA, compression="zstd")
+                self._file, self._temporary = tempfile.mkstemp(dir=self.path.parent)
+                opened.callback(_discard, self._file, self._temporary)
+                self._writer = pq.ParquetWriter(self._temporary, SCHEMA, compression="zstd")
                 self._opened = opened.pop_all()
         except OSError as error:
             raise ConfigurationError(f"{self.path}: cannot be written: {_why(error)}") from None
@@ -98,10 +96,9 @@ class RecordsFile:
         self._writer.close()
         if not whole:
             return
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        os.chmod(self._file.name, 0o644)
-        os.replace(self._file.name, self.path)
+        os.fsync(self._file)
+        os.fchmod(self._file, 0o644)
+        os.replace(self._temporary, self.path)
 
     def _cannot(self, error: OSError) -> StorageError:
         return StorageError(f"{self.path}: cannot be written: {_why(error)}")
@@ -134,10 +131,13 @@ def _batch(
     return pa.RecordBatch.from_pydict(columns, schema=SCHEMA)
 
 
-def _remove(name: str) -> None:
+def _discard(file: int, name: str) -> None:
+    """A file that is whole has its own name by now."""
+    os.close(file)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(name)
 
 
 def _why(error: OSError) -> str:
-    return error.strerror or str(error)
+    """Arrow's own errors are longer than what the system said."""
+    return os.strerror(error.errno) if error.errno else str(error)

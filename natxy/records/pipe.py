@@ -47,7 +47,8 @@ class RecordsPipe:
         os.close(self.fd)  # the engine's copy went with the engine: the thread meets the end
         self._thread.join(MARK_LIMIT_S)
         os.close(self._read_fd)
-        self._spool.close()
+        with contextlib.suppress(OSError):  # of a full disk, which was told
+            self._spool.close()
 
     def batches(self, record_bytes: int, records: int) -> Iterator[bytes]:
         """The trial's records, so many at once; call it when the engine has told the result."""
