@@ -1,8 +1,48 @@
-"""Benchmarks IPv4/IPv6 gateways: what to measure, when to stop, what it means."""
+"""Benchmarks IPv4/IPv6 gateways: what to measure, when to stop, what it means.
 
+    with natxy.connect("testbed.toml") as (tester, dut):
+        plan = natxy.LatencyPlan(timing=natxy.timing(duration=1), seed=1, repetitions=3)
+        result = natxy.latency(plan, tester, dut)
+
+Every procedure is called `procedure(plan, tester, dut, observer=None)`. It yields a Measurement,
+whose figures hold a value each repetition, in the unit that they name; the throughput's is a
+ThroughputResult. All names below are read from their modules when they are first used.
+"""
+
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 try:
     __version__ = version("natxy")
 except PackageNotFoundError:  # used from a source tree that was never installed
     __version__ = "0+unknown"
+
+EXPORTS = {
+    "natxy.api": ("connect", "timing"),
+    "natxy.errors": ("NatxyError",),
+    "natxy.model.measurement": ("Figure", "Measurement"),
+    "natxy.model.throughput_result": ("ThroughputResult",),
+    "natxy.procedure.ipdv": ("IpdvPlan", "ipdv"),
+    "natxy.procedure.latency": ("LatencyPlan", "latency"),
+    "natxy.procedure.observer": ("Observer",),
+    "natxy.procedure.pdv": ("PdvPlan", "pdv"),
+    "natxy.procedure.self_test": ("SelfTestPlan", "self_test"),
+    "natxy.procedure.throughput": ("ThroughputPlan", "throughput"),
+    "natxy.procedure.timing": ("Timing",),
+    "natxy.report.results_csv": ("results_csv", "rows"),
+    "natxy.search.bisection": ("SearchError",),
+    "natxy.statistics": ("median", "percentile", "summary"),
+}
+_HOMES = {name: module for module, names in EXPORTS.items() for name in names}
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"natxy has no {name!r}; it has {', '.join(sorted(_HOMES))}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

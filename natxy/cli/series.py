@@ -31,7 +31,6 @@ from natxy.cli.options import (
 )
 from natxy.cli.places import foregrounds_of, places, sizes_of
 from natxy.cli.progress import SearchDisplay
-from natxy.cli.records import records_to
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError
@@ -42,6 +41,7 @@ from natxy.procedure.observer import Observer, Observers
 from natxy.procedure.profile import Profile
 from natxy.procedure.setup import ReadyTester, Setup, set_up
 from natxy.procedure.timing import Timing
+from natxy.records.extra import records_to
 from natxy.report.measurement_table import measurement_notes, measurement_table
 from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv

@@ -25,7 +25,7 @@ from natxy.cli.options import (
     seed_of,
     with_traffic_options,
 )
-from natxy.cli.records import RecordsOption, records_to
+from natxy.cli.records import RecordsOption
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError
 from natxy.model.event import Progress
@@ -39,6 +39,7 @@ from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import set_up
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Outcome, TrialPlan, run_trial
+from natxy.records.extra import records_to
 from natxy.report.numbers import seconds_left
 from natxy.report.trial_text import trial_text
 

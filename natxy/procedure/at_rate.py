@@ -137,9 +137,10 @@ def _rate(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer) -> 
         return _Rate(fps=plan.rate_fps, remarks=("The rate is as given.",))
     found = found_throughput(plan, tester, dut, observer)
     rate_fps = found_rate(found)
+    searches = len(found.repetitions)
     how = (
-        f"The rate is the throughput, found first by trials of {found.duration_s:g} s to "
-        f"{found.error} ({len(found.repetitions)} of them searched)."
+        f"The rate is the throughput, found first: {searches} search{'es' * (searches > 1)}, "
+        f"trials of {found.duration_s:g} s, error {found.error}."
     )
     bound = "It is a lower bound of the throughput: the tester, not the gateway, was at its limit."
     lower = found.is_lower_bound(rate_fps)

@@ -65,8 +65,9 @@ class ReadyTester:
         return replace(self, traffic=TrafficPlan(testbed=testbed, source=self.traffic.source))
 
     def with_traffic(self, **changes: Any) -> Self:
-        """With other values of the testbed's [traffic], which have been checked."""
-        traffic = self.testbed.traffic.model_copy(update=changes)
+        """With other values of the testbed's [traffic]; ConfigurationError if one is wrong."""
+        written = self.testbed.traffic.model_dump(mode="json") | changes
+        traffic: TrafficSection = Source(name="traffic").validated(TrafficSection, written)
         return self.with_testbed(self.testbed.model_copy(update={"traffic": traffic}))
 
 

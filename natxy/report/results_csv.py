@@ -43,11 +43,12 @@ def results_csv(measurements: Sequence[Measurement]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(row for measurement in measurements for row in _rows(measurement))
+    writer.writerows(row for measurement in measurements for row in rows(measurement))
     return text.getvalue()
 
 
-def _rows(measurement: Measurement) -> Iterator[dict[str, Any]]:
+def rows(measurement: Measurement) -> Iterator[dict[str, Any]]:
+    """One a figure, flat: what it was taken at, and its statistics."""
     conditions = measurement.conditions
     common = {name: getattr(conditions, name) for name in COLUMNS if hasattr(conditions, name)} | {
         "procedure": measurement.procedure,

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from natxy.cli.records import records_to
 from natxy.errors import ConfigurationError, ProtocolError, StorageError
 from natxy.model.testbed import TrafficSection
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.verdict import Verdict
+from natxy.records.extra import records_to
 from natxy.records.layout import OCTETS, RECORD
 from natxy.records.parquet_file import ROW_GROUP_RECORDS, RecordsFile
 from natxy.records.pipe import CHUNK_BYTES
@@ -177,7 +177,9 @@ def test_without_the_extra_the_option_says_what_is_missing(
     monkeypatch.delitem(sys.modules, "natxy.records.parquet_file")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with (
-        pytest.raises(ConfigurationError, match=r"--records: needs the Python package pyarrow; .*"),
+        pytest.raises(
+            ConfigurationError, match=r"Records need the Python package pyarrow; .* installs it"
+        ),
         records_to(path),
     ):
         pass

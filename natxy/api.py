@@ -1,0 +1,51 @@
+"""What a program that measures needs beside the procedures: a tester at its device, and times."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+
+from natxy.dut.base import Dut
+from natxy.dut.choice import dut_of
+from natxy.model.testbed import read_testbed
+from natxy.procedure.setup import ReadyTester, set_up
+from natxy.procedure.timing import Timing
+from natxy.records.extra import records_to
+
+
+@contextmanager
+def connect(
+    testbed: str | Path, *, records: str | Path | None = None
+) -> Iterator[tuple[ReadyTester, Dut]]:
+    """The tester and the device under test of a testbed's file, both up for as long as the block.
+
+    What a lab made is taken down at its end, whatever happened. `records` is a Parquet file for
+    the frames of plans with `records=True`; it is there if the block ends without an exception.
+    ConfigurationError says what is wrong with the file, DutError and DeviceError what is not there.
+    """
+    written, source = read_testbed(Path(testbed))
+    with (
+        records_to(None if records is None else Path(records)) as kept,
+        set_up(written, source, dut_of(written, source), kept) as setup,
+    ):
+        yield setup.tester, setup.dut
+
+
+def timing(
+    duration: float, drain: float = 2.0, settle: float = 0.0, frame_timeout: float = 0.0
+) -> Timing:
+    """Of each trial, in seconds and exactly as written: 0.2 is a fifth (RFC 2544 section 23).
+
+    `drain` is how long is received after sending, `settle` the rest between trials, and
+    `frame_timeout` the delay beyond which a frame counts as late (0: none does).
+    """
+    return Timing(
+        duration_s=_exact(duration),
+        drain_s=_exact(drain),
+        settle_s=_exact(settle),
+        frame_timeout_s=_exact(frame_timeout),
+    )
+
+
+def _exact(seconds: float) -> Fraction:
+    return Fraction(str(seconds))

@@ -1,0 +1,25 @@
+"""Records on request: their packages are an extra, which only they need."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from natxy.errors import ConfigurationError
+from natxy.procedure.setup import FrameRecords
+
+
+@contextmanager
+def records_to(path: Path | None) -> Iterator[FrameRecords | None]:
+    """None where none are asked for."""
+    if path is None:
+        yield None
+        return
+    try:
+        from natxy.records.parquet_file import RecordsFile
+    except ModuleNotFoundError as missing:
+        raise ConfigurationError(
+            f"Records need the Python package {missing.name}; `make records`, or "
+            'pip install "natxy[records]", installs it'
+        ) from None
+    with RecordsFile(path) as records:
+        yield records
