@@ -65,12 +65,27 @@ struct Delay {
   std::uint64_t seed = 0;
 };
 
+// What the tester sends: so many frames at that rate, then the next segment.
+struct DepartureSegment {
+  std::uint64_t frames = 0;
+  std::uint64_t rate_fps = 0;
+};
+
 struct Buffer {
   std::uint64_t frames = 0;
   std::uint64_t drain_fps = 0;
+  std::vector<DepartureSegment> departures;  // none: frames come when they come
 };
 
-using FaultKind = std::variant<RateLimit, Loss, Duplicate, Reorder, Corrupt, Delay, Buffer>;
+// Overloaded whenever a frame finds no token in a bucket, and for a time after that it drops all.
+struct Sulk {
+  std::uint64_t rate_fps = 0;
+  std::uint64_t depth = 1;
+  Nanoseconds for_ns = 0;
+  std::vector<DepartureSegment> departures;
+};
+
+using FaultKind = std::variant<RateLimit, Loss, Duplicate, Reorder, Corrupt, Delay, Buffer, Sulk>;
 
 struct Fault {
   std::optional<Direction> direction;  // absent: both, each with a state of its own

@@ -196,9 +196,34 @@ FaultKind read_rate_limit(JsonObject& object) {
                    .depth = object.number_or("depth", 1, kFrames)};
 }
 
+DepartureSegment read_departure_segment(const json& value, const std::string& path) {
+  JsonObject object(value, path);
+  const DepartureSegment segment{.frames = object.number("frames", kFrames),
+                                 .rate_fps = object.number("rate_fps", kRate)};
+  object.refuse_the_rest();
+  return segment;
+}
+
+std::vector<DepartureSegment> read_departures(JsonObject& object) {
+  const auto* found = object.find("departures");
+  if (found == nullptr) return {};
+  const auto path = object.path_of("departures");
+  auto segments = read_list(*found, path, read_departure_segment);
+  if (segments.empty()) throw ConfigError(path + " is empty; one segment or more is right");
+  return segments;
+}
+
 FaultKind read_buffer(JsonObject& object) {
   return Buffer{.frames = object.number("frames", kFrames),
-                .drain_fps = object.number("drain_fps", kRate)};
+                .drain_fps = object.number("drain_fps", kRate),
+                .departures = read_departures(object)};
+}
+
+FaultKind read_sulk(JsonObject& object) {
+  return Sulk{.rate_fps = object.number("rate_fps", kRate),
+              .depth = object.number_or("depth", 1, kFrames),
+              .for_ns = object.number("for_ns", kDuration_ns),
+              .departures = read_departures(object)};
 }
 
 using FaultReader = std::function<FaultKind(JsonObject&)>;
@@ -211,7 +236,8 @@ const std::map<std::string, FaultReader>& fault_readers() {
       {"reorder", read_reorder},
       {"corrupt", read_corrupt},
       {"delay", read_delay},
-      {"buffer", read_buffer}};
+      {"buffer", read_buffer},
+      {"sulk", read_sulk}};
   return kReaders;
 }
 
@@ -232,7 +258,7 @@ Fault read_fault(const json& value, const std::string& path) {
   if (reader == fault_readers().end()) {
     throw ConfigError(path + ".kind: \"" + kind +
                       "\" is no fault; right are buffer, corrupt, delay, "
-                      "duplicate, loss, rate_limit and reorder");
+                      "duplicate, loss, rate_limit, reorder and sulk");
   }
   Fault fault{.direction = read_direction(object), .kind = reader->second(object)};
   object.refuse_the_rest();
@@ -298,10 +324,11 @@ Request parse_request(std::string_view line) {
     request = ConfigureRequest{read_config(object.require("config"), "config")};
   if (name == "clear") request = ClearRequest{};
   if (name == "record") request = RecordRequest{};
+  if (name == "mute") request = MuteRequest{.for_ns = object.number("for_ns", kDuration_ns)};
   if (name == "quit") request = QuitRequest{};
   if (!request) {
     throw ConfigError("request: \"" + name +
-                      "\" is no request; configure, clear, record and quit are");
+                      "\" is no request; configure, clear, mute, record and quit are");
   }
   object.refuse_the_rest();
   return *request;

@@ -27,6 +27,10 @@ json direction_json(const DirectionRecord& record) {
           {"duplicated", record.duplicated},
           {"reordered", record.reordered},
           {"corrupted", counters_json(record.corrupted, kCorruptFieldNames)},
+          {"sulk",
+           {{"newest_overload_ns", record.sulk.newest_overload_ns},
+            {"last_drop_ns", record.sulk.last_drop_ns},
+            {"last_number", record.sulk.last_number}}},
           {"delay_ns", delay_json(record.delay_ns)}};
 }
 
@@ -38,6 +42,7 @@ json record_json(const Record& record) {
           {"worst_poll_gap_ns", polls.worst_gap_ns()},
           {"poll_gaps_over_idle", polls.gaps_over_idle()},
           {"polls", polls.polls()},
+          {"muted_ns", record.muted_ns},
           {"since_ns", record.taken_ns - polls.since_ns()}};
 }
 
@@ -62,6 +67,10 @@ std::string configured_event() {
 
 std::string cleared_event() {
   return json{{"event", "cleared"}}.dump();
+}
+
+std::string muted_event() {
+  return json{{"event", "muted"}}.dump();
 }
 
 std::string record_event(const Record& record) {

@@ -40,7 +40,14 @@ void Gateway::clear(Nanoseconds now_ns) {
   for (auto& neighbours : neighbours_) neighbours.forget_waiting();
   for (auto& direction : record_.directions) direction.clear();
   record_.polls = PollRecord(now_ns, config_.idle_ns);
+  record_.muted_ns = 0;
+  muted_until_ns_ = 0;
   make_chains();
+}
+
+void Gateway::mute(Nanoseconds for_ns, Nanoseconds now_ns) {
+  muted_until_ns_ = now_ns + for_ns;
+  record_.muted_ns += for_ns;
 }
 
 void Gateway::make_chains() {
@@ -50,7 +57,8 @@ void Gateway::make_chains() {
                          FaultChain::Surroundings{.store = store_,
                                                   .record = record_of(direction),
                                                   .out = outbox(destination_side(direction)),
-                                                  .max_packet_octets = links_.mtu_bytes});
+                                                  .max_packet_octets = links_.mtu_bytes,
+                                                  .since_ns = record_.polls.since_ns()});
   }
 }
 
@@ -87,6 +95,7 @@ void Gateway::receive_ip(Side side, Octets frame, Nanoseconds now_ns) {
   }
   auto& record = record_of(direction_from(side));
   ++record.received;
+  if (now_ns < muted_until_ns_) return record.count(Drop::kMute);
   if (frame.size() > FrameStore::kMaxOctets) return record.count(Drop::kMalformed);
   const auto octets = frame.subspan(kEthernetOctets);
   auto routed = Routed{.outcome = Outcome::drops(Drop::kMalformed), .hop = {}};

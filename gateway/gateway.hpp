@@ -32,6 +32,8 @@ class Gateway {
   // Times must not go back. A new record, queues and buckets as at the start.
   void configure(const Config& config, Nanoseconds now_ns);
   void clear(Nanoseconds now_ns);
+  // Forwards nothing that comes from now on for so long: a reset, as those behind it see it.
+  void mute(Nanoseconds for_ns, Nanoseconds now_ns);
 
   // Once a turn of the loop: counts the poll, and lets frames go on whose time has come.
   void poll(Nanoseconds now_ns);
@@ -64,6 +66,7 @@ class Gateway {
   Router router_;
   std::vector<Neighbours> neighbours_;  // by Side
   std::vector<FaultChain> chains_;      // by Direction
+  Nanoseconds muted_until_ns_ = 0;
 };
 
 }  // namespace natxy::gateway

@@ -28,8 +28,12 @@ struct ConfigureRequest {
 };
 struct ClearRequest {};
 struct RecordRequest {};
+struct MuteRequest {
+  Nanoseconds for_ns = 0;
+};
 struct QuitRequest {};
-using Request = std::variant<ConfigureRequest, ClearRequest, RecordRequest, QuitRequest>;
+using Request =
+    std::variant<ConfigureRequest, ClearRequest, RecordRequest, MuteRequest, QuitRequest>;
 
 [[nodiscard]] Request parse_request(std::string_view line);
 
@@ -44,6 +48,7 @@ struct PortDescription {
 [[nodiscard]] std::string hello_event(const std::array<PortDescription, 2>& ports);
 [[nodiscard]] std::string configured_event();
 [[nodiscard]] std::string cleared_event();
+[[nodiscard]] std::string muted_event();
 [[nodiscard]] std::string record_event(const Record& record);
 [[nodiscard]] std::string error_event(std::string_view message);
 

@@ -39,6 +39,11 @@ Answer answer(RingGateway& gateway, const RecordRequest& /*request*/) {
   return {.event = record_event(gateway.record())};
 }
 
+Answer answer(RingGateway& gateway, const MuteRequest& request) {
+  gateway.mute(request.for_ns);
+  return {.event = muted_event()};
+}
+
 Answer answer(RingGateway& /*gateway*/, const QuitRequest& /*request*/) {
   return {.event = {}, .is_last = true};
 }

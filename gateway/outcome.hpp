@@ -14,6 +14,8 @@ enum class Drop : std::uint8_t {
   kRateLimit,
   kLoss,
   kBuffer,
+  kSulk,
+  kMute,
   kNoRoute,
   kNoNeighbour,
   kHopLimit,
@@ -21,9 +23,9 @@ enum class Drop : std::uint8_t {
   kTransmit
 };
 
-inline constexpr std::array<const char*, 8> kDropNames{"rate_limit", "loss",         "buffer",
-                                                       "no_route",   "no_neighbour", "hop_limit",
-                                                       "malformed",  "transmit"};
+inline constexpr std::array<const char*, 10> kDropNames{
+    "rate_limit", "loss",         "buffer",    "sulk",      "mute",
+    "no_route",   "no_neighbour", "hop_limit", "malformed", "transmit"};
 
 [[nodiscard]] constexpr std::size_t index_of(Drop drop) {
   return static_cast<std::size_t>(drop);

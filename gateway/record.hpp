@@ -13,6 +13,14 @@
 
 namespace natxy::gateway {
 
+// Of a fault that sulks; times are since the record's start, or where it works on departures since
+// the first one.
+struct SulkRecord {
+  Nanoseconds newest_overload_ns = 0;
+  Nanoseconds last_drop_ns = 0;
+  std::uint64_t last_number = 0;  // of the frame dropped last, where it has one
+};
+
 struct DirectionRecord {
   std::uint64_t received = 0;  // frames to be forwarded, whatever became of them
   std::uint64_t forwarded = 0;
@@ -20,9 +28,11 @@ struct DirectionRecord {
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::array<std::uint64_t, kCorruptFieldNames.size()> corrupted{};  // by CorruptField
+  SulkRecord sulk;
   Histogram delay_ns;
 
   void clear() {
+    sulk = {};
     received = forwarded = duplicated = reordered = 0;
     dropped.fill(0);
     corrupted.fill(0);
@@ -62,6 +72,7 @@ struct Record {
   std::array<DirectionRecord, 2> directions;  // by Direction
   PollRecord polls;
   Nanoseconds taken_ns = 0;  // when this copy was made
+  Nanoseconds muted_ns = 0;  // how long nothing was forwarded, as ordered
 
   [[nodiscard]] const DirectionRecord& of(Direction direction) const {
     return directions[index_of(direction)];

@@ -105,6 +105,10 @@ void RingGateway::clear() {
   carry_out([&] { gateway_.clear(clock_ns()); });
 }
 
+void RingGateway::mute(Nanoseconds for_ns) {
+  carry_out([&] { gateway_.mute(for_ns, clock_ns()); });
+}
+
 Record RingGateway::record() {
   Record copy{.directions = {}, .polls = {0, 0}};
   carry_out([&] { copy = gateway_.record(clock_ns()); });

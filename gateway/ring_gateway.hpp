@@ -49,6 +49,7 @@ class RingGateway {
   // From any thread: carried out between two turns.
   void configure(const Config& config);
   void clear();
+  void mute(Nanoseconds for_ns);
   [[nodiscard]] Record record();
 
   [[nodiscard]] const Mac& mac(Side side) const { return ports_[index_of(side)].mac(); }

@@ -37,7 +37,15 @@ FaultChain::Stage FaultChain::make_stage(const FaultKind& kind) {
           },
           [](const Corrupt& o) { return Stage(CorruptState{.order = o, .due = Everyth(o.every)}); },
           [](const Delay& o) { return Stage(DelayState{DelaySeries(o)}); },
-          [](const Buffer& o) { return Stage(BufferState{DrainQueue(o.frames, o.drain_fps)}); }},
+          [](const Buffer& o) {
+            return Stage(BufferState{DrainQueue(o.frames, o.drain_fps), FaultTime(o.departures)});
+          },
+          [](const Sulk& o) {
+            return Stage(SulkState{.meter = TokenBucket(o.rate_fps, o.depth),
+                                   .for_ns = o.for_ns,
+                                   .time = FaultTime(o.departures),
+                                   .overloaded_ns = std::nullopt});
+          }},
       kind);
 }
 
@@ -118,10 +126,22 @@ FramePtr FaultChain::apply(DelayState& state, FramePtr frame, Context context) {
 }
 
 FramePtr FaultChain::apply(BufferState& state, FramePtr frame, Context context) {
-  const auto departure_ns = state.queue.departure(context.now_ns);
+  const auto came_ns = state.time.of(*frame, context.now_ns);
+  const auto departure_ns = state.queue.departure(came_ns);
   if (!departure_ns) return drop(Drop::kBuffer);
-  wait_until(*departure_ns, std::move(frame), context);
+  wait_until(context.now_ns + (*departure_ns - came_ns), std::move(frame), context);
   return nullptr;
+}
+
+FramePtr FaultChain::apply(SulkState& state, FramePtr frame, Context context) {
+  const auto came_ns = state.time.of(*frame, context.now_ns);
+  if (!state.meter.take(came_ns)) state.overloaded_ns = came_ns;
+  if (!state.overloaded_ns || came_ns - *state.overloaded_ns >= state.for_ns) return frame;
+  const auto origin_ns = state.time.is_departures() ? 0 : surroundings_.since_ns;
+  surroundings_.record.sulk = {.newest_overload_ns = *state.overloaded_ns - origin_ns,
+                               .last_drop_ns = came_ns - origin_ns,
+                               .last_number = number_of(*frame).value_or(0)};
+  return drop(Drop::kSulk);
 }
 
 }  // namespace natxy::gateway

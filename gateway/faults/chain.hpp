@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <variant>
 #include <vector>
 
 #include "gateway/config.hpp"
 #include "gateway/faults/delay_series.hpp"
 #include "gateway/faults/drain_queue.hpp"
+#include "gateway/faults/fault_time.hpp"
 #include "gateway/faults/token_bucket.hpp"
 #include "gateway/frame_store.hpp"
 #include "gateway/record.hpp"
@@ -39,6 +41,7 @@ class FaultChain {
     DirectionRecord& record;
     std::vector<FramePtr>& out;  // where frames go that have passed the last fault
     std::size_t max_packet_octets;
+    Nanoseconds since_ns = 0;  // the record's start
   };
 
   FaultChain(const std::vector<Fault>& faults, Direction direction, Surroundings surroundings);
@@ -76,9 +79,16 @@ class FaultChain {
   };
   struct BufferState {
     DrainQueue queue;
+    FaultTime time;
+  };
+  struct SulkState {
+    TokenBucket meter;
+    Nanoseconds for_ns;
+    FaultTime time;
+    std::optional<Nanoseconds> overloaded_ns;  // newest
   };
   using Stage = std::variant<RateLimitState, LossState, DuplicateState, ReorderState, CorruptState,
-                             DelayState, BufferState>;
+                             DelayState, BufferState, SulkState>;
 
   // A frame that goes on at a stage; or without a frame, the alarm of a reordering stage.
   struct Waiting {
@@ -92,7 +102,7 @@ class FaultChain {
     Nanoseconds now_ns;
   };
 
-  static Stage make_stage(const FaultKind& kind);
+  Stage make_stage(const FaultKind& kind);
   void pass(FramePtr frame, std::size_t stage, Nanoseconds now_ns);
   void go_on(std::pair<Nanoseconds, Waiting> due);
   void wait_until(Nanoseconds due_ns, FramePtr frame, Context context);
@@ -106,6 +116,7 @@ class FaultChain {
   FramePtr apply(CorruptState& state, FramePtr frame, Context context);
   FramePtr apply(DelayState& state, FramePtr frame, Context context);
   FramePtr apply(BufferState& state, FramePtr frame, Context context);
+  FramePtr apply(SulkState& state, FramePtr frame, Context context);
 
   Surroundings surroundings_;
   std::vector<Stage> stages_;

@@ -3,41 +3,12 @@
 #include <optional>
 
 #include "gateway/checksum.hpp"
-#include "gateway/packet.hpp"
+#include "gateway/faults/anatomy.hpp"
 
 namespace natxy::gateway {
 namespace {
 
 constexpr std::size_t kNumberOctet = 9;  // of the tester's data: the number's most significant one
-
-// Offsets from the frame's start.
-struct Anatomy {
-  bool is_ipv6;
-  std::size_t ip;
-  std::size_t packet_end;
-  std::optional<std::size_t> udp;  // of a whole datagram only
-
-  [[nodiscard]] std::size_t hop_limit() const { return ip + (is_ipv6 ? 7 : 8); }
-  [[nodiscard]] std::size_t ip_length() const { return ip + (is_ipv6 ? 4 : 2); }
-  [[nodiscard]] std::size_t source_end() const { return ip + (is_ipv6 ? 24 : 16); }
-  [[nodiscard]] std::size_t destination_end() const { return ip + (is_ipv6 ? 40 : 20); }
-  [[nodiscard]] std::size_t ip_checksum() const { return ip + 10; }
-};
-
-// The frame is the gateway's own work, so its lengths are right; its checksums may be wrong
-// already.
-std::optional<Anatomy> dissect(const Frame& frame) {
-  constexpr auto kIp = kEthernetOctets;
-  const auto* ip = frame.octets + kIp;
-  const auto type = read16(ip - 2);
-  if (type != kTypeIpv4 && type != kTypeIpv6) return std::nullopt;
-  Anatomy anatomy{.is_ipv6 = type == kTypeIpv6, .ip = kIp, .packet_end = frame.length, .udp = {}};
-  const auto upper = kIp + (anatomy.is_ipv6 ? kIpv6Octets : (ip[0] & 15U) * std::size_t{4});
-  const bool is_udp =
-      anatomy.is_ipv6 ? ip[6] == kUdp : ip[9] == kUdp && (read16(ip + 6) & 0x3fffU) == 0;
-  if (is_udp && frame.length >= upper + kUdpOctets) anatomy.udp = upper;
-  return anatomy;
-}
 
 // The octet that is changed for a field; absent where the frame has none.
 std::optional<std::size_t> octet_of(const Anatomy& anatomy, CorruptField field) {

@@ -78,6 +78,10 @@ class ReferenceDut:
             f"dut.poll_gap_limit_us = {self._config.poll_gap_limit_us:g}."
         )
 
+    def mute(self, for_s: float) -> None:
+        """Nothing that comes within this time from now is forwarded; may be called in a trial."""
+        self._running.ask("mute", "muted", for_ns=round(for_s * 10**9))
+
     def record(self) -> dict[str, Any]:
         """What it really did since the last reset; the shape is in docs/reference/gateway.md."""
         record: dict[str, Any] = self._running.ask("record", "record")["record"]

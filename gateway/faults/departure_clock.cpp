@@ -1,0 +1,45 @@
+#include "gateway/faults/departure_clock.hpp"
+
+#include "gateway/faults/anatomy.hpp"
+
+namespace natxy::gateway {
+namespace {
+
+constexpr std::size_t kNumberOffset = 5;  // in the data: behind the tag and the stream
+constexpr std::size_t kNumberOctets = 5;  // least significant first
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+// Exact: the remainder's product with 10^9 stays below 2^64 for rates up to 2^34.
+Nanoseconds duration_ns(std::uint64_t frames, std::uint64_t rate_fps) {
+  return frames / rate_fps * kSecond + frames % rate_fps * kSecond / rate_fps;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> number_of(const Frame& frame) {
+  const auto anatomy = dissect(frame);
+  if (!anatomy || !anatomy->udp) return std::nullopt;
+  const auto first = *anatomy->udp + kUdpOctets + kNumberOffset;
+  if (first + kNumberOctets > anatomy->packet_end) return std::nullopt;
+  std::uint64_t number = 0;
+  for (std::size_t i = kNumberOctets; i-- > 0;) number = number << 8U | frame.octets[first + i];
+  return number;
+}
+
+Nanoseconds DepartureClock::departure_ns(std::uint64_t number) const {
+  Nanoseconds start_ns = 0;
+  auto segment = segments_.begin();
+  for (; segment + 1 != segments_.end() && number >= segment->frames; ++segment) {
+    start_ns += duration_ns(segment->frames, segment->rate_fps);
+    number -= segment->frames;
+  }
+  return start_ns + duration_ns(number, segment->rate_fps);
+}
+
+std::optional<Nanoseconds> DepartureClock::at(const Frame& frame) const {
+  const auto number = number_of(frame);
+  if (!number) return std::nullopt;
+  return departure_ns(*number);
+}
+
+}  // namespace natxy::gateway

@@ -1,0 +1,124 @@
+// Faults that go by the tester's departures: exact whatever time the frames really took.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "gateway/faults/departure_clock.hpp"
+#include "gateway/tests/bench_gateway.hpp"
+
+namespace natxy::gateway::test {
+namespace {
+
+constexpr Nanoseconds kMillisecond = 1'000'000;
+constexpr std::size_t kData = 14 + 20 + 8;  // Ethernet, IPv4, UDP
+
+// A frame as the tester numbers it: least significant octet first, behind tag and stream.
+Bytes numbered(std::uint64_t number) {
+  auto frame = make_udp({});
+  for (std::size_t i = 0; i < 5; ++i) {
+    frame[kData + 5 + i] = static_cast<std::uint8_t>(number >> (8 * i));
+  }
+  return frame;
+}
+
+std::uint64_t dropped(BenchGateway& bench, Drop reason) {
+  return bench.forward().dropped[index_of(reason)];
+}
+
+TEST(DepartureClock, IsExactFromSegmentToSegment) {
+  const DepartureClock clock({{.frames = 3, .rate_fps = 3}, {.frames = 10, .rate_fps = 1000}});
+  EXPECT_EQ(clock.departure_ns(0), 0U);
+  EXPECT_EQ(clock.departure_ns(1), 333'333'333U);
+  EXPECT_EQ(clock.departure_ns(3), 1'000'000'000U);
+  EXPECT_EQ(clock.departure_ns(5), 1'002'000'000U);
+  EXPECT_EQ(clock.departure_ns(1003), 2'000'000'000U);  // the last segment goes on
+  const DepartureClock fast({{.frames = 1, .rate_fps = 1ULL << 33U}});
+  EXPECT_EQ(fast.departure_ns((1ULL << 40U) - 1), 127'999'999'999U);
+}
+
+// The burst that a buffer of F frames before a link of r takes at R: the smallest n with
+// n - floor(n r / R) >= F is the first frame that finds no room.
+std::uint64_t longest_burst(std::uint64_t frames, std::uint64_t drain_fps, std::uint64_t rate_fps) {
+  std::uint64_t n = 0;
+  while (n - n * drain_fps / rate_fps < frames) ++n;
+  return n;
+}
+
+TEST(Departures, ABufferTakesExactlyTheBurstOfItsFormula) {
+  for (const auto& [frames, drain_fps, rate_fps] :
+       {std::array<std::uint64_t, 3>{100, 5000, 10'000}, {1000, 40'000, 50'000}, {7, 1, 1000}}) {
+    BenchGateway bench(config_with(R"({"kind": "buffer", "frames": )" + std::to_string(frames) +
+                                   R"(, "drain_fps": )" + std::to_string(drain_fps) +
+                                   R"(, "departures": [{"frames": 1, "rate_fps": )" +
+                                   std::to_string(rate_fps) + "}]}"));
+    const auto burst = longest_burst(frames, drain_fps, rate_fps);
+    for (std::uint64_t number = 0; number < burst; ++number) {
+      bench.receive(Side::kLeft, numbered(number), kMillisecond);  // all at once, for all it knows
+    }
+    EXPECT_EQ(dropped(bench, Drop::kBuffer), 0U);
+    bench.receive(Side::kLeft, numbered(burst), 50 * kMillisecond);
+    EXPECT_EQ(dropped(bench, Drop::kBuffer), 1U) << frames << " " << drain_fps << " " << rate_fps;
+  }
+}
+
+TEST(Departures, ABufferStillDelaysInRealTime) {
+  BenchGateway bench(config_with(R"({"kind": "buffer", "frames": 10, "drain_fps": 1000,
+                                     "departures": [{"frames": 1, "rate_fps": 2000}]})"));
+  bench.receive(Side::kLeft, numbered(0), 5 * kMillisecond);
+  bench.receive(Side::kLeft, numbered(1), 5 * kMillisecond);
+  bench.poll_until(10 * kMillisecond, 10'000);
+  ASSERT_EQ(bench.departures().size(), 2U);
+  EXPECT_EQ(bench.departures()[0].at_ns, 6 * kMillisecond);
+  EXPECT_EQ(bench.departures()[1].at_ns, 6 * kMillisecond + kMillisecond / 2);
+}
+
+TEST(Sulk, DropsUntilItsTimeAfterTheNewestOverload) {
+  // 1100 frames a second against 1000, then 550: overloaded as long as the rate is high.
+  BenchGateway bench(config_with(R"({"kind": "sulk", "rate_fps": 1000, "depth": 5,
+      "for_ns": 300000000, "departures": [{"frames": 1100, "rate_fps": 1100},
+                                          {"frames": 1, "rate_fps": 550}]})"));
+  const DepartureClock clock({{.frames = 1100, .rate_fps = 1100}, {.frames = 1, .rate_fps = 550}});
+  std::uint64_t last_lost = 0;
+  for (std::uint64_t number = 0; number < 1100 + 550; ++number) {
+    const auto before = dropped(bench, Drop::kSulk);
+    bench.receive(Side::kLeft, numbered(number), number);
+    if (dropped(bench, Drop::kSulk) > before) last_lost = number;
+  }
+  const auto& sulk = bench.forward().sulk;
+  EXPECT_EQ(sulk.last_number, last_lost);
+  EXPECT_EQ(sulk.last_drop_ns, clock.departure_ns(last_lost));
+  EXPECT_LT(sulk.newest_overload_ns, 1'000'000'000U + 1'000'000);
+  EXPECT_GT(sulk.newest_overload_ns, 985'000'000U);
+  EXPECT_LT(sulk.last_drop_ns, sulk.newest_overload_ns + 300'000'000);
+  EXPECT_GE(sulk.last_drop_ns + 2'000'000, sulk.newest_overload_ns + 300'000'000);
+}
+
+TEST(Sulk, WithoutOverloadDropsNothing) {
+  BenchGateway bench(
+      config_with(R"({"kind": "sulk", "rate_fps": 1000, "depth": 2, "for_ns": 1000000})"));
+  bench.receive_row(200, kMillisecond);
+  EXPECT_EQ(bench.departures().size(), 200U);
+  EXPECT_EQ(bench.forward().sulk.last_drop_ns, 0U);
+}
+
+TEST(Mute, ForwardsNothingForItsTimeAndThenGoesOn) {
+  BenchGateway bench(config_with(""));
+  bench.receive_row(10, kMillisecond);
+  bench.gateway().mute(5 * kMillisecond, 10 * kMillisecond);
+  for (unsigned i = 11; i <= 20; ++i) {
+    bench.receive(Side::kLeft, make_udp({.first_octet = static_cast<std::uint8_t>(i)}),
+                  i * kMillisecond);
+  }
+  EXPECT_EQ(dropped(bench, Drop::kMute), 4U);
+  EXPECT_EQ(bench.departures().size(), 16U);
+  EXPECT_EQ(bench.order()[10], 15U);
+  EXPECT_EQ(bench.record().muted_ns, 5 * kMillisecond);
+  bench.gateway().mute(kMillisecond, 20 * kMillisecond);
+  bench.gateway().clear(20 * kMillisecond);
+  bench.receive(Side::kLeft, make_udp({}), 20 * kMillisecond);
+  EXPECT_EQ(dropped(bench, Drop::kMute), 0U);
+}
+
+}  // namespace
+}  // namespace natxy::gateway::test
