@@ -57,7 +57,8 @@ def rows(measurement: Measurement) -> Iterator[dict[str, Any]]:
         "conforms": "no" if measurement.departures else "yes",
     }
     for figure in measurement.figures:
-        yield common | figure_entry(figure)
+        row = common | figure_entry(figure)
+        yield {name: row[name] for name in COLUMNS}
 
 
 def figure_entry(figure: Figure) -> dict[str, Any]:

@@ -1,0 +1,35 @@
+"""The page that a researcher copies from does what it says."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "python.md"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+
+def test_the_example_runs_and_finds_what_the_page_says(tmp_path: Path) -> None:
+    (testbed,) = blocks("toml")
+    (tmp_path / "testbed.toml").write_text(testbed)
+    program = "\n".join(blocks("python"))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    found = re.findall(r"^ *(\d+) fps  (.+): ([\d.]+) ms$", done.stdout, re.MULTILINE)
+    assert [rate for rate, _, _ in found] == [r for r in ("1000", "5000", "20000") for _ in "abc"]
+    values = {(int(rate), name): float(value) for rate, name, value in found}
+    for rate in (1000, 5000, 20000):
+        assert abs(values[rate, "typical latency"] - 3.5) < 0.7
+        assert abs(values[rate, "PDV"] - 5) < 0.5
+    assert "trials of 0.2 s, not 120 s" in done.stdout
+    assert re.search(r"^24 rows; procedure, dut, ", done.stdout, re.MULTILINE)
