@@ -7,6 +7,7 @@ FAKE_MODE: what it does wrong.
 
 import json
 import os
+import struct
 import sys
 import threading
 import time
@@ -55,7 +56,21 @@ def distribution(count: int, lowest: float, highest: float) -> Json:
     return {"count": count, "min_ns": lowest, "max_ns": highest, "buckets": buckets, **middle}
 
 
-def counters(sent: int, lost: int) -> Json:
+def variation(asked: bool, pairs: int) -> Json | None:
+    return {"undefined": 1, "distribution": distribution(pairs, -500.0, 700.0)} if asked else None
+
+
+def write_records(spec: Json) -> None:
+    """Of each frame that came, with a delay that tells its number."""
+    fd = int(sys.argv[sys.argv.index("--records-fd") + 1])
+    for stream in spec["phases"][0]["streams"]:
+        direction = ("forward", "reverse").index(stream["direction"])
+        for number in range(sum(segment["frames"] for segment in stream["segments"])):
+            octets = (0, direction, 0, 0, spec["nonce"])
+            os.write(fd, struct.pack("<QddBBBBI", number, number * 10.0, 1000.0 + number, *octets))
+
+
+def counters(sent: int, lost: int, recording: Json) -> Json:
     return {
         "sent": sent,
         "received": sent - lost,
@@ -64,7 +79,7 @@ def counters(sent: int, lost: int) -> Json:
         "misdelivered": {**dict.fromkeys(MISDELIVERED, 0), "total": 0},
         "hop_limit": 63,
         "delay": distribution(sent - lost, 1000.0, 90000.0),
-        "ipdv": None,
+        "ipdv": variation(recording["ipdv"], sent - 1 - lost),
     }
 
 
@@ -88,7 +103,7 @@ def stream_result(stream: Json, recording: Json) -> Json:
     kind = "foreground" if stream["foreground"] else "background"
     kinds: Json = {"foreground": None, "background": None}
     lost = 1 if rate > CAPACITY_FPS else 0
-    kinds[kind] = counters(frames, lost)
+    kinds[kind] = counters(frames, lost, recording)
     return {
         "phase": "test",
         "direction": stream["direction"],
@@ -161,6 +176,10 @@ def trial(request: Json, cancelled: threading.Event) -> None:
     if MODE == "endless" and cancelled.wait(30):
         say({"event": "error", "id": number, "kind": "cancelled", "message": "cancelled"})
         return
+    if request["spec"]["recording"]["frames"]:
+        write_records(request["spec"])
+    if MODE == "die-at-the-end":
+        die()
     say({"event": "result", "id": number, "result": result(request["spec"])})
 
 

@@ -1,0 +1,196 @@
+"""Latency, PDV and IPDV against an engine that is a script: rates, trials, what is said."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_record import TrialRecord
+from natxy.procedure.at_rate import RatePlan
+from natxy.procedure.ipdv import IpdvPlan, ipdv
+from natxy.procedure.latency import RFC as LATENCY_RFC
+from natxy.procedure.latency import LatencyPlan, latency
+from natxy.procedure.observer import Observer
+from natxy.procedure.pdv import RFC as PDV_RFC
+from natxy.procedure.pdv import PdvPlan, pdv
+from natxy.procedure.setup import Setup, set_up
+from natxy.procedure.throughput import ThroughputPlan
+from natxy.procedure.timing import Timing
+from natxy.records.extra import records_to
+from natxy.search.bisection import SearchError
+
+FAST = Timing(duration_s=Fraction("0.02"), drain_s=Fraction(0))
+RATE_FPS = 10_000
+FRAMES = 200
+GIVEN: dict[str, Any] = {"timing": FAST, "seed": 7, "repetitions": 3, "rate_fps": RATE_FPS}
+
+
+class Kept(Observer):
+    def __init__(self) -> None:
+        self.trials: list[TrialRecord] = []
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        self.trials.append(trial)
+
+
+@contextmanager
+def fake(
+    nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch, records: Path | None = None, **modes: Any
+) -> Iterator[Setup]:
+    for name, value in modes.items():
+        monkeypatch.setenv(f"FAKE_{name.upper()}", str(value))
+    with (
+        records_to(records) as kept,
+        set_up(nat64.testbed, nat64.source, NoDut(), kept) as setup,
+    ):
+        yield setup
+
+
+@pytest.fixture
+def setup(
+    engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Setup]:
+    del engine
+    with fake(nat64, monkeypatch) as made:
+        yield made
+
+
+def test_a_value_each_repetition_and_direction(setup: Setup) -> None:
+    kept = Kept()
+    result = latency(LatencyPlan(**GIVEN, tags=50), setup.tester, setup.dut, kept)
+    typical = result.figure("typical latency", "forward")
+    assert (typical.unit, len(typical.values)) == ("ns", 3)
+    assert {figure.direction for figure in result.figures} == {"forward", "reverse"}
+    assert result.conditions.rate_fps == RATE_FPS
+    assert result.counts.trials == 3
+    assert [trial.repetition for trial in kept.trials] == [1, 2, 3]
+    assert len({trial.result.seed for trial in kept.trials}) == 3
+
+
+def test_ipdv_is_signed_and_counts_its_undefined_pairs(setup: Setup) -> None:
+    result = ipdv(IpdvPlan(**GIVEN), setup.tester, setup.dut)
+    assert result.figure("minimum IPDV", "reverse").values == (-500.0,) * 3
+    assert result.figure("maximum IPDV", "reverse").values == (700.0,) * 3
+    assert result.figure("undefined pairs", "forward").values == (1.0,) * 3
+    assert any(said.startswith("IPDV: the delay of a frame less") for said in result.remarks)
+
+
+def test_without_a_rate_it_is_the_throughput(
+    engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del engine
+    kept = Kept()
+    search = ThroughputPlan(
+        timing=FAST, seed=7, repetitions=1, error=SearchError(rate_fps=50), max_rate_fps=60_000
+    )
+    plan = PdvPlan(**GIVEN | {"rate_fps": None}, search=search)
+    with fake(nat64, monkeypatch, capacity_fps=20_000) as setup:
+        result = pdv(plan, setup.tester, setup.dut, kept)
+    assert result.conditions.rate_fps is not None
+    assert 19_950 <= result.conditions.rate_fps <= 20_000
+    assert result.counts.trials == 3  # those of the search are not of the measurement
+    assert result.remarks[0].startswith("The rate is the throughput, found first: 1 search, ")
+    nonces = [trial.result.nonce for trial in kept.trials]
+    assert len(set(nonces)) == len(nonces) > 3
+
+
+def test_a_rate_that_the_tester_ended_says_so(
+    engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del engine
+    with fake(nat64, monkeypatch, limit_fps=5000) as setup:
+        result = pdv(PdvPlan(**GIVEN | {"rate_fps": None}), setup.tester, setup.dut)
+    assert any("a lower bound of the throughput" in said for said in result.remarks)
+
+
+def test_a_gateway_that_passes_nothing_has_no_rate(
+    engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del engine
+    with (
+        fake(nat64, monkeypatch, capacity_fps=0) as setup,
+        pytest.raises(DutError, match=r"loses frames at every rate.* --rate gives one"),
+    ):
+        pdv(PdvPlan(**GIVEN | {"rate_fps": None}), setup.tester, setup.dut)
+
+
+def test_a_rate_beyond_the_tester_is_no_figure(
+    engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del engine
+    with (
+        fake(nat64, monkeypatch, limit_fps=5000) as setup,
+        pytest.raises(TesterLimit, match="4 trials at 10000 frames a second were invalid"),
+    ):
+        pdv(PdvPlan(**GIVEN, invalid_repeats=3), setup.tester, setup.dut)
+
+
+def test_a_lost_frame_counts_with_the_longest_delay_that_it_can_have() -> None:
+    times = Timing(duration_s=Fraction(120), drain_s=Fraction(2))
+    asked: dict[str, Any] = {**GIVEN, "timing": times}
+    assert LatencyPlan(**asked).lost_ns == 62e9
+    assert LatencyPlan(**asked, tags_after_s=Fraction(100)).lost_ns == 22e9
+    assert PdvPlan(**asked).lost_ns == 122e9
+
+
+@pytest.mark.parametrize(
+    ("plan", "right"), [(LatencyPlan, LATENCY_RFC), (PdvPlan, PDV_RFC), (IpdvPlan, PDV_RFC)]
+)
+def test_what_the_rfc_asks_for_conforms(
+    plan: type[RatePlan], right: Any, setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trials themselves are as short as ever: what is said is a matter of the plan."""
+    measure: Any = {LatencyPlan: latency, PdvPlan: pdv, IpdvPlan: ipdv}[plan]
+    short = replace(right.timing, settle_s=Fraction(0))
+    monkeypatch.setattr("natxy.procedure.trial.time.sleep", lambda _: None)
+    asked = plan(timing=right.timing, seed=1, repetitions=20, rate_fps=1000)
+    assert measure(asked, setup.tester, setup.dut).departures == ()
+    said = measure(replace(asked, timing=short, repetitions=1), setup.tester, setup.dut).departures
+    assert len(said) == 2
+    assert "a settle time of 0 s, not 5 s" in said[0]
+    assert said[1] == "1 repetitions, not 20"
+
+
+def test_tags_after_the_last_frame_are_refused(setup: Setup) -> None:
+    plan = LatencyPlan(**GIVEN, tags_after_s=Fraction("0.02"))
+    with pytest.raises(ConfigurationError, match=r"--tags-after: 0.02 s .* 0 to 0.0199 is right"):
+        latency(plan, setup.tester, setup.dut)
+
+
+def test_every_frames_record_is_in_the_file(
+    engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of the trials of the measurement: none of the search for its rate."""
+    del engine
+    path = tmp_path / "frames.parquet"
+    plan = PdvPlan(**GIVEN | {"rate_fps": None}, records=True)
+    with fake(nat64, monkeypatch, path, capacity_fps=10_000) as setup:
+        result = pdv(plan, setup.tester, setup.dut)
+    frames = (result.conditions.rate_fps or 0) // 50
+    table = pq.read_table(path)
+    assert len(table) == 3 * 2 * frames
+    assert table["trial"].unique().to_pylist() == [1, 2, 3]
+    delays = table["delay_ns"].to_numpy()
+    assert (delays == 1000.0 + table["number"].to_numpy()).all()
+
+
+def test_an_engine_that_dies_leaves_no_records(
+    engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    del engine
+    path = tmp_path / "records" / "frames.parquet"
+    with (
+        pytest.raises(TesterDied, match="signal 9"),
+        fake(nat64, monkeypatch, path, mode="die-at-the-end") as setup,
+    ):
+        pdv(PdvPlan(**GIVEN, records=True), setup.tester, setup.dut)
+    assert os.listdir(path.parent) == []
