@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from natxy.cli import run
 from natxy.errors import StorageError
 from natxy.model.event import Hello, PortInfo, Worker
 from natxy.model.self_test_record import OwnDelay, SelfTestRecord, TesterIdentity
 from natxy.procedure.delay_remarks import own_delay
 from natxy.report.whole_file import write_whole
-from natxy.tester.self_tests import known_self_test, state_file, with_self_test
+from natxy.tester.self_tests import RECORDS, known_self_test, state_file, with_self_test
 
 
 def hello(
@@ -123,3 +124,25 @@ def test_the_command_that_finds_it_is_named() -> None:
 def test_a_place_that_takes_nothing_is_one_sentence() -> None:
     with pytest.raises(StorageError, match="/proc/natxy: cannot be written: "):
         keep(Path("/proc/natxy"), record(hello()))
+
+
+def test_the_command_keeps_it_for_the_next_measurement(
+    engine: list[str], testbed_file: Path, kept: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The script's loop adds 45.5 µs: what natxy pdv then says beside its figures."""
+    del engine
+    measure = ["pdv", str(testbed_file), "--rate", "1000", "--duration", "0.05", "--drain", "0"]
+    measure += ["--settle", "0", "--repetitions", "1", "--output", str(kept.parent / "results")]
+    assert run(["self-test", "--frame-size", "84", "--seed", "1"]) == 0
+    assert f"Kept for the delays that are measured next: {kept}" in capfd.readouterr().out
+    assert run(measure) == 0
+    assert "ring fake, 84 B): median 45.5 µs, P99.9 45.5 µs." in capfd.readouterr().out
+
+
+def test_it_can_be_kept_elsewhere(engine: list[str], kept: Path, tmp_path: Path) -> None:
+    del engine
+    path = tmp_path / "mine.json"
+    assert run(["self-test", "--frame-size", "84", "--output", str(path), "--json"]) == 0
+    assert not kept.exists()
+    (record,) = RECORDS.validate_json(path.read_bytes())
+    assert (record.loop, record.tester.driver, record.cpus) == ("ring", "fake", (0,))
