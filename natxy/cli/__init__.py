@@ -10,12 +10,17 @@ from typing import Any
 import click
 import typer
 
+from natxy.cli.back_to_back import back_to_back
 from natxy.cli.demo import demo
 from natxy.cli.doctor import doctor
+from natxy.cli.frame_loss import frame_loss
 from natxy.cli.init import init
 from natxy.cli.ipdv import ipdv
 from natxy.cli.latency import latency
+from natxy.cli.overload import overload
 from natxy.cli.pdv import pdv
+from natxy.cli.recovery import recovery
+from natxy.cli.reset import reset
 from natxy.cli.self_test import self_test
 from natxy.cli.throughput import throughput
 from natxy.cli.trial import trial
@@ -32,6 +37,11 @@ VERBS: dict[str, Callable[..., Any]] = {
     "latency": latency,
     "pdv": pdv,
     "ipdv": ipdv,
+    "frame-loss": frame_loss,
+    "back-to-back": back_to_back,
+    "recovery": recovery,
+    "reset": reset,
+    "overload": overload,
 }
 INTERRUPTED = 130
 TERMINATED = 143

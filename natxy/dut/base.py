@@ -44,6 +44,13 @@ class Dut(Protocol):
     def reset(self) -> None:
         """Brings it into the state that every trial begins with: empty tables."""
 
+    def restart(self) -> str:
+        """Resets the device while traffic flows (RFC 6201); what was done, in words.
+
+        Called from another thread than the trial's. Returns when the device has come back, or
+        raises DutError; a device that cannot be reset raises it at once.
+        """
+
     def describe(self) -> dict[str, str]:
         """Versions, configuration, kernel: what another person needs to repeat the result."""
 

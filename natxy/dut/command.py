@@ -42,6 +42,12 @@ class CommandDut:
     def reset(self) -> None:
         self._run("reset")
 
+    def restart(self) -> str:
+        if self._config.restart is None:
+            raise DutError("dut.restart: is missing; the command that resets the device is right.")
+        self._run("restart")
+        return f"command: {self._config.restart}"
+
     def describe(self) -> dict[str, str]:
         return {
             "kind": "command",

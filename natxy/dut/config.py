@@ -44,6 +44,7 @@ class CommandConfig(Model):
     start: str | None = None
     stop: str | None = None
     reset: str | None = None
+    restart: str | None = None  # resets it in the middle of a trial; ends when it is back
     describe: str | None = None
     timeout_s: Annotated[float, Between(0.1, 86400)] = 60.0
 
@@ -62,6 +63,7 @@ class ReferenceConfig(Model):
     # The gateway under SCHED_FIFO during a trial, so that other programs do not take it off its
     # CPU. For trials of half a second at most: the kernel throttles longer ones.
     realtime: bool = False
+    restart_s: Annotated[float, Between(0.000001, 3600)] = 0.1  # how long a reset silences it
     # A trial in which the gateway did not poll its ports for longer is invalid.
     poll_gap_limit_us: Annotated[float, Between(1, 10**9)] = 1000.0
 

@@ -40,6 +40,9 @@ class Gateway(Protocol):
 
     def reset(self) -> None: ...
 
+    def restart(self) -> str:
+        """Resets it while frames come; what was done, in words."""
+
     def check(self) -> None:
         """DutError if it has ended."""
 

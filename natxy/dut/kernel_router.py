@@ -1,6 +1,7 @@
 """The Linux kernel as a router, IPv4 and IPv6."""
 
 from natxy.dut.gateway import Site
+from natxy.dut.links import forwarding_restarted
 
 
 class KernelRouter:
@@ -17,6 +18,9 @@ class KernelRouter:
 
     def reset(self) -> None:
         pass
+
+    def restart(self) -> str:
+        return forwarding_restarted(self._site.namespace)
 
     def check(self) -> None:
         pass

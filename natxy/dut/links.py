@@ -9,6 +9,21 @@ QUEUES = "numtxqueues 1 numrxqueues 1"  # a second queue loses half of AF_XDP's 
 QUIET_IPV6 = {"accept_dad": 0, "accept_ra": 0, "autoconf": 0, "router_solicitations": 0}
 
 
+FORWARDING = {
+    "net/ipv4/ip_forward": 1,
+    "net/ipv6/conf/all/forwarding": 1,
+    "net/ipv4/conf/all/rp_filter": 0,
+    "net/ipv4/conf/all/send_redirects": 0,
+}
+
+
+def forwarding_restarted(namespace: str) -> str:
+    """The interfaces stay up: a link that falls would be seen by the tester's end as well."""
+    set_sysctls(namespace, {"net/ipv4/ip_forward": 0, "net/ipv6/conf/all/forwarding": 0})
+    set_sysctls(namespace, FORWARDING)  # switching it resets what depends on it
+    return "software reset: forwarding of IPv4 and IPv6 switched off and on again"
+
+
 def send_whole_frames(namespace: str, interface: str) -> None:
     """What the kernel itself sends would otherwise have half a checksum in it."""
     execute(in_namespace(namespace, ["ethtool", "-K", interface, "tx", "off"]))
@@ -68,15 +83,7 @@ class LabLinks:
 
     def route(self, plan: AddressPlan) -> None:
         """Makes the gateway's namespace forward, each side's networks to the tester there."""
-        set_sysctls(
-            self.gateway,
-            {
-                "net/ipv4/ip_forward": 1,
-                "net/ipv6/conf/all/forwarding": 1,
-                "net/ipv4/conf/all/rp_filter": 0,
-                "net/ipv4/conf/all/send_redirects": 0,
-            },
-        )
+        set_sysctls(self.gateway, FORWARDING)
         for side in (LEFT, RIGHT):
             ip_batch(self.gateway, self._addresses_and_routes(plan, side))
 

@@ -74,6 +74,9 @@ class NamespaceDut:
     def reset(self) -> None:
         self._running.reset()
 
+    def restart(self) -> str:
+        return self._running.restart()
+
     def describe(self) -> dict[str, str]:
         return {
             "kind": "namespace",

@@ -5,6 +5,7 @@ from pathlib import Path
 from natxy.dut.addresses import LEFT, RIGHT
 from natxy.dut.execution import execute, in_namespace, set_sysctls
 from natxy.dut.gateway import Site
+from natxy.dut.links import forwarding_restarted
 
 CONNTRACK = Path("/proc/sys/net/netfilter")  # sizes are the first namespace's, for all of them
 
@@ -33,6 +34,11 @@ class Nat44:
     def reset(self) -> None:
         """Empties the connection tracking table."""
         execute(in_namespace(self._site.namespace, ["conntrack", "-F"]), timeout_s=120)
+
+    def restart(self) -> str:
+        done = forwarding_restarted(self._site.namespace)
+        self.reset()
+        return f"{done}, connection tracking table emptied"
 
     def check(self) -> None:
         pass

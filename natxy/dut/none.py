@@ -1,6 +1,7 @@
 """A device under test that somebody else looks after."""
 
 from natxy.dut.base import TesterPorts
+from natxy.errors import DutError
 
 
 class NoDut:
@@ -16,6 +17,12 @@ class NoDut:
 
     def reset(self) -> None:
         pass
+
+    def restart(self) -> str:
+        raise DutError(
+            "A device that somebody else looks after cannot be reset from here; [dut] with kind "
+            '"command" and a command `restart` is right.'
+        )
 
     def describe(self) -> dict[str, str]:
         return {"kind": "none"}

@@ -82,6 +82,11 @@ class ReferenceDut:
         """Nothing that comes within this time from now is forwarded; may be called in a trial."""
         self._running.ask("mute", "muted", for_ns=round(for_s * 10**9))
 
+    def restart(self) -> str:
+        """Silent for as long as a real one would need to come back: see `restart_s`."""
+        self.mute(self._config.restart_s)
+        return f"mute: nothing is forwarded for {self._config.restart_s:g} s"
+
     def record(self) -> dict[str, Any]:
         """What it really did since the last reset; the shape is in docs/reference/gateway.md."""
         record: dict[str, Any] = self._running.ask("record", "record")["record"]

@@ -29,11 +29,20 @@ class Tayga:
     def start(self) -> None:
         self._site.links.route(self._site.plan)
         self._make_device()
-        config = self._site.folder / "tayga.conf"
-        config.write_text(self._configuration())
+        self._config.write_text(self._configuration())
+        self._run()
+
+    def restart(self) -> str:
+        """Its tun device stays, as do the routes to it."""
+        self.check()
+        self._end(at_once=True)
+        self._run()
+        return "software reset: tayga killed and started again"
+
+    def _run(self) -> None:
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                self._site.pinned(["stdbuf", "-oL", "tayga", "-d", "--config", str(config)]),
+                self._site.pinned(["stdbuf", "-oL", "tayga", "-d", "--config", str(self._config)]),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -45,9 +54,15 @@ class Tayga:
             put_first(self._process.pid)
 
     def stop(self) -> None:
+        self._end(at_once=False)
+
+    def _end(self, *, at_once: bool) -> None:
         if self._process is None:
             return
-        self._process.terminate()
+        if at_once:
+            self._process.kill()
+        else:
+            self._process.terminate()
         try:
             self._process.wait(STOPS_WITHIN_S)
         except subprocess.TimeoutExpired:
@@ -70,6 +85,10 @@ class Tayga:
             "configuration": self._configuration(),
             "tun_queue_frames": str(QUEUE_FRAMES),
         }
+
+    @property
+    def _config(self) -> Path:
+        return self._site.folder / "tayga.conf"
 
     @property
     def _log(self) -> Path:

@@ -8,6 +8,7 @@ from natxy.dut.interrupts import without_interrupts
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.links import QUEUES, send_whole_frames
 from natxy.dut.namespaces import make_namespace, need_root
+from natxy.errors import DutError
 
 MTU_BYTES = 1500
 
@@ -37,6 +38,9 @@ class VethLoop:
 
     def reset(self) -> None:
         """Nothing to do: a cable has no state."""
+
+    def restart(self) -> str:
+        raise DutError("A cable cannot be reset; a testbed with a device is right.")
 
     def describe(self) -> dict[str, str]:
         return {"kind": "loop", "name": "veth", "device_kind": self._device_kind}

@@ -38,6 +38,8 @@ class ReadyTester:
 
     engine: Tester
     traffic: TrafficPlan  # with the addresses that the lab made
+    # What each trial sends, each for as long, before it sends `traffic` (RFC 8219 10.2.2).
+    ramp: tuple[TrafficPlan, ...] = ()
     records: FrameRecords | None = None
 
     @property

@@ -31,10 +31,6 @@ class Timing:
         """What the frames of a trial this long can be numbered for."""
         return min(MAX_RATE_FPS, int(MAX_FRAMES / self.duration_s))
 
-    @property
-    def is_short(self) -> bool:
-        return self.duration_s + self.drain_s <= REALTIME_LIMIT_S
-
     def check_rate(self, option: str, rate_fps: int) -> None:
         check(option, rate_fps, lowest=1, highest=self.highest_rate_fps)
 

@@ -1,6 +1,7 @@
 """One trial (RFC 2544 section 23): settle, reset, send, and judge."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -24,7 +25,7 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.observer import Observer
 from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing
+from natxy.procedure.timing import REALTIME_LIMIT_S, Timing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,10 @@ class Load:
         """The highest."""
         return max(segment.rate_fps for segment in self.segments)
 
+    @property
+    def duration_s(self) -> Fraction:
+        return Fraction(sum(segment.duration_ns for segment in self.segments), 10**9)
+
 
 def steady(rate_fps: int, duration_s: Fraction, recording: Recording = NO_RECORDING) -> Load:
     """One rate from beginning to end."""
@@ -54,11 +59,13 @@ class TrialPlan:
 
     traffic: TrafficPlan
     timing: Timing
+    ramp: tuple[TrafficPlan, ...] = ()  # sent before it, a phase each
 
-    @property
-    def realtime(self) -> bool:
+    def realtime(self, load: Load) -> bool:
+        """Short trials run under SCHED_FIFO, unless the testbed says otherwise."""
         asked = self.traffic.testbed.tester.realtime
-        return asked == "on" or (asked == "auto" and self.timing.is_short)
+        lasts_s = (load.duration_s + self.timing.drain_s) * (len(self.ramp) + 1)
+        return asked == "on" or (asked == "auto" and lasts_s <= REALTIME_LIMIT_S)
 
     def load(self, load: Load | int) -> Load:
         if isinstance(load, Load):
@@ -72,7 +79,6 @@ class TrialPlan:
         for segment in load.segments:
             self.timing.check_rate("--rate", segment.rate_fps)
         tester = self.traffic.testbed.tester
-        streams = self.traffic.streams(load.segments)
         return TrialSpec(
             version=VERSION,
             seed=seed,
@@ -80,12 +86,15 @@ class TrialPlan:
             drain_ns=_ns(self.timing.drain_s),
             frame_timeout_ns=_ns(self.timing.frame_timeout_s),
             lateness_tolerance_ns=tester.lateness_tolerance_us * 1000,
-            realtime=self.realtime,
+            realtime=self.realtime(load),
             warm_up=WarmUp(mode=tester.warm_up, timeout_ns=int(tester.warm_up_timeout_s * 10**9)),
             sides=self.traffic.sides(),
             recording=load.recording,
             early_end_ns=_ns(load.early_end_s),
-            phases=(Phase(name="test", gap_ns=0, streams=streams),),
+            phases=(
+                *(_phase(f"ramp {i}", each, load) for i, each in enumerate(self.ramp, start=1)),
+                _phase("test", self.traffic, load),
+            ),
         )
 
 
@@ -113,23 +122,25 @@ class Trials:
     timing: Timing
     campaign_seed: int
     observer: Observer
+    judge: Callable[[TrialResult], tuple[str, ...]] = lambda _: ()  # more reasons for INVALID
     counts: TrialCounts = field(default_factory=TrialCounts)
 
     def run(self, *, load: Load | int, repetition: int, seed: int) -> TrialRecord:
-        plan = TrialPlan(traffic=self.tester.traffic, timing=self.timing)
+        plan = self._plan
         load = plan.load(load)
         number = nonce(self.campaign_seed, self.counts.trials)
         spec = plan.spec(load=load, seed=seed, nonce=number)
         self._prepare()
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         outcome = run_trial(spec, self.tester, self.dut, self.observer)
+        reasons = (*outcome.invalid_reasons, *self.judge(outcome.result))
         trial = TrialRecord(
             number=self.counts.trials + 1,
             repetition=repetition,
             rate_fps=load.rate_fps,
             started=started,
-            verdict=outcome.verdict,
-            invalid_reasons=outcome.invalid_reasons,
+            verdict=verdict_of(outcome.result, reasons),
+            invalid_reasons=reasons,
             result=outcome.result,
         )
         self.counts = self.counts.plus(trial)
@@ -138,9 +149,10 @@ class Trials:
         return trial
 
     def run_valid(
-        self, *, load: Load, repetition: int, seed: int, invalid_repeats: int
+        self, *, load: Load | int, repetition: int, seed: int, invalid_repeats: int
     ) -> TrialRecord:
         """Repeats an invalid trial; TesterLimit if it stays so."""
+        load = self._plan.load(load)
         for _ in range(invalid_repeats + 1):
             self.observer.trial_started(load.rate_fps, (load.rate_fps, load.rate_fps))
             trial = self.run(load=load, repetition=repetition, seed=seed)
@@ -151,6 +163,11 @@ class Trials:
             f"{trial.invalid_reasons[0]}; a lower rate is right, and `natxy doctor` says what "
             "spoils measurements here"
         )
+
+    @property
+    def _plan(self) -> TrialPlan:
+        tester = self.tester
+        return TrialPlan(traffic=tester.traffic, ramp=tester.ramp, timing=self.timing)
 
     def _prepare(self) -> None:
         """RFC 2544 section 23 e asks for a rest between trials: before the first there is none."""
@@ -168,6 +185,10 @@ def verdict_of(result: TrialResult, reasons: tuple[str, ...]) -> Verdict:
     if reasons:
         return Verdict.INVALID
     return Verdict.PASS if result.passed else Verdict.FAIL
+
+
+def _phase(name: str, traffic: TrafficPlan, load: Load) -> Phase:
+    return Phase(name=name, gap_ns=0, streams=traffic.streams(load.segments))
 
 
 def _ns(seconds: Fraction) -> int:

@@ -21,7 +21,8 @@ def measurement_table(measurements: Sequence[Measurement]) -> Table:
     extremes = all(summary(figure.values).percentiles_are_extremes for figure in figures)
     ends = ("P1 = min", "P99 = max") if extremes else ("P1", "P99")
     for name in ("frame size", "foreground", "rate, fps", "figure"):
-        table.add_column(name, justify="right" if name == "rate, fps" else "left")
+        right = name == "rate, fps"
+        table.add_column(name, justify="right" if right else "left", no_wrap=True)
     for name in ("median", *ends, "mean", "std. dev.", "n"):
         table.add_column(name, justify="right")
     for measurement in measurements:

@@ -113,7 +113,8 @@ def test_frame_counts_are_exact() -> None:
 def test_short_trials_run_under_the_real_time_policy(nat64: TrafficPlan) -> None:
     def realtime(seconds: str) -> bool:
         timing = Timing(duration_s=Fraction(seconds), drain_s=Fraction("0.05"))
-        return TrialPlan(traffic=nat64, timing=timing).realtime
+        plan = TrialPlan(traffic=nat64, timing=timing)
+        return plan.realtime(plan.load(1000))
 
     assert realtime("0.2")
     assert not realtime("60")

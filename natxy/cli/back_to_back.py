@@ -1,0 +1,36 @@
+"""`natxy back-to-back`: the longest burst that is not lost."""
+
+from typing import Annotated
+
+import typer
+
+from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.procedure.back_to_back import PROFILES, BackToBackPlan
+from natxy.procedure.back_to_back import back_to_back as measure
+
+
+@measuring
+def back_to_back(
+    options: SeriesOptions,
+    burst_rate: Annotated[
+        int | None, typer.Option(help="Of the bursts, if not the media's rate.", metavar="FPS")
+    ] = None,
+    throughput: Annotated[
+        int | None, typer.Option(help="Measured before; else it is found first.", metavar="FPS")
+    ] = None,
+    step: Annotated[int, typer.Option(help="Where a search ends, in frames.", metavar="N")] = 1,
+) -> None:
+    """Find the longest burst without loss, and the buffer time (RFC 9004).
+
+    --duration is that of the longest burst that is tried, --drain the rest after each.
+    """
+    base = options.profile_of(PROFILES)
+    plan = BackToBackPlan(
+        timing=options.timing(base.timing),
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        burst_rate_fps=burst_rate,
+        throughput_fps=throughput,
+        step_frames=step,
+    )
+    run_series(options, "back-to-back", lambda tester, dut, seen: measure(plan, tester, dut, seen))

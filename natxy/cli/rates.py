@@ -1,0 +1,24 @@
+"""Series of rates, as a person writes them."""
+
+import re
+
+from natxy.errors import ConfigurationError
+
+MOST_RATES = 10_000
+
+
+def rates_of(text: str | None) -> tuple[int, ...]:
+    """`1000,2000` or `1000:10000:1000`, the end included; none where nothing is written."""
+    if text is None:
+        return ()
+    if re.fullmatch(r"[1-9]\d{0,9}(,[1-9]\d{0,9})*", text):
+        return tuple(int(rate) for rate in text.split(","))
+    match = re.fullmatch(r"([1-9]\d{0,9}):([1-9]\d{0,9}):([1-9]\d{0,9})", text)
+    if match:
+        first, last, step = (int(rate) for rate in match.groups())
+        rates = range(first, last + 1, step)
+        if 0 < len(rates) <= MOST_RATES:
+            return tuple(rates)
+    raise ConfigurationError(
+        f'--rates: "{text}" is no series of rates, 1000,2000 or 1000:10000:1000 is right'
+    )

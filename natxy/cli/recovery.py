@@ -1,0 +1,34 @@
+"""`natxy recovery`: how long frames are lost after an overload."""
+
+from fractions import Fraction
+from typing import Annotated
+
+import typer
+
+from natxy.cli.options import seconds
+from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.procedure.recovery import PROFILES, RecoveryPlan
+from natxy.procedure.recovery import recovery as measure
+
+
+@measuring
+def recovery(
+    options: SeriesOptions,
+    throughput: Annotated[
+        int | None, typer.Option(help="Measured before; else it is found first.", metavar="FPS")
+    ] = None,
+    after: Annotated[
+        float | None,
+        typer.Option(help="Seconds at the lower rate; as many as at the higher.", metavar="S"),
+    ] = None,
+) -> None:
+    """Measure the recovery from 110 % of the throughput (RFC 2544 section 26.5)."""
+    base = options.profile_of(PROFILES)
+    plan = RecoveryPlan(
+        timing=options.timing(base.timing),
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        rate_fps=throughput,
+        after_s=None if after is None else seconds("--after", after, Fraction(0)),
+    )
+    run_series(options, "recovery", lambda tester, dut, seen: measure(plan, tester, dut, seen))

@@ -1,0 +1,34 @@
+"""`natxy reset`: how long nothing is forwarded when the device is reset."""
+
+from fractions import Fraction
+from typing import Annotated
+
+import typer
+
+from natxy.cli.options import RateOption, seconds
+from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.procedure.reset import PROFILES, ResetPlan
+from natxy.procedure.reset import reset as measure
+
+
+@measuring
+def reset(
+    options: SeriesOptions,
+    rate: RateOption = None,
+    reset_after: Annotated[
+        float | None,
+        typer.Option(help="Seconds of sending before the reset; a third.", metavar="S"),
+    ] = None,
+) -> None:
+    """Measure the time without forwarding after a reset (RFC 2544 26.6, RFC 6201)."""
+    base = options.profile_of(PROFILES)
+    plan = ResetPlan(
+        timing=options.timing(base.timing),
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        rate_fps=rate,
+        reset_after_s=None
+        if reset_after is None
+        else seconds("--reset-after", reset_after, Fraction(0)),
+    )
+    run_series(options, "reset", lambda tester, dut, seen: measure(plan, tester, dut, seen))

@@ -1,0 +1,225 @@
+"""Back-to-back frames: the longest burst without loss, and the buffer that it tells of (RFC 2544
+section 26.4 as updated by RFC 9004)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from natxy.dut.base import Dut
+from natxy.errors import ConfigurationError, TesterLimit
+from natxy.model.measurement import Figure, Measurement
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import Segment
+from natxy.model.verdict import Limit
+from natxy.procedure.at_rate import conditions
+from natxy.procedure.maximum import maximum_of
+from natxy.procedure.observer import Observer
+from natxy.procedure.profile import Profile
+from natxy.procedure.seeds import MAX_SEED, repetition_seed
+from natxy.procedure.setup import ReadyTester
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.timing import Timing, check
+from natxy.procedure.trial import Load, Trials
+from natxy.search.bisection import Bisection, SearchError
+from natxy.statistics import median
+
+BURST = "back-to-back frames"
+IMPLIED = "implied buffer time"
+CORRECTED = "corrected buffer time"
+FIRST_BURST = 64  # frames, where nothing is known yet
+RATE_ERROR = Fraction(1, 100)  # by how much a burst may take longer than its rate says
+RATE_ERROR_NS = 20_000  # or so much: what a scheduler's tick does to a short one
+RFC_REPETITIONS = 50
+RFC_REST_S = Fraction(2)  # RFC 9004 section 6.2: after the burst was received
+PROFILES = {
+    "rfc": Profile(
+        timing=Timing(duration_s=Fraction(2), drain_s=RFC_REST_S, settle_s=Fraction(0)),
+        repetitions=RFC_REPETITIONS,
+    ),
+    "quick": Profile(
+        timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 5), settle_s=Fraction(0)),
+        repetitions=3,
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackToBackPlan:
+    """`timing.duration_s` is the longest burst's, `timing.drain_s` the rest after each."""
+
+    timing: Timing
+    seed: int
+    repetitions: int
+    burst_rate_fps: int | None = None  # None: the media's
+    throughput_fps: int | None = None  # None: found first
+    search: ThroughputPlan | None = None  # how it is found; None: once, with this timing
+    step_frames: int = 1  # where the search for the longest burst ends
+    invalid_repeats: int = 10
+    dut_name: str | None = None
+
+    def __post_init__(self) -> None:
+        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
+        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+        check("--step", self.step_frames, lowest=1, highest=10**6)
+        for option, rate_fps in (
+            ("--burst-rate", self.burst_rate_fps),
+            ("--throughput", self.throughput_fps),
+        ):
+            if rate_fps is not None:
+                self.timing.check_rate(option, rate_fps)
+
+
+def back_to_back(
+    plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """The longest burst of each repetition, and the buffer times that follow from it."""
+    observer = observer or Observer()
+    rate_fps = _burst_rate(plan, tester)
+    throughput_fps = _throughput(plan, tester, dut, observer)
+    trials = Trials(
+        tester=tester,
+        dut=dut,
+        timing=plan.timing,
+        campaign_seed=plan.seed,
+        observer=observer,
+        judge=lambda result: _off_rate(result, rate_fps),
+    )
+    fills = throughput_fps < rate_fps
+    bursts = _bursts(plan, trials, rate_fps) if fills else []
+    return Measurement(
+        procedure="back-to-back",
+        title="Back-to-back frames",
+        reference="RFC 9004 section 6",
+        conditions=conditions(
+            tester, dut, plan.timing, seed=plan.seed, rate_fps=rate_fps, dut_name=plan.dut_name
+        ),
+        departures=_departures(plan),
+        remarks=_remarks(plan, rate_fps, throughput_fps, fills=fills),
+        figures=_figures(bursts, rate_fps, throughput_fps),
+        counts=trials.counts,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Burst:
+    frames: int
+    lower_bound: bool
+
+
+def _burst_rate(plan: BackToBackPlan, tester: ReadyTester) -> int:
+    rate_fps = maximum_of(tester.hello, tester.traffic, plan.burst_rate_fps).rate_fps
+    if rate_fps is None:
+        raise ConfigurationError(
+            "--burst-rate: is missing: the ports' media have no rate; frames a second are right, "
+            "such as the self-test's ceiling"
+        )
+    plan.timing.check_rate("--burst-rate", rate_fps)
+    return rate_fps
+
+
+def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer) -> int:
+    if plan.throughput_fps is not None:
+        return plan.throughput_fps
+    seed = repetition_seed(plan.seed, 0)  # no nonce of the search's trials comes again
+    search = plan.search or ThroughputPlan(timing=plan.timing, seed=plan.seed, repetitions=1)
+    search = replace(search, seed=seed)
+    return int(median(throughput(search, tester, dut, observer).rates_fps))
+
+
+def _bursts(plan: BackToBackPlan, trials: Trials, rate_fps: int) -> list[_Burst]:
+    bursts: list[_Burst] = []
+    for number in range(1, plan.repetitions + 1):
+        trials.observer.repetition_started(number, plan.repetitions)
+        first = bursts[-1].frames if bursts else FIRST_BURST
+        bursts.append(_longest(plan, trials, rate_fps, number, max(1, first)))
+        trials.observer.repetition_ended(_figures(bursts[-1:], rate_fps, 0)[:1])
+    return bursts
+
+
+def _longest(
+    plan: BackToBackPlan, trials: Trials, rate_fps: int, repetition: int, first: int
+) -> _Burst:
+    """The search knows whole numbers: here they are the burst's frames."""
+    search = Bisection(
+        upper_fps=max(1, int(rate_fps * plan.timing.duration_s)),
+        first_fps=first,
+        error=SearchError(rate_fps=plan.step_frames),
+        invalid_repeats=plan.invalid_repeats,
+    )
+    seed = repetition_seed(plan.seed, repetition)
+    reason = ""
+    while (frames := search.next()) is not None:
+        segment = Segment(frames=frames, rate_fps=rate_fps, pause_ns=0)
+        trials.observer.trial_started(rate_fps, (rate_fps, rate_fps))
+        trial = trials.run(load=Load(segments=(segment,)), repetition=repetition, seed=seed)
+        reason = trial.invalid_reasons[0] if trial.invalid_reasons else reason
+        search.tell(frames, trial.verdict)
+    if search.result_fps is None and search.limit is Limit.TESTER:
+        raise TesterLimit(f"no burst at {rate_fps} frames a second could be sent: {reason}")
+    return _Burst(frames=search.result_fps or 0, lower_bound=search.limit is not Limit.DUT)
+
+
+def _off_rate(result: TrialResult, rate_fps: int) -> tuple[str, ...]:
+    """A burst that took longer than its rate says was another burst."""
+    reasons = []
+    for stream in result.streams:
+        due_ns = (stream.due - 1) * 10**9 / rate_fps
+        if stream.sending_ns > max(due_ns * (1 + RATE_ERROR), due_ns + RATE_ERROR_NS):
+            reasons.append(
+                f"{stream.direction}: the burst took {stream.sending_ns / 1000:.0f} us, "
+                f"{due_ns / 1000:.0f} us is its rate"
+            )
+    return tuple(reasons)
+
+
+def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput_fps: int) -> tuple[Figure, ...]:
+    """RFC 9004 section 6.4; all are proportional to the burst, so that averages agree."""
+    if not bursts:
+        return ()
+    bounds = tuple(burst.lower_bound for burst in bursts)
+    implied_s = tuple(burst.frames / rate_fps for burst in bursts)
+    share = 1 - throughput_fps / rate_fps
+    return (
+        Figure(
+            name=BURST,
+            unit="frames",
+            values=tuple(float(burst.frames) for burst in bursts),
+            lower_bound=bounds,
+        ),
+        Figure(name=IMPLIED, unit="s", values=implied_s, lower_bound=bounds, primary=False),
+        Figure(
+            name=CORRECTED,
+            unit="s",
+            values=tuple(value * share for value in implied_s),
+            lower_bound=bounds,
+        ),
+    )
+
+
+def _remarks(
+    plan: BackToBackPlan, rate_fps: int, throughput_fps: int, *, fills: bool
+) -> tuple[str, ...]:
+    said = [
+        f"Bursts at {rate_fps:,} fps in each direction, the longest that was tried "
+        f"{int(rate_fps * plan.timing.duration_s):,} frames; binary search, step "
+        f"{plan.step_frames} frames; the benchmark is the mean.",
+        f"Corrected with a throughput of {throughput_fps:,} fps.",
+    ]
+    if not fills:
+        said.append(
+            "No figure: the throughput is not below the rate of the bursts, so that no burst fills "
+            "a buffer (RFC 9004 section 6.1)."
+        )
+    return tuple(said)
+
+
+def _departures(plan: BackToBackPlan) -> tuple[str, ...]:
+    said = []
+    if plan.timing.drain_s < RFC_REST_S:
+        said.append(
+            f"{float(plan.timing.drain_s):g} s of rest after a burst, not {float(RFC_REST_S):g} s "
+            "(section 6.2)"
+        )
+    if plan.repetitions < RFC_REPETITIONS:
+        said.append(f"{plan.repetitions} repetitions, not {RFC_REPETITIONS} (RFC 2544 26.4)")
+    return tuple(said)

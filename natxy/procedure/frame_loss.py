@@ -1,0 +1,180 @@
+"""Frame loss rate over a series of rates (RFC 2544 section 26.3)."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from natxy.dut.base import Dut
+from natxy.errors import ConfigurationError, TesterLimit
+from natxy.model.measurement import Figure, Measurement
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import KindCounters
+from natxy.model.trial_spec import Direction
+from natxy.procedure.at_rate import conditions
+from natxy.procedure.maximum import maximum_of
+from natxy.procedure.observer import Observer
+from natxy.procedure.profile import QUICK as QUICK_TRIALS
+from natxy.procedure.profile import RFC as RFC_TRIALS
+from natxy.procedure.profile import Profile, departures
+from natxy.procedure.seeds import MAX_SEED, repetition_seed
+from natxy.procedure.setup import ReadyTester
+from natxy.procedure.timing import Timing, check
+from natxy.procedure.trial import Trials
+
+LOSS = "frame loss rate"
+HIGHEST_STEP = Fraction(1, 10)
+LOSSLESS_TO_END = 2  # successive rates without loss
+PROFILES = {
+    "rfc": Profile(timing=RFC_TRIALS.timing, repetitions=1),
+    "quick": Profile(timing=QUICK_TRIALS.timing, repetitions=1),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameLossPlan:
+    """From the maximum down by `step` of it, until two successive rates lose nothing; or `rates`,
+    all of them. At each rate `repetitions` trials."""
+
+    timing: Timing
+    seed: int
+    repetitions: int = 1
+    max_rate_fps: int | None = None  # None: the media's
+    step: Fraction = HIGHEST_STEP  # of the maximum
+    rates_fps: tuple[int, ...] = ()  # instead of the series
+    invalid_repeats: int = 3
+    dut_name: str | None = None
+
+    def __post_init__(self) -> None:
+        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
+        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+        check("--step", self.step, lowest=Fraction(1, 1000), highest=HIGHEST_STEP)
+        for rate_fps in self.rates_fps:
+            self.timing.check_rate("--rates", rate_fps)
+        if self.max_rate_fps is not None:
+            self.timing.check_rate("--max-rate", self.max_rate_fps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Point:
+    rate_fps: int
+    name: str  # "90 % (900,000 fps)"
+    trials: tuple[TrialRecord, ...]  # none: the tester cannot send it
+
+    @property
+    def lossless(self) -> bool:
+        return bool(self.trials) and all(trial.result.lost == 0 for trial in self.trials)
+
+
+def frame_loss(
+    plan: FrameLossPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """Per direction, in % of the frames sent; with background traffic per kind too."""
+    trials = Trials(
+        tester=tester,
+        dut=dut,
+        timing=plan.timing,
+        campaign_seed=plan.seed,
+        observer=observer or Observer(),
+    )
+    points = _points(plan, trials)
+    figures = tuple(figure for point in points for figure in _figures(point))
+    if not figures:
+        raise TesterLimit(
+            "no rate of the series is within what the tester can send; lower ones are"
+        )
+    return Measurement(
+        procedure="frame-loss",
+        title="Frame loss rate",
+        reference="RFC 2544 section 26.3",
+        conditions=conditions(
+            tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
+        ),
+        departures=departures(plan.timing),
+        remarks=_remarks(points),
+        figures=figures,
+        counts=trials.counts,
+    )
+
+
+def _points(plan: FrameLossPlan, trials: Trials) -> list[_Point]:
+    points: list[_Point] = []
+    rates = _rates(plan, trials.tester)
+    for number, (rate_fps, name) in enumerate(rates, start=1):
+        trials.observer.repetition_started(number, len(rates))
+        points.append(_point(plan, trials, rate_fps, name))
+        trials.observer.repetition_ended(_figures(points[-1]))
+        newest = points[-LOSSLESS_TO_END:]
+        if not plan.rates_fps and len(newest) == 2 and all(point.lossless for point in newest):
+            break
+    return points
+
+
+def _rates(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:
+    if plan.rates_fps:
+        return [(rate_fps, f"{rate_fps:,} fps") for rate_fps in plan.rates_fps]
+    maximum_fps = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps).rate_fps
+    if maximum_fps is None:
+        raise ConfigurationError(
+            "--max-rate: is missing: the ports' media have no rate of which 100 % could be sent; "
+            "frames a second are right, or --rates"
+        )
+    shares = [1 - plan.step * i for i in range(int(1 / plan.step) + 1)]
+    wanted = {share: int(maximum_fps * share) for share in shares}
+    return [
+        (rate_fps, f"{float(share * 100):g} % ({rate_fps:,} fps)")
+        for share, rate_fps in wanted.items()
+        if rate_fps > 0
+    ]
+
+
+def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Point:
+    try:
+        done = tuple(
+            trials.run_valid(
+                load=rate_fps,
+                repetition=number,
+                seed=repetition_seed(plan.seed, number),
+                invalid_repeats=plan.invalid_repeats,
+            )
+            for number in range(1, plan.repetitions + 1)
+        )
+    except TesterLimit:
+        done = ()
+    return _Point(rate_fps=rate_fps, name=name, trials=done)
+
+
+def _figures(point: _Point) -> tuple[Figure, ...]:
+    values: dict[tuple[Direction, str], list[float]] = {}
+    for trial in point.trials:
+        for stream in trial.result.streams:
+            counted = list(stream.counters())
+            values.setdefault((stream.direction, LOSS), []).append(
+                _loss_percent([counters for _, counters in counted])
+            )
+            for kind, counters in counted if len(counted) > 1 else []:
+                key = (stream.direction, f"{LOSS}, {kind}")
+                values.setdefault(key, []).append(_loss_percent([counters]))
+    return tuple(
+        Figure(
+            name=name,
+            unit="%",
+            direction=direction,
+            at=point.name,
+            values=tuple(losses),
+            primary=name == LOSS,
+        )
+        for (direction, name), losses in values.items()
+    )
+
+
+def _loss_percent(counted: list[KindCounters]) -> float:
+    """(sent - received) / sent x 100 %."""
+    sent = sum(counters.sent for counters in counted)
+    received = sum(counters.received for counters in counted)
+    return (sent - received) / sent * 100 if sent else 0.0
+
+
+def _remarks(points: list[_Point]) -> tuple[str, ...]:
+    beyond = [point.name for point in points if not point.trials]
+    if not beyond:
+        return ()
+    return (f"Left out, because the tester could not send so fast: {', '.join(beyond)}.",)

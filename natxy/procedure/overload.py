@@ -1,0 +1,172 @@
+"""Overload scalability: what throughput is lost as network flows are added (RFC 8219 section 10)."""
+
+from dataclasses import dataclass, replace
+from math import gcd
+
+from natxy.dut.base import Dut
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.model.testbed import PortRanges
+from natxy.model.throughput_result import ThroughputResult
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import Series
+from natxy.procedure.at_rate import conditions
+from natxy.procedure.observer import Observer
+from natxy.procedure.setup import ReadyTester
+from natxy.procedure.throughput import ThroughputPlan, throughput
+
+THROUGHPUT = "throughput"
+DEGRADATION = "degradation"
+FIRST_SOURCE_PORT, SOURCE_PORTS = 1024, 64512  # RFC 4814 section 4.5
+FIRST_DESTINATION_PORT, DESTINATION_PORTS = 1, 49151
+QUARTERS = 4  # RFC 8219 section 10.2.2's intermediary points
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverloadPlan:
+    """`search` finds the throughput of one flow, and of each number of `flows`.
+
+    Incremental: each trial sends a quarter, a half and three quarters of the flows first, each for
+    the trial's duration and at its rate, without a loss.
+    """
+
+    search: ThroughputPlan
+    flows: tuple[int, ...]
+    incremental: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.flows:
+            raise ConfigurationError("--flows: none are given, 10,100,1000 is right")
+        for flows in self.flows:
+            ranges_of(flows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowRanges:
+    """Ports in round robin: since their numbers have no common divisor, all pairs come by."""
+
+    source_ports: int
+    destination_ports: int
+
+
+def ranges_of(flows: int) -> FlowRanges:
+    """Ranges of which exactly this many pairs are in use; as few destination ports as possible."""
+    for destinations in range(1, DESTINATION_PORTS + 1):
+        sources, rest = divmod(flows, destinations)
+        if rest or sources < 1 or sources > SOURCE_PORTS:
+            continue
+        if gcd(sources, destinations) == 1:
+            return FlowRanges(source_ports=sources, destination_ports=destinations)
+    raise ConfigurationError(
+        f"--flows: {flows} flows cannot be made of ports; 1 to {SOURCE_PORTS}, or a product of two "
+        f"coprime numbers up to {SOURCE_PORTS} and {DESTINATION_PORTS} is right"
+    )
+
+
+def overload(
+    plan: OverloadPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """The throughput of each number of flows, and (X1 - Xn) / X1 x 100 %, X1 that of one flow."""
+    observer = observer or Observer()
+    found = {
+        flows: throughput(_search(plan, flows), _tester(plan, tester, flows), dut, observer)
+        for flows in (1, *(flows for flows in plan.flows if flows != 1))
+    }
+    alone = [float(rate_fps) for rate_fps in found[1].rates_fps]
+    if not all(alone):
+        raise DutError(f"{found[1].dut} loses frames of a single flow at every rate: X1 is 0.")
+    return Measurement(
+        procedure="overload",
+        title=f"Overload scalability, {'incremental' if plan.incremental else 'simultaneous'} load",
+        reference=f"RFC 8219 section 10.2.{2 if plan.incremental else 1}",
+        conditions=conditions(
+            tester,
+            dut,
+            plan.search.timing,
+            seed=plan.search.seed,
+            rate_fps=None,
+            dut_name=plan.search.dut_name,
+        ),
+        departures=found[1].departures,
+        remarks=_remarks(plan),
+        figures=tuple(
+            figure for flows, result in found.items() for figure in _figures(flows, result, alone)
+        ),
+        counts=_counts(list(found.values())),
+    )
+
+
+def _search(plan: OverloadPlan, flows: int) -> ThroughputPlan:
+    """Seeds differ, so that no nonce comes again."""
+    return replace(plan.search, seed=(plan.search.seed + flows) % 2**63)
+
+
+def _tester(plan: OverloadPlan, tester: ReadyTester, flows: int) -> ReadyTester:
+    ready = with_flows(tester, flows)
+    if not plan.incremental:
+        return ready
+    return replace(ready, ramp=_ramp(tester, flows))
+
+
+def _ramp(tester: ReadyTester, flows: int) -> tuple[TrafficPlan, ...]:
+    """Fewer flows than quarters have fewer steps. Where one destination port is enough for all,
+    the flows of a step are among the next one's."""
+    steps = sorted({flows * quarter // QUARTERS for quarter in range(1, QUARTERS)} - {0, flows})
+    return tuple(with_flows(tester, step).traffic for step in steps)
+
+
+def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
+    """Each direction sends this many four-tuples in turn, the reverse one the same, swapped."""
+    ranges = ranges_of(flows)
+    source = _series(FIRST_SOURCE_PORT, ranges.source_ports)
+    destination = _series(FIRST_DESTINATION_PORT, ranges.destination_ports)
+    return tester.with_traffic(
+        forward=PortRanges(source_port=source, destination_port=destination),
+        reverse=PortRanges(source_port=destination, destination_port=source),
+        left_networks=1,
+        right_networks=1,
+    )
+
+
+def _series(first: int, count: int) -> Series:
+    return Series(mode="increasing" if count > 1 else "fixed", min=first, max=first + count - 1)
+
+
+def _figures(flows: int, result: ThroughputResult, alone: list[float]) -> tuple[Figure, ...]:
+    at = f"{flows:,} flow{'s' if flows > 1 else ''}"
+    bounds = tuple(repetition.lower_bound for repetition in result.repetitions)
+    rates = tuple(float(rate_fps) for rate_fps in result.rates_fps)
+    found = Figure(name=THROUGHPUT, unit="fps", at=at, values=rates, lower_bound=bounds)
+    if flows == 1:
+        return (found,)
+    percents = tuple((x1 - xn) / x1 * 100 for x1, xn in zip(alone, rates, strict=True))
+    return found, Figure(name=DEGRADATION, unit="%", at=at, values=percents)
+
+
+def _remarks(plan: OverloadPlan) -> tuple[str, ...]:
+    said = [
+        "A flow is a four-tuple; each direction sends all of them in turn, on one pair of "
+        "addresses, with the ports "
+        + ", ".join(
+            f"{ranges_of(flows).source_ports} x {ranges_of(flows).destination_ports}"
+            for flows in plan.flows
+        )
+        + "."
+    ]
+    if plan.incremental:
+        said.append(
+            "Flows start in four groups: each trial sends a quarter, a half, three quarters and "
+            "all of them, each for its duration; RFC 8219 starts them one by one."
+        )
+    return tuple(said)
+
+
+def _counts(results: list[ThroughputResult]) -> TrialCounts:
+    counts = [result.measurement().counts for result in results]
+    return TrialCounts(
+        trials=sum(each.trials for each in counts),
+        invalid_trials=sum(each.invalid_trials for each in counts),
+        misdelivered=sum(each.misdelivered for each in counts),
+        duplicated=sum(each.duplicated for each in counts),
+        worst_lateness_ns=max(each.worst_lateness_ns for each in counts),
+    )

@@ -1,0 +1,147 @@
+"""System recovery: how long a device goes on losing frames after an overload (RFC 2544 26.5)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from natxy.dut.base import Dut
+from natxy.model.measurement import Figure, Measurement
+from natxy.model.traffic import frames_of
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import StreamResult
+from natxy.model.trial_spec import Direction, Segment
+from natxy.procedure.at_rate import RatePlan, conditions, found_rate, found_throughput
+from natxy.procedure.maximum import maximum_of
+from natxy.procedure.observer import Observer
+from natxy.procedure.profile import Profile, departures
+from natxy.procedure.seeds import repetition_seed
+from natxy.procedure.setup import ReadyTester
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import Load, Trials
+
+RECOVERY = "system recovery time"
+LOST = "lost frames"
+OVERLOAD = Fraction(11, 10)  # of the throughput
+AFTERWARDS = Fraction(1, 2)  # of the overload's rate
+RFC = Profile(
+    timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
+    repetitions=20,
+)
+PROFILES = {
+    "rfc": RFC,
+    "quick": Profile(
+        timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
+        repetitions=3,
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoveryPlan(RatePlan):
+    """`rate_fps` is the throughput, `timing.duration_s` the overload's; `after_s` None: as long."""
+
+    after_s: Fraction | None = None
+
+
+def recovery(
+    plan: RecoveryPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """Per direction: from the fall of the rate to the departure of the last frame that was lost."""
+    observer = observer or Observer()
+    throughput_fps = plan.rate_fps or found_rate(found_throughput(plan, tester, dut, observer))
+    load = _load(plan, tester, throughput_fps)
+    trials = Trials(
+        tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
+    )
+    done: list[TrialRecord] = []
+    for number in range(1, plan.repetitions + 1):
+        observer.repetition_started(number, plan.repetitions)
+        done.append(
+            trials.run_valid(
+                load=load,
+                repetition=number,
+                seed=repetition_seed(plan.seed, number),
+                invalid_repeats=plan.invalid_repeats,
+            )
+        )
+        observer.repetition_ended(_figures(done[-1:], load))
+    return Measurement(
+        procedure="recovery",
+        title="System recovery",
+        reference="RFC 2544 section 26.5",
+        conditions=conditions(
+            tester,
+            dut,
+            plan.timing,
+            seed=plan.seed,
+            rate_fps=throughput_fps,
+            dut_name=plan.dut_name,
+        ),
+        departures=departures(plan.timing, RFC),
+        remarks=_remarks(done, load),
+        figures=_figures(done, load),
+        counts=trials.counts,
+    )
+
+
+def _load(plan: RecoveryPlan, tester: ReadyTester, throughput_fps: int) -> Load:
+    """110 % of the throughput, or the media's rate where that is lower; then half of it."""
+    media_fps = maximum_of(tester.hello, tester.traffic, None).rate_fps
+    overload_fps = int(throughput_fps * OVERLOAD)
+    high_fps = min(overload_fps, media_fps) if media_fps else overload_fps
+    low_fps = max(1, int(high_fps * AFTERWARDS))
+    after_s = plan.timing.duration_s if plan.after_s is None else plan.after_s
+    parts = ((high_fps, plan.timing.duration_s), (low_fps, after_s))
+    return Load(
+        segments=tuple(
+            Segment(frames=frames_of(fps, length_s), rate_fps=fps, pause_ns=0)
+            for fps, length_s in parts
+        )
+    )
+
+
+def _recovery_s(stream: StreamResult, load: Load) -> float:
+    """0 where the last frame that was lost had left before the rate fell."""
+    if stream.losses is None:
+        return 0.0
+    overload = load.segments[0]
+    fell_ns = overload.frames * 10**9 / overload.rate_fps
+    return max(0.0, stream.losses.last_due_ns - fell_ns) / 1e9
+
+
+def _goes_on(stream: StreamResult) -> bool:
+    """The last frame of all was lost: nobody knows how long it would have gone on."""
+    return stream.losses is not None and stream.losses.last_number == stream.due - 1
+
+
+def _figures(done: Sequence[TrialRecord], load: Load) -> tuple[Figure, ...]:
+    streams: dict[Direction, list[StreamResult]] = {}
+    for trial in done:
+        for stream in trial.result.streams:
+            streams.setdefault(stream.direction, []).append(stream)
+    figures = []
+    for direction, seen in streams.items():
+        figures.append(
+            Figure(
+                name=RECOVERY,
+                unit="s",
+                direction=direction,
+                values=tuple(_recovery_s(stream, load) for stream in seen),
+                lower_bound=tuple(_goes_on(stream) for stream in seen),
+            )
+        )
+        lost = tuple(float(stream.losses.frames if stream.losses else 0) for stream in seen)
+        figures.append(
+            Figure(name=LOST, unit="frames", direction=direction, values=lost, primary=False)
+        )
+    return tuple(figures)
+
+
+def _remarks(done: Sequence[TrialRecord], load: Load) -> tuple[str, ...]:
+    high, low = load.segments
+    said = [f"Overload at {high.rate_fps:,} fps, then {low.rate_fps:,} fps, per direction."]
+    if any(stream.losses is None for trial in done for stream in trial.result.streams):
+        said.append(
+            "Where no frame was lost the overload was none: a recovery time of 0 says nothing then."
+        )
+    return tuple(said)

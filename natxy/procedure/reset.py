@@ -1,0 +1,209 @@
+"""Reset: how long nothing is forwarded after one (RFC 2544 section 26.6, updated by RFC 6201)."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import TracebackType
+from typing import Self
+
+from natxy.dut.base import Dut
+from natxy.errors import DutError, NatxyError
+from natxy.model.event import Progress
+from natxy.model.measurement import Figure, Measurement
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import StreamResult
+from natxy.model.trial_spec import Direction
+from natxy.procedure.at_rate import RatePlan, conditions, found_rate, found_throughput
+from natxy.procedure.observer import Observer, Observers
+from natxy.procedure.profile import Profile
+from natxy.procedure.seeds import repetition_seed
+from natxy.procedure.setup import ReadyTester
+from natxy.procedure.timing import Timing, check
+from natxy.procedure.trial import Trials, steady
+
+BY_LOSS = "reset time, frame-loss method"
+BY_TIMESTAMPS = "reset time, timestamp method"
+LOST = "lost frames"
+PROFILES = {
+    "rfc": Profile(
+        timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
+        repetitions=10,
+    ),
+    "quick": Profile(
+        timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 10), settle_s=Fraction(0)),
+        repetitions=3,
+    ),
+}
+ENDS_WITHIN_S = 60.0  # a reset that has not ended so long after the trial is given up
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResetPlan(RatePlan):
+    """`reset_after_s` None: after a third of the duration."""
+
+    reset_after_s: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check("--reset-after", self.after_s, lowest=0, highest=self.timing.duration_s)
+
+    @property
+    def after_s(self) -> Fraction:
+        if self.reset_after_s is None:
+            return self.timing.duration_s / 3
+        return self.reset_after_s
+
+
+def reset(
+    plan: ResetPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """Per direction, by both methods of RFC 6201 section 4.3."""
+    observer = observer or Observer()
+    rate_fps = plan.rate_fps or found_rate(found_throughput(plan, tester, dut, observer))
+    done: list[TrialRecord] = []
+    ways: list[str] = []
+    resetter = Resetter(dut, float(plan.after_s))
+    trials = Trials(
+        tester=tester,
+        dut=dut,
+        timing=plan.timing,
+        campaign_seed=plan.seed,
+        observer=Observers([observer, resetter]),
+    )
+    with resetter:
+        for number in range(1, plan.repetitions + 1):
+            observer.repetition_started(number, plan.repetitions)
+            done.append(
+                trials.run_valid(
+                    load=steady(rate_fps, plan.timing.duration_s),
+                    repetition=number,
+                    seed=repetition_seed(plan.seed, number),
+                    invalid_repeats=plan.invalid_repeats,
+                )
+            )
+            ways.append(resetter.done)
+            observer.repetition_ended(_figures(done[-1:], rate_fps))
+    return Measurement(
+        procedure="reset",
+        title="Reset",
+        reference="RFC 6201 section 4",
+        conditions=conditions(
+            tester, dut, plan.timing, seed=plan.seed, rate_fps=rate_fps, dut_name=plan.dut_name
+        ),
+        remarks=_remarks(plan, ways, done),
+        figures=_figures(done, rate_fps),
+        counts=trials.counts,
+    )
+
+
+class Resetter(Observer):
+    """Resets the device in each trial, a time after its sending has begun.
+
+    `with` it: a reset that has begun is waited for, whatever ends the measurement.
+    """
+
+    def __init__(self, dut: Dut, after_s: float) -> None:
+        self._dut = dut
+        self._after_s = after_s
+        self._thread: threading.Timer | None = None
+        self._error: NatxyError | None = None
+        self.done = ""  # what was done in the last trial, in words
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._thread is not None:
+            self._thread.cancel()
+            self._thread.join(ENDS_WITHIN_S)
+
+    def trial_progressed(self, progress: Progress) -> None:
+        if self._thread is None and progress.stage == "sending":
+            self._error, self.done = None, ""
+            self._thread = threading.Timer(self._after_s, self._reset)
+            self._thread.start()
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        del trial
+        thread, self._thread = self._thread, None
+        if thread is None:
+            raise DutError(
+                "The trial ended before the device could be reset; longer ones are right."
+            )
+        thread.join(ENDS_WITHIN_S)
+        if self._error is not None:
+            raise self._error
+        if not self.done:
+            raise DutError(
+                f"The reset had not ended {ENDS_WITHIN_S:g} s after the trial; nothing is reported."
+            )
+
+    def _reset(self) -> None:
+        try:
+            self.done = self._dut.restart()
+        except NatxyError as error:
+            self._error = error
+
+
+def _figures(done: Sequence[TrialRecord], rate_fps: int) -> tuple[Figure, ...]:
+    streams: dict[Direction, list[StreamResult]] = {}
+    for trial in done:
+        for stream in trial.result.streams:
+            streams.setdefault(stream.direction, []).append(stream)
+    figures = []
+    for direction, seen in streams.items():
+        lost = [stream.losses.frames if stream.losses else 0 for stream in seen]
+        never_back = tuple(_is_never_back(stream) for stream in seen)
+        figures += [
+            Figure(
+                name=BY_LOSS,
+                unit="s",
+                direction=direction,
+                values=tuple(frames / rate_fps for frames in lost),
+                lower_bound=never_back,
+            ),
+            Figure(
+                name=BY_TIMESTAMPS,
+                unit="s",
+                direction=direction,
+                values=tuple(_silence_s(stream) for stream in seen),
+                lower_bound=never_back,
+            ),
+            Figure(
+                name=LOST,
+                unit="frames",
+                direction=direction,
+                values=tuple(float(frames) for frames in lost),
+                primary=False,
+            ),
+        ]
+    return tuple(figures)
+
+
+def _silence_s(stream: StreamResult) -> float:
+    """From the last frame before the longest gap to the first one after it. 0: nothing was lost,
+    and the gap is that between any two frames."""
+    if stream.losses is None:
+        return 0.0
+    if _is_never_back(stream):
+        return (stream.losses.longest_run_until_ns - stream.losses.longest_run_from_ns) / 1e9
+    return (stream.silence.until_ns - stream.silence.from_ns) / 1e9
+
+
+def _is_never_back(stream: StreamResult) -> bool:
+    return stream.losses is not None and stream.losses.last_number == stream.due - 1
+
+
+def _remarks(plan: ResetPlan, ways: Sequence[str], done: Sequence[TrialRecord]) -> tuple[str, ...]:
+    said = [f"{way}, {float(plan.after_s):g} s after sending began." for way in dict.fromkeys(ways)]
+    if any(_is_never_back(stream) for trial in done for stream in trial.result.streams):
+        said.append("Frames were lost up to the end of a trial: longer ones are right.")
+    if any(stream.losses is None for trial in done for stream in trial.result.streams):
+        said.append("0: no frame was lost in spite of the reset.")
+    return tuple(said)
