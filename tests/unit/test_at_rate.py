@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from natxy.cli import run
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
 from natxy.model.traffic import TrafficPlan
@@ -194,3 +195,32 @@ def test_an_engine_that_dies_leaves_no_records(
     ):
         pdv(PdvPlan(**GIVEN, records=True), setup.tester, setup.dut)
     assert os.listdir(path.parent) == []
+
+
+@pytest.mark.parametrize("verb", ["latency", "pdv", "ipdv"])
+def test_a_series_of_sizes_is_one_file(
+    verb: str, engine: list[str], testbed_file: Path, tmp_path: Path
+) -> None:
+    del engine
+    path = tmp_path / "frames.parquet"
+    times = ["--duration", "0.02", "--drain", "0", "--settle", "0", "--repetitions", "2"]
+    places = ["--rate", str(RATE_FPS), "--frame-size", "84,512", "--direction", "forward"]
+    output = ["--output", str(tmp_path / "results"), "--records", str(path)]
+    assert run([verb, str(testbed_file), *times, *places, *output]) == 0
+    found = pq.read_table(path).group_by(["frame_size_bytes", "trial", "repetition"])
+    rows = found.aggregate([("number", "count")]).to_pylist()
+    counted = [tuple(row.values()) for row in rows]
+    assert sorted(counted) == [
+        (size, number, number, FRAMES) for size in (84, 512) for number in (1, 2)
+    ]
+
+
+def test_one_trials_frames_are_kept_by_the_command(
+    engine: list[str], testbed_file: Path, tmp_path: Path
+) -> None:
+    del engine
+    path = tmp_path / "frames.parquet"
+    options = ["--rate", str(RATE_FPS), "--duration", "0.02", "--records", str(path)]
+    assert run(["trial", str(testbed_file), *options]) == 0
+    assert len(pq.read_table(path)) == 2 * FRAMES
+    assert run(["trial", str(testbed_file), *options]) == 2  # what is there is not overwritten
