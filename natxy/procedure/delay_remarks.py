@@ -10,7 +10,7 @@ SELF_TESTS = {  # by the ports' driver: the command that finds their own delay
     "net_af_packet": "natxy self-test --loop veth",
     "net_ring": "natxy self-test",
 }
-ON_A_CABLE = "natxy self-test TESTBED with a cable between its ports"
+ON_A_CABLE = "natxy self-test TESTBED with its two ports connected to each other"
 
 
 def delay_remarks(tester: ReadyTester, trial: TrialRecord) -> tuple[str, ...]:

@@ -118,7 +118,7 @@ def test_a_spoilt_file_is_as_good_as_none_and_is_written_anew(kept: Path) -> Non
 def test_the_command_that_finds_it_is_named() -> None:
     assert "run natxy self-test --loop veth." in own_delay(hello(), 84)
     assert "run natxy self-test." in own_delay(hello(driver="net_ring"), 84)
-    assert "natxy self-test TESTBED with a cable" in own_delay(hello(driver="net_mlx5"), 84)
+    assert "natxy self-test TESTBED with its two ports" in own_delay(hello(driver="net_mlx5"), 84)
 
 
 def test_a_place_that_takes_nothing_is_one_sentence() -> None:
