@@ -70,16 +70,18 @@ class Delays:
 
 def _within_extremes(of: Distribution) -> list[tuple[float, float, int]]:
     """The buckets, no wider than what is known: the extremes themselves are values of their own."""
-    clipped = [
+    buckets = [
         (max(lower_ns, of.min_ns), min(upper_ns, of.max_ns), count)
         for lower_ns, upper_ns, count in of.buckets
     ]
-    if of.count < 2:
-        return [(of.min_ns, of.max_ns, count) for _, _, count in clipped]
-    (lower_ns, upper_ns, count), *rest = clipped
-    clipped = [(of.min_ns, of.min_ns, 1), (lower_ns, upper_ns, count - 1), *rest]
-    lower_ns, upper_ns, count = clipped.pop()
-    return [*clipped, (lower_ns, upper_ns, count - 1), (of.max_ns, of.max_ns, 1)]
+    for extreme_ns in (of.min_ns, of.max_ns)[: of.count]:
+        # One that holds it, and as little else as any: buckets of two epochs may overlap.
+        held = [b for b in buckets if b[0] <= extreme_ns <= b[1] and b[0] < b[1] and b[2]]
+        if held:
+            lower_ns, upper_ns, count = narrowest = min(held, key=lambda b: b[1] - b[0])
+            buckets.remove(narrowest)
+            buckets += [(lower_ns, upper_ns, count - 1), (extreme_ns, extreme_ns, 1)]
+    return buckets
 
 
 def _at(rank: int, values: Sequence[tuple[float, int]]) -> float:
