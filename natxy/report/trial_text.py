@@ -12,7 +12,7 @@ from natxy.model.trial_result import (
 )
 from natxy.model.verdict import Verdict
 from natxy.report.histogram import histogram_lines
-from natxy.report.numbers import duration
+from natxy.report.numbers import duration, quantity
 
 _FAULTS_SHOWN = 3
 
@@ -65,6 +65,9 @@ def _stream_lines(stream: StreamResult, *, several_phases: bool) -> Iterator[str
     yield f"  {'send call':<12}{_distribution(stream.send_call)}"
     for kind, counters in stream.counters():
         yield from _kind_lines(kind, counters)
+    if stream.tags:
+        counted = f"sent {stream.tags.sent:,}, lost {stream.tags.lost:,}"
+        yield f"  {'tags':<12}{counted}; delay {_distribution(stream.tags.delay)}"
 
 
 def _kind_lines(kind: str, counters: KindCounters) -> Iterator[str]:
@@ -87,6 +90,9 @@ def _kind_lines(kind: str, counters: KindCounters) -> Iterator[str]:
     if counters.delay.count:
         yield f"    {'delay':<10}{_distribution(counters.delay)}"
         yield from (f"    {line}" for line in histogram_lines(counters.delay))
+    if counters.ipdv:
+        pairs = f"{counters.ipdv.undefined:,} pairs undefined"
+        yield f"    {'ipdv':<10}{_distribution(counters.ipdv.distribution)}; {pairs}"
 
 
 def _distribution(of: Distribution) -> str:
@@ -101,7 +107,7 @@ def _distribution(of: Distribution) -> str:
         "max": of.max_ns,
         "mean": of.mean_ns,
     }
-    return "  ".join(f"{name} {duration(value)}" for name, value in figures.items())
+    return "  ".join(f"{name} {quantity(value, 'ns')}" for name, value in figures.items())
 
 
 def _port_lines(port: PortResult) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Latency, PDV and IPDV against an engine that is a script: rates, trials, what is said."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,6 +28,7 @@ from natxy.procedure.setup import Setup, set_up
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.timing import Timing
 from natxy.records.extra import records_to
+from natxy.report.trial_text import trial_text
 from natxy.search.bisection import SearchError
 
 FAST = Timing(duration_s=Fraction("0.02"), drain_s=Fraction(0))
@@ -224,3 +226,15 @@ def test_one_trials_frames_are_kept_by_the_command(
     assert run(["trial", str(testbed_file), *options]) == 0
     assert len(pq.read_table(path)) == 2 * FRAMES
     assert run(["trial", str(testbed_file), *options]) == 2  # what is there is not overwritten
+
+
+def test_a_trials_text_shows_what_was_recorded(setup: Setup) -> None:
+    kept = Kept()
+    ipdv(IpdvPlan(**GIVEN), setup.tester, setup.dut, kept)
+    latency(LatencyPlan(**GIVEN, tags=50), setup.tester, setup.dut, kept)
+    first, last = (
+        trial_text(trial.result, trial.verdict, ()) for trial in (kept.trials[0], kept.trials[-1])
+    )
+    assert re.search(r"^ +ipdv +min -500 ns .* max 700 ns .*; 1 pairs undefined$", first, re.M)
+    assert re.search(r"^ +tags +sent 50, lost 0; delay min 1 µs ", last, re.M)
+    assert "ipdv" not in last
