@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 
 #include "event_writer.hpp"
 #include "host.hpp"
@@ -13,6 +14,7 @@
 #include "port/device.hpp"
 #include "port/eal.hpp"
 #include "port/tsc_rate.hpp"
+#include "record_writer.hpp"
 #include "request_loop.hpp"
 #include "run/trial.hpp"
 
@@ -70,12 +72,13 @@ spec::Hello hello(const Options& options, const port::Eal& eal, const port::Devi
           .ports = {device.info(spec::Side::kLeft), device.info(spec::Side::kRight)}};
 }
 
-Engine engine_over(port::Device& device) {
+// records: null where nobody reads them.
+Engine engine_over(port::Device& device, run::RecordRings* records) {
   return {.run =
-              [&device](const spec::TrialSpec& spec, const Engine::Poll& poll,
-                        const std::atomic<bool>& cancelled) {
-                return run::TrialRunner<run::TscClock, port::Device>(device).run(spec, poll,
-                                                                                 cancelled);
+              [&device, records](const spec::TrialSpec& spec, const Engine::Poll& poll,
+                                 const std::atomic<bool>& cancelled) {
+                run::TrialRunner<run::TscClock, port::Device> runner(device, records);
+                return runner.run(spec, poll, cancelled);
               },
           .idle = [&device] { device.idle(); },
           .failed = [&device] { device.forget(); }};
@@ -91,7 +94,10 @@ void serve(const Options& options, EventWriter& writer) {
                       run::TickRate(tsc.hz()));
   writer.write(spec::hello_event(hello(options, eal, device)));
   LineReader reader(STDIN_FILENO);
-  RequestLoop(reader, writer, engine_over(device), stopped).run();
+  std::optional<RecordWriter> records;
+  if (options.records_fd) records.emplace(*options.records_fd, device.ticks());
+  auto* rings = records ? &records->rings() : nullptr;
+  RequestLoop(reader, writer, engine_over(device, rings), stopped).run();
 }
 
 int run_engine(int argc, char** argv) {

@@ -7,11 +7,12 @@
 #include <charconv>
 
 #include "port/cpu_list.hpp"
+#include "record_writer.hpp"
 
 namespace natxy {
 namespace {
 
-constexpr std::array<option, 10> kOptions = {{{"left", required_argument, nullptr, 'l'},
+constexpr std::array<option, 11> kOptions = {{{"left", required_argument, nullptr, 'l'},
                                               {"right", required_argument, nullptr, 'r'},
                                               {"cores", required_argument, nullptr, 'c'},
                                               {"main-cores", required_argument, nullptr, 'm'},
@@ -19,6 +20,7 @@ constexpr std::array<option, 10> kOptions = {{{"left", required_argument, nullpt
                                               {"huge-pages", required_argument, nullptr, 'h'},
                                               {"memory-mb", required_argument, nullptr, 'b'},
                                               {"tx-queues", required_argument, nullptr, 't'},
+                                              {"records-fd", required_argument, nullptr, 'f'},
                                               {"version", no_argument, nullptr, 'v'},
                                               {nullptr, 0, nullptr, 0}}};
 
@@ -30,6 +32,7 @@ struct Range {
 constexpr Range kMtu{"--mtu", 1280, 9198};  // IPv6's least; with Ethernet's 18 octets 9216
 constexpr Range kMemory{"--memory-mb", 64, 1U << 20U};
 constexpr Range kTxQueues{"--tx-queues", 1, 64};
+constexpr Range kRecordsFd{"--records-fd", 3, 65535};
 constexpr std::size_t kMaxWorkers = 64;
 
 unsigned number(const std::string& text, const Range& range) {
@@ -88,6 +91,9 @@ void take(Options& options, int which, const std::string& value) {
     case 't':
       options.tx_queues = number(value, kTxQueues);
       break;
+    case 'f':
+      options.records_fd = static_cast<int>(number(value, kRecordsFd));
+      break;
     case 'v':
       options.version = true;
       break;
@@ -111,6 +117,11 @@ void check(Options& options) {
   if (options.cores.size() > kMaxWorkers) {
     throw UsageError("--cores: " + std::to_string(options.cores.size()) +
                      " CPUs are too many, at most " + std::to_string(kMaxWorkers) + " is right");
+  }
+  if (options.records_fd && !is_writable(*options.records_fd)) {
+    throw UsageError("--records-fd: " + std::to_string(*options.records_fd) +
+                     " is not a descriptor that can be written to, the end of an inherited pipe "
+                     "is right");
   }
   if (options.main_cores.empty()) options.main_cores = port::allowed_cpus();
 }

@@ -22,7 +22,8 @@ struct Options {
   bool huge_pages = true;  // if free ones suffice
   unsigned memory_mb = 512;
   std::optional<unsigned> tx_queues;
-  bool version = false;  // nothing else is asked for
+  std::optional<int> records_fd;  // a pipe's end for every frame's record
+  bool version = false;           // nothing else is asked for
 };
 
 // Throws UsageError: one sentence.

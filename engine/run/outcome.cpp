@@ -149,6 +149,7 @@ spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickR
     const auto& receiver = *phase.ports[index];
     result.foreign += receiver.foreign;
     result.neighbour += receiver.neighbour;
+    result.records_lost += receiver.records_lost;
     result.worst_poll_gap_ns = std::max(result.worst_poll_gap_ns,
                                         ticks.to_ns(static_cast<double>(receiver.worst_poll_gap)));
   }
@@ -211,6 +212,7 @@ void judge_port(const spec::PortResult& port, std::vector<std::string>& reasons)
   dropped(port.rx_no_buffer, "missed for want of buffers (rx_no_buffer)");
   dropped(port.rx_errors, "received with an error (rx_errors)");
   dropped(port.tx_errors, "not sent because of an error (tx_errors)");
+  dropped(port.records_lost, "whose records found no room (records_lost)");
   dropped(port.kernel_rx_dropped, "dropped by the network interface (kernel_rx_dropped)");
   if (port.tolerable_poll_gap_ns > 0 && port.worst_poll_gap_ns > port.tolerable_poll_gap_ns) {
     reasons.push_back(who + "not polled for " + milliseconds(port.worst_poll_gap_ns) +

@@ -50,6 +50,9 @@ struct PhaseSetup {
   std::uint64_t tags = 0;
   bool variation = false;
   Ticks early_end = kNever;
+  RecordRings* records = nullptr;  // for every frame, if they were asked for
+  std::uint8_t phase = 0;
+  std::uint32_t nonce = 0;
   // Hop limits on arrival by direction and kind, 0 where unknown.
   std::array<std::array<std::uint8_t, 2>, 2> hop_limits{};
 };
@@ -116,7 +119,9 @@ class Phase {
     PhaseReport report{
         .start = control_.start(), .end = control_.end(), .ended_early = control_.ended_early()};
     for (std::size_t side = 0; side < 2; ++side) {
-      report.ports[side] = std::make_shared<const ReceiverReport>(receivers_[side]->report());
+      auto port = receivers_[side]->report();
+      if (setup_.records != nullptr) port.records_lost = setup_.records->by_side[side].take_lost();
+      report.ports[side] = std::make_shared<const ReceiverReport>(std::move(port));
     }
     for (const auto& plan : plans_) {
       StreamReport stream{.plan = &plan};
@@ -180,6 +185,10 @@ class Phase {
       setup.window = window_of(*plan);
       setup.tags = tags_of(*plan);
       setup.variation = setup_.variation;
+      if (setup_.records != nullptr) {
+        setup.records = &setup_.records->of(side);
+        setup.record = {.phase = setup_.phase, .direction = plan->direction, .nonce = setup_.nonce};
+      }
       setup.hop_limits = setup_.hop_limits[static_cast<std::size_t>(plan->direction)];
       for (const auto& tasks : tasks_) {
         for (const auto& sender : tasks.senders) {

@@ -16,6 +16,7 @@
 #include "run/control.hpp"
 #include "run/delay_histogram.hpp"
 #include "run/delay_variation.hpp"
+#include "run/frame_record.hpp"
 #include "run/stream_plan.hpp"
 #include "run/tag_plan.hpp"
 #include "run/window.hpp"
@@ -53,6 +54,7 @@ struct ReceiverReport {
   std::vector<FaultExample> examples;
   std::optional<DelayHistogram> tags;  // the tagged frames' delays, if they were asked for
   Silence silence;
+  std::uint64_t records_lost = 0;
 };
 
 struct ReceiverSetup {
@@ -65,6 +67,8 @@ struct ReceiverSetup {
   bool variation = false;
   Ticks early_end = kNever;  // a frame that left longer ago and has not come is lost for certain
   Control* control = nullptr;
+  RecordRing* records = nullptr;  // for every frame
+  FrameRecord record;             // what they have in common
 };
 
 template <flow::Shape kShape, class Clock, class Queue>
@@ -161,7 +165,7 @@ class Receiver {
     } else {
       for (unsigned i = 0; i < lot.size; ++i) {
         const auto known = (right >> i & 1U) != 0 || look_again(lot.at(i), tally);
-        if (known) accept(lot.stamps.at(i), tally);
+        if (known) accept(lot.stamps.at(i), tally, arrived);
       }
     }
     if (accepted_ > 0) record(arrived, tally);
@@ -229,14 +233,14 @@ class Receiver {
   }
 
   // Marks one right frame; numbers_ and lateness_ keep those to be recorded, in place.
-  void accept(const frame::Stamp& stamp, KindTally& tally) {
+  void accept(const frame::Stamp& stamp, KindTally& tally, Ticks arrived) {
     switch (window_.mark(stamp.number())) {
       case Window::Mark::kDuplicate:
         ++tally.duplicated;
-        return;
+        return keep_odd(stamp, tally, arrived, FrameStatus::kDuplicate);
       case Window::Mark::kTooOld:
         ++tally.late;
-        return;
+        return keep_odd(stamp, tally, arrived, FrameStatus::kLate);
       case Window::Mark::kNew:
         break;
     }
@@ -264,9 +268,42 @@ class Receiver {
     if (arrived - last_arrival_ > report_.silence.until - report_.silence.from) [[unlikely]]
       report_.silence = {.from = last_arrival_, .until = arrived};
     last_arrival_ = arrived;
+    if (setup_.records != nullptr) keep_all(delays, tally, FrameStatus::kReceived, 0, accepted_);
     if (setup_.tags) record_tags(delays);
     if (tally.variation) record_variation(delays, *tally.variation);
     judge_order(tally);
+  }
+
+  [[nodiscard]] spec::Kind kind_of(const KindTally& tally) const {
+    return static_cast<spec::Kind>(&tally - report_.kinds.data());
+  }
+
+  // The records of frames `from` to `end` of those at hand.
+  [[gnu::noinline]] void keep_all(const std::array<Ticks, kMaxReceive>& delays,
+                                  const KindTally& tally, FrameStatus status, unsigned from,
+                                  unsigned end) {
+    auto record = setup_.record;
+    record.kind = kind_of(tally);
+    record.status = status;
+    for (unsigned i = from; i < end; ++i) {
+      record.number = numbers_[i];
+      record.departure = plan_->schedule.due(numbers_[i]) + lateness_[i];
+      record.delay = delays[i];
+      setup_.records->push(record);
+    }
+  }
+  // Of a frame that does not count as received.
+  void keep_odd(const frame::Stamp& stamp, const KindTally& tally, Ticks arrived,
+                FrameStatus status) {
+    if (setup_.records == nullptr) return;
+    auto record = setup_.record;
+    record.kind = kind_of(tally);
+    record.status = status;
+    record.number = stamp.number();
+    record.departure = plan_->schedule.due(stamp.number()) + stamp.lateness();
+    const auto left = start_ + record.departure;
+    record.delay = arrived > left ? arrived - left : 0;
+    setup_.records->push(record);
   }
 
   [[gnu::noinline]] void record_tags(const std::array<Ticks, kMaxReceive>& delays) {
@@ -298,8 +335,12 @@ class Receiver {
   [[gnu::noinline]] void drop_late(std::array<Ticks, kMaxReceive>& delays, KindTally& tally) {
     unsigned kept = 0;
     for (unsigned i = 0; i < accepted_; ++i) {
-      if (delays[i] > setup_.frame_timeout) continue;
+      if (delays[i] > setup_.frame_timeout) {
+        if (setup_.records != nullptr) keep_all(delays, tally, FrameStatus::kLate, i, i + 1);
+        continue;
+      }
       numbers_[kept] = numbers_[i];
+      lateness_[kept] = lateness_[i];
       delays[kept++] = delays[i];
     }
     tally.late += accepted_ - kept;
@@ -309,7 +350,7 @@ class Receiver {
   // RFC 4737 3.3: a frame is reordered if its number is smaller than the next one expected, here
   // of its kind and of its sender.
   void judge_order(KindTally& tally) {
-    auto* expected = expected_[static_cast<std::size_t>(&tally - report_.kinds.data())].data();
+    auto* expected = expected_[static_cast<std::size_t>(kind_of(tally))].data();
     for (unsigned i = 0; i < accepted_; ++i) {
       auto& next = expected[by_senders_.divide(numbers_[i]).remainder];
       if (numbers_[i] < next) [[unlikely]] {

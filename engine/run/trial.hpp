@@ -35,11 +35,14 @@ using Poll = std::function<void(const spec::Progress&)>;
 template <class Clock, class Device>
 class TrialRunner {
  public:
-  explicit TrialRunner(Device& device) : device_(device) {}
+  // records: where every frame's record goes, if a spec asks for it; null: nobody reads them.
+  explicit TrialRunner(Device& device, RecordRings* records = nullptr)
+      : device_(device), records_(records) {}
 
   // Throws spec::TrialError, also where it was cancelled.
   spec::TrialResult run(const spec::TrialSpec& spec, const Poll& poll,
                         const std::atomic<bool>& cancelled) {
+    if (spec.recording.frames) allocate_records();
     TrialMeasure measure{.requested = Clock::now()};
     progress_ = {.duration_ns = planned_ns(spec)};
     requested_ = measure.requested;
@@ -64,11 +67,13 @@ class TrialRunner {
                             device_.counters(spec::Side::kRight)};
     for (std::size_t i = 0; i < plans.size(); ++i) {
       fill(plans[i]);
+      setup.phase = static_cast<std::uint8_t>(i);
       measure.phases.push_back(run_phase(plans[i], setup, told, cancelled));
       stop_if(cancelled);
       if (measure.phases.back().ended_early) break;
       if (i + 1 < plans.size()) wait(spec.phases[i].gap_ns, told, cancelled);
     }
+    if (setup.records != nullptr) setup.records->settle(cancelled);
     for (std::size_t side = 0; side < 2; ++side) {
       const auto which = static_cast<spec::Side>(side);
       measure.ports[side] = {.moved = device_.counters(which) - before[side],
@@ -79,6 +84,13 @@ class TrialRunner {
 
  private:
   static constexpr std::chrono::milliseconds kPollEvery{10};
+
+  void allocate_records() {
+    if (records_ != nullptr) return records_->allocate();
+    throw spec::TrialError(spec::ErrorKind::kSpec,
+                           "recording.frames: true, but the engine was started without "
+                           "--records-fd; false is right");
+  }
 
   static void stop_if(const std::atomic<bool>& cancelled) {
     if (cancelled.load()) throw spec::TrialError(spec::ErrorKind::kCancelled, "cancelled");
@@ -147,6 +159,10 @@ class TrialRunner {
                                           : device_.ticks().from_ns(spec.frame_timeout_ns),
                      .realtime = spec.realtime,
                      .variation = spec.recording.ipdv};
+    if (spec.recording.frames) {
+      setup.records = records_;
+      setup.nonce = spec.nonce;
+    }
     if (const auto& tags = spec.recording.tags) {
       setup.tags_after = device_.ticks().from_ns(tags->after_ns);
       setup.tags = tags->count;
@@ -206,6 +222,7 @@ class TrialRunner {
   }
 
   Device& device_;
+  RecordRings* records_;
   spec::Progress progress_;
   Ticks requested_ = 0;
 };

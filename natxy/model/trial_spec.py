@@ -281,7 +281,7 @@ class WarmUp(Model):
 
 
 class Tags(Model):
-    """Frames whose delays make the latency: `count` of those due from after_ns on, spread evenly."""
+    """Frames whose delays make the latency: `count`, spread evenly over those due from after_ns."""
 
     after_ns: Nanoseconds  # since the phase's start
     count: Annotated[int, Between(1, MAX_FRAMES)]

@@ -8,7 +8,7 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Figure, Measurement
-from natxy.model.trial_result import TrialResult
+from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit
 from natxy.procedure.at_rate import conditions
@@ -27,8 +27,9 @@ BURST = "back-to-back frames"
 IMPLIED = "implied buffer time"
 CORRECTED = "corrected buffer time"
 FIRST_BURST = 64  # frames, where nothing is known yet
-RATE_ERROR = Fraction(1, 100)  # by how much a burst may take longer than its rate says
-RATE_ERROR_NS = 20_000  # or so much: what a scheduler's tick does to a short one
+# By how much a burst may take longer than its rate says, and how much longer a short one may.
+RATE_ERROR = Fraction(1, 100)
+RATE_ERROR_NS = 100_000
 RFC_REPETITIONS = 50
 RFC_REST_S = Fraction(2)  # RFC 9004 section 6.2: after the burst was received
 PROFILES = {
@@ -76,13 +77,14 @@ def back_to_back(
     observer = observer or Observer()
     rate_fps = _burst_rate(plan, tester)
     throughput_fps = _throughput(plan, tester, dut, observer)
+    pace = Pace(rate_fps)
     trials = Trials(
         tester=tester,
         dut=dut,
         timing=plan.timing,
         campaign_seed=plan.seed,
         observer=observer,
-        judge=lambda result: _off_rate(result, rate_fps),
+        judge=pace.judge,
     )
     fills = throughput_fps < rate_fps
     bursts = _bursts(plan, trials, rate_fps) if fills else []
@@ -94,7 +96,7 @@ def back_to_back(
             tester, dut, plan.timing, seed=plan.seed, rate_fps=rate_fps, dut_name=plan.dut_name
         ),
         departures=_departures(plan),
-        remarks=_remarks(plan, rate_fps, throughput_fps, fills=fills),
+        remarks=_remarks(plan, rate_fps, throughput_fps, fills=fills, pace=pace),
         figures=_figures(bursts, rate_fps, throughput_fps),
         counts=trials.counts,
     )
@@ -159,17 +161,27 @@ def _longest(
     return _Burst(frames=search.result_fps or 0, lower_bound=search.limit is not Limit.DUT)
 
 
-def _off_rate(result: TrialResult, rate_fps: int) -> tuple[str, ...]:
-    """A burst that took longer than its rate says was another burst."""
-    reasons = []
-    for stream in result.streams:
-        due_ns = (stream.due - 1) * 10**9 / rate_fps
-        if stream.sending_ns > max(due_ns * (1 + RATE_ERROR), due_ns + RATE_ERROR_NS):
-            reasons.append(
+class Pace:
+    """Judges whether bursts were sent as fast as they were to be: a slower one is another burst."""
+
+    def __init__(self, rate_fps: int) -> None:
+        self._rate_fps = rate_fps
+        self.worst_excess_ns = 0.0  # of the bursts that were fast enough
+
+    def judge(self, result: TrialResult) -> tuple[str, ...]:
+        reasons = tuple(self._too_slow(stream) for stream in result.streams)
+        return tuple(reason for reason in reasons if reason)
+
+    def _too_slow(self, stream: StreamResult) -> str:
+        due_ns = (stream.due - 1) * 10**9 / self._rate_fps
+        excess_ns = stream.sending_ns - due_ns
+        if excess_ns > max(due_ns * RATE_ERROR, RATE_ERROR_NS):
+            return (
                 f"{stream.direction}: the burst took {stream.sending_ns / 1000:.0f} us, "
                 f"{due_ns / 1000:.0f} us is its rate"
             )
-    return tuple(reasons)
+        self.worst_excess_ns = max(self.worst_excess_ns, excess_ns)
+        return ""
 
 
 def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput_fps: int) -> tuple[Figure, ...]:
@@ -197,7 +209,7 @@ def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput_fps: int) -> tu
 
 
 def _remarks(
-    plan: BackToBackPlan, rate_fps: int, throughput_fps: int, *, fills: bool
+    plan: BackToBackPlan, rate_fps: int, throughput_fps: int, *, fills: bool, pace: Pace
 ) -> tuple[str, ...]:
     said = [
         f"Bursts at {rate_fps:,} fps in each direction, the longest that was tried "
@@ -205,6 +217,11 @@ def _remarks(
         f"{plan.step_frames} frames; the benchmark is the mean.",
         f"Corrected with a throughput of {throughput_fps:,} fps.",
     ]
+    if pace.worst_excess_ns > 0:
+        said.append(
+            f"A burst took at most {pace.worst_excess_ns / 1000:.3g} µs longer than its rate says, in "
+            f"which {pace.worst_excess_ns * throughput_fps / 1e9:.0f} frames pass at the throughput."
+        )
     if not fills:
         said.append(
             "No figure: the throughput is not below the rate of the bursts, so that no burst fills "

@@ -1,4 +1,4 @@
-"""Overload scalability: what throughput is lost as network flows are added (RFC 8219 section 10)."""
+"""Overload scalability: what throughput more network flows cost (RFC 8219 section 10)."""
 
 from dataclasses import dataclass, replace
 from math import gcd
@@ -121,8 +121,8 @@ def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
     source = _series(FIRST_SOURCE_PORT, ranges.source_ports)
     destination = _series(FIRST_DESTINATION_PORT, ranges.destination_ports)
     return tester.with_traffic(
-        forward=PortRanges(source_port=source, destination_port=destination),
-        reverse=PortRanges(source_port=destination, destination_port=source),
+        forward=PortRanges(source_port=source, destination_port=destination).model_dump(),
+        reverse=PortRanges(source_port=destination, destination_port=source).model_dump(),
         left_networks=1,
         right_networks=1,
     )

@@ -31,7 +31,7 @@ PROFILES = {
         repetitions=10,
     ),
     "quick": Profile(
-        timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 10), settle_s=Fraction(0)),
+        timing=Timing(duration_s=Fraction(2, 5), drain_s=Fraction(1, 10), settle_s=Fraction(0)),
         repetitions=3,
     ),
 }

@@ -1,0 +1,38 @@
+// Writes every frame's record to the pipe of --records-fd (docs/reference/engine-protocol.md).
+#pragma once
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "run/clock.hpp"
+#include "run/frame_record.hpp"
+
+namespace natxy {
+
+class RecordWriter {
+ public:
+  // descriptor: a pipe's end that the process has inherited; must stay open.
+  RecordWriter(int descriptor, run::TickRate ticks);
+  ~RecordWriter();
+  RecordWriter(const RecordWriter&) = delete;
+  RecordWriter& operator=(const RecordWriter&) = delete;
+
+  [[nodiscard]] run::RecordRings& rings() { return rings_; }
+
+ private:
+  void empty_rings();
+  void write(const run::FrameRecord* records, std::size_t n);
+
+  int descriptor_;
+  run::TickRate ticks_;
+  run::RecordRings rings_;
+  std::vector<std::uint8_t> octets_;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+// Whether something can be written to the descriptor.
+[[nodiscard]] bool is_writable(int descriptor);
+
+}  // namespace natxy
