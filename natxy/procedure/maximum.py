@@ -1,6 +1,7 @@
 """The highest rate that a search tries: the media's, where it has one, or as given."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from natxy.model.event import Hello
 from natxy.model.throughput_result import MaximumOrigin
@@ -18,6 +19,13 @@ class Maximum:
     origin: MaximumOrigin
 
 
+def theoretical_fps(line_rate_bps: int, frame_size_bytes: int, *, grows_bytes: int = 0) -> Fraction:
+    """Ethernet's maximum frame rate (RFC 8219 appendix A): the link where a frame is longer, by
+    what translation or encapsulation adds to it, is the one that fills first."""
+    size_bits = (frame_size_bytes + grows_bytes + OVERHEAD_BYTES) * 8
+    return Fraction(line_rate_bps, size_bits)
+
+
 def maximum_of(hello: Hello, traffic: TrafficPlan, given_fps: int | None) -> Maximum:
     media_fps = _media_rate(hello, traffic)
     if given_fps is not None and (media_fps is None or given_fps < media_fps):
@@ -31,6 +39,6 @@ def _media_rate(hello: Hello, traffic: TrafficPlan) -> int | None:
     for port in hello.ports:
         if port.link_speed_mbps == 0:
             return None
-        size_bits = (traffic.frame_size_on(port.side) + OVERHEAD_BYTES) * 8
-        rates.append(port.link_speed_mbps * 10**6 // size_bits)
+        line_rate_bps = port.link_speed_mbps * 10**6
+        rates.append(int(theoretical_fps(line_rate_bps, traffic.frame_size_on(port.side))))
     return min(rates, default=None)
