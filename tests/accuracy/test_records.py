@@ -1,0 +1,99 @@
+"""Every frame's record: what the file says is what the result says, and what the gateway did."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import Recording
+from natxy.procedure.observer import Observer
+from natxy.procedure.trial import Trials, steady
+from natxy.records.parquet_file import RecordsFile
+from natxy.statistics import P99, median, percentile
+from tests.accuracy.reference import ATTEMPTS, TESTBED, TIMING, gateway_that
+
+RATE_FPS = 50_000
+FRAMES = int(RATE_FPS * TIMING.duration_s)
+EVERY = 40
+NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
+
+
+def recorded(fault: str, folder: Path) -> tuple[TrialResult, Any]:
+    """The result of a valid trial, and the table of its frames."""
+    path = folder / "frames.parquet"
+    load = steady(RATE_FPS, TIMING.duration_s, Recording(frames=True))
+    with RecordsFile(path) as file, gateway_that(fault, folder, file) as (setup, dut):
+        trials = Trials(
+            tester=setup.tester, dut=dut, timing=TIMING, campaign_seed=3, observer=Observer()
+        )
+        trial = trials.run_valid(load=load, repetition=1, seed=3, invalid_repeats=ATTEMPTS)
+    return trial.result, pq.read_table(path)
+
+
+def of(table: Any, direction: str) -> Any:
+    return table.filter(pc.equal(table["direction"].cast("string"), direction))
+
+
+def test_its_statistics_are_the_results(tmp_path: Path) -> None:
+    """Count, minimum and maximum exactly, percentiles as near as a result's are."""
+    result, table = recorded('{kind = "delay", uniform_ns = [0, 4000000], seed = 2}', tmp_path)
+    assert len(table) == 2 * FRAMES
+    for stream in result.streams:
+        counted = stream.kinds.foreground
+        assert counted is not None
+        mine = of(table, stream.direction)
+        delays = mine["delay_ns"].to_pylist()
+        assert len(delays) == counted.delay.count == counted.received
+        assert min(delays) == pytest.approx(counted.delay.min_ns, rel=1e-9)
+        assert max(delays) == pytest.approx(counted.delay.max_ns, rel=1e-9)
+        assert median(delays) == pytest.approx(counted.delay.p50_ns, rel=1e-3)
+        assert percentile(delays, P99) == pytest.approx(counted.delay.p99_ns, rel=1e-3)
+        assert set(mine["status"].to_pylist()) == {"received"}
+        departures = mine["departure_ns"].to_numpy()
+        due_ns = mine["number"].to_numpy() * (1e9 / RATE_FPS)
+        assert np.max(departures - due_ns) == pytest.approx(stream.lateness.max_ns, rel=0.05)
+
+
+def test_what_is_not_in_it_was_lost(tmp_path: Path) -> None:
+    result, table = recorded(f'{{kind = "loss", every = {EVERY}}}', tmp_path)
+    lost = set(range(EVERY - 1, FRAMES, EVERY))
+    assert result.lost == 2 * len(lost)
+    for direction in ("forward", "reverse"):
+        numbers = of(table, direction)["number"].to_pylist()
+        assert set(range(FRAMES)) - set(numbers) == lost
+        assert len(numbers) == FRAMES - len(lost)
+
+
+def test_frames_that_came_twice_are_there_twice(tmp_path: Path) -> None:
+    fault = f'{{kind = "duplicate", direction = "forward", every = {EVERY}}}'
+    result, table = recorded(fault, tmp_path)
+    twice = table.filter(pc.equal(table["status"].cast("string"), "duplicate"))
+    assert result.duplicated == len(twice) == FRAMES // EVERY
+    assert set(twice["number"].to_pylist()) == set(range(EVERY - 1, FRAMES, EVERY))
+    assert set(twice["direction"].to_pylist()) == {"forward"}
+
+
+def test_one_trial_by_the_command(tmp_path: Path) -> None:
+    """Whatever its verdict on a busy machine: its frames are in the file."""
+    testbed, path = tmp_path / "reference.toml", tmp_path / "frames.parquet"
+    testbed.write_text(TESTBED.format(fault=""))
+    options = ["--rate", "2000", "--duration", "0.2", "--json", "--records", str(path)]
+    done = subprocess.run(
+        [*NATXY, "trial", str(testbed), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    streams = json.loads(done.stdout)["result"]["streams"]
+    received = {s["direction"]: s["kinds"]["foreground"]["received"] for s in streams}
+    table = pq.read_table(path)
+    assert {name: len(of(table, name)) for name in received} == received
