@@ -42,6 +42,7 @@ from natxy.procedure.profile import Profile
 from natxy.procedure.setup import ReadyTester, Setup, set_up
 from natxy.procedure.timing import Timing
 from natxy.records.extra import records_to
+from natxy.report.loss_chart import loss_chart
 from natxy.report.measurement_table import measurement_notes, measurement_table
 from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv
@@ -209,4 +210,6 @@ def _shown(results: Sequence[Result]) -> Iterator[Any]:
         yield from notes(throughputs)
     if measurements:
         yield measurement_table(measurements)
+        for measurement in measurements:
+            yield from loss_chart(measurement)
         yield from measurement_notes(measurements)

@@ -61,7 +61,8 @@ class _Point:
 
     @property
     def lossless(self) -> bool:
-        return bool(self.trials) and all(trial.result.lost == 0 for trial in self.trials)
+        """What came wrong or too late is lost as well."""
+        return bool(self.trials) and all(trial.result.passed for trial in self.trials)
 
 
 def frame_loss(

@@ -1,0 +1,34 @@
+"""Frame loss rate against load, drawn in a few lines (RFC 2544 section 26.3 asks for a graph)."""
+
+from collections.abc import Iterator, Sequence
+
+from natxy.model.measurement import Figure, Measurement
+from natxy.report.measurement_table import ARROWS
+from natxy.report.numbers import quantity
+from natxy.statistics import median
+
+PROCEDURE = "frame-loss"
+BAR_CHARACTERS = 40
+
+
+def loss_chart(measurement: Measurement) -> Iterator[str]:
+    """A bar a rate, for each direction; a whole bar is a loss of 100 %. Of another procedure: none."""
+    if measurement.procedure != PROCEDURE:
+        return
+    figures = [figure for figure in measurement.figures if figure.primary]
+    for direction in dict.fromkeys(figure.direction for figure in figures):
+        size_bytes = measurement.conditions.frame_size_bytes
+        percent = measurement.conditions.foreground_percent
+        yield f"{ARROWS[direction]} {figures[0].name}, {size_bytes} B, {percent:g} % foreground"
+        yield from _bars([figure for figure in figures if figure.direction == direction])
+        yield ""
+
+
+def _bars(figures: Sequence[Figure]) -> Iterator[str]:
+    places = max(len(figure.at) for figure in figures)
+    for figure in figures:
+        percent = median(figure.values)
+        # What happened at all is seen, however little; and less than all is less than a whole bar.
+        length = max(1, int(percent / 100 * BAR_CHARACTERS)) if percent else 0
+        bar = "█" * length
+        yield f"{figure.at:>{places}} {bar:<{BAR_CHARACTERS}} {quantity(percent, figure.unit)}"
