@@ -12,7 +12,7 @@ BAR_CHARACTERS = 40
 
 
 def loss_chart(measurement: Measurement) -> Iterator[str]:
-    """A bar a rate, for each direction; a whole bar is a loss of 100 %. Of another procedure: none."""
+    """A bar a rate, for each direction; a whole bar is a loss of 100 %."""
     if measurement.procedure != PROCEDURE:
         return
     figures = [figure for figure in measurement.figures if figure.primary]
