@@ -1,0 +1,179 @@
+"""An engine in this process: which frames are lost is a function of what is to be sent."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, cast
+
+from natxy.model.event import Hello, Progress
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import Stream, TrialSpec
+from natxy.procedure.setup import ReadyTester
+from natxy.tester.tester import OnProgress, Tester, ignore_progress
+
+Lose = Callable[[Stream], Sequence[int]]
+MISDELIVERED = ("malformed", "checksum", "number", "length", "address", "port", "hop_limit")
+DELAY = {
+    **dict.fromkeys(("count", "min_ns", "max_ns", "mean_ns", "p50_ns", "p90_ns"), 1),
+    **dict.fromkeys(("p99_ns", "p999_ns"), 1),
+    "buckets": (),
+}
+
+
+def nothing(stream: Stream) -> Sequence[int]:
+    del stream
+    return ()
+
+
+def rate_of(stream: Stream) -> int:
+    return stream.segments[0].rate_fps
+
+
+def frames_in(stream: Stream) -> int:
+    return sum(segment.frames for segment in stream.segments)
+
+
+def due_ns(stream: Stream, number: int) -> float:
+    """When a frame is due, since the phase's start."""
+    start_ns = 0.0
+    for segment in stream.segments:
+        if number < segment.frames:
+            return start_ns + number * 1e9 / segment.rate_fps
+        number -= segment.frames
+        start_ns += segment.frames * 1e9 / segment.rate_fps
+    return start_ns
+
+
+@dataclass(kw_only=True)
+class ScriptedEngine:
+    """`invalid` says what is wrong with a trial, `excess_ns` how much too slowly it sends."""
+
+    lose: Lose = nothing
+    invalid: Callable[[TrialSpec], str] = lambda _: ""
+    excess_ns: float = 0.0
+    misdelivers: int = 0
+    link_mbps: int = 0
+    during: Callable[[], None] = lambda: None  # called while each trial "runs"
+    specs: list[TrialSpec] = field(default_factory=list)
+
+    def tester(self, traffic: TrafficPlan) -> ReadyTester:
+        return ReadyTester(engine=cast("Tester", self), traffic=traffic)
+
+    @property
+    def hello(self) -> Hello:
+        words = ("engine_version", "dpdk_version", "cpu_model", "kernel")
+        return Hello.model_validate(
+            {
+                "event": "hello",
+                "protocol": 1,
+                **dict.fromkeys(words, "none"),
+                "tsc_hz": 1,
+                "tsc_invariant": True,
+                "huge_pages": False,
+                "main_cpus": (0,),
+                "workers": (),
+                "ports": tuple(self._port(side) for side in ("left", "right")),
+            }
+        )
+
+    def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
+        self.specs.append(spec)
+        frames = {"forward": 0, "reverse": 0}
+        sending = {"event": "progress", "id": 1, "stage": "sending", "elapsed_ns": 0}
+        said = {**sending, "duration_ns": 10**9, "sent": frames, "received": frames}
+        on_progress(Progress.model_validate(said))
+        self.during()
+        reason = self.invalid(spec)
+        return TrialResult.model_validate(
+            {
+                "version": 1,
+                "seed": spec.seed,
+                "nonce": spec.nonce,
+                "valid": not reason,
+                "invalid_reasons": (reason,) if reason else (),
+                "ended_early": False,
+                "preparation_ns": 0.0,
+                "duration_ns": 0.0,
+                "delay_definition": "none",
+                "delay_clock": "none",
+                "streams": tuple(
+                    self._stream(phase.name, stream)
+                    for phase in spec.phases
+                    for stream in phase.streams
+                ),
+                **dict.fromkeys(("ports", "workers", "faults"), ()),
+            }
+        )
+
+    def _port(self, side: str) -> dict[str, Any]:
+        return {
+            "side": side,
+            "link_speed_mbps": self.link_mbps,
+            "refusal": "tester",
+            **dict.fromkeys(("device", "driver", "mac"), "none"),
+            **dict.fromkeys(("mtu_bytes", "rx_ring_frames", "numa_node"), 0),
+            "offloads": (),
+        }
+
+    def _stream(self, phase: str, stream: Stream) -> dict[str, Any]:
+        lost = sorted(self.lose(stream))
+        frames = frames_in(stream)
+        last_ns = due_ns(stream, frames - 1)
+        return {
+            "phase": phase,
+            "direction": stream.direction,
+            "due": frames,
+            **dict.fromkeys(("refused_by_gateway", "refused_by_port"), 0),
+            "largest_burst": 1,
+            "sending_ns": last_ns + self.excess_ns,
+            "first_departure_ns": 0.0,
+            "lateness": DELAY,
+            "send_call": DELAY,
+            "kinds": {"foreground": self._counters(frames, len(lost)), "background": None},
+            "losses": _losses(stream, lost) if lost else None,
+            "silence": _silence(stream, set(lost)),
+        }
+
+    def _counters(self, frames: int, lost: int) -> dict[str, Any]:
+        wrong = {**dict.fromkeys(MISDELIVERED, 0), "total": self.misdelivers}
+        return {
+            "sent": frames,
+            "received": frames - lost - self.misdelivers,
+            "lost": lost,
+            **dict.fromkeys(("duplicated", "reordered", "late", "negative_delays"), 0),
+            "misdelivered": wrong,
+            "hop_limit": 63,
+            "delay": DELAY,
+        }
+
+
+def _losses(stream: Stream, lost: Sequence[int]) -> dict[str, Any]:
+    first, length = _longest_run(lost)
+    return {
+        "frames": len(lost),
+        "first_number": lost[0],
+        "last_number": lost[-1],
+        "first_due_ns": due_ns(stream, lost[0]),
+        "last_due_ns": due_ns(stream, lost[-1]),
+        "longest_run": length,
+        "longest_run_from_ns": due_ns(stream, first),
+        "longest_run_until_ns": due_ns(stream, first + length),
+    }
+
+
+def _longest_run(lost: Sequence[int]) -> tuple[int, int]:
+    """Its first number and its length."""
+    best = run = (lost[0], 1)
+    for one, other in pairwise(lost):
+        run = (run[0], run[1] + 1) if other == one + 1 else (other, 1)
+        best = max(best, run, key=lambda each: each[1])
+    return best
+
+
+def _silence(stream: Stream, lost: set[int]) -> dict[str, float]:
+    """Frames take no time."""
+    came = [0.0, *(due_ns(stream, n) for n in range(frames_in(stream)) if n not in lost)]
+    gaps = [(until - since, since, until) for since, until in pairwise(came)]
+    _, since, until = max(gaps, default=(0.0, 0.0, 0.0))
+    return {"from_ns": since, "until_ns": until}

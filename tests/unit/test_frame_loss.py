@@ -1,0 +1,124 @@
+"""Frame loss over the load: which rates are sent, where it ends, what is counted."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.cli.rates import rates_of
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError, TesterLimit
+from natxy.model.measurement import Measurement
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import Stream, TrialSpec
+from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
+from natxy.procedure.timing import Timing
+from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
+
+FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
+
+
+def plan(**changes: Any) -> FrameLossPlan:
+    given: dict[str, Any] = {"timing": FAST, "seed": 7, "max_rate_fps": 10_000}
+    return FrameLossPlan(**given | changes)
+
+
+def above(capacity_fps: int, stream: Stream) -> range:
+    """What is more than the capacity is lost."""
+    rate_fps = rate_of(stream)
+    return range(max(0, frames_in(stream) * (rate_fps - capacity_fps) // rate_fps))
+
+
+def forward(result: Measurement) -> dict[str, tuple[float, ...]]:
+    return {f.at: f.values for f in result.figures if f.direction == "forward" and f.name == LOSS}
+
+
+def test_from_the_maximum_down_until_two_rates_lose_nothing(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda stream: above(7_500, stream))
+    found = forward(frame_loss(plan(), engine.tester(nat64), NoDut()))
+    assert found == {
+        "100 % (10,000 fps)": (25.0,),
+        "90 % (9,000 fps)": (pytest.approx(100 / 6, abs=0.12),),
+        "80 % (8,000 fps)": (6.25,),
+        "70 % (7,000 fps)": (0.0,),
+        "60 % (6,000 fps)": (0.0,),
+    }
+
+
+def test_a_lossless_rate_above_a_lossy_one_ends_nothing(nat64: TrafficPlan) -> None:
+    """Two *successive* rates, not any two."""
+    engine = ScriptedEngine(lose=lambda stream: [3] if rate_of(stream) in (9_000, 7_000) else [])
+    found = forward(frame_loss(plan(), engine.tester(nat64), NoDut()))
+    assert [values[0] > 0 for values in found.values()] == [False, True, False, True, False, False]
+
+
+def test_both_directions_must_lose_nothing(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda stream: [0] if stream.direction == "reverse" else [])
+    result = frame_loss(plan(), engine.tester(nat64), NoDut())
+    assert len(forward(result)) == 10
+    assert result.figure(LOSS, "reverse", "100 % (10,000 fps)").values == (0.1,)
+
+
+def test_a_frame_that_came_wrong_is_lost(nat64: TrafficPlan) -> None:
+    result = frame_loss(plan(), ScriptedEngine(misdelivers=1).tester(nat64), NoDut())
+    assert len(forward(result)) == 10  # no rate is without loss
+    assert forward(result)["100 % (10,000 fps)"] == pytest.approx((0.1,))
+
+
+def test_the_step_and_the_medias_rate(nat64: TrafficPlan) -> None:
+    """10 Mb/s carry 12,019 frames of 84 bytes; a twentieth less, and that is all."""
+    engine = ScriptedEngine(link_mbps=10)
+    found = forward(
+        frame_loss(plan(max_rate_fps=None, step=Fraction(1, 20)), engine.tester(nat64), NoDut())
+    )
+    assert list(found) == ["100 % (12,019 fps)", "95 % (11,418 fps)"]
+
+
+def test_given_rates_are_all_sent(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine()
+    asked = plan(rates_fps=(500, 1000, 1500), max_rate_fps=None, repetitions=2)
+    found = forward(frame_loss(asked, engine.tester(nat64), NoDut()))
+    assert found == {f"{rate} fps": (0.0, 0.0) for rate in ("500", "1,000", "1,500")}
+    assert len({spec.nonce for spec in engine.specs}) == 6
+
+
+def test_what_the_tester_cannot_send_is_left_out_and_told(nat64: TrafficPlan) -> None:
+    def invalid(spec: TrialSpec) -> str:
+        return "forward: late" if rate_of(spec.phases[0].streams[0]) > 8_000 else ""
+
+    engine = ScriptedEngine(invalid=invalid)
+    result = frame_loss(plan(), engine.tester(nat64), NoDut())
+    assert list(forward(result)) == ["80 % (8,000 fps)", "70 % (7,000 fps)"]
+    (remark,) = result.remarks
+    assert "100 % (10,000 fps), 90 % (9,000 fps)" in remark
+    assert result.counts.invalid_trials == 2 * 4
+
+
+def test_no_rate_that_can_be_sent_is_an_error(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(invalid=lambda _: "forward: late")
+    with pytest.raises(TesterLimit, match="no rate of the series"):
+        frame_loss(plan(), engine.tester(nat64), NoDut())
+
+
+def test_without_a_maximum_it_is_refused(nat64: TrafficPlan) -> None:
+    with pytest.raises(ConfigurationError, match="--max-rate: is missing"):
+        frame_loss(plan(max_rate_fps=None), ScriptedEngine().tester(nat64), NoDut())
+
+
+@pytest.mark.parametrize("step", [Fraction(0), Fraction(11, 100)])
+def test_a_step_above_a_tenth_is_not_rfc_2544(step: Fraction) -> None:
+    with pytest.raises(ConfigurationError, match="--step"):
+        plan(step=step)
+
+
+def test_rates_as_a_person_writes_them() -> None:
+    assert rates_of(None) == ()
+    assert rates_of("1000,500") == (1000, 500)
+    assert rates_of("1000:3000:1000") == (1000, 2000, 3000)
+    assert rates_of("1000:2999:1000") == (1000, 2000)
+
+
+@pytest.mark.parametrize("text", ["", "0", "1000,", "1:2", "2000:1000:500", "1:99999:1", "a"])
+def test_what_is_no_series_of_rates_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="--rates"):
+        rates_of(text)
