@@ -1,0 +1,114 @@
+"""System recovery: which rates are sent, and which frame's departure ends it."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.errors import DutError, TesterLimit
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import Stream
+from natxy.procedure.recovery import LOST, RECOVERY, RFC, RecoveryPlan, recovery
+from natxy.procedure.throughput import ThroughputPlan
+from natxy.procedure.timing import Timing
+from natxy.search.bisection import SearchError
+from tests.unit.scripted_engine import ScriptedEngine, due_ns, frames_in, rate_of
+
+FAST = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
+THROUGHPUT_FPS = 10_000
+
+
+def plan(**changes: Any) -> RecoveryPlan:
+    given: dict[str, Any] = {
+        "timing": FAST,
+        "seed": 7,
+        "repetitions": 2,
+        "rate_fps": THROUGHPUT_FPS,
+    }
+    return RecoveryPlan(**given | changes)
+
+
+def sulking(until_s: float) -> ScriptedEngine:
+    """Loses every second frame until so long after the fall of the rate."""
+
+    def lose(stream: Stream) -> list[int]:
+        end_ns = (0.2 + until_s) * 1e9 + 1
+        return [n for n in range(0, frames_in(stream), 2) if due_ns(stream, n) <= end_ns]
+
+    return ScriptedEngine(lose=lose)
+
+
+def test_110_percent_then_half_of_that(nat64: TrafficPlan) -> None:
+    engine = sulking(0.05)
+    recovery(plan(after_s=Fraction(1, 2)), engine.tester(nat64), NoDut())
+    for stream in engine.specs[0].phases[0].streams:
+        sent = [(segment.rate_fps, segment.frames) for segment in stream.segments]
+        assert sent == [(11_000, 2_200), (5_500, 2_750)]
+
+
+def test_not_more_than_the_media_carries(nat64: TrafficPlan) -> None:
+    """10 Mb/s carry 12,019 frames of 84 bytes, fewer than 110 % of 11,500."""
+    engine = sulking(0.05)
+    engine.link_mbps = 10
+    recovery(plan(rate_fps=11_500), engine.tester(nat64), NoDut())
+    stream = engine.specs[0].phases[0].streams[0]
+    assert [segment.rate_fps for segment in stream.segments] == [12_019, 6_009]
+
+
+def test_the_time_is_from_the_fall_to_the_last_lost_frame(nat64: TrafficPlan) -> None:
+    result = recovery(plan(), sulking(0.12).tester(nat64), NoDut())
+    for direction in ("forward", "reverse"):
+        figure = result.figure(RECOVERY, direction)
+        assert figure.values == pytest.approx((0.12, 0.12), abs=2 / 5_500)
+        assert not any(figure.lower_bound)
+
+
+def test_no_loss_after_the_fall_is_a_time_of_0(nat64: TrafficPlan) -> None:
+    result = recovery(plan(), sulking(-0.05).tester(nat64), NoDut())
+    assert result.figure(RECOVERY, "forward").values == (0, 0)
+    assert result.figure(LOST, "forward").values[0] > 0
+    assert not any("says nothing" in said for said in result.remarks)
+
+
+def test_no_loss_at_all_is_said(nat64: TrafficPlan) -> None:
+    result = recovery(plan(), ScriptedEngine().tester(nat64), NoDut())
+    assert result.figure(RECOVERY, "forward").values == (0, 0)
+    assert any("says nothing" in said for said in result.remarks)
+
+
+def test_loss_up_to_the_end_is_a_lower_bound(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda stream: range(100, frames_in(stream)))
+    figure = recovery(plan(), engine.tester(nat64), NoDut()).figure(RECOVERY, "reverse")
+    assert all(figure.lower_bound)
+    assert figure.values == pytest.approx((0.2, 0.2), abs=2 / 5_500)
+
+
+def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda s: [0] if rate_of(s) > THROUGHPUT_FPS else [])
+    search = ThroughputPlan(
+        timing=FAST, seed=0, repetitions=1, error=SearchError(rate_fps=1), max_rate_fps=50_000
+    )
+    result = recovery(plan(rate_fps=None, search=search), engine.tester(nat64), NoDut())
+    assert result.conditions.rate_fps == THROUGHPUT_FPS
+    last = engine.specs[-1].phases[0].streams[0]
+    assert [segment.rate_fps for segment in last.segments] == [11_000, 5_500]
+
+
+def test_a_device_that_passes_nothing_has_no_throughput(nat64: TrafficPlan) -> None:
+    with pytest.raises(DutError, match="loses frames at every rate"):
+        recovery(plan(rate_fps=None), ScriptedEngine(lose=lambda _: [0]).tester(nat64), NoDut())
+
+
+def test_an_overload_that_the_tester_cannot_send_is_an_error(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(invalid=lambda _: "forward: late")
+    with pytest.raises(TesterLimit, match="11000 frames a second were invalid"):
+        recovery(plan(invalid_repeats=1), engine.tester(nat64), NoDut())
+
+
+def test_short_ones_do_not_conform(nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("natxy.procedure.trial.time.sleep", lambda _: None)
+    tester = ScriptedEngine().tester(nat64)
+    assert recovery(plan(), tester, NoDut()).departures != ()
+    slow = plan(timing=RFC.timing, rate_fps=10)
+    assert recovery(slow, tester, NoDut()).departures == ()
