@@ -1,14 +1,14 @@
 """Reset: how long nothing is forwarded after one (RFC 2544 section 26.6, updated by RFC 6201)."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import TracebackType
 from typing import Self
 
 from natxy.dut.base import Dut
-from natxy.errors import DutError, NatxyError
+from natxy.errors import DutError, NatxyError, TrialCancelled
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
@@ -16,7 +16,7 @@ from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
 from natxy.procedure.at_rate import RatePlan, conditions, found_rate, found_throughput
 from natxy.procedure.observer import Observer, Observers
-from natxy.procedure.profile import Profile
+from natxy.procedure.profile import Profile, departures
 from natxy.procedure.seeds import repetition_seed
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import Timing, check
@@ -35,6 +35,8 @@ PROFILES = {
         repetitions=3,
     ),
 }
+RFC_BEFORE_S = Fraction(15)  # of forwarding before anything is done to it, RFC 6201 section 4
+LATEST = Fraction(9, 10)  # of the sending: a reset near its end would leave nothing to be seen
 ENDS_WITHIN_S = 60.0  # a reset that has not ended so long after the trial is given up
 
 
@@ -46,7 +48,8 @@ class ResetPlan(RatePlan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check("--reset-after", self.after_s, lowest=0, highest=self.timing.duration_s)
+        latest_s = self.timing.duration_s * LATEST
+        check("--reset-after", self.after_s, lowest=0, highest=latest_s)
 
     @property
     def after_s(self) -> Fraction:
@@ -58,12 +61,12 @@ class ResetPlan(RatePlan):
 def reset(
     plan: ResetPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """Per direction, by both methods of RFC 6201 section 4.3."""
+    """Per direction, by both methods of RFC 6201 section 1.3."""
     observer = observer or Observer()
     rate_fps = plan.rate_fps or found_rate(found_throughput(plan, tester, dut, observer))
     done: list[TrialRecord] = []
     ways: list[str] = []
-    resetter = Resetter(dut, float(plan.after_s))
+    resetter = Resetter(dut, float(plan.after_s), lambda: tester.engine.cancel())
     trials = Trials(
         tester=tester,
         dut=dut,
@@ -74,14 +77,7 @@ def reset(
     with resetter:
         for number in range(1, plan.repetitions + 1):
             observer.repetition_started(number, plan.repetitions)
-            done.append(
-                trials.run_valid(
-                    load=steady(rate_fps, plan.timing.duration_s),
-                    repetition=number,
-                    seed=repetition_seed(plan.seed, number),
-                    invalid_repeats=plan.invalid_repeats,
-                )
-            )
+            done.append(_trial(plan, trials, resetter, rate_fps, number))
             ways.append(resetter.done)
             observer.repetition_ended(_figures(done[-1:], rate_fps))
     return Measurement(
@@ -91,6 +87,7 @@ def reset(
         conditions=conditions(
             tester, dut, plan.timing, seed=plan.seed, rate_fps=rate_fps, dut_name=plan.dut_name
         ),
+        departures=_departures(plan),
         remarks=_remarks(plan, ways, done),
         figures=_figures(done, rate_fps),
         counts=trials.counts,
@@ -100,12 +97,14 @@ def reset(
 class Resetter(Observer):
     """Resets the device in each trial, a time after its sending has begun.
 
-    `with` it: a reset that has begun is waited for, whatever ends the measurement.
+    `with` it: a reset that has begun is waited for, whatever ends the measurement. One that fails
+    ends the trial by `cancel`.
     """
 
-    def __init__(self, dut: Dut, after_s: float) -> None:
+    def __init__(self, dut: Dut, after_s: float, cancel: Callable[[], None]) -> None:
         self._dut = dut
         self._after_s = after_s
+        self._cancel = cancel
         self._thread: threading.Timer | None = None
         self._error: NatxyError | None = None
         self.done = ""  # what was done in the last trial, in words
@@ -137,18 +136,38 @@ class Resetter(Observer):
                 "The trial ended before the device could be reset; longer ones are right."
             )
         thread.join(ENDS_WITHIN_S)
-        if self._error is not None:
-            raise self._error
+        self.check()
         if not self.done:
             raise DutError(
                 f"The reset had not ended {ENDS_WITHIN_S:g} s after the trial; nothing is reported."
             )
+
+    def check(self) -> None:
+        """What went wrong with the reset, if it did."""
+        if self._error is not None:
+            raise self._error
 
     def _reset(self) -> None:
         try:
             self.done = self._dut.restart()
         except NatxyError as error:
             self._error = error
+            self._cancel()
+
+
+def _trial(
+    plan: ResetPlan, trials: Trials, resetter: Resetter, rate_fps: int, number: int
+) -> TrialRecord:
+    try:
+        return trials.run_valid(
+            load=steady(rate_fps, plan.timing.duration_s),
+            repetition=number,
+            seed=repetition_seed(plan.seed, number),
+            invalid_repeats=plan.invalid_repeats,
+        )
+    except TrialCancelled:
+        resetter.check()
+        raise
 
 
 def _figures(done: Sequence[TrialRecord], rate_fps: int) -> tuple[Figure, ...]:
@@ -198,6 +217,14 @@ def _silence_s(stream: StreamResult) -> float:
 
 def _is_never_back(stream: StreamResult) -> bool:
     return stream.losses is not None and stream.losses.last_number == stream.due - 1
+
+
+def _departures(plan: ResetPlan) -> tuple[str, ...]:
+    said = departures(plan.timing, PROFILES["rfc"], repetitions=plan.repetitions)
+    if plan.after_s >= RFC_BEFORE_S:
+        return said
+    before_s, right_s = float(plan.after_s), float(RFC_BEFORE_S)
+    return (*said, f"{before_s:.3g} s of traffic before the reset, not {right_s:g} s")
 
 
 def _remarks(plan: ResetPlan, ways: Sequence[str], done: Sequence[TrialRecord]) -> tuple[str, ...]:

@@ -1,0 +1,162 @@
+"""Reset: both methods' times, and what happens when the device cannot be reset."""
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError, DutError, TrialCancelled
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import TrialSpec
+from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, LOST, ResetPlan, reset
+from natxy.procedure.timing import Timing
+from tests.unit.scripted_engine import ScriptedEngine, frames_in
+
+FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
+RATE_FPS = 10_000
+FRAMES = 1_000
+GONE = range(400, 650)  # 25 ms
+
+
+def plan(**changes: Any) -> ResetPlan:
+    given: dict[str, Any] = {
+        "timing": FAST,
+        "seed": 7,
+        "repetitions": 2,
+        "rate_fps": RATE_FPS,
+        "reset_after_s": Fraction(1, 100),
+    }
+    return ResetPlan(**given | changes)
+
+
+class Switch(NoDut):
+    """A device that says when it was reset."""
+
+    def __init__(self, does: Callable[[], None] = lambda: None) -> None:
+        self.resets = 0
+        self._does = does
+
+    def restart(self) -> str:
+        self._does()
+        self.resets += 1
+        return "power interruption: a switch"
+
+
+def pause() -> None:
+    """As long as the trial that is not really run."""
+    time.sleep(0.03)
+
+
+def test_both_methods(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
+    dut = Switch()
+    result = reset(plan(), engine.tester(nat64), dut)
+    assert dut.resets == 2
+    for direction in ("forward", "reverse"):
+        assert result.figure(BY_LOSS, direction).values == (0.025, 0.025)
+        # One interval longer: from the last frame before the gap to the first after it.
+        assert result.figure(BY_TIMESTAMPS, direction).values == pytest.approx((0.0251, 0.0251))
+        assert result.figure(LOST, direction).values == (250, 250)
+        assert not any(result.figure(BY_LOSS, direction).lower_bound)
+    assert result.remarks[0] == "power interruption: a switch, 0.01 s after sending began."
+
+
+def test_loss_elsewhere_counts_by_one_method_alone(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda _: [3, 5, 7, *GONE], during=pause)
+    result = reset(plan(), engine.tester(nat64), Switch())
+    assert result.figure(BY_LOSS, "forward").values == pytest.approx((0.0253,) * 2)
+    assert result.figure(BY_TIMESTAMPS, "forward").values == pytest.approx((0.0251,) * 2)
+
+
+def test_a_device_that_stays_away_is_a_lower_bound(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda stream: range(400, frames_in(stream)), during=pause)
+    result = reset(plan(), engine.tester(nat64), Switch())
+    for method in (BY_LOSS, BY_TIMESTAMPS):
+        assert all(result.figure(method, "forward").lower_bound)
+        assert result.figure(method, "forward").values == pytest.approx((0.06, 0.06))
+    assert any("longer ones are right" in said for said in result.remarks)
+
+
+def test_no_loss_is_said(nat64: TrafficPlan) -> None:
+    result = reset(plan(), ScriptedEngine(during=pause).tester(nat64), Switch())
+    assert result.figure(BY_TIMESTAMPS, "forward").values == (0, 0)
+    assert any("no frame was lost" in said for said in result.remarks)
+
+
+def test_each_trial_has_a_reset_the_invalid_ones_too(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
+    engine.invalid = lambda _: "forward: late" if len(engine.specs) == 1 else ""
+    dut = Switch()
+    result = reset(plan(), engine.tester(nat64), dut)
+    assert dut.resets == 3
+    assert len(result.figure(BY_LOSS, "forward").values) == 2
+
+
+def test_a_reset_that_fails_ends_the_trial_and_is_told(nat64: TrafficPlan) -> None:
+    """The trial is cancelled at once: it would go on for a minute for nothing."""
+    engine = Cancellable()
+
+    def refuse() -> None:
+        raise DutError("The switch is broken.")
+
+    with pytest.raises(DutError, match="The switch is broken"):
+        reset(plan(), engine.tester(nat64), Switch(refuse))
+    assert engine.cancelled
+    assert len(engine.specs) == 1
+
+
+class Cancellable(ScriptedEngine):
+    """Its trials last until they are cancelled."""
+
+    cancelled = False
+
+    def run(self, spec: TrialSpec, *arguments: Any) -> Any:
+        super().run(spec, *arguments)
+        deadline_s = time.monotonic() + 10
+        while time.monotonic() < deadline_s:
+            if self.cancelled:
+                raise TrialCancelled("cancelled", "cancelled")
+            time.sleep(0.001)
+        raise AssertionError("nobody cancelled the trial")
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+def test_a_device_without_a_reset_is_refused(nat64: TrafficPlan) -> None:
+    with pytest.raises(DutError, match="cannot be reset from here"):
+        reset(plan(), Cancellable().tester(nat64), NoDut())
+
+
+def test_a_reset_that_has_begun_is_waited_for(nat64: TrafficPlan) -> None:
+    """Nothing is left half done: the engine fails in the middle of it."""
+    ended: list[bool] = []
+
+    def slowly() -> None:
+        time.sleep(0.1)
+        ended.append(True)
+
+    def die() -> None:
+        pause()
+        raise DutError("the cable was pulled")
+
+    with pytest.raises(DutError, match="cable"):
+        reset(plan(), ScriptedEngine(during=die).tester(nat64), Switch(slowly))
+    assert ended == [True]
+
+
+@pytest.mark.parametrize("after_s", [Fraction(-1), Fraction(91, 1000), Fraction(1)])
+def test_a_reset_outside_the_trial_is_refused(after_s: Fraction) -> None:
+    with pytest.raises(ConfigurationError, match=r"--reset-after: .* 0 to 0.09 is right"):
+        plan(reset_after_s=after_s)
+    assert plan(reset_after_s=None).after_s == FAST.duration_s / 3
+
+
+def test_what_departs_from_rfc_6201_is_said(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
+    said = reset(plan(), engine.tester(nat64), Switch()).departures
+    assert "0.01 s of traffic before the reset, not 15 s" in said
+    assert "2 repetitions, not 10" in said
