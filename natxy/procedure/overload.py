@@ -8,7 +8,7 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.model.testbed import PortRanges
 from natxy.model.throughput_result import ThroughputResult
-from natxy.model.traffic import TrafficPlan
+from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_spec import Series
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.observer import Observer
@@ -88,7 +88,7 @@ def overload(
             dut_name=plan.search.dut_name,
         ),
         departures=found[1].departures,
-        remarks=_remarks(plan),
+        remarks=(*_remarks(plan), *_too_few_frames(plan, found)),
         figures=tuple(
             figure for flows, result in found.items() for figure in _figures(flows, result, alone)
         ),
@@ -159,6 +159,17 @@ def _remarks(plan: OverloadPlan) -> tuple[str, ...]:
             "all of them, each for its duration; RFC 8219 starts them one by one."
         )
     return tuple(said)
+
+
+def _too_few_frames(plan: OverloadPlan, found: dict[int, ThroughputResult]) -> tuple[str, ...]:
+    """A trial with fewer frames than flows does not use all of them."""
+    return tuple(
+        f"Not all of the {flows:,} flows were in use: a trial at {rate_fps:,} fps has only "
+        f"{frames:,} frames; longer trials are right."
+        for flows, result in found.items()
+        for rate_fps in (min(result.rates_fps),)
+        if (frames := frames_of(rate_fps, plan.search.timing.duration_s)) < flows
+    )
 
 
 def _counts(results: list[ThroughputResult]) -> TrialCounts:
