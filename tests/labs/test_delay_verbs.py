@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -85,6 +86,7 @@ def test_pdv_of_frame_sizes_and_mixes(tmp_path: Path) -> None:
         ("pdv", ROUTER, ["PDV"]),
         ("ipdv", TAYGA, ["minimum IPDV", "median IPDV", "maximum IPDV"]),
     ],
+    ids=["pdv-router", "ipdv-tayga"],
 )
 def test_variation(verb: str, testbed: str, primary: list[str], tmp_path: Path) -> None:
     rate = ("--rate", str(RATE_FPS), "--repetitions", "2")
@@ -96,6 +98,20 @@ def test_variation(verb: str, testbed: str, primary: list[str], tmp_path: Path) 
         assert all(abs(value) < 1e8 for name in primary for value in found[name])
         missing = found["lost frames" if verb == "pdv" else "undefined pairs"]
         assert missing == [0, 0]
+
+
+def test_every_frames_record(tmp_path: Path) -> None:
+    """Of both repetitions, through the engine's namespace: their minimum is the figure's."""
+    path = tmp_path / "frames.parquet"
+    options = ("--rate", str(RATE_FPS), "--repetitions", "2", "--records", str(path))
+    (entry,) = measured("pdv", TAYGA, tmp_path, *options)
+    table = pq.read_table(path)
+    assert len(table) == 2 * 2 * RATE_FPS // 5
+    smallest = table.group_by(["direction", "repetition"]).aggregate([("delay_ns", "min")])
+    for direction in ("forward", "reverse"):
+        rows = [row for row in smallest.to_pylist() if row["direction"] == direction]
+        in_order = [row["delay_ns_min"] for row in sorted(rows, key=lambda row: row["repetition"])]
+        assert figures(entry, direction)["minimum delay"] == pytest.approx(in_order)
 
 
 def test_ipdv_at_the_throughput_that_is_found_first(tmp_path: Path) -> None:
