@@ -1,0 +1,118 @@
+"""Loss, bursts, recovery and reset against a gateway that does each of them as ordered."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from natxy.procedure.back_to_back import BURST, CORRECTED, BackToBackPlan, back_to_back
+from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
+from natxy.procedure.recovery import RECOVERY, RecoveryPlan, recovery
+from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, ResetPlan, reset
+from natxy.procedure.timing import Timing
+from tests.accuracy.reference import ATTEMPTS, TIMING, gateway_that
+
+MS = Fraction(1, 1000)
+
+
+def test_the_loss_rate_is_that_of_every_kth_frame(tmp_path: Path) -> None:
+    """At each rate floor(N / k) of N frames, and the series ends only where two lose nothing."""
+    plan = FrameLossPlan(
+        timing=TIMING, seed=1, rates_fps=(40_000, 20_000), invalid_repeats=ATTEMPTS
+    )
+    with gateway_that('{kind = "loss", direction = "forward", every = 7}', tmp_path) as (setup, _):
+        result = frame_loss(plan, setup.tester, setup.dut)
+    for rate_fps in plan.rates_fps:
+        frames = rate_fps // 5
+        at = f"{rate_fps:,} fps"
+        assert result.figure(LOSS, "forward", at).values == (frames // 7 / frames * 100,)
+        assert result.figure(LOSS, "reverse", at).values == (0.0,)
+
+
+def test_the_series_goes_down_until_two_rates_lose_nothing(tmp_path: Path) -> None:
+    plan = FrameLossPlan(timing=TIMING, seed=1, max_rate_fps=50_000, invalid_repeats=ATTEMPTS)
+    limit = '{kind = "rate_limit", direction = "reverse", rate_fps = 33000, depth = 50}'
+    with gateway_that(limit, tmp_path) as (setup, _):
+        result = frame_loss(plan, setup.tester, setup.dut)
+    reverse = {f.at: f.values[0] for f in result.figures if f.direction == "reverse"}
+    places = ["100 % (50,000 fps)", "90 % (45,000 fps)", "80 % (40,000 fps)"]
+    places += ["70 % (35,000 fps)", "60 % (30,000 fps)", "50 % (25,000 fps)"]
+    assert list(reverse) == places
+    sent = 10_000
+    passed = 33_000 / 5 + 50
+    assert reverse[places[0]] == pytest.approx((sent - passed) / sent * 100, abs=0.5)
+    assert [reverse[place] for place in places[4:]] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(("frames", "drain_fps"), [(100, 25_000), (1000, 40_000)])
+def test_the_longest_burst_is_the_buffers(frames: int, drain_fps: int, tmp_path: Path) -> None:
+    """The smallest n for which n - floor(n r / R) >= B, exactly: the buffer goes by departures."""
+    rate_fps = 50_000
+    longest = next(n for n in range(10**6) if n - n * drain_fps // rate_fps >= frames)
+    departures = f"departures = [{{frames = 1, rate_fps = {rate_fps}}}]"
+    fault = f'{{kind = "buffer", frames = {frames}, drain_fps = {drain_fps}, {departures}}}'
+    plan = BackToBackPlan(
+        timing=Timing(duration_s=Fraction(1, 4), drain_s=Fraction(1, 10)),
+        seed=1,
+        repetitions=2,
+        burst_rate_fps=rate_fps,
+        throughput_fps=drain_fps,
+        invalid_repeats=ATTEMPTS,
+    )
+    with gateway_that(fault, tmp_path) as (setup, _):
+        result = back_to_back(plan, setup.tester, setup.dut)
+    assert result.figure(BURST).values == (longest, longest)
+    assert not any(result.figure(BURST).lower_bound)
+    # What remains when the frames are taken off that left while the burst came: the buffer.
+    corrected_s = longest / rate_fps * (1 - drain_fps / rate_fps)
+    assert result.figure(CORRECTED).values == pytest.approx((corrected_s, corrected_s))
+    assert corrected_s * rate_fps == pytest.approx(frames, rel=0.01)
+
+
+@pytest.mark.parametrize("sulks_s", [50 * MS, 150 * MS])
+def test_recovery_is_as_long_as_the_gateway_sulks(sulks_s: Fraction, tmp_path: Path) -> None:
+    throughput_fps = 20_000
+    fault = (
+        f'{{kind = "sulk", rate_fps = {throughput_fps}, depth = 20, for_ns = {sulks_s * 10**9}}}'
+    )
+    plan = RecoveryPlan(
+        timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20)),
+        seed=1,
+        repetitions=3,
+        rate_fps=throughput_fps,
+        invalid_repeats=ATTEMPTS,
+    )
+    with gateway_that(fault, tmp_path) as (setup, _):
+        result = recovery(plan, setup.tester, setup.dut)
+    for direction in ("forward", "reverse"):
+        figure = result.figure(RECOVERY, direction)
+        assert figure.values == pytest.approx([float(sulks_s)] * 3, rel=0.05)
+        assert not any(figure.lower_bound)
+
+
+def test_a_gateway_that_never_recovers_is_a_lower_bound(tmp_path: Path) -> None:
+    fault = '{kind = "sulk", rate_fps = 20000, depth = 20, for_ns = 10000000000}'
+    plan = RecoveryPlan(
+        timing=TIMING, seed=1, repetitions=1, rate_fps=20_000, invalid_repeats=ATTEMPTS
+    )
+    with gateway_that(fault, tmp_path) as (setup, _):
+        result = recovery(plan, setup.tester, setup.dut)
+    assert result.figure(RECOVERY, "forward").lower_bound == (True,)
+
+
+def test_a_reset_is_as_long_as_the_gateway_is_mute(tmp_path: Path) -> None:
+    """Its driver mutes it for 100 ms (`restart_s`)."""
+    plan = ResetPlan(
+        timing=Timing(duration_s=Fraction(2, 5), drain_s=Fraction(1, 20)),
+        seed=1,
+        repetitions=2,
+        rate_fps=20_000,
+        invalid_repeats=ATTEMPTS,
+    )
+    with gateway_that("", tmp_path) as (setup, dut):
+        result = reset(plan, setup.tester, setup.dut)
+        dropped = dut.record()["directions"]["forward"]["dropped"]["mute"]
+    for direction in ("forward", "reverse"):
+        for method in (BY_LOSS, BY_TIMESTAMPS):
+            assert result.figure(method, direction).values == pytest.approx([0.1, 0.1], rel=0.05)
+    assert result.figure(BY_LOSS, "forward").values[-1] == dropped / 20_000
