@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string_view>
 
 #include "gateway/packet.hpp"
+#include "gateway/umem_pool.hpp"
 
 namespace natxy::gateway {
 namespace {
@@ -59,10 +61,26 @@ void EthernetPort::make_pool(std::size_t mtu_bytes) {
   constexpr std::size_t kTagsAndFcs = 12;
   const auto room = RTE_PKTMBUF_HEADROOM + std::max(mtu_bytes + kEthernetOctets + kTagsAndFcs,
                                                     std::size_t{RTE_MBUF_DEFAULT_DATAROOM});
-  pool_ =
-      rte_pktmbuf_pool_create(pool_name(port_id_).c_str(), kPoolFrames, kPoolCache, 0,
-                              static_cast<std::uint16_t>(room), rte_eth_dev_socket_id(port_id_));
+  const auto name = pool_name(port_id_);
+  const int node = rte_eth_dev_socket_id(port_id_);
+  pool_ = is_af_xdp() ? create_umem_pool({.name = name,
+                                          .frames = kPoolFrames,
+                                          .cache_frames = kPoolCache,
+                                          .numa_node = node})
+                      : rte_pktmbuf_pool_create(name.c_str(), kPoolFrames, kPoolCache, 0,
+                                                static_cast<std::uint16_t>(room), node);
   if (pool_ == nullptr) check(-rte_errno, "get its buffers");
+  if (rte_pktmbuf_data_room_size(pool_) < room) {
+    throw PortError("the " + std::string(name_of(side_)) +
+                    " port's buffers are one page of memory each, too short for --mtu " +
+                    std::to_string(mtu_bytes) + "; a smaller one is right");
+  }
+}
+
+bool EthernetPort::is_af_xdp() const {
+  rte_eth_dev_info info{};
+  check(rte_eth_dev_info_get(port_id_, &info), "be described");
+  return std::string_view(info.driver_name) == "net_af_xdp";
 }
 
 void EthernetPort::configure(std::size_t mtu_bytes) {

@@ -51,6 +51,7 @@ class EthernetPort {
  private:
   void configure(std::size_t mtu_bytes);
   void make_pool(std::size_t mtu_bytes);
+  [[nodiscard]] bool is_af_xdp() const;
   void read_mac();
   void check(int status, const char* what) const;
   [[nodiscard]] std::uint16_t receive_burst(std::array<rte_mbuf*, kBurst>& buffers);

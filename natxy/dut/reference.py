@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses
@@ -77,6 +78,17 @@ class ReferenceDut:
             f"The reference gateway did not poll its ports for {gap_us:.0f} us, more than "
             f"dut.poll_gap_limit_us = {self._config.poll_gap_limit_us:g}."
         )
+
+    def configure(self, *, faults: Iterable[Mapping[str, Any]]) -> None:
+        """Other faults from now on, between trials: a new record, and neighbours are forgotten."""
+        before = self._config
+        ordered = tuple(dict(fault) for fault in faults)
+        self._config = before.model_copy(update={"faults": ordered})
+        try:
+            self._running.ask("configure", "configured", config=self.gateway_config())
+        except DutError:
+            self._config = before
+            raise
 
     def mute(self, for_s: float) -> None:
         """Nothing that comes within this time from now is forwarded; may be called in a trial."""

@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 
 from natxy.dut.base import Dut
-from natxy.errors import TesterLimit
+from natxy.errors import DutError, TesterLimit
 from natxy.model.measurement import TrialCounts
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_record import TrialRecord
@@ -108,7 +109,12 @@ class Outcome:
 def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer) -> Outcome:
     """The DUT has been reset and has settled."""
     dut.before_trial()
-    result = tester.run(spec, observer.trial_progressed)
+    try:
+        result = tester.run(spec, observer.trial_progressed)
+    except BaseException:
+        with suppress(DutError):
+            dut.trial_fault()  # ends what before_trial began, such as a real-time policy
+        raise
     reasons = invalid_reasons(result, dut.trial_fault())
     return Outcome(verdict=verdict_of(result, reasons), invalid_reasons=reasons, result=result)
 

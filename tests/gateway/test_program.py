@@ -164,6 +164,19 @@ def test_routes_between_two_kernels(town: Town) -> None:
         assert gateway.end() == 0
 
 
+def test_every_buffer_of_an_af_xdp_port_comes_back(town: Town) -> None:
+    """Each answer takes four buffers; a port has 8191, and those that it loses are lost for ever."""
+    town.settle("left", "198.18.0.2", "198.18.0.1")
+    town.settle("right", "198.19.0.2", "198.19.0.1")
+    left, right = (f"net_af_xdp{i},iface={name}" for i, name in enumerate(("left", "right")))
+    asked = 6000
+    with town.gateway(f"{left},busy_budget=0", f"{right},busy_budget=0") as gateway:
+        gateway.ask("clear")
+        heard = town.answers("198.19.0.2", "198.19.0.2", asked)
+        assert len(heard) >= asked - 10
+        assert gateway.ask("record")["record"]["directions"]["reverse"]["forwarded"] >= asked - 10
+
+
 def test_translates_between_two_kernels_and_loses_what_it_is_told_to(town: Town) -> None:
     town.settle("left", "2001:2::2", "2001:2::1")
     town.settle("right", "198.19.0.2", "198.19.0.1")

@@ -1,0 +1,81 @@
+"""The driver of the reference gateway, with the program itself."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.dut.addresses import AddressPlan
+from natxy.dut.config import ReferenceConfig
+from natxy.dut.gateway_process import WORKER_NAMES
+from natxy.dut.reference import ReferenceDut
+from natxy.errors import DutError, TesterDied
+from natxy.procedure.observer import Observer
+from natxy.procedure.trial import run_trial
+from tests.gateway.frames import program
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="DPDK needs root")
+LOSS = {"kind": "loss", "every": 7}
+
+
+@pytest.fixture
+def dut(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReferenceDut]:
+    monkeypatch.setenv("NATXY_GATEWAY", str(program("natxy-gateway")))
+    config = ReferenceConfig(kind="reference", realtime=True)
+    made = ReferenceDut(
+        config, AddressPlan(left_ip_version=6, right_ip_version=4, networks=1), tester_cpus=()
+    )
+    made.start()
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def faults(dut: ReferenceDut) -> Any:
+    return dut.gateway_config()["faults"]
+
+
+def policy(dut: ReferenceDut) -> int:
+    assert dut._process is not None
+    tasks = Path(f"/proc/{dut._process.pid}/task").iterdir()
+    (worker,) = (task for task in tasks if (task / "comm").read_text().strip() in WORKER_NAMES)
+    return os.sched_getscheduler(int(worker.name))
+
+
+def test_faults_are_set_between_trials(dut: ReferenceDut) -> None:
+    dut.configure(faults=[LOSS])
+    assert faults(dut) == [LOSS]
+    with pytest.raises(DutError, match=r"faults\[0\].kind"):
+        dut.configure(faults=[{"kind": "what"}])
+    assert faults(dut) == [LOSS]
+    dut.configure(faults=[])
+    assert faults(dut) == []
+
+
+def test_how_long_it_was_muted_is_on_record(dut: ReferenceDut) -> None:
+    dut.mute(0.25)
+    assert dut.record()["muted_ns"] == 250_000_000
+
+
+class BrokenTester:
+    """Fails in every trial."""
+
+    def __init__(self, dut: ReferenceDut) -> None:
+        self.dut = dut
+        self.policy_in_trial = os.SCHED_OTHER
+
+    def run(self, *_: Any) -> Any:
+        self.policy_in_trial = policy(self.dut)
+        raise TesterDied("broken")
+
+
+def test_it_is_not_in_front_of_others_any_more_after_a_trial_that_failed(dut: ReferenceDut) -> None:
+    tester: Any = BrokenTester(dut)
+    spec: Any = None
+    with pytest.raises(TesterDied, match="broken"):
+        run_trial(spec, tester, dut, Observer())
+    assert tester.policy_in_trial == os.SCHED_FIFO
+    assert policy(dut) == os.SCHED_OTHER
