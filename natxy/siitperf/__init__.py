@@ -1,0 +1,1 @@
+"""siitperf's configuration and command lines, for the people who come from it."""

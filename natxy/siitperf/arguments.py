@@ -1,0 +1,175 @@
+"""The positional arguments of siitperf's three commands, as tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from natxy.errors import ConfigurationError
+from natxy.model.testbed import TrafficSection
+from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS
+from natxy.siitperf.configuration import Configuration
+from natxy.siitperf.kinds import Whole, Wrong
+
+# An IPv4 frame is 20 bytes smaller: 1538 is 1518 of IPv4, which fits an MTU of 1500.
+LARGEST_IPV6_BYTES = 1518
+LARGEST_BYTES = 1538
+MAX_COUNT = 2**32 - 1
+MAX_TIMEOUT_MS = 60_000
+
+
+@dataclass(frozen=True)
+class Argument:
+    name: str
+    field: str
+    kind: Whole
+
+
+COMMON = (
+    Argument("IPv6 frame size", "frame_size_bytes", Whole(84, LARGEST_BYTES)),
+    Argument("frame rate", "rate_fps", Whole(1, MAX_RATE_FPS)),
+    Argument("duration", "duration_s", Whole(1, 3600)),
+    Argument("global timeout", "timeout_ms", Whole(0, MAX_TIMEOUT_MS)),
+    Argument("n", "n", Whole(2, MAX_MIX_N)),
+    Argument("m", "m", Whole(0, MAX_COUNT)),
+)
+STATEFUL = (
+    Argument("N", "preliminary_frames", Whole(1, MAX_COUNT)),
+    Argument("M", "table_entries", Whole(1, MAX_COUNT)),
+    Argument("R", "preliminary_rate_fps", Whole(1, MAX_RATE_FPS)),
+    Argument("T", "preliminary_timeout_ms", Whole(1, 2000)),
+    Argument("D", "preliminary_delay_ms", Whole(1, 100_000_000)),
+)
+LAST: Mapping[str, tuple[Argument, ...]] = {
+    "tp": (),
+    "lat": (
+        Argument("delay", "tags_after_s", Whole(0, 3600)),
+        Argument("timestamps", "tags", Whole(1, 50_000)),
+    ),
+    "pdv": (Argument("frame timeout", "frame_timeout_ms", Whole(0, MAX_TIMEOUT_MS)),),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preliminary:
+    """What a stateful test's first phase is asked for."""
+
+    preliminary_frames: int
+    table_entries: int
+    preliminary_rate_fps: int
+    preliminary_timeout_ms: int
+    preliminary_delay_ms: int
+
+    def foreground_frames(self, n: int, m: int) -> int:
+        return self.preliminary_frames - self.preliminary_frames * (n - min(m, n)) // n
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    command: str  # tp, lat or pdv
+    frame_size_bytes: int
+    rate_fps: int
+    duration_s: int
+    timeout_ms: int
+    n: int
+    m: int
+    preliminary: Preliminary | None = None
+    last: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def timeout_s(self) -> Fraction:
+        return Fraction(self.timeout_ms, 1000)
+
+    @property
+    def frame_timeout_ms(self) -> int:
+        return self.last.get("frame_timeout_ms", 0)
+
+    def traffic(self, written: TrafficSection) -> TrafficSection:
+        """More foreground than frames (m > n) is foreground alone."""
+        mix = {"n": self.n, "m": min(self.m, self.n)}
+        return written.model_copy(update=mix | {"frame_size_bytes": self.frame_size_bytes})
+
+
+def read_arguments(command: str, words: Sequence[str], configuration: Configuration) -> Arguments:
+    stateful = STATEFUL if configuration.stateful else ()
+    table = (*COMMON, *stateful, *LAST[command])
+    if len(words) != len(table):
+        _refuse_number(command, len(words), table)
+    values = {a.field: _value(a, word) for a, word in zip(table, words, strict=True)}
+    arguments = Arguments(
+        command=command,
+        **{a.field: values[a.field] for a in COMMON},
+        preliminary=Preliminary(**{a.field: values[a.field] for a in stateful})
+        if stateful
+        else None,
+        last={a.field: values[a.field] for a in LAST[command]},
+    )
+    _check(arguments, configuration)
+    return arguments
+
+
+def _refuse_number(command: str, given: int, table: Sequence[Argument]) -> NoReturn:
+    names = " ".join(f"<{argument.name}>" for argument in table)
+    raise ConfigurationError(
+        f"siitperf-{command}: {given} arguments instead of {len(table)}, {names} is right"
+    )
+
+
+def _value(argument: Argument, word: str) -> Any:
+    try:
+        return argument.kind.read(word)
+    except Wrong as wrong:
+        raise ConfigurationError(f'{argument.name}: "{word}" {wrong}') from None
+
+
+def _check(arguments: Arguments, configuration: Configuration) -> None:
+    only_ipv4 = configuration.is_pure_ipv4 and arguments.m >= arguments.n
+    if arguments.frame_size_bytes > LARGEST_IPV6_BYTES and not only_ipv4:
+        raise ConfigurationError(
+            f"IPv6 frame size: {arguments.frame_size_bytes} is for IPv4 traffic alone, "
+            f"84 to {LARGEST_IPV6_BYTES} is right"
+        )
+    after_s = arguments.last.get("tags_after_s", 0)
+    if "tags_after_s" in arguments.last and after_s >= arguments.duration_s:
+        raise ConfigurationError(
+            f"delay: {after_s} is not before the end of the test, 0 to "
+            f"{arguments.duration_s - 1} is right"
+        )
+    if arguments.preliminary is not None:
+        _check_preliminary(arguments, arguments.preliminary, configuration)
+
+
+def _check_preliminary(
+    arguments: Arguments, asked: Preliminary, configuration: Configuration
+) -> None:
+    least_ms = asked.preliminary_timeout_ms + Fraction(
+        1000 * asked.preliminary_frames, asked.preliminary_rate_fps
+    )
+    if asked.preliminary_delay_ms < least_ms:
+        raise ConfigurationError(
+            f"D: {asked.preliminary_delay_ms} is less than 1000 N / R + T, {float(least_ms):g} or "
+            "more is right"
+        )
+    foreground = asked.foreground_frames(arguments.n, arguments.m)
+    if foreground < asked.table_entries:
+        raise ConfigurationError(
+            f"M: {asked.table_entries} is more than the {foreground} foreground frames of N, 1 to "
+            f"{foreground} is right"
+        )
+    if asked.table_entries == 1 and configuration.responder_tuples:
+        configuration.entries.refuse(
+            "Responder-tuples", "is not 0, but M is 1; 0, or a larger M, is right"
+        )
+    _check_unique(configuration, foreground)
+
+
+def _check_unique(configuration: Configuration, foreground: int) -> None:
+    """Every preliminary frame of an enumeration opens a connection of its own."""
+    unique = configuration.unique_combinations
+    if unique is not None and unique < foreground:
+        key = "Enumerate-ports" if configuration.enumerated_ports else "Enumerate-ips"
+        configuration.entries.refuse(
+            key,
+            f"the ranges have {unique} combinations, too few for {foreground} foreground "
+            "preliminary frames; wider ranges are right",
+        )

@@ -1,0 +1,180 @@
+"""What a siitperf.conf says, checked as a whole."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from natxy.model.addresses import IpVersion
+from natxy.siitperf.entries import Entries, Warn, read_entries
+from natxy.siitperf.keys import PARTS
+
+FILE = Path("siitperf.conf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    ip_version: IpVersion
+    ipv6_real: str | None
+    ipv6_virtual: str | None
+    ipv4_real: str | None
+    ipv4_virtual: str | None
+    tester_mac: str | None
+    dut_mac: str | None
+    networks: int
+    send_cpu: int | None
+    receive_cpu: int | None
+    varying: int  # 0 fixed, 1 increasing, 2 decreasing, 3 pseudorandom
+    field_min: int | None
+    field_max: int | None
+    ipv4_offset: int | None
+    ipv6_offset: int | None
+
+    @property
+    def field_values(self) -> int:
+        return (self.field_max or 0) - (self.field_min or 0) + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direction:
+    varying_source_port: int
+    varying_destination_port: int
+    source_port_min: int
+    source_port_max: int
+    destination_port_min: int
+    destination_port_max: int
+
+    @property
+    def port_pairs(self) -> int:
+        sources = self.source_port_max - self.source_port_min + 1
+        return sources * (self.destination_port_max - self.destination_port_min + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configuration:
+    entries: Entries  # to say in which line something is wrong
+    left: Side
+    right: Side
+    forward: Direction
+    reverse: Direction
+    has_forward: bool
+    has_reverse: bool
+    promiscuous: bool
+    memory_channels: int
+    stateful: int  # 0 no, 1 initiator left, 2 initiator right
+    enumerated_ports: int
+    enumerated_addresses: int
+    responder_tuples: int
+
+    @property
+    def varies_addresses(self) -> bool:
+        return bool(self.left.varying or self.right.varying)
+
+    @property
+    def unique_combinations(self) -> int | None:
+        """Of what is enumerated, for the initiator's frames; None: nothing is."""
+        if not self.enumerated_ports and not self.enumerated_addresses:
+            return None
+        unique = 1
+        if self.enumerated_ports:
+            unique *= (self.forward if self.stateful == 1 else self.reverse).port_pairs
+        if self.enumerated_addresses:
+            unique *= self.left.field_values * self.right.field_values
+        return unique
+
+    @property
+    def is_pure_ipv4(self) -> bool:
+        """Of the foreground."""
+        return self.left.ip_version == self.right.ip_version == 4
+
+
+def read_configuration(path: Path, warn: Warn) -> Configuration:
+    entries = read_entries(path, warn)
+    configuration = Configuration(
+        entries=entries,
+        left=Side(**_values(entries, "left")),
+        right=Side(**_values(entries, "right")),
+        forward=Direction(**_values(entries, "forward")),
+        reverse=Direction(**_values(entries, "reverse")),
+        **_values(entries, "common"),
+    )
+    _check_directions(configuration)
+    _check_ranges(configuration)
+    _check_varying(configuration)
+    _check_enumeration(configuration)
+    return configuration
+
+
+def _values(entries: Entries, part: str) -> dict[str, Any]:
+    return {key.field: entries.value(key.name) for key in PARTS[part]}
+
+
+def _check_directions(configuration: Configuration) -> None:
+    if not configuration.has_forward and not configuration.has_reverse:
+        configuration.entries.refuse("Forward", "is 0 as Reverse is; 1 for one of them is right")
+    needed = {
+        "Forward": ("CPU-L-Send", "CPU-R-Recv") if configuration.has_forward else (),
+        "Reverse": ("CPU-R-Send", "CPU-L-Recv") if configuration.has_reverse else (),
+    }
+    for direction, keys in needed.items():
+        for key in keys:
+            if configuration.entries.value(key) is None:
+                configuration.entries.refuse(
+                    key, f"is missing, and {direction} is active; the number of a CPU core is right"
+                )
+
+
+def _check_ranges(configuration: Configuration) -> None:
+    """A key that ends in -min must not be above its -max."""
+    entries = configuration.entries
+    for part in PARTS.values():
+        for key in part:
+            if not key.name.endswith("-max"):
+                continue
+            lowest = entries.value(key.name.removesuffix("-max") + "-min")
+            highest = entries.value(key.name)
+            if lowest is not None and highest is not None and highest < lowest:
+                entries.refuse(
+                    key.name, f"{highest} is below the minimum, {lowest} or more is right"
+                )
+
+
+def _check_varying(configuration: Configuration) -> None:
+    entries = configuration.entries
+    for letter, side in (("L", configuration.left), ("R", configuration.right)):
+        if not side.varying:
+            continue
+        if configuration.left.networks > 1 or configuration.right.networks > 1:
+            several = "Num-L-Nets" if configuration.left.networks > 1 else "Num-R-Nets"
+            entries.refuse(
+                f"IP-{letter}-var",
+                f"addresses vary, but {several} is more than 1; 0, or 1 network, is right",
+            )
+        for key in (f"IP-{letter}-min", f"IP-{letter}-max"):
+            if entries.value(key) is None:
+                entries.refuse(
+                    key, f"is missing, and IP-{letter}-var is not 0; 0 to 65535 is right"
+                )
+
+
+def _check_enumeration(configuration: Configuration) -> None:
+    ports, addresses = configuration.enumerated_ports, configuration.enumerated_addresses
+    if not ports and not addresses:
+        return
+    entries = configuration.entries
+    key = "Enumerate-ports" if ports else "Enumerate-ips"
+    if not configuration.stateful:
+        entries.refuse(key, "only a stateful test enumerates; 0, or Stateful 1 or 2, is right")
+    if configuration.left.networks > 1 or configuration.right.networks > 1:
+        entries.refuse(
+            key, "does not go with several destination networks; 0, or 1 network, is right"
+        )
+    if ports and addresses and ports != addresses:
+        entries.refuse("Enumerate-ips", f"differs from Enumerate-ports; {ports} is right")
+    if configuration.varies_addresses and not (ports and addresses):
+        other = "Enumerate-ips" if ports else "Enumerate-ports"
+        entries.refuse(other, f"is 0, but addresses vary and {key} is not 0; the same is right")
+    for letter, side in (("L", configuration.left), ("R", configuration.right)):
+        if addresses and not side.varying:
+            entries.refuse(
+                f"IP-{letter}-var", "is 0, but addresses are enumerated; 1, 2 or 3 is right"
+            )

@@ -1,0 +1,80 @@
+"""What a value of siitperf.conf, or an argument, may be: each kind reads a text or says what is
+right."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from natxy.model.addresses import EXAMPLES, IpVersion, version_of
+
+UNUSED = {4: "0.0.0.0", 6: "::"}
+
+
+class Wrong(Exception):
+    """What would be right, as the end of a sentence that begins with the value."""
+
+
+class Kind(Protocol):
+    def read(self, text: str) -> Any:
+        """The value; Wrong if the text is none."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number, decimal or with 0x."""
+
+    lowest: int
+    highest: int
+
+    def read(self, text: str) -> int:
+        if not re.fullmatch(r"[+-]?\d+|0[xX][0-9A-Fa-f]+", text):
+            raise Wrong(f"is not a whole number, {self.lowest} to {self.highest} is right")
+        value = int(text, 16 if text[:2].lower() == "0x" else 10)
+        if not self.lowest <= value <= self.highest:
+            raise Wrong(f"is out of range, {self.lowest} to {self.highest} is right")
+        return value
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of a few numbers."""
+
+    numbers: tuple[int, ...]
+
+    def read(self, text: str) -> int:
+        if text not in [str(number) for number in self.numbers]:
+            raise Wrong(f"is not known, {' or '.join(map(str, self.numbers))} is right")
+        return int(text)
+
+
+@dataclass(frozen=True)
+class Switch:
+    """On if not 0."""
+
+    def read(self, text: str) -> bool:
+        if not re.fullmatch(r"[+-]?\d+", text):
+            raise Wrong("is not a whole number, 0 or 1 is right")
+        return int(text) != 0
+
+
+@dataclass(frozen=True)
+class Address:
+    """An IP address, None where it is the one that stands for an unused one."""
+
+    version: IpVersion
+
+    def read(self, text: str) -> str | None:
+        if version_of(text) != self.version:
+            raise Wrong(
+                f"is not an IPv{self.version} address, {EXAMPLES[self.version]}, or "
+                f"{UNUSED[self.version]} for an unused one, is right"
+            )
+        return None if text == UNUSED[self.version] else text
+
+
+@dataclass(frozen=True)
+class Mac:
+    def read(self, text: str) -> str:
+        if not re.fullmatch(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}", text):
+            raise Wrong("is not a MAC address, such as 02:00:00:00:00:01 is right")
+        return text.lower()

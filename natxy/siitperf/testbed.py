@@ -1,0 +1,117 @@
+"""From a siitperf.conf to a testbed."""
+
+from typing import get_args
+
+from natxy.model.base import Model
+from natxy.model.source import Source
+from natxy.model.testbed import (
+    AddressField,
+    Directions,
+    Port,
+    PortRanges,
+    Testbed,
+    TesterSection,
+    TrafficSection,
+)
+from natxy.model.trial_spec import Series, SeriesMode
+from natxy.siitperf.configuration import Configuration, Direction, Side
+
+MODES: tuple[SeriesMode, ...] = get_args(SeriesMode)  # in siitperf's order: 0 to 3
+BOTH: Directions = "both"
+# RFC 2544 appendix C.2.6.4, where ports do not vary
+FIXED_SOURCE_PORT = 0xC020
+FIXED_DESTINATION_PORT = 7
+
+
+def testbed_of(configuration: Configuration) -> Testbed:
+    """Its ports have no device: the first two that there are, or those of a testbed's file."""
+    return Testbed(
+        tester=TesterSection(
+            cores=cores_of(configuration) or (0,),
+            warm_up="neighbours",  # siitperf sends nothing before the frames of its trial
+            left=port_of(configuration.left),
+            right=port_of(configuration.right),
+        ),
+        traffic=traffic_of(configuration),
+        dut={"kind": "none"},
+    )
+
+
+def cores_of(configuration: Configuration) -> tuple[int, ...]:
+    """Of the active directions, each once, in the order of siitperf's documentation."""
+    left, right = configuration.left, configuration.right
+    forward = (left.send_cpu, right.receive_cpu) if configuration.has_forward else ()
+    reverse = (right.send_cpu, left.receive_cpu) if configuration.has_reverse else ()
+    return tuple(dict.fromkeys(cpu for cpu in (*forward, *reverse) if cpu is not None))
+
+
+def port_of(side: Side) -> Port:
+    return Port(
+        ipv4_real=side.ipv4_real,
+        ipv4_virtual=side.ipv4_virtual,
+        ipv6_real=side.ipv6_real,
+        ipv6_virtual=side.ipv6_virtual,
+        next_hop_mac=side.dut_mac,
+    )
+
+
+def traffic_of(configuration: Configuration) -> TrafficSection:
+    left, right = configuration.left, configuration.right
+    written = {
+        "left_ip_version": left.ip_version,
+        "right_ip_version": right.ip_version,
+        "direction": _direction(configuration),
+        "left_networks": left.networks,
+        "right_networks": right.networks,
+        "forward": _json(_ports(configuration.forward)),
+        "reverse": _json(_ports(configuration.reverse)),
+        "left_field": _json(_field(left)),
+        "right_field": _json(_field(right)),
+    }
+    traffic: TrafficSection = Source(name=configuration.entries.name).validated(
+        TrafficSection, written
+    )
+    return traffic
+
+
+def _json(model: Model) -> object:
+    return model.model_dump(mode="json")
+
+
+def _direction(configuration: Configuration) -> Directions:
+    if configuration.has_forward and configuration.has_reverse:
+        return BOTH
+    return "forward" if configuration.has_forward else "reverse"
+
+
+def _ports(direction: Direction) -> PortRanges:
+    return PortRanges(
+        source_port=_series(
+            direction.varying_source_port,
+            (direction.source_port_min, direction.source_port_max),
+            fixed=FIXED_SOURCE_PORT,
+        ),
+        destination_port=_series(
+            direction.varying_destination_port,
+            (direction.destination_port_min, direction.destination_port_max),
+            fixed=FIXED_DESTINATION_PORT,
+        ),
+    )
+
+
+def _series(order: int, limits: tuple[int, int], *, fixed: int) -> Series:
+    if order == 0:
+        return Series(mode="fixed", min=fixed, max=fixed)
+    return Series(mode=MODES[order], min=limits[0], max=limits[1])
+
+
+def _field(side: Side) -> AddressField:
+    if side.varying == 0:
+        return AddressField()
+    return AddressField(
+        mode=MODES[side.varying],
+        min=side.field_min or 0,
+        max=side.field_max or 0,
+        ipv4_offset=2 if side.ipv4_offset is None else side.ipv4_offset,
+        ipv6_offset=14 if side.ipv6_offset is None else side.ipv6_offset,
+    )
