@@ -1,0 +1,182 @@
+"""MLRsearch: the rates of several goals in one search (RFC 9971), by the package of its authors."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from MLRsearch import Config, MeasurementResult, MultipleLossRatioSearch, SearchGoal
+
+from natxy.model.verdict import Limit, Verdict
+from natxy.search.mlr_goal import MlrGoal
+
+UNLIMITED_S = 1e9  # the package would give up after 20 minutes
+FINEST_DURATION = 1000  # trials' durations are whole milliseconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredTrial:
+    """What came of a trial; INVALID says nothing of the device."""
+
+    sent: int
+    lost: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchedTrial:
+    duration_s: Fraction
+    rate_fps: int
+    trial: MeasuredTrial
+
+
+Measure = Callable[[Fraction, int], MeasuredTrial]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoalOutcome:
+    """The rate is the relevant lower bound, which was tested; None: there is none."""
+
+    goal: MlrGoal
+    rate_fps: int | None
+    upper_fps: int | None  # the relevant upper bound, tested as well; None: none was found
+    conditional_fps: float | None  # RFC 9971's Conditional Throughput: what of it was forwarded
+    limit: Limit
+
+    @property
+    def lower_bound(self) -> bool:
+        """The device may do more: it was the tester that could not."""
+        return self.limit is Limit.TESTER
+
+
+@dataclass(frozen=True, kw_only=True)
+class MlrOutcome:
+    goals: tuple[GoalOutcome, ...]
+    trials: tuple[SearchedTrial, ...]  # all, in order; those of abandoned searches and INVALID too
+    ceiling_fps: int | None  # the lowest rate that the tester could not do; None: it did all
+
+    @property
+    def sending_s(self) -> Fraction:
+        return sum((trial.duration_s for trial in self.trials), Fraction(0))
+
+
+class _BeyondTester(Exception):
+    def __init__(self, rate_fps: int) -> None:
+        super().__init__(rate_fps)
+        self.rate_fps = rate_fps
+
+
+@dataclass(kw_only=True)
+class MlrSearch:
+    """A load that stays INVALID is beyond the tester: the search starts again below it."""
+
+    goals: Sequence[MlrGoal]
+    minimum_fps: int
+    maximum_fps: int
+    invalid_repeats: int = 3
+    _trials: list[SearchedTrial] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.minimum_fps < self.maximum_fps:
+            raise ValueError(f"the range {self.minimum_fps} to {self.maximum_fps} fps is empty")
+        if not self.goals or len(set(self.goals)) < len(self.goals):
+            raise ValueError("MLRsearch needs goals, each different from the others")
+
+    def run(self, measure: Measure) -> MlrOutcome:
+        self._trials = []
+        top_fps, ceiling_fps = self.maximum_fps, None
+        while top_fps > self.minimum_fps:
+            try:
+                found = self._attempt(measure, top_fps)
+            except _BeyondTester as beyond:
+                ceiling_fps = beyond.rate_fps
+                top_fps = self._below(ceiling_fps)
+            else:
+                return self._outcome(found, ceiling_fps)
+        return self._outcome(None, ceiling_fps)
+
+    def _attempt(self, measure: Measure, top_fps: int) -> Any:
+        config = Config()
+        config.min_load = float(self.minimum_fps)  # first: each is checked against the other
+        config.max_load = float(top_fps)
+        config.goals = [_package_goal(goal) for goal in self.goals]
+        config.search_duration_max = UNLIMITED_S
+        config.warmup_duration = 0.0
+        measurer = _Measurer(self._trials, measure, self.invalid_repeats)
+        return MultipleLossRatioSearch(config).search(measurer, debug=lambda _: None)
+
+    def _below(self, beyond_fps: int) -> int:
+        """Halfway to what was valid: the first trial of a search is at its maximum, and a maximum
+        that is just below an INVALID one would as a rule be INVALID too."""
+        valid = [
+            tried.rate_fps
+            for tried in self._trials
+            if tried.trial.verdict is not Verdict.INVALID and tried.rate_fps < beyond_fps
+        ]
+        return (max(valid, default=self.minimum_fps) + beyond_fps) // 2
+
+    def _outcome(self, found: Any, ceiling_fps: int | None) -> MlrOutcome:
+        outcomes = []
+        for goal in self.goals:
+            result = found[_package_goal(goal)] if found is not None else None
+            outcomes.append(_goal_outcome(goal, result, ceiling_fps))
+        return MlrOutcome(
+            goals=tuple(outcomes), trials=tuple(self._trials), ceiling_fps=ceiling_fps
+        )
+
+
+class _Measurer:
+    """What the package calls; it wants floats, and knows no INVALID."""
+
+    def __init__(self, trials: list[SearchedTrial], measure: Measure, repeats: int) -> None:
+        self._trials = trials
+        self._measure = measure
+        self._repeats = repeats
+
+    def measure(self, intended_duration: float, intended_load: float) -> Any:
+        duration_s = Fraction(intended_duration).limit_denominator(FINEST_DURATION)
+        trial = self._valid(duration_s, round(intended_load))
+        # A trial may FAIL for more than loss; to the package only loss is a failure.
+        lost = max(trial.lost, 1) if trial.verdict is Verdict.FAIL else trial.lost
+        return MeasurementResult(
+            intended_duration=intended_duration,
+            intended_load=intended_load,
+            offered_count=trial.sent,
+            loss_count=min(lost, trial.sent),
+        )
+
+    def _valid(self, duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        for _ in range(self._repeats + 1):
+            trial = self._measure(duration_s, rate_fps)
+            self._trials.append(
+                SearchedTrial(duration_s=duration_s, rate_fps=rate_fps, trial=trial)
+            )
+            if trial.verdict is not Verdict.INVALID:
+                return trial
+        raise _BeyondTester(rate_fps)
+
+
+def _package_goal(goal: MlrGoal) -> Any:
+    total_s = goal.duration_sum_s if goal.duration_sum_s is not None else goal.final_duration_s
+    return SearchGoal(
+        loss_ratio=float(goal.tolerance.fraction),
+        exceed_ratio=float(goal.exceed_ratio),
+        relative_width=float(goal.width),
+        initial_trial_duration=float(goal.initial_duration_s),
+        final_trial_duration=float(goal.final_duration_s),
+        duration_sum=float(total_s),
+        fail_fast=False,  # that the minimum fails is a result, and the other goals' are wanted
+    )
+
+
+def _goal_outcome(goal: MlrGoal, result: Any, ceiling_fps: int | None) -> GoalOutcome:
+    lower = result.relevant_lower_bound if result is not None else None
+    upper = result.relevant_upper_bound if result is not None else None
+    unlimited = Limit.MAXIMUM if ceiling_fps is None else Limit.TESTER
+    return GoalOutcome(
+        goal=goal,
+        rate_fps=None if lower is None else round(float(lower)),
+        upper_fps=None if upper is None else round(float(upper)),
+        conditional_fps=None if lower is None else float(result.conditional_throughput),
+        limit=unlimited if upper is None else Limit.DUT,
+    )

@@ -1,0 +1,182 @@
+"""MLRsearch against simulated devices: a hard limit, a curve of losses, noise, a weak tester."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from natxy.model.verdict import Limit, Verdict
+from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.mlr import Measure, MeasuredTrial, MlrOutcome, MlrSearch
+from natxy.search.mlr_goal import MlrGoal, pdr_goal, rfc2544_goal
+
+NDR = rfc2544_goal()
+PDR = pdr_goal(LossTolerance(fraction=Fraction(5, 1000)))
+WIDTH = Fraction(1, 1000)
+
+
+def losing(sent: int, lost: int) -> MeasuredTrial:
+    verdict = Verdict.FAIL if lost else Verdict.PASS
+    return MeasuredTrial(sent=sent, lost=lost, verdict=verdict)
+
+
+def hard_limit(limit_fps: int) -> Measure:
+    """What is above the limit is lost, as a rate limiter does."""
+
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        sent = int(duration_s * rate_fps)
+        return losing(sent, max(0, sent - int(duration_s * limit_fps)))
+
+    return measure
+
+
+def weak_tester(device: Measure, beyond_fps: int) -> Measure:
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        if rate_fps >= beyond_fps:
+            return MeasuredTrial(sent=0, lost=0, verdict=Verdict.INVALID)
+        return device(duration_s, rate_fps)
+
+    return measure
+
+
+def search(*goals: MlrGoal, maximum_fps: int = 8000, invalid_repeats: int = 3) -> MlrSearch:
+    return MlrSearch(
+        goals=goals, minimum_fps=100, maximum_fps=maximum_fps, invalid_repeats=invalid_repeats
+    )
+
+
+def assert_tested(outcome: MlrOutcome) -> None:
+    """A result is a rate that passed at the goal's full duration."""
+    for found in outcome.goals:
+        assert any(
+            tried.rate_fps == found.rate_fps
+            and tried.duration_s == found.goal.final_duration_s
+            and found.goal.tolerance.accepts(sent=tried.trial.sent, lost=tried.trial.lost)
+            for tried in outcome.trials
+        )
+
+
+@pytest.mark.parametrize("limit_fps", [151, 1234, 5000, 7990])
+def test_finds_a_hard_limit_within_the_width(limit_fps: int) -> None:
+    outcome = search(NDR).run(hard_limit(limit_fps))
+    (found,) = outcome.goals
+    assert found.rate_fps is not None
+    assert found.upper_fps is not None
+    assert found.rate_fps <= limit_fps < found.upper_fps
+    # Rates are whole numbers: each bound may be half a frame a second off the package's.
+    assert found.upper_fps - found.rate_fps <= found.upper_fps * WIDTH + 1
+    assert (found.limit, found.lower_bound) == (Limit.DUT, False)
+    assert_tested(outcome)
+
+
+def test_ndr_and_pdr_in_one_search() -> None:
+    outcome = search(NDR, PDR).run(hard_limit(5000))
+    ndr, pdr = outcome.goals
+    assert ndr.rate_fps == pytest.approx(5000, rel=0.0015)
+    assert pdr.rate_fps == pytest.approx(5000 / 0.995, rel=0.0015)
+    assert pdr.conditional_fps == pytest.approx(5000, rel=0.0015)  # what was forwarded of it
+    assert "0.5 % loss" in pdr.goal.name
+    assert_tested(outcome)
+
+
+def test_a_curve_of_losses_that_only_long_trials_see() -> None:
+    """One frame in 100,000 above 3000 fps: 1 s trials pass, 60 s trials do not."""
+
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        sent = int(duration_s * rate_fps)
+        return losing(sent, sent // 100_000 if rate_fps > 3000 else 0)
+
+    outcome = search(NDR).run(measure)
+    (found,) = outcome.goals
+    assert found.rate_fps == pytest.approx(3000, rel=0.0015)
+    assert_tested(outcome)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_ends_and_yields_a_tested_rate(seed: int) -> None:
+    noise = random.Random(seed)
+
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        return hard_limit(round(5000 * noise.uniform(0.98, 1.02)))(duration_s, rate_fps)
+
+    outcome = search(NDR, PDR).run(measure)
+    assert all(4500 < (found.rate_fps or 0) < 5200 for found in outcome.goals)
+    assert_tested(outcome)
+
+
+def test_a_device_that_takes_the_maximum() -> None:
+    outcome = search(NDR, maximum_fps=4000).run(hard_limit(5000))
+    (found,) = outcome.goals
+    assert (found.rate_fps, found.upper_fps, found.limit) == (4000, None, Limit.MAXIMUM)
+    assert not found.lower_bound
+
+
+def test_a_device_that_passes_nothing() -> None:
+    outcome = search(NDR).run(hard_limit(0))
+    (found,) = outcome.goals
+    assert (found.rate_fps, found.upper_fps, found.limit) == (None, 100, Limit.DUT)
+
+
+def test_a_tester_that_is_weaker_than_the_device() -> None:
+    outcome = search(NDR, invalid_repeats=2).run(weak_tester(hard_limit(7000), 5000))
+    (found,) = outcome.goals
+    assert found.rate_fps is not None
+    assert 2500 <= found.rate_fps < 5000
+    assert (found.limit, found.lower_bound) == (Limit.TESTER, True)
+    assert outcome.ceiling_fps == 8000
+    assert [tried.rate_fps for tried in outcome.trials[:4]] == [8000, 8000, 8000, 4050]
+    assert_tested(outcome)
+
+
+def test_the_devices_own_limit_below_a_weak_testers() -> None:
+    outcome = search(NDR).run(weak_tester(hard_limit(3000), 5000))
+    (found,) = outcome.goals
+    assert found.rate_fps == pytest.approx(3000, rel=0.0015)
+    assert not found.lower_bound
+
+
+def test_a_tester_that_can_do_nothing() -> None:
+    outcome = search(NDR, PDR).run(weak_tester(hard_limit(7000), 1))
+    assert {found.rate_fps for found in outcome.goals} == {None}
+    assert all(found.lower_bound for found in outcome.goals)
+
+
+def test_an_invalid_trial_that_is_valid_when_repeated_costs_nothing_else() -> None:
+    invalid = iter([True, True, True])
+
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        if next(invalid, False):
+            return MeasuredTrial(sent=0, lost=0, verdict=Verdict.INVALID)
+        return hard_limit(5000)(duration_s, rate_fps)
+
+    repeated, plain = search(NDR).run(measure), search(NDR).run(hard_limit(5000))
+    assert repeated.goals == plain.goals
+    assert len(repeated.trials) == len(plain.trials) + 3
+    assert repeated.ceiling_fps is None
+
+
+def test_a_failure_without_loss_is_a_failure() -> None:
+    """A trial can fail for what is no loss, a misdelivered frame."""
+
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        verdict = Verdict.FAIL if rate_fps > 2000 else Verdict.PASS
+        return MeasuredTrial(sent=int(duration_s * rate_fps), lost=0, verdict=verdict)
+
+    (found,) = search(NDR).run(measure).goals
+    assert found.rate_fps == pytest.approx(2000, rel=0.0015)
+
+
+def test_refuses_an_empty_range_and_goals_twice() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        MlrSearch(goals=[NDR], minimum_fps=10, maximum_fps=10)
+    with pytest.raises(ValueError, match="different"):
+        MlrSearch(goals=[NDR, NDR], minimum_fps=1, maximum_fps=10)
+
+
+def test_a_tolerance_is_exact_and_says_itself() -> None:
+    tolerance = LossTolerance(fraction=Fraction(5, 1000))
+    assert tolerance.accepts(sent=1000, lost=5)
+    assert not tolerance.accepts(sent=1000, lost=6)
+    assert (str(tolerance), str(LossTolerance())) == ("0.5 % loss", "no loss")
+    with pytest.raises(ValueError, match="less than 1"):
+        LossTolerance(fraction=Fraction(1))
