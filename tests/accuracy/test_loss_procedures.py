@@ -5,14 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from natxy.dut.choice import dut_of
+from natxy.dut.reference import ReferenceDut
+from natxy.model.testbed import read_testbed
+from natxy.model.trial_spec import Direction
 from natxy.procedure.back_to_back import BURST, CORRECTED, BackToBackPlan, back_to_back
 from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
 from natxy.procedure.recovery import RECOVERY, RecoveryPlan, recovery
 from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, ResetPlan, reset
+from natxy.procedure.setup import set_up
 from natxy.procedure.timing import Timing
 from tests.accuracy.reference import ATTEMPTS, TIMING, gateway_that
 
 MS = Fraction(1, 1000)
+DIRECTIONS: tuple[Direction, ...] = ("forward", "reverse")
 
 
 def test_the_loss_rate_is_that_of_every_kth_frame(tmp_path: Path) -> None:
@@ -84,7 +90,7 @@ def test_recovery_is_as_long_as_the_gateway_sulks(sulks_s: Fraction, tmp_path: P
     )
     with gateway_that(fault, tmp_path) as (setup, _):
         result = recovery(plan, setup.tester, setup.dut)
-    for direction in ("forward", "reverse"):
+    for direction in DIRECTIONS:
         figure = result.figure(RECOVERY, direction)
         assert figure.values == pytest.approx([float(sulks_s)] * 3, rel=0.05)
         assert not any(figure.lower_bound)
@@ -100,8 +106,24 @@ def test_a_gateway_that_never_recovers_is_a_lower_bound(tmp_path: Path) -> None:
     assert result.figure(RECOVERY, "forward").lower_bound == (True,)
 
 
+# A gateway and a tester that keep both cores to themselves would keep who resets it away as well.
+SHARED_CORES = """
+[tester]
+cores = [0]
+warm_up = "neighbours"
+realtime = "off"
+lateness_tolerance_us = 4000       # of a reset of 100 ms, 4 %
+[traffic]
+left_ip_version = 4
+right_ip_version = 4
+[dut]
+kind = "reference"
+poll_gap_limit_us = 4000
+restart_s = 0.1
+"""
+
+
 def test_a_reset_is_as_long_as_the_gateway_is_mute(tmp_path: Path) -> None:
-    """Its driver mutes it for 100 ms (`restart_s`)."""
     plan = ResetPlan(
         timing=Timing(duration_s=Fraction(2, 5), drain_s=Fraction(1, 20)),
         seed=1,
@@ -109,10 +131,15 @@ def test_a_reset_is_as_long_as_the_gateway_is_mute(tmp_path: Path) -> None:
         rate_fps=20_000,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_that("", tmp_path) as (setup, dut):
+    path = tmp_path / "shared.toml"
+    path.write_text(SHARED_CORES)
+    testbed, source = read_testbed(path)
+    dut = dut_of(testbed, source)
+    assert isinstance(dut, ReferenceDut)
+    with set_up(testbed, source, dut) as setup:
         result = reset(plan, setup.tester, setup.dut)
         dropped = dut.record()["directions"]["forward"]["dropped"]["mute"]
-    for direction in ("forward", "reverse"):
+    for direction in DIRECTIONS:
         for method in (BY_LOSS, BY_TIMESTAMPS):
             assert result.figure(method, direction).values == pytest.approx([0.1, 0.1], rel=0.05)
     assert result.figure(BY_LOSS, "forward").values[-1] == dropped / 20_000
