@@ -24,7 +24,6 @@ from natxy.cli.reset import reset
 from natxy.cli.self_test import self_test
 from natxy.cli.siitperf import CONTEXT as SIITPERF_CONTEXT
 from natxy.cli.siitperf import arguments_of, siitperf
-from natxy.cli.siitperf import PASS_THROUGH, VERB, named_by_link, siitperf
 from natxy.cli.throughput import throughput
 from natxy.cli.trial import trial
 from natxy.cli.version import print_version
@@ -59,7 +58,6 @@ app = typer.Typer(
 for name, verb in VERBS.items():
     app.command(name)(verb)
 app.command("siitperf", context_settings=SIITPERF_CONTEXT)(siitperf)
-app.command(VERB, context_settings=PASS_THROUGH)(siitperf)
 
 
 class Terminated(KeyboardInterrupt):
@@ -69,7 +67,7 @@ class Terminated(KeyboardInterrupt):
 def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
-    sys.exit(run(named_by_link(sys.argv)))
+    sys.exit(run(arguments_of(sys.argv)))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from natxy.errors import ConfigurationError
+from natxy.siitperf.imported import imported
 
 KINDS = ("pci", "namespace")
 
@@ -17,11 +18,13 @@ def init(
         str,
         typer.Option(help="pci: two NICs. namespace: a lab on this machine.", metavar="KIND"),
     ] = "pci",
+    from_: Annotated[
+        Path | None,
+        typer.Option("--from", help="A siitperf.conf to take it from.", metavar="SIITPERF.CONF"),
+    ] = None,
 ) -> None:
     """Write a commented testbed."""
-    if kind not in KINDS:
-        raise ConfigurationError(f'--kind: "{kind}" is not known, {" or ".join(KINDS)} is right')
-    text = resources.files("natxy.cli").joinpath("testbeds", f"{kind}.toml").read_text("utf-8")
+    text = _template(kind) if from_ is None else imported(from_, _warn)
     try:
         with file.open("x", encoding="utf-8") as new:
             new.write(text)
@@ -30,3 +33,13 @@ def init(
     except OSError as error:
         raise ConfigurationError(f"{file}: cannot be written: {error.strerror}") from None
     typer.echo(f"Wrote {file}. Next: natxy trial {file} --rate 1000")
+
+
+def _template(kind: str) -> str:
+    if kind not in KINDS:
+        raise ConfigurationError(f'--kind: "{kind}" is not known, {" or ".join(KINDS)} is right')
+    return resources.files("natxy.cli").joinpath("testbeds", f"{kind}.toml").read_text("utf-8")
+
+
+def _warn(sentence: str) -> None:
+    typer.echo(f"Warning: {sentence}", err=True)

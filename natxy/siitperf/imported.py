@@ -1,0 +1,42 @@
+"""A siitperf.conf as a testbed's file, for who stays: `natxy init --from`."""
+
+from pathlib import Path
+
+from natxy.errors import DeviceError
+from natxy.model.testbed import Port, Testbed
+from natxy.siitperf.configuration import Configuration, read_configuration
+from natxy.siitperf.entries import Warn
+from natxy.siitperf.site import SIDES, first_two_devices
+from natxy.siitperf.testbed import testbed_of
+from natxy.siitperf.testbed_toml import testbed_toml
+
+STATEFUL_KEYS = ("Stateful", "Enumerate-ports", "Enumerate-ips", "Responder-tuples")
+
+
+def imported(path: Path, warn: Warn) -> str:
+    """The file's text. The cores are not looked for: it may be for another machine."""
+    configuration = read_configuration(path, warn)
+    stateful = [key for key in STATEFUL_KEYS if configuration.entries.value(key)]
+    if stateful:
+        warn(f"{', '.join(stateful)}: are of a trial, a testbed has no such key")
+    return testbed_toml(imported_testbed(configuration, _devices(warn)), path.name)
+
+
+def imported_testbed(
+    configuration: Configuration, devices: tuple[str | None, str | None]
+) -> Testbed:
+    testbed = testbed_of(configuration)
+    ports: dict[str, Port] = {
+        side: testbed.tester.port(side).model_copy(update={"device": device})
+        for (side, _), device in zip(SIDES, devices, strict=True)
+    }
+    return testbed.model_copy(update={"tester": testbed.tester.model_copy(update=ports)})
+
+
+def _devices(warn: Warn) -> tuple[str | None, str | None]:
+    try:
+        left, right = first_two_devices()
+    except DeviceError:
+        warn("no two ports are bound to a driver of DPDK here: `device` is to be filled in")
+        return None, None
+    return left, right

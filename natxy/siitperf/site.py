@@ -1,0 +1,137 @@
+"""Where the configuration is carried out: the testbed that NATXY_TESTBED names, or two NICs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from natxy.errors import ConfigurationError, DeviceError
+from natxy.model.addresses import IpVersion
+from natxy.model.source import Source
+from natxy.model.testbed import Port, Testbed, read_testbed
+from natxy.model.trial_spec import Side as SideName
+from natxy.siitperf.configuration import Configuration
+from natxy.siitperf.entries import Warn
+
+VARIABLE = "NATXY_TESTBED"
+DRIVERS = ("igb_uio", "uio_pci_generic", "vfio-pci")
+PCI_DRIVERS = Path("/sys/bus/pci/drivers")
+SIDES: tuple[tuple[SideName, str], ...] = (("left", "L"), ("right", "R"))
+ADDRESSES = {
+    "ipv4_real": "IPv4-{}-Real",
+    "ipv4_virtual": "IPv4-{}-Virt",
+    "ipv6_real": "IPv6-{}-Real",
+    "ipv6_virtual": "IPv6-{}-Virt",
+}
+NEXT_HOPS = ("next_hop_ipv4", "next_hop_ipv6", "next_hop_mac")
+LABS = ("namespace", "reference")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    testbed: Testbed
+    source: Source
+
+
+def at_nics(configured: Testbed, configuration: Configuration) -> Site:
+    devices = first_two_devices()
+    ports: dict[str, Port] = {
+        side: configured.tester.port(side).model_copy(update={"device": device})
+        for (side, _), device in zip(SIDES, devices, strict=True)
+    }
+    tester = configured.tester.model_copy(update=ports)
+    testbed = configured.model_copy(update={"tester": tester})
+    check_ports(testbed, configuration)
+    return Site(testbed=testbed, source=Source(name=configuration.entries.name))
+
+
+def at_testbed(configured: Testbed, configuration: Configuration, path: Path, warn: Warn) -> Site:
+    """Ports, next hops, cores and gateway are the file's; traffic is the configuration's."""
+    written, source = read_testbed(path)
+    is_lab = written.dut.get("kind") in LABS
+    update: dict[str, object] = {"warm_up": "neighbours"}
+    if "cores" not in written.tester.model_fields_set:
+        update["cores"] = configured.tester.cores
+    for side, letter in SIDES:
+        given = written.tester.port(side)
+        if is_lab and configured.tester.port(side).next_hop_mac:
+            warn(f"MAC-{letter}-DUT: is not used, the lab of {path} has its own gateway")
+        update[side] = given if is_lab else _port(given, configured.tester.port(side))
+    kept = ("avoid_zero_checksum", "hop_limit_drop")
+    traffic = configured.traffic.model_copy(
+        update={key: getattr(written.traffic, key) for key in kept}
+    )
+    testbed = Testbed(
+        tester=written.tester.model_copy(update=update), traffic=traffic, dut=written.dut
+    )
+    if not is_lab:
+        check_ports(testbed, configuration)
+    return Site(testbed=testbed, source=source)
+
+
+def _port(given: Port, configured: Port) -> Port:
+    """The configuration's addresses where it has some; the file's next hop where that has one."""
+    update = {key: getattr(configured, key) for key in ADDRESSES if getattr(configured, key)}
+    if not any(getattr(given, key) for key in NEXT_HOPS):
+        update["next_hop_mac"] = configured.next_hop_mac
+    return given.model_copy(update=update)
+
+
+def check_ports(testbed: Testbed, configuration: Configuration) -> None:
+    """Refuses, in siitperf's words, what the traffic needs and nobody gave."""
+    for side, member in _needed(testbed):
+        if getattr(testbed.tester.port(side), member) is None:
+            key = ADDRESSES[member].format(dict(SIDES)[side])
+            configuration.entries.refuse(
+                key, "is missing or unused, and the traffic asks for it; an address is right"
+            )
+    for side, letter in SIDES:
+        sends = testbed.traffic.direction in ("both", "forward" if side == "left" else "reverse")
+        if sends and not any(getattr(testbed.tester.port(side), key) for key in NEXT_HOPS):
+            configuration.entries.refuse(
+                f"MAC-{letter}-DUT",
+                "is missing, and frames leave there; such as 02:00:00:00:00:01 is right",
+            )
+
+
+def _needed(testbed: Testbed) -> Iterator[tuple[SideName, str]]:
+    left: IpVersion = testbed.traffic.left_ip_version
+    right: IpVersion = testbed.traffic.right_ip_version
+    yield "left", f"ipv{left}_real"
+    yield "right", f"ipv{right}_real"
+    if left != right:
+        yield "left", f"ipv{right}_virtual"
+        yield "right", f"ipv{left}_virtual"
+    if testbed.traffic.has_background:
+        yield "left", "ipv6_real"
+        yield "right", "ipv6_real"
+
+
+def first_two_devices(drivers: Path = PCI_DRIVERS) -> list[str]:
+    """DPDK numbers its ports by PCI address."""
+    found = sorted({path.name for driver in DRIVERS for path in (drivers / driver).glob("*:*:*.*")})
+    if len(found) < 2:
+        raise DeviceError(
+            f"{len(found)} network devices are bound to a DPDK driver ({', '.join(DRIVERS)}), 2 "
+            f"are right; or {VARIABLE}=FILE with a testbed's file, which `natxy init` writes"
+        )
+    return found[:2]
+
+
+def site_of(
+    configured: Testbed, configuration: Configuration, named: str | None, warn: Warn
+) -> Site:
+    if named is None:
+        return at_nics(configured, configuration)
+    if not named:
+        raise ConfigurationError(f"{VARIABLE}: is empty, a testbed's file is right")
+    return at_testbed(configured, configuration, Path(named), warn)
+
+
+def differing_addresses(configuration: Configuration, testbed: Testbed) -> Iterator[str]:
+    """Sentences on what a lab that is up has otherwise than the configuration says."""
+    for side, letter in SIDES:
+        port, said = testbed.tester.port(side), getattr(configuration, side)
+        for member, key in ADDRESSES.items():
+            asked, made = getattr(said, member), getattr(port, member)
+            if asked and made and asked != made:
+                yield f"{key.format(letter)}: {asked} is not used, the lab has {made}"

@@ -1,0 +1,90 @@
+"""A testbed as the text of a file, with a comment where a person may wonder."""
+
+from collections.abc import Iterable, Iterator
+
+from natxy.model.testbed import AddressField, Port, Testbed, TrafficSection
+from natxy.model.trial_spec import Series
+
+HEADING = """\
+# From {name}, a configuration of siitperf. What is not here has its default;
+# `natxy init` writes a testbed in which every key stands, with a comment.
+
+"""
+PORT_COMMENTS = {
+    "device": "PCI address, or a DPDK device",
+    "ipv4_virtual": "how the IPv4 side sees this one",
+    "ipv6_virtual": "how the IPv6 side sees this one",
+    "next_hop_mac": "the DUT's; without it, give next_hop_ipv4 or next_hop_ipv6",
+}
+TRAFFIC_COMMENTS = {
+    "left_ip_version": "of the foreground that leaves there",
+    "direction": "forward is left to right",
+    "left_networks": "destination networks behind that side",
+}
+UNKNOWN_DEVICE = '# device = "0000:01:00.0"          # PCI address, or a DPDK device'
+COMMENT_COLUMN = 35
+
+
+def testbed_toml(testbed: Testbed, name: str) -> str:
+    return HEADING.format(name=name) + "\n".join(_lines(testbed)) + "\n"
+
+
+def _lines(testbed: Testbed) -> Iterator[str]:
+    tester, traffic = testbed.tester, testbed.traffic
+    yield "[tester]"
+    yield _line("cores", list(tester.cores), "CPUs of the tester's workers, one worker each")
+    yield _line("warm_up", tester.warm_up, "siitperf sends nothing before its trial's frames")
+    for side, port in (("left", tester.left), ("right", tester.right)):
+        yield f"\n[tester.{side}]"
+        yield from _port(port)
+    yield "\n[traffic]"
+    yield from _traffic(traffic)
+    for direction, ports in (("forward", traffic.forward), ("reverse", traffic.reverse)):
+        yield f"\n[traffic.{direction}]                  # UDP ports"
+        yield _line("source_port", ports.source_port)
+        yield _line("destination_port", ports.destination_port)
+    yield from _field("left", traffic.left_field)
+    yield from _field("right", traffic.right_field)
+    yield "\n[dut]"
+    yield _line("kind", "none", "you look after the gateway yourself")
+
+
+def _port(port: Port) -> Iterator[str]:
+    if port.device is None:
+        yield UNKNOWN_DEVICE
+    yield from _given(port.model_dump(exclude_defaults=True).items(), PORT_COMMENTS)
+
+
+def _traffic(traffic: TrafficSection) -> Iterator[str]:
+    tables = {"forward", "reverse", "left_field", "right_field"}
+    written = traffic.model_dump(exclude=tables, exclude_none=True)
+    yield from _given(written.items(), TRAFFIC_COMMENTS)
+
+
+def _field(side: str, field: AddressField) -> Iterator[str]:
+    if field.mode != "fixed":
+        yield f"\n[traffic.{side}_field]               # 16 bits of that side's addresses"
+        yield from _given(field.model_dump().items(), {"ipv4_offset": "octets from the start"})
+
+
+def _given(items: Iterable[tuple[str, object]], comments: dict[str, str]) -> Iterator[str]:
+    for key, value in items:
+        yield _line(key, value, comments.get(key, ""))
+
+
+def _line(key: str, value: object, comment: str = "") -> str:
+    text = f"{key} = {_toml(value)}"
+    return f"{text:<{COMMENT_COLUMN}}# {comment}" if comment else text
+
+
+def _toml(value: object) -> str:
+    """Of what a testbed has: addresses and words need no escape."""
+    if isinstance(value, Series):
+        return f'{{mode = "{value.mode}", min = {value.min}, max = {value.max}}}'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_toml(element) for element in value) + "]"
+    return str(value)
