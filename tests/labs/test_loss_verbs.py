@@ -1,0 +1,147 @@
+"""Loss, bursts, recovery, reset and overload by their commands, through kernel router and tayga."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
+ROUTER = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n[dut]\nkind = 'namespace'\n"
+TAYGA = "[traffic]\navoid_zero_checksum = true\n[dut]\nkind = 'namespace'\ndriver = 'tayga'\n"
+SHORT = ("--drain", "0.1", "--settle", "0", "--seed", "5", "--json")
+BOTH = pytest.mark.parametrize("testbed", [ROUTER, TAYGA], ids=["router", "tayga"])
+DIRECTIONS = ("forward", "reverse")
+
+
+def run(verb: str, testbed: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    path = folder / "testbed.toml"
+    path.write_text(testbed)
+    output = ["--output", str(folder / "results")]
+    return subprocess.run(
+        [*NATXY, verb, str(path), *SHORT, *options, *output],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=120,
+    )
+
+
+def measured(verb: str, testbed: str, folder: Path, *options: str) -> dict[str, Any]:
+    done = run(verb, testbed, folder, *options)
+    assert done.returncode == 0, done.stderr
+    (entry,) = json.loads(done.stdout)
+    assert json.loads((folder / "results" / "results.json").read_text()) == [entry]
+    rows = list(csv.DictReader((folder / "results" / "results.csv").read_text().splitlines()))
+    assert len(rows) == len(entry["figures"])
+    assert entry["procedure"] == verb
+    found: dict[str, Any] = entry
+    return found
+
+
+def figures(entry: dict[str, Any], name: str, direction: str = "") -> dict[str, list[float]]:
+    """A value each repetition, by where it was taken."""
+    return {
+        figure["at"]: figure["values"]
+        for figure in entry["figures"]
+        if (figure["figure"], figure["direction"]) == (name, direction)
+    }
+
+
+@BOTH
+def test_frame_loss(testbed: str, tmp_path: Path) -> None:
+    """Rates that both gateways take: the series ends at the second."""
+    series = ("--max-rate", "3000", "--duration", "0.2")
+    entry = measured("frame-loss", testbed, tmp_path, *series)
+    for direction in DIRECTIONS:
+        found = figures(entry, "frame loss rate", direction)
+        assert next(iter(found)) == "100 % (3,000 fps)"
+        assert [values[0] for values in found.values()][-2:] == [0.0, 0.0]
+
+
+@BOTH
+def test_back_to_back(testbed: str, tmp_path: Path) -> None:
+    """Of what is known of their buffers the search is told too little: a bound is good enough."""
+    bursts = ("--burst-rate", "20000", "--throughput", "15000", "--duration", "0.05")
+    entry = measured("back-to-back", testbed, tmp_path, *bursts, "--repetitions", "2")
+    (longest,) = figures(entry, "back-to-back frames").values()
+    (implied_s,) = figures(entry, "implied buffer time").values()
+    (corrected_s,) = figures(entry, "corrected buffer time").values()
+    assert all(1 <= frames <= 1000 for frames in longest)
+    assert implied_s == pytest.approx([frames / 20_000 for frames in longest])
+    assert corrected_s == pytest.approx([value / 4 for value in implied_s])
+    assert any("2 repetitions, not 50" in said for said in entry["departures"])
+
+
+@BOTH
+def test_recovery(testbed: str, tmp_path: Path) -> None:
+    rates = ("--throughput", "5000", "--duration", "0.2", "--after", "0.2", "--repetitions", "1")
+    entry = measured("recovery", testbed, tmp_path, *rates)
+    assert entry["rate_fps"] == 5000
+    assert any("Overload at 5,500 fps, then 2,750 fps" in said for said in entry["remarks"])
+    for direction in DIRECTIONS:
+        ((recovered_s,),) = figures(entry, "system recovery time", direction).values()
+        assert 0 <= recovered_s <= 0.2
+
+
+@pytest.mark.parametrize(
+    ("testbed", "way", "shortest_s"),
+    [(ROUTER, "forwarding of IPv4 and IPv6", 0.0005), (TAYGA, "tayga killed and started", 0.001)],
+    ids=["router", "tayga"],
+)
+def test_reset(testbed: str, way: str, shortest_s: float, tmp_path: Path) -> None:
+    """Frames are lost for a time, and come again: what was reset is back within the trial."""
+    rate = ("--rate", "3000", "--duration", "0.4", "--reset-after", "0.1", "--repetitions", "1")
+    entry = measured("reset", testbed, tmp_path, *rate)
+    assert any(way in said for said in entry["remarks"])
+    for direction in DIRECTIONS:
+        ((by_loss_s,),) = figures(entry, "reset time, frame-loss method", direction).values()
+        ((by_time_s,),) = figures(entry, "reset time, timestamp method", direction).values()
+        assert shortest_s <= by_loss_s < 0.3
+        assert shortest_s <= by_time_s < 0.3
+    assert not any("up to the end of a trial" in said for said in entry["remarks"])
+
+
+@BOTH
+def test_overload(testbed: str, tmp_path: Path) -> None:
+    flows = ("--flows", "10,100", "--error", "20%", "--max-rate", "4000", "--repetitions", "1")
+    entry = measured("overload", testbed, tmp_path, *flows, "--duration", "0.1")
+    assert list(figures(entry, "throughput")) == ["1 flow", "10 flows", "100 flows"]
+    ((x1,), (x10,), (x100,)) = figures(entry, "throughput").values()
+    expected = [pytest.approx([(x1 - xn) / x1 * 100]) for xn in (x10, x100)]
+    assert list(figures(entry, "degradation").values()) == expected
+
+
+def test_overload_that_grows(tmp_path: Path) -> None:
+    """Four groups of flows, started one after the other in each trial."""
+    flows = ("--flows", "8", "--incremental", "--error", "50%", "--max-rate", "2000")
+    times = ("--duration", "0.05", "--drain", "0.05", "--repetitions", "1")
+    entry = measured("overload", ROUTER, tmp_path, *flows, *times)
+    assert entry["reference"] == "RFC 8219 section 10.2.2"
+    ((alone,), (together,)) = figures(entry, "throughput").values()
+    assert min(alone, together) > 0
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "sentence"),
+    [
+        ("frame-loss", (), "--max-rate: is missing"),
+        ("frame-loss", ("--rates", "many"), '--rates: "many" is no series'),
+        ("back-to-back", ("--throughput", "100"), "--burst-rate: is missing"),
+        ("reset", ("--rate", "100", "--reset-after", "99"), "--reset-after: 99 is out of range"),
+        ("overload", ("--flows", "0"), '--flows: "0" is no list'),
+    ],
+)
+def test_what_cannot_be_measured_is_one_sentence(
+    verb: str, options: tuple[str, ...], sentence: str, tmp_path: Path
+) -> None:
+    done = run(verb, ROUTER, tmp_path, "--duration", "0.1", *options)
+    assert done.returncode == 2
+    (complaint,) = [line for line in done.stderr.splitlines() if line.startswith("natxy: ")]
+    assert sentence in complaint
+    assert done.stdout == ""
