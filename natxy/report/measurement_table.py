@@ -21,10 +21,10 @@ def measurement_table(measurements: Sequence[Measurement]) -> Table:
     extremes = all(summary(figure.values).percentiles_are_extremes for figure in figures)
     ends = ("P1 = min", "P99 = max") if extremes else ("P1", "P99")
     for name in ("frame size", "foreground", "rate, fps", "figure"):
-        right = name == "rate, fps"
-        table.add_column(name, justify="right" if right else "left", no_wrap=True)
+        right, breaks = name == "rate, fps", name == "figure"
+        table.add_column(name, justify="right" if right else "left", no_wrap=not breaks)
     for name in ("median", *ends, "mean", "std. dev.", "n"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)  # a number is never cut off
     for measurement in measurements:
         for cells, primary in _rows(measurement):
             table.add_row(*cells, style="bold" if primary else "")

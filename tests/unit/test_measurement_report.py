@@ -91,3 +91,14 @@ def test_json_keeps_every_value(tmp_path: Path) -> None:
     assert entry["figures"][0]["median"] == 2000.0
     assert entry["rate_fps"] == 10_000
     assert entry["invalid_trials"] == 1
+
+
+def test_no_number_is_cut_off_where_there_is_no_terminal() -> None:
+    """A long place breaks its line instead."""
+    at = "100 % (1,234,567 fps)"
+    long = Figure(name="frame loss rate", unit="%", at=at, direction="forward", values=(12.34,))
+    console = Console(file=io.StringIO(), width=120)
+    console.print(measurement_table([measurement(figures=(long,))]))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert text.count("12.34 %") == 4
+    assert "…" not in text
