@@ -129,6 +129,7 @@ def _check(arguments: Arguments, configuration: Configuration) -> None:
             f"IPv6 frame size: {arguments.frame_size_bytes} is for IPv4 traffic alone, "
             f"84 to {LARGEST_IPV6_BYTES} is right"
         )
+    _check_background(arguments, configuration)
     after_s = arguments.last.get("tags_after_s", 0)
     if "tags_after_s" in arguments.last and after_s >= arguments.duration_s:
         raise ConfigurationError(
@@ -137,6 +138,19 @@ def _check(arguments: Arguments, configuration: Configuration) -> None:
         )
     if arguments.preliminary is not None:
         _check_preliminary(arguments, arguments.preliminary, configuration)
+
+
+def _check_background(arguments: Arguments, configuration: Configuration) -> None:
+    """It is IPv6, whatever the foreground is."""
+    if arguments.m >= arguments.n:
+        return
+    for letter, side in (("L", configuration.left), ("R", configuration.right)):
+        if side.varying and side.ipv6_offset is None:
+            configuration.entries.refuse(
+                f"IPv6-{letter}-offset",
+                f"is missing, and IP-{letter}-var is not 0 with background traffic; 6 to 14 is "
+                "right",
+            )
 
 
 def _check_preliminary(

@@ -149,11 +149,23 @@ def _check_varying(configuration: Configuration) -> None:
                 f"IP-{letter}-var",
                 f"addresses vary, but {several} is more than 1; 0, or 1 network, is right",
             )
+        _check_offsets(configuration, letter)
         for key in (f"IP-{letter}-min", f"IP-{letter}-max"):
             if entries.value(key) is None:
                 entries.refuse(
                     key, f"is missing, and IP-{letter}-var is not 0; 0 to 65535 is right"
                 )
+
+
+def _check_offsets(configuration: Configuration, letter: str) -> None:
+    """A side's address is seen in the IP version of either side."""
+    for version in {configuration.left.ip_version, configuration.right.ip_version}:
+        key = f"IPv{version}-{letter}-offset"
+        if configuration.entries.value(key) is None:
+            right = "1 or 2" if version == 4 else "6 to 14"
+            configuration.entries.refuse(
+                key, f"is missing, and IP-{letter}-var is not 0; {right} is right"
+            )
 
 
 def _check_enumeration(configuration: Configuration) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.dut.choice import dut_of
-from natxy.errors import ConfigurationError, NatxyError
+from natxy.errors import ConfigurationError, MeasurementError, NatxyError
 from natxy.model.event import Hello
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Recording, Tags
@@ -20,11 +20,12 @@ from natxy.procedure.trial import Outcome, TrialPlan, run_trial, steady
 from natxy.siitperf.arguments import LAST, Arguments, read_arguments
 from natxy.siitperf.configuration import FILE, Configuration, read_configuration
 from natxy.siitperf.entries import Warn
-from natxy.siitperf.site import SIDES, VARIABLE, Site, differing_addresses, site_of
+from natxy.siitperf.lab_addresses import with_own_addresses
+from natxy.siitperf.site import SIDES, VARIABLE, Site, is_lab, site_of
 from natxy.siitperf.testbed import testbed_of
 
 Say = Callable[[str], None]
-INPUT_STATUS, FAILED_STATUS, INVALID_STATUS = 2, 1, 1
+INVALID_STATUS = 1
 NS_PER_MS = 10**6
 SIDE_NAMES = {"forward": "Forward", "reverse": "Reverse"}
 
@@ -39,20 +40,12 @@ class Asked:
 def run_siitperf(words: list[str], say: Say, warn: Warn) -> int:
     """The exit status; everything is said, nothing is raised but an interrupt."""
     try:
-        asked = _read(words, warn)
-    except ConfigurationError as error:
-        # DeviceError is no wrong input, but there is nothing to measure with.
+        return _measure(_read(words, warn), say, warn)
+    except NatxyError as error:
+        # DeviceError and EngineNotFound are no wrong input: there is nothing to measure with.
         kind = "Input Error" if type(error) is ConfigurationError else "Error"
         say(f"{kind}: {error}")
-        return INPUT_STATUS
-    if asked.arguments.preliminary is not None:
-        say("Error: Stateful: stateful tests are not there yet, 0 is right")
-        return FAILED_STATUS
-    try:
-        return _measure(asked, say, warn)
-    except NatxyError as error:
-        say(f"Error: {error}")
-        return FAILED_STATUS
+        return error.exit_status
 
 
 def _read(words: list[str], warn: Warn) -> Asked:
@@ -61,6 +54,8 @@ def _read(words: list[str], warn: Warn) -> Asked:
         raise ConfigurationError(f'siitperf: "{command}" is no test, tp, lat or pdv is right')
     configuration = read_configuration(FILE, warn)
     arguments = read_arguments(command, words[1:], configuration)
+    if arguments.preliminary is not None:
+        raise MeasurementError("Stateful: stateful tests are not there yet, 0 is right")
     configured = testbed_of(configuration)
     traffic = arguments.traffic(configured.traffic)
     configured = configured.model_copy(update={"traffic": traffic})
@@ -76,16 +71,21 @@ def _measure(asked: Asked, say: Say, warn: Warn) -> int:
         drain_s=arguments.timeout_s,
         frame_timeout_s=Fraction(arguments.frame_timeout_ms, 1000),
     )
+    timing.check_rate("frame rate", arguments.rate_fps)
     load = steady(arguments.rate_fps, timing.duration_s, _recording(arguments))
     with set_up(site.testbed, site.source, dut_of(site.testbed, site.source)) as setup:
-        for sentence in differing_addresses(asked.configuration, setup.traffic.testbed):
-            warn(sentence)
-        _warn_of_macs(asked.configuration, setup.tester.hello, warn)
+        tester = setup.tester
+        if is_lab(site.testbed):
+            own = with_own_addresses(setup.traffic.testbed, asked.configuration, warn)
+            tester = tester.with_testbed(own)
+        else:
+            _warn_of_macs(asked.configuration, tester.hello, warn)
         seed = new_seed()
-        plan = TrialPlan(traffic=setup.traffic, timing=timing)
+        say(f"Info: natxy, engine {tester.hello.engine_version}, seed {seed}")
+        plan = TrialPlan(traffic=tester.traffic, timing=timing)
         spec = plan.spec(load=load, seed=seed, nonce=nonce(seed, 0))
         setup.dut.reset()
-        outcome = run_trial(spec, setup.tester, setup.dut, Observer())
+        outcome = run_trial(spec, tester, setup.dut, Observer())
     return _tell(arguments, outcome, say)
 
 

@@ -1,5 +1,6 @@
 """Where the configuration is carried out: the testbed that NATXY_TESTBED names, or two NICs."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,12 @@ from natxy.model.testbed import Port, Testbed, read_testbed
 from natxy.model.trial_spec import Side as SideName
 from natxy.siitperf.configuration import Configuration
 from natxy.siitperf.entries import Warn
+from natxy.siitperf.testbed import cpu_keys
 
 VARIABLE = "NATXY_TESTBED"
 DRIVERS = ("igb_uio", "uio_pci_generic", "vfio-pci")
 PCI_DRIVERS = Path("/sys/bus/pci/drivers")
+NETWORK_CLASS = "0x02"
 SIDES: tuple[tuple[SideName, str], ...] = (("left", "L"), ("right", "R"))
 ADDRESSES = {
     "ipv4_real": "IPv4-{}-Real",
@@ -40,22 +43,21 @@ def at_nics(configured: Testbed, configuration: Configuration) -> Site:
     }
     tester = configured.tester.model_copy(update=ports)
     testbed = configured.model_copy(update={"tester": tester})
+    check_cores(configuration)
     check_ports(testbed, configuration)
     return Site(testbed=testbed, source=Source(name=configuration.entries.name))
 
 
 def at_testbed(configured: Testbed, configuration: Configuration, path: Path, warn: Warn) -> Site:
-    """Ports, next hops, cores and gateway are the file's; traffic is the configuration's."""
+    """Ports, next hops, warm-up and gateway are the file's; traffic is the configuration's."""
     written, source = read_testbed(path)
-    is_lab = written.dut.get("kind") in LABS
-    update: dict[str, object] = {"warm_up": "neighbours"}
-    if "cores" not in written.tester.model_fields_set:
-        update["cores"] = configured.tester.cores
+    in_lab = is_lab(written)
+    update: dict[str, object] = {"cores": _cores(configured, configuration, written, warn)}
     for side, letter in SIDES:
         given = written.tester.port(side)
-        if is_lab and configured.tester.port(side).next_hop_mac:
+        if in_lab and configured.tester.port(side).next_hop_mac:
             warn(f"MAC-{letter}-DUT: is not used, the lab of {path} has its own gateway")
-        update[side] = given if is_lab else _port(given, configured.tester.port(side))
+        update[side] = given if in_lab else _port(given, configured.tester.port(side))
     kept = ("avoid_zero_checksum", "hop_limit_drop")
     traffic = configured.traffic.model_copy(
         update={key: getattr(written.traffic, key) for key in kept}
@@ -63,9 +65,27 @@ def at_testbed(configured: Testbed, configuration: Configuration, path: Path, wa
     testbed = Testbed(
         tester=written.tester.model_copy(update=update), traffic=traffic, dut=written.dut
     )
-    if not is_lab:
+    if not in_lab:
         check_ports(testbed, configuration)
     return Site(testbed=testbed, source=source)
+
+
+def is_lab(testbed: Testbed) -> bool:
+    """It makes the tester's ports, with addresses and next hops."""
+    return testbed.dut.get("kind") in LABS
+
+
+def _cores(
+    configured: Testbed, configuration: Configuration, written: Testbed, warn: Warn
+) -> tuple[int, ...]:
+    """Those of the file go before, as its lab may need the others."""
+    asked = configured.tester.cores
+    if "cores" not in written.tester.model_fields_set and set(asked) <= os.sched_getaffinity(0):
+        return asked
+    if asked != written.tester.cores:
+        keys = ", ".join(cpu_keys(configuration))
+        warn(f"{keys}: are not used, the testbed's cores are {list(written.tester.cores)}")
+    return written.tester.cores
 
 
 def _port(given: Port, configured: Port) -> Port:
@@ -74,6 +94,13 @@ def _port(given: Port, configured: Port) -> Port:
     if not any(getattr(given, key) for key in NEXT_HOPS):
         update["next_hop_mac"] = configured.next_hop_mac
     return given.model_copy(update=update)
+
+
+def check_cores(configuration: Configuration) -> None:
+    for key, cpu in cpu_keys(configuration).items():
+        if cpu not in os.sched_getaffinity(0):
+            there = ", ".join(map(str, sorted(os.sched_getaffinity(0))))
+            configuration.entries.refuse(key, f"there is no CPU {cpu} here, {there} is right")
 
 
 def check_ports(testbed: Testbed, configuration: Configuration) -> None:
@@ -96,9 +123,10 @@ def check_ports(testbed: Testbed, configuration: Configuration) -> None:
 def _needed(testbed: Testbed) -> Iterator[tuple[SideName, str]]:
     left: IpVersion = testbed.traffic.left_ip_version
     right: IpVersion = testbed.traffic.right_ip_version
-    yield "left", f"ipv{left}_real"
-    yield "right", f"ipv{right}_real"
-    if left != right:
+    if testbed.traffic.m:
+        yield "left", f"ipv{left}_real"
+        yield "right", f"ipv{right}_real"
+    if testbed.traffic.m and left != right:
         yield "left", f"ipv{right}_virtual"
         yield "right", f"ipv{left}_virtual"
     if testbed.traffic.has_background:
@@ -108,13 +136,21 @@ def _needed(testbed: Testbed) -> Iterator[tuple[SideName, str]]:
 
 def first_two_devices(drivers: Path = PCI_DRIVERS) -> list[str]:
     """DPDK numbers its ports by PCI address."""
-    found = sorted({path.name for driver in DRIVERS for path in (drivers / driver).glob("*:*:*.*")})
+    bound = (path for driver in DRIVERS for path in (drivers / driver).glob("*:*:*.*"))
+    found = sorted({path.name for path in bound if _is_network_port(path)})
     if len(found) < 2:
         raise DeviceError(
             f"{len(found)} network devices are bound to a DPDK driver ({', '.join(DRIVERS)}), 2 "
             f"are right; or {VARIABLE}=FILE with a testbed's file, which `natxy init` writes"
         )
     return found[:2]
+
+
+def _is_network_port(device: Path) -> bool:
+    try:
+        return (device / "class").read_text().startswith(NETWORK_CLASS)
+    except OSError:
+        return False
 
 
 def site_of(
@@ -125,13 +161,3 @@ def site_of(
     if not named:
         raise ConfigurationError(f"{VARIABLE}: is empty, a testbed's file is right")
     return at_testbed(configured, configuration, Path(named), warn)
-
-
-def differing_addresses(configuration: Configuration, testbed: Testbed) -> Iterator[str]:
-    """Sentences on what a lab that is up has otherwise than the configuration says."""
-    for side, letter in SIDES:
-        port, said = testbed.tester.port(side), getattr(configuration, side)
-        for member, key in ADDRESSES.items():
-            asked, made = getattr(said, member), getattr(port, member)
-            if asked and made and asked != made:
-                yield f"{key.format(letter)}: {asked} is not used, the lab has {made}"

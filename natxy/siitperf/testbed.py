@@ -27,7 +27,7 @@ def testbed_of(configuration: Configuration) -> Testbed:
     """Its ports have no device: the first two that there are, or those of a testbed's file."""
     return Testbed(
         tester=TesterSection(
-            cores=cores_of(configuration) or (0,),
+            cores=cores_of(configuration),
             warm_up="neighbours",  # siitperf sends nothing before the frames of its trial
             left=port_of(configuration.left),
             right=port_of(configuration.right),
@@ -38,11 +38,19 @@ def testbed_of(configuration: Configuration) -> Testbed:
 
 
 def cores_of(configuration: Configuration) -> tuple[int, ...]:
-    """Of the active directions, each once, in the order of siitperf's documentation."""
-    left, right = configuration.left, configuration.right
-    forward = (left.send_cpu, right.receive_cpu) if configuration.has_forward else ()
-    reverse = (right.send_cpu, left.receive_cpu) if configuration.has_reverse else ()
-    return tuple(dict.fromkeys(cpu for cpu in (*forward, *reverse) if cpu is not None))
+    """Each once: a core that several keys name does the work of each."""
+    return tuple(dict.fromkeys(cpu_keys(configuration).values()))
+
+
+def cpu_keys(configuration: Configuration) -> dict[str, int]:
+    """Of the active directions, in the engine's order: the senders, then the receivers."""
+    active = {
+        "CPU-L-Send": configuration.has_forward,
+        "CPU-R-Send": configuration.has_reverse,
+        "CPU-R-Recv": configuration.has_forward,
+        "CPU-L-Recv": configuration.has_reverse,
+    }
+    return {key: configuration.entries.value(key) for key, wanted in active.items() if wanted}
 
 
 def port_of(side: Side) -> Port:
