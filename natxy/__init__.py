@@ -25,6 +25,7 @@ EXPORTS = {
     "natxy.model.throughput_result": ("ThroughputResult",),
     "natxy.procedure.back_to_back": ("BackToBackPlan", "back_to_back"),
     "natxy.procedure.frame_loss": ("FrameLossPlan", "frame_loss"),
+    "natxy.procedure.mlr_throughput": ("MlrThroughputPlan", "mlr_throughput"),
     "natxy.procedure.ipdv": ("IpdvPlan", "ipdv"),
     "natxy.procedure.latency": ("LatencyPlan", "latency"),
     "natxy.procedure.observer": ("Observer",),

@@ -1,10 +1,10 @@
 """Throughput: the highest rate at which all that was sent is received (RFC 2544 section 26.1)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from natxy.dut.base import Dut
-from natxy.errors import TesterLimit
+from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Figure
 from natxy.model.throughput_result import Repetition, ThroughputResult
 from natxy.model.trial_record import TrialRecord
@@ -16,7 +16,7 @@ from natxy.procedure.profile import departures
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester, name_of
 from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Trials
+from natxy.procedure.trial import Load, Trials, steady
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 
 FIRST_GUESS_FPS = 1000  # where nobody knows a maximum
@@ -33,13 +33,36 @@ class ThroughputPlan:
     max_rate_fps: int | None = None  # None: the media's
     error: SearchError = DEFAULT_ERROR
     invalid_repeats: int = 3
+    early_end: bool = False  # a trial ends, and is a FAIL, at its first certain loss
     dut_name: str | None = None  # None: what the DUT calls itself
 
     def __post_init__(self) -> None:
+        if self.early_end and not (self.timing.frame_timeout_s or self.timing.drain_s):
+            raise ConfigurationError(
+                "--early-end: needs a time after which a frame is lost: a --frame-timeout or a "
+                "--drain of more than 0 is right"
+            )
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         if self.max_rate_fps is not None:
             self.timing.check_rate("--max-rate", self.max_rate_fps)
+
+    def load(self, rate_fps: int) -> Load:
+        """A frame is lost after the frame timeout, where there is none after the drain."""
+        load = steady(rate_fps, self.timing.duration_s)
+        lost_after_s = self.timing.frame_timeout_s or self.timing.drain_s
+        return replace(load, early_end_s=lost_after_s) if self.early_end else load
+
+    @property
+    def departures(self) -> tuple[str, ...]:
+        """What is named beside the figure: by RFC 2544 all trials run to their end."""
+        said = list(departures(self.timing))
+        if self.timing.frame_timeout_s:
+            timeout_ms = float(self.timing.frame_timeout_s * 1000)
+            said.append(f"a frame timeout of {timeout_ms:g} ms, beyond which a frame is lost")
+        if self.early_end:
+            said.append("trials that end at their first certain loss (section 24)")
+        return tuple(said)
 
 
 def throughput(
@@ -55,7 +78,7 @@ def throughput(
     for number in range(1, plan.repetitions + 1):
         observer.repetition_started(number, plan.repetitions)
         search = _search(plan, maximum, repetitions)
-        repetitions.append(_repetition(search, trials, number, maximum))
+        repetitions.append(_repetition(plan, search, trials, number, maximum))
         observer.repetition_ended((_figure(repetitions[-1]),))
     return _result(plan, trials, maximum, repetitions)
 
@@ -80,12 +103,14 @@ def _search(plan: ThroughputPlan, maximum: Maximum, done: Sequence[Repetition]) 
     )
 
 
-def _repetition(search: Bisection, trials: Trials, number: int, maximum: Maximum) -> Repetition:
+def _repetition(
+    plan: ThroughputPlan, search: Bisection, trials: Trials, number: int, maximum: Maximum
+) -> Repetition:
     seed = repetition_seed(trials.campaign_seed, number)
     done: list[TrialRecord] = []
     while (rate_fps := search.next()) is not None:
         trials.observer.trial_started(rate_fps, search.bracket)
-        trial = trials.run(load=rate_fps, repetition=number, seed=seed)
+        trial = trials.run(load=plan.load(rate_fps), repetition=number, seed=seed)
         search.tell(rate_fps, trial.verdict)
         done.append(trial)
         _check_hope(search, trial, HOPELESS_FPS)
@@ -140,6 +165,6 @@ def _result(
         maximum_fps=maximum.rate_fps,
         maximum_origin=maximum.origin,
         seed=plan.seed,
-        departures=departures(plan.timing),
+        departures=plan.departures,
         repetitions=tuple(repetitions),
     )

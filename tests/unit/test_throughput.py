@@ -2,6 +2,7 @@
 
 import json
 import resource
+from dataclasses import replace
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
@@ -18,16 +19,19 @@ from natxy.errors import ConfigurationError, StorageError, TesterLimit
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import QUICK, RFC, departures
 from natxy.procedure.seeds import nonce, repetition_seed
-from natxy.procedure.setup import set_up, with_ports
+from natxy.procedure.setup import ReadyTester, set_up, with_ports
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.procedure.timing import Timing
 from natxy.report.results_json import result_entry, write_results
 from natxy.report.throughput_table import notes, throughput_table
 from natxy.search.bisection import SearchError
+from natxy.tester.tester import OnProgress
 
 
 class Measure(Protocol):
@@ -285,3 +289,32 @@ def test_the_journals_first_line_says_what_produced_it(
     assert header["dut"] == {"kind": "none"}
     assert header["testbed"]["tester"]["left"]["ipv6_real"] == "2001:2::2"
     json.dumps(header)
+
+
+def test_an_early_end_is_by_the_frame_timeout_or_the_drain_and_is_named() -> None:
+    timing = Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5))
+    limited = replace(timing, frame_timeout_s=Fraction(1, 100))
+    assert plan(timing=timing).load(1000).early_end_s == 0
+    assert plan(timing=timing, early_end=True).load(1000).early_end_s == 2
+    assert plan(timing=limited, early_end=True).load(1000).early_end_s == Fraction(1, 100)
+    assert plan(timing=timing).departures == ()
+    assert "first certain loss" in plan(timing=timing, early_end=True).departures[0]
+    assert "a frame timeout of 10 ms" in plan(timing=limited).departures[0]
+    with pytest.raises(ConfigurationError, match="--early-end"):
+        plan(early_end=True)
+
+
+def test_the_engine_is_told_to_end_early(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    run = ReadyTester.run
+
+    def watched(self: ReadyTester, spec: TrialSpec, progressed: OnProgress) -> TrialResult:
+        asked.append(spec.early_end_ns)
+        return run(self, spec, progressed)
+
+    monkeypatch.setattr(ReadyTester, "run", watched)
+    timing = replace(FAST, frame_timeout_s=Fraction(1, 100))
+    result = measure(plan(timing=timing, early_end=True, repetitions=1))
+    assert set(asked) == {10_000_000}
+    assert any("first certain loss" in note for note in notes([result]))
+    assert any("frame timeout of 10 ms" in note for note in notes([result]))

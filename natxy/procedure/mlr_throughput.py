@@ -1,0 +1,171 @@
+"""Throughput by MLRsearch: non-drop and partial drop rates in one search (RFC 9971)."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from natxy.dut.base import Dut
+from natxy.errors import ConfigurationError, TesterLimit
+from natxy.model.measurement import Figure, Measurement
+from natxy.model.verdict import Limit
+from natxy.procedure.at_rate import conditions
+from natxy.procedure.maximum import maximum_of
+from natxy.procedure.observer import Observer
+from natxy.procedure.profile import departures
+from natxy.procedure.seeds import MAX_SEED, repetition_seed
+from natxy.procedure.setup import ReadyTester
+from natxy.procedure.timing import Timing, check
+from natxy.procedure.trial import Trials, steady
+from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
+from natxy.search.mlr_goal import MlrGoal
+
+
+@dataclass(frozen=True, kw_only=True)
+class MlrThroughputPlan:
+    """The goals say how long trials are; of the timing, the drain, rest and timeout count."""
+
+    timing: Timing
+    goals: tuple[MlrGoal, ...]
+    seed: int
+    repetitions: int = 1
+    min_rate_fps: int = 100  # nothing below is looked at
+    max_rate_fps: int | None = None  # None: the media's
+    invalid_repeats: int = 3
+    dut_name: str | None = None
+
+    def __post_init__(self) -> None:
+        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
+        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+        longest_s = max((goal.final_duration_s for goal in self.goals), default=Fraction(0))
+        if longest_s != self.timing.duration_s:
+            raise ConfigurationError(
+                f"--duration: {float(self.timing.duration_s):g} s is not how long the goals' "
+                f"longest trials are, {float(longest_s):g} s is right"
+            )
+        if len({goal.name for goal in self.goals}) < len(self.goals):
+            raise ConfigurationError("goals: two have one name, different ones are right")
+        if self.max_rate_fps is not None:
+            self.timing.check_rate("--max-rate", self.max_rate_fps)
+
+
+def mlr_throughput(
+    plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """A figure a goal, in frames a second per direction: a rate that was tested and passed."""
+    trials = Trials(
+        tester=tester,
+        dut=dut,
+        timing=plan.timing,
+        campaign_seed=plan.seed,
+        observer=observer or Observer(),
+    )
+    maximum_fps = _maximum(plan, tester)
+    outcomes: list[MlrOutcome] = []
+    for number in range(1, plan.repetitions + 1):
+        trials.observer.repetition_started(number, plan.repetitions)
+        outcomes.append(_search(plan, trials, number, maximum_fps))
+        trials.observer.repetition_ended(_figures(plan.goals, outcomes[-1:]))
+    return Measurement(
+        procedure="mlr-throughput",
+        title="Throughput by MLRsearch",
+        reference="RFC 9971",
+        conditions=conditions(
+            tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
+        ),
+        departures=departures(plan.timing),
+        remarks=_remarks(plan, outcomes),
+        figures=_figures(plan.goals, outcomes),
+        counts=trials.counts,
+    )
+
+
+def _maximum(plan: MlrThroughputPlan, tester: ReadyTester) -> int:
+    known_fps = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps).rate_fps
+    if known_fps is None:
+        raise ConfigurationError(
+            "--max-rate: is missing: the ports' media have no rate with which MLRsearch could "
+            "begin; frames a second are right"
+        )
+    if known_fps <= plan.min_rate_fps:
+        raise ConfigurationError(
+            f"--max-rate: {known_fps} is out of range, more than {plan.min_rate_fps} is right"
+        )
+    return min(known_fps, plan.timing.highest_rate_fps)
+
+
+def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: int) -> MlrOutcome:
+    seed = repetition_seed(plan.seed, number)
+
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        trials.observer.trial_started(rate_fps, (plan.min_rate_fps, maximum_fps))
+        trial = trials.run(load=steady(rate_fps, duration_s), repetition=number, seed=seed)
+        counted = [counts for stream in trial.result.streams for _, counts in stream.counters()]
+        sent = sum(counts.sent for counts in counted)
+        received = sum(counts.received for counts in counted)
+        return MeasuredTrial(sent=sent, lost=sent - received, verdict=trial.verdict)
+
+    outcome = MlrSearch(
+        goals=plan.goals,
+        minimum_fps=plan.min_rate_fps,
+        maximum_fps=maximum_fps,
+        invalid_repeats=plan.invalid_repeats,
+    ).run(measure)
+    _check_hope(outcome, plan)
+    return outcome
+
+
+def _check_hope(outcome: MlrOutcome, plan: MlrThroughputPlan) -> None:
+    for found in outcome.goals:
+        if found.rate_fps is None and found.limit is Limit.TESTER:
+            raise TesterLimit(
+                f"no rate passed, and trials from {plan.min_rate_fps} frames a second up are "
+                "invalid; `natxy doctor` says what spoils measurements here"
+            )
+
+
+def _figures(goals: tuple[MlrGoal, ...], outcomes: list[MlrOutcome]) -> tuple[Figure, ...]:
+    figures: list[Figure] = []
+    for place, goal in enumerate(goals):
+        found = [outcome.goals[place] for outcome in outcomes]
+        figures.append(
+            Figure(
+                name=goal.name,
+                unit="fps",
+                values=tuple(float(one.rate_fps or 0) for one in found),
+                lower_bound=tuple(_open_ended(one) for one in found),
+            )
+        )
+        uppers = [one.upper_fps for one in found if one.upper_fps is not None]
+        if len(uppers) == len(found):
+            figures.append(_beside(f"{goal.name}, upper bound", [float(fps) for fps in uppers]))
+        if goal.tolerance.fraction:
+            forwarded = [one.conditional_fps or 0.0 for one in found]
+            figures.append(_beside(f"{goal.name}, conditional throughput", forwarded))
+    return tuple(figures)
+
+
+def _beside(name: str, values: list[float]) -> Figure:
+    return Figure(name=name, unit="fps", values=tuple(values), primary=False)
+
+
+def _open_ended(found: GoalOutcome) -> bool:
+    """RFC 9971's irregular result: without an upper bound, a rate is only a lower bound."""
+    return found.upper_fps is None
+
+
+def _remarks(plan: MlrThroughputPlan, outcomes: list[MlrOutcome]) -> tuple[str, ...]:
+    said = [
+        f"{goal.name}: {goal.tolerance} in trials of {float(goal.final_duration_s):g} s, bounds "
+        f"within {float(goal.width * 100):g} %."
+        for goal in plan.goals
+    ]
+    found = [one for outcome in outcomes for one in outcome.goals]
+    if any(one.limit is Limit.TESTER for one in found):
+        said.append("Above a lower bound trials were invalid: it is the tester's limit.")
+    if any(one.limit is Limit.MAXIMUM for one in found):
+        said.append("The highest rate that was to be tried passed: it is a lower bound.")
+    if any(one.rate_fps is None for one in found):
+        said.append(f"0 means that no rate from {plan.min_rate_fps} frames a second up passed.")
+    if plan.timing.frame_timeout_s:
+        timeout_ms = float(plan.timing.frame_timeout_s * 1000)
+        said.append(f"A frame that took longer than {timeout_ms:g} ms counts as lost.")
+    return tuple(said)

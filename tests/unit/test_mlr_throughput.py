@@ -1,0 +1,88 @@
+"""MLRsearch as a procedure, against an engine that is a script."""
+
+from fractions import Fraction
+
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError, TesterLimit
+from natxy.model.measurement import Measurement
+from natxy.model.traffic import TrafficPlan
+from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
+from natxy.procedure.setup import set_up
+from natxy.procedure.timing import Timing
+from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
+
+LASTS_S = Fraction(1, 20)
+NDR = rfc2544_goal(final_duration_s=LASTS_S)
+PDR = pdr_goal(LossTolerance(fraction=Fraction(1, 100)), final_duration_s=LASTS_S)
+
+
+def plan(**changes: object) -> MlrThroughputPlan:
+    timing = Timing(duration_s=LASTS_S, drain_s=Fraction(0))
+    values: dict[str, object] = {
+        "timing": timing,
+        "goals": (NDR, PDR),
+        "seed": 7,
+        "max_rate_fps": 200_000,
+    }
+    return MlrThroughputPlan(**(values | changes))  # type: ignore[arg-type]
+
+
+def measured(asked: MlrThroughputPlan, nat64: TrafficPlan) -> Measurement:
+    with set_up(nat64.testbed, nat64.source, NoDut()) as setup:
+        return mlr_throughput(asked, setup.tester, setup.dut)
+
+
+@pytest.fixture
+def capacity(engine: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setenv("FAKE_CAPACITY_FPS", "50000")
+    monkeypatch.setenv("FAKE_LINK_MBPS", "0")
+    monkeypatch.setenv("FAKE_LIMIT_FPS", str(10**9))
+    return 50_000
+
+
+def test_both_rates_are_found_in_one_search(capacity: int, nat64: TrafficPlan) -> None:
+    result = measured(plan(repetitions=2), nat64)
+    ndr = result.figure("NDR")
+    assert ndr.values == pytest.approx([capacity, capacity], rel=0.0015)
+    assert max(ndr.values) <= capacity
+    assert ndr.lower_bound == (False, False)
+    assert min(result.figure("NDR, upper bound").values) > capacity
+    assert any("1 % loss" in remark for remark in result.remarks)
+
+
+def test_a_weak_testers_rate_is_a_lower_bound(
+    capacity: int, nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_LIMIT_FPS", "20000")
+    result = measured(plan(goals=(NDR,)), nat64)
+    ndr = result.figure("NDR")
+    assert ndr.lower_bound == (True,)
+    assert 0 < ndr.values[0] <= 20_000
+    assert result.counts.invalid_trials >= 4
+    assert any("tester's limit" in remark for remark in result.remarks)
+
+
+def test_a_tester_that_can_do_nothing_is_named(
+    capacity: int, nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_LIMIT_FPS", "1")
+    with pytest.raises(TesterLimit, match="no rate passed"):
+        measured(plan(goals=(NDR,)), nat64)
+
+
+def test_the_highest_rate_that_passes_is_a_lower_bound(capacity: int, nat64: TrafficPlan) -> None:
+    result = measured(plan(goals=(NDR,), max_rate_fps=10_000), nat64)
+    assert result.figure("NDR").values == (10_000.0,)
+    assert result.figure("NDR").lower_bound == (True,)
+
+
+def test_what_cannot_be_searched_is_refused(capacity: int, nat64: TrafficPlan) -> None:
+    with pytest.raises(ConfigurationError, match="--max-rate: is missing"):
+        measured(plan(max_rate_fps=None), nat64)
+    with pytest.raises(ConfigurationError, match="--duration"):
+        plan(goals=(rfc2544_goal(),))
+    with pytest.raises(ConfigurationError, match="one name"):
+        plan(goals=(NDR, NDR))
