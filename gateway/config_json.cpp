@@ -13,6 +13,7 @@ using nlohmann::json;
 constexpr JsonObject::Range kRate{1, 1'000'000'000};
 constexpr JsonObject::Range kFrames{1, 1'000'000'000};
 constexpr JsonObject::Range kDuration_ns{0, 3'600'000'000'000};
+constexpr JsonObject::Range kRealtime_ns{0, 5'000'000'000};  // longer, and the kernel throttles it
 constexpr JsonObject::Range kAny{0, UINT64_MAX};
 
 std::string indexed(const std::string& path, std::size_t i) {
@@ -324,11 +325,14 @@ Request parse_request(std::string_view line) {
     request = ConfigureRequest{read_config(object.require("config"), "config")};
   if (name == "clear") request = ClearRequest{};
   if (name == "record") request = RecordRequest{};
+  if (name == "realtime") {
+    request = RealtimeRequest{.for_ns = object.number("for_ns", kRealtime_ns)};
+  }
   if (name == "mute") request = MuteRequest{.for_ns = object.number("for_ns", kDuration_ns)};
   if (name == "quit") request = QuitRequest{};
   if (!request) {
     throw ConfigError("request: \"" + name +
-                      "\" is no request; configure, clear, mute, record and quit are");
+                      "\" is no request; configure, clear, mute, realtime, record and quit are");
   }
   object.refuse_the_rest();
   return *request;

@@ -73,6 +73,10 @@ std::string muted_event() {
   return json{{"event", "muted"}}.dump();
 }
 
+std::string realtime_event() {
+  return json{{"event", "realtime"}}.dump();
+}
+
 std::string record_event(const Record& record) {
   return json{{"event", "record"}, {"record", record_json(record)}}.dump();
 }

@@ -28,12 +28,15 @@ struct ConfigureRequest {
 };
 struct ClearRequest {};
 struct RecordRequest {};
+struct RealtimeRequest {
+  Nanoseconds for_ns = 0;
+};
 struct MuteRequest {
   Nanoseconds for_ns = 0;
 };
 struct QuitRequest {};
-using Request =
-    std::variant<ConfigureRequest, ClearRequest, RecordRequest, MuteRequest, QuitRequest>;
+using Request = std::variant<ConfigureRequest, ClearRequest, RecordRequest, MuteRequest,
+                             RealtimeRequest, QuitRequest>;
 
 [[nodiscard]] Request parse_request(std::string_view line);
 
@@ -49,6 +52,7 @@ struct PortDescription {
 [[nodiscard]] std::string configured_event();
 [[nodiscard]] std::string cleared_event();
 [[nodiscard]] std::string muted_event();
+[[nodiscard]] std::string realtime_event();
 [[nodiscard]] std::string record_event(const Record& record);
 [[nodiscard]] std::string error_event(std::string_view message);
 

@@ -44,6 +44,11 @@ Answer answer(RingGateway& gateway, const MuteRequest& request) {
   return {.event = muted_event()};
 }
 
+Answer answer(RingGateway& gateway, const RealtimeRequest& request) {
+  if (gateway.realtime(request.for_ns)) return {.event = realtime_event()};
+  return {.event = error_event("the system allows no real-time policy; root may have one")};
+}
+
 Answer answer(RingGateway& /*gateway*/, const QuitRequest& /*request*/) {
   return {.event = {}, .is_last = true};
 }

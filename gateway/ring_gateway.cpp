@@ -3,6 +3,7 @@
 #include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <optional>
@@ -49,10 +50,14 @@ void RingGateway::send(Side side) {
 }
 
 void RingGateway::run() {
-  while (!is_stopping_.load(std::memory_order_relaxed)) {
+  constexpr unsigned kLookEvery = 256;  // at the clock, for the end of a real-time policy
+  for (unsigned turn = 0; !is_stopping_.load(std::memory_order_relaxed); ++turn) {
     step();
     if (order_.load(std::memory_order_relaxed) != nullptr) obey();
+    const bool looks = realtime_until_ns_ != 0 && turn % kLookEvery == 0;
+    if (looks && clock_ns() >= realtime_until_ns_) leave_realtime();
   }
+  if (realtime_until_ns_ != 0) leave_realtime();
 }
 
 int RingGateway::run_on_lcore(void* self) {
@@ -107,6 +112,30 @@ void RingGateway::clear() {
 
 void RingGateway::mute(Nanoseconds for_ns) {
   carry_out([&] { gateway_.mute(for_ns, clock_ns()); });
+}
+
+bool RingGateway::realtime(Nanoseconds for_ns) {
+  bool is_taken = false;
+  carry_out([&] { is_taken = take_realtime(for_ns); });
+  return is_taken;
+}
+
+// In the loop's thread.
+bool RingGateway::take_realtime(Nanoseconds for_ns) {
+  if (for_ns == 0) {
+    leave_realtime();
+    return true;
+  }
+  const sched_param priority{.sched_priority = 5};
+  if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0) return false;
+  realtime_until_ns_ = clock_ns() + for_ns;
+  return true;
+}
+
+void RingGateway::leave_realtime() {
+  const sched_param none{.sched_priority = 0};
+  sched_setscheduler(0, SCHED_OTHER, &none);
+  realtime_until_ns_ = 0;
 }
 
 Record RingGateway::record() {

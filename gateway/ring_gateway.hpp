@@ -50,6 +50,9 @@ class RingGateway {
   void configure(const Config& config);
   void clear();
   void mute(Nanoseconds for_ns);
+  // The loop under SCHED_FIFO for so long, and then, whatever becomes of who asked for it, under
+  // the common policy again; 0: at once. False: the system does not let it.
+  [[nodiscard]] bool realtime(Nanoseconds for_ns);
   [[nodiscard]] Record record();
 
   [[nodiscard]] const Mac& mac(Side side) const { return ports_[index_of(side)].mac(); }
@@ -63,9 +66,12 @@ class RingGateway {
   void obey();
   void receive(Side side);
   void send(Side side);
+  bool take_realtime(Nanoseconds for_ns);
+  void leave_realtime();
 
   std::array<EthernetPort, 2> ports_;  // by Side
   Gateway gateway_;
+  Nanoseconds realtime_until_ns_ = 0;  // 0: under the common policy
 
   std::mutex order_mutex_;  // one order at a time; the loop does not take it
   std::atomic<const Order*> order_{nullptr};

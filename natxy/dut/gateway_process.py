@@ -15,8 +15,6 @@ from natxy.errors import DutError
 ANSWERS_WITHIN_S = 10.0
 QUITS_WITHIN_S = 3.0
 PROTOCOL = 1
-FIFO_PRIORITY = 5
-WORKER_NAMES = {"rte-worker-1", "dpdk-worker1"}  # DPDK 22.11; from 23.11 on
 
 
 def gateway_program() -> Path:
@@ -46,13 +44,6 @@ class GatewayProcess:
     @property
     def pid(self) -> int:
         return self._process.pid
-
-    def set_realtime(self, wanted: bool) -> None:
-        """The forwarding thread under SCHED_FIFO, or back under the common policy."""
-        policy, priority = (os.SCHED_FIFO, FIFO_PRIORITY) if wanted else (os.SCHED_OTHER, 0)
-        for task in Path(f"/proc/{self.pid}/task").iterdir():
-            if (task / "comm").read_text().strip() in WORKER_NAMES:
-                os.sched_setscheduler(int(task.name), policy, os.sched_param(priority))
 
     def hello(self) -> dict[str, Any]:
         event = self._event("hello")

@@ -15,6 +15,7 @@ from natxy.dut.ledger import Ledger, sweep
 from natxy.errors import DutError
 
 NS_PER_US = 1000
+REALTIME_S = 1.5  # a trial under a real-time policy is half a second long at most
 
 
 class ReferenceDut:
@@ -64,14 +65,12 @@ class ReferenceDut:
         }
 
     def before_trial(self) -> None:
-        if self._config.realtime:
-            self._running.set_realtime(True)
         self._running.ask("clear", "cleared")
+        self._realtime_for(REALTIME_S)
 
     def trial_fault(self) -> str | None:
         gap_us = self.record()["worst_poll_gap_ns"] / NS_PER_US
-        if self._config.realtime:
-            self._running.set_realtime(False)
+        self._realtime_for(0.0)
         if gap_us <= self._config.poll_gap_limit_us:
             return None
         return (
@@ -121,6 +120,11 @@ class ReferenceDut:
             "translation": self._translation(),
             "faults": list(self._config.faults),
         }
+
+    def _realtime_for(self, for_s: float) -> None:
+        """The gateway itself ends it, were this process kept from its core for ever."""
+        if self._config.realtime:
+            self._running.ask("realtime", "realtime", for_ns=round(for_s * 10**9))
 
     @property
     def _running(self) -> GatewayProcess:
