@@ -1,0 +1,195 @@
+"""The positional arguments of siitperf's three commands."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from natxy.errors import ConfigurationError
+from natxy.model.testbed import TrafficSection
+from natxy.siitperf.arguments import Arguments, read_arguments
+from natxy.siitperf.configuration import Configuration, read_configuration
+
+CPUS = "CPU-L-Send 2\nCPU-R-Recv 4\nCPU-R-Send 6\nCPU-L-Recv 8\n"
+IPV4 = "IP-L-Vers 4\nIP-R-Vers 4\n"
+COMMON = "84 1000 60 2000 2 2"
+PHASE_1 = "4000 1000 1000 500 5000"  # N M R T D
+
+Configure = Callable[[str], Configuration]
+
+
+@pytest.fixture
+def configure(tmp_path: Path) -> Configure:
+    def of(text: str) -> Configuration:
+        path = tmp_path / "siitperf.conf"
+        path.write_text(CPUS + text)
+        return read_configuration(path, lambda _: None)
+
+    return of
+
+
+@pytest.fixture
+def stateless(configure: Configure) -> Configuration:
+    return configure("")
+
+
+def refusal(command: str, words: str, configuration: Configuration) -> str:
+    with pytest.raises(ConfigurationError) as refused:
+        read_arguments(command, words.split(), configuration)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_the_common_arguments_in_siitperfs_order(stateless: Configuration) -> None:
+    read = read_arguments("tp", ["128", "1488095", "3600", "60000", "10", "9"], stateless)
+    expected = Arguments(
+        command="tp",
+        frame_size_bytes=128,
+        rate_fps=1_488_095,
+        duration_s=3600,
+        timeout_ms=60_000,
+        n=10,
+        m=9,
+    )
+    assert read == expected
+
+
+def test_those_of_each_command_come_last(stateless: Configuration, configure: Configure) -> None:
+    assert read_arguments("lat", f"{COMMON} 59 50000".split(), stateless).last == {
+        "tags_after_s": 59,
+        "tags": 50_000,
+    }
+    assert read_arguments("pdv", f"{COMMON} 10".split(), stateless).frame_timeout_ms == 10
+    stateful = read_arguments("pdv", f"{COMMON} {PHASE_1} 7".split(), configure("Stateful 1"))
+    assert stateful.frame_timeout_ms == 7
+    assert stateful.preliminary is not None
+    assert vars(stateful.preliminary) == {
+        "preliminary_frames": 4000,
+        "table_entries": 1000,
+        "preliminary_rate_fps": 1000,
+        "preliminary_timeout_ms": 500,
+        "preliminary_delay_ms": 5000,
+    }
+
+
+@pytest.mark.parametrize(("n", "m", "share"), [(2, 2, (2, 2)), (2, 3, (2, 2)), (10, 0, (10, 0))])
+def test_frame_i_is_foreground_iff_i_mod_n_is_below_m(
+    n: int, m: int, share: tuple[int, int], stateless: Configuration
+) -> None:
+    read = read_arguments("tp", f"84 1000 1 0 {n} {m}".split(), stateless)
+    traffic = read.traffic(TrafficSection())
+    assert (traffic.n, traffic.m) == share
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("83 1000 60 2000 2 2", 'IPv6 frame size: "83" is out of range, 84 to'),
+        ("1539 1000 60 2000 2 2", 'IPv6 frame size: "1539" is out of range'),
+        ("1519 1000 60 2000 2 2", "1519 is for IPv4 traffic alone, 84 to 1518 is right"),
+        ("84 0 60 2000 2 2", 'frame rate: "0" is out of range'),
+        ("84 1e6 60 2000 2 2", 'frame rate: "1e6" is not a whole number'),
+        ("84 1000 0 2000 2 2", 'duration: "0" is out of range, 1 to 3600'),
+        ("84 1000 3601 2000 2 2", 'duration: "3601" is out of range, 1 to 3600'),
+        ("84 1000 60 -1 2 2", 'global timeout: "-1" is out of range, 0 to 60000'),
+        ("84 1000 60 60001 2 2", 'global timeout: "60001" is out of range, 0 to 60000'),
+        ("84 1000 60 2000 1 1", 'n: "1" is out of range, 2 to'),
+        ("84 1000 60 2000 2 -1", 'm: "-1" is out of range'),
+        ("84 1000 60 2000 2", "5 arguments instead of 6, <IPv6 frame size> <frame rate> <dura"),
+        ("84 1000 60 2000 2 2 0", "7 arguments instead of 6"),
+        ("", "0 arguments instead of 6"),
+    ],
+)
+def test_a_wrong_common_argument(words: str, sentence: str, stateless: Configuration) -> None:
+    assert sentence in refusal("tp", words, stateless)
+
+
+@pytest.mark.parametrize(
+    ("command", "last", "sentence"),
+    [
+        ("lat", "3601 500", 'delay: "3601" is out of range, 0 to 3600'),
+        ("lat", "60 500", "delay: 60 is not before the end of the test, 0 to 59 is right"),
+        ("lat", "10 0", 'timestamps: "0" is out of range, 1 to 50000'),
+        ("lat", "10 50001", 'timestamps: "50001" is out of range, 1 to 50000'),
+        ("lat", "10", "<delay> <timestamps> is right"),
+        ("pdv", "-1", 'frame timeout: "-1" is out of range'),
+        ("pdv", "", "<frame timeout> is right"),
+    ],
+)
+def test_a_wrong_argument_of_a_command(
+    command: str, last: str, sentence: str, stateless: Configuration
+) -> None:
+    assert sentence in refusal(command, f"{COMMON} {last}", stateless)
+
+
+def test_a_frame_of_1538_is_for_ipv4_alone(configure: Configure) -> None:
+    ipv4 = configure(IPV4)
+    assert read_arguments("tp", ["1538", "1", "1", "0", "2", "2"], ipv4).frame_size_bytes == 1538
+    assert "for IPv4 traffic alone" in refusal("tp", "1538 1 1 0 2 1", ipv4)
+    assert "for IPv4 traffic alone" in refusal("tp", "1538 1 1 0 2 2", configure(""))
+
+
+def test_background_traffic_needs_the_place_of_a_varying_field(configure: Configure) -> None:
+    varying = configure(IPV4 + "IP-L-var 1\nIP-L-min 2\nIP-L-max 9\nIPv4-L-offset 2\n")
+    assert read_arguments("tp", COMMON.split(), varying).m == 2
+    assert "IPv6-L-offset: is missing" in refusal("tp", "84 1000 60 2000 2 1", varying)
+
+
+@pytest.mark.parametrize(
+    ("n_and_m", "phase_1", "sentence"),
+    [
+        ("2 2", "0 1 1000 500 5000", 'N: "0" is out of range, 1 to 4294967295'),
+        ("2 2", "4000 4294967296 1000 500 5000", 'M: "4294967296" is out of range'),
+        ("2 2", "4000 1000 0 500 5000", 'R: "0" is out of range'),
+        ("2 2", "4000 1000 1000 2001 7000", 'T: "2001" is out of range, 1 to 2000'),
+        ("2 2", "4000 1000 1000 500 100000001", 'D: "100000001" is out of range'),
+        ("2 2", "4000 1000 1000 500 4499", "4499 is less than 1000 N / R + T, 4500 or more"),
+        ("2 2", "4000 4001 1000 500 5000", "4001 is more than the 4000 foreground frames"),
+        ("10 9", "4005 3606 1000 500 5000", "3606 is more than the 3605 foreground frames"),
+        ("2 2", "4000 1000 1000 500", "10 arguments instead of 11"),
+    ],
+)
+def test_what_is_refused_of_the_preliminary_frames(
+    n_and_m: str, phase_1: str, sentence: str, configure: Configure
+) -> None:
+    words = f"84 1000 60 2000 {n_and_m} {phase_1}"
+    assert sentence in refusal("tp", words, configure("Stateful 1"))
+
+
+def test_the_shortest_delay_and_the_largest_table_are_taken(configure: Configure) -> None:
+    stateful = configure("Stateful 2")
+    words = "84 1000 60 2000 10 9 4005 3605 1000 500 4505"
+    assert read_arguments("tp", words.split(), stateful).preliminary is not None
+
+
+@pytest.mark.parametrize(("stateful", "way"), [(1, "Fwd"), (2, "Rev")])
+def test_each_preliminary_frame_of_an_enumeration_is_a_connection_of_its_own(
+    stateful: int, way: str, configure: Configure
+) -> None:
+    ports = (
+        f"Stateful {stateful}\nEnumerate-ports 1\n{way}-sport-min 1\n{way}-sport-max 4\n"
+        f"{way}-dport-min 1\n{way}-dport-max %d\n"
+    )
+    words = f"{COMMON} {PHASE_1}"
+    assert read_arguments("tp", words.split(), configure(ports % 1000)).preliminary is not None
+    assert "the ranges have 3996 combinations" in refusal("tp", words, configure(ports % 999))
+
+
+def test_addresses_multiply_the_combinations(configure: Configure) -> None:
+    few = (
+        "Stateful 1\nEnumerate-ports 3\nEnumerate-ips 3\n"
+        "Fwd-sport-min 1\nFwd-sport-max 4\nFwd-dport-min 1\nFwd-dport-max 10\n"
+    ) + "".join(
+        f"IP-{s}-var 3\nIP-{s}-min 1\nIP-{s}-max 10\nIPv4-{s}-offset 2\nIPv6-{s}-offset 14\n"
+        for s in "LR"
+    )
+    words = f"{COMMON} {PHASE_1}"
+    assert read_arguments("tp", words.split(), configure(few)).preliminary is not None
+    fewer = few.replace("IP-R-max 10", "IP-R-max 9")
+    assert "the ranges have 3600 combinations" in refusal("tp", words, configure(fewer))
+
+
+def test_responder_tuples_do_not_go_with_a_table_of_one(configure: Configure) -> None:
+    words = f"{COMMON} 4000 1 1000 500 5000"
+    assert "M is 1" in refusal("tp", words, configure("Stateful 1\nResponder-tuples 2\n"))
+    assert read_arguments("tp", words.split(), configure("Stateful 1")).preliminary is not None
