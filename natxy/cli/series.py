@@ -93,8 +93,9 @@ class SeriesOptions:
     ] = None
     json_output: JsonOption = False
 
-    def timing(self, base: Timing) -> Timing:
+    def timing(self, base: Timing, frame_timeout: float | None = None) -> Timing:
         return Timing(
+            frame_timeout_s=seconds("--frame-timeout", frame_timeout, base.frame_timeout_s),
             duration_s=seconds("--duration", self.duration, base.duration_s),
             drain_s=seconds("--drain", self.drain, base.drain_s),
             settle_s=seconds("--settle", self.settle, base.settle_s),
