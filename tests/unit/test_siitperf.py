@@ -1,0 +1,237 @@
+"""siitperf's three commands against the engine that is a script: what they print, and when."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from natxy.cli import run
+from natxy.cli.siitperf import arguments_of
+from natxy.errors import DutError
+from natxy.model.trial_result import TrialResult
+from natxy.siitperf.arguments import Arguments
+from natxy.siitperf.program import result_lines
+from tests.unit.fake_engine import Json
+from tests.unit.fake_engine import result as fake_result
+
+CONF = """\
+IPv6-L-Real 2001:2::2
+IPv4-L-Virt 198.18.0.2
+IPv4-R-Real 198.19.0.2
+IPv6-R-Virt 2001:2:0:1000::2
+MAC-L-Tester a0:36:9f:c5:fa:1c
+MAC-L-DUT a0:36:9f:c5:e6:58
+MAC-R-DUT a0:36:9f:c5:e6:5a
+CPU-L-Send 0
+CPU-R-Recv 0
+CPU-R-Send 0
+CPU-L-Recv 0
+"""
+PLACE = "[tester]\ncores = [0]\n[tester.left]\ndevice = 'a'\n[tester.right]\ndevice = 'b'\n"
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def place(tmp_path: Path, engine: list[str], monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("siitperf.conf").write_text(CONF)
+    Path("place.toml").write_text(PLACE)
+    monkeypatch.setenv("NATXY_TESTBED", "place.toml")
+    return tmp_path
+
+
+def siitperf(words: str) -> int:
+    return run(["siitperf", *words.split()])
+
+
+def free_of_info(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith("Info: ")]
+
+
+def test_tp_prints_frames_sent_and_received(place: Path, capsys: Captured) -> None:
+    assert siitperf("tp 84 1000 2 0 2 2") == 0
+    captured = capsys.readouterr()
+    assert free_of_info(captured.out) == [
+        "Forward frames sent: 2000",
+        "Forward frames received: 2000",
+        "Reverse frames sent: 2000",
+        "Reverse frames received: 2000",
+    ]
+    assert captured.err.splitlines() == [
+        "Warning: MAC-L-Tester: a0:36:9f:c5:fa:1c is not used, the port has 02:00:00:00:00:01"
+    ]
+
+
+def test_lost_frames_are_no_failure_of_the_test(place: Path, capsys: Captured) -> None:
+    assert siitperf("tp 84 60000 1 0 2 2") == 0
+    assert "Forward frames received: 59999" in capsys.readouterr().out.splitlines()
+
+
+def test_one_direction_has_its_own_lines_alone(place: Path, capsys: Captured) -> None:
+    Path("siitperf.conf").write_text(CONF + "Forward 0\n")
+    assert siitperf("tp 84 1000 1 0 2 2") == 0
+    out = capsys.readouterr().out
+    assert "Reverse frames sent: 1000" in out
+    assert "Forward" not in out
+
+
+def test_sixty_four_bits_are_enough(place: Path, capsys: Captured) -> None:
+    """3600 s of 1,488,095 frames a second are more than 32 bits hold."""
+    assert siitperf("tp 84 1488095 3600 0 2 2") == 1  # the fake's limit is 1 Mfps
+    assert siitperf("tp 84 999999 3600 0 2 2") == 0
+    assert "Forward frames sent: 3599996400" in capsys.readouterr().out.splitlines()
+
+
+def test_lat_prints_milliseconds(place: Path, capsys: Captured) -> None:
+    """The fake's delays are 1 us, and one of 90 us."""
+    assert siitperf("lat 84 1000 2 0 2 2 1 500") == 0
+    lines = free_of_info(capsys.readouterr().out)
+    assert lines[4:] == [
+        "Forward TL: 0.001000",
+        "Forward WCL: 0.090000",
+        "Reverse TL: 0.001000",
+        "Reverse WCL: 0.090000",
+    ]
+
+
+def test_pdv_prints_milliseconds_unless_there_is_a_frame_timeout(
+    place: Path, capsys: Captured
+) -> None:
+    assert siitperf("pdv 84 500 1 0 2 2 0") == 0
+    assert free_of_info(capsys.readouterr().out)[4:] == [
+        "Forward PDV: 0.089000",
+        "Reverse PDV: 0.089000",
+    ]
+    assert siitperf("pdv 84 500 1 0 2 2 10") == 0
+    assert "PDV" not in capsys.readouterr().out
+
+
+def test_a_test_that_is_invalid_has_no_result(place: Path, capsys: Captured) -> None:
+    assert siitperf("tp 84 2000000 1 0 2 2") == 1
+    out = capsys.readouterr().out
+    assert "the test is invalid: forward: a frame left too late" in out
+    assert "Error:" not in out
+    assert "frames" not in out.replace("a frame", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("tp 84 1000 1 -5 2 2", 'Input Error: global timeout: "-5" is out of range'),
+        ("tp --help", "Input Error: siitperf-tp: 1 arguments instead of 6"),
+        ("xy 84 1000 1 0 2 2", 'Input Error: siitperf: "xy" is no test, tp, lat or pdv is right'),
+        ("lat 84 1000 1 0 2 2 1 500", "Input Error: delay: 1 is not before the end of the test"),
+        ("tp 84 8589934592 3600 0 2 2", "Input Error: frame rate: 8589934592 is out of range"),
+    ],
+)
+def test_wrong_input_is_a_line(words: str, sentence: str, place: Path, capsys: Captured) -> None:
+    assert siitperf(words) == 2
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith(sentence)
+
+
+def test_a_wrong_file_is_a_line(place: Path, capsys: Captured) -> None:
+    Path("siitperf.conf").write_text(CONF + "Num-L-Nets 0\n")
+    assert siitperf("tp 84 1000 1 0 2 2") == 2
+    out = capsys.readouterr().out
+    assert out.startswith("Input Error: siitperf.conf, line 12: Num-L-Nets: ")
+    Path("siitperf.conf").unlink()
+    assert siitperf("tp 84 1000 1 0 2 2") == 2
+    assert capsys.readouterr().out.startswith("Input Error: siitperf.conf: there is no such file")
+
+
+def test_a_named_testbed_that_is_not_there_is_a_line(
+    place: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NATXY_TESTBED", "other.toml")
+    assert siitperf("tp 84 1000 1 0 2 2") == 2
+    assert capsys.readouterr().out.startswith("Input Error: other.toml: there is no such file")
+
+
+def test_other_failures_are_a_line_as_well(
+    place: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NATXY_ENGINE", str(place / "nothing"))
+    assert siitperf("tp 84 1000 1 0 2 2") != 0
+    assert re.match(r"Error: .*natxy-engine", capsys.readouterr().out)
+
+
+def test_a_stateful_test_is_read_and_then_refused(place: Path, capsys: Captured) -> None:
+    Path("siitperf.conf").write_text(CONF + "Stateful 1\n")
+    assert siitperf("tp 84 1000 1 0 2 2 1000 1000 1000 500 9000") == 1
+    assert capsys.readouterr().out.startswith("Error: Stateful: stateful tests are not there yet")
+    assert siitperf("tp 84 1000 1 0 2 2 1000 1001 1000 500 9000") == 2
+    assert capsys.readouterr().out.startswith("Input Error: M: 1001 is more than")
+
+
+@pytest.mark.parametrize("name", ["tp", "lat", "pdv"])
+def test_a_link_by_siitperfs_name_is_the_command(name: str) -> None:
+    assert arguments_of([f"./build/siitperf-{name}", "84"]) == ["siitperf", name, "84"]
+    assert arguments_of(["/usr/bin/natxy", "trial", "84"]) == ["trial", "84"]
+    assert arguments_of(["siitperf-dns", "trial"]) == ["trial"]
+
+
+def arrived(count: int, delay_ns: float) -> Json:
+    names = ("min_ns", "max_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns")
+    buckets = [[delay_ns, delay_ns, count]] if count else []
+    return {"count": count, "buckets": buckets, **dict.fromkeys(names, delay_ns)}
+
+
+def forward_alone(counters: Json, tags: Json | None) -> TrialResult:
+    """The fake engine's result with these of its members replaced."""
+    segments = [{"frames": 1, "rate_fps": 1}]
+    stream = {"direction": "forward", "segments": segments, "foreground": True}
+    recording: Json = {"tags": None, "ipdv": False}
+    spec = {"seed": 1, "nonce": 1, "recording": recording, "phases": [{"streams": [stream]}]}
+    result = fake_result(spec)
+    result["streams"][0]["kinds"]["foreground"] |= counters
+    result["streams"][0]["tags"] = tags
+    return TrialResult.model_validate_json(json.dumps(result))
+
+
+def asked(command: str, **last: int) -> Arguments:
+    """3 s, and half a second of timeout."""
+    return Arguments(
+        command=command,
+        frame_size_bytes=84,
+        rate_fps=100,
+        duration_s=3,
+        timeout_ms=500,
+        n=2,
+        m=2,
+        last=last,
+    )
+
+
+def test_a_lost_tagged_frame_counts_as_duration_less_delay_and_timeout() -> None:
+    tags = {"sent": 10, "received": 9, "lost": 1, "delay": arrived(9, 1e6)}
+    lines = list(result_lines(asked("lat", tags_after_s=1, tags=10), forward_alone({}, tags)))
+    assert lines[-2:] == ["Forward TL: 1.000000", "Forward WCL: 2500.000000"]
+
+
+def test_tags_that_are_all_lost_have_that_delay_each() -> None:
+    tags = {"sent": 3, "received": 0, "lost": 3, "delay": arrived(0, 0.0)}
+    lines = list(result_lines(asked("lat", tags_after_s=1, tags=3), forward_alone({}, tags)))
+    assert lines[-2:] == ["Forward TL: 2500.000000", "Forward WCL: 2500.000000"]
+
+
+@pytest.mark.parametrize(("lost", "pdv"), [(1, "0.000000"), (2, "3499.000000")])
+def test_a_lost_frame_counts_as_duration_and_timeout(lost: int, pdv: str) -> None:
+    """Of 1000 frames the 999th delay is P99.9."""
+    got = 1000 - lost
+    counters = {"sent": 1000, "received": got, "lost": lost, "delay": arrived(got, 1e6)}
+    lines = list(result_lines(asked("pdv"), forward_alone(counters, None)))
+    assert lines[-1] == f"Forward PDV: {pdv}"
+
+
+def test_where_no_frame_came_there_is_no_pdv() -> None:
+    counters = {"sent": 10, "received": 0, "lost": 10, "delay": arrived(0, 0.0)}
+    lines = result_lines(asked("pdv"), forward_alone(counters, None))
+    assert [next(lines) for _ in range(3)][1:] == [
+        "Forward frames sent: 10",
+        "Forward frames received: 0",
+    ]
+    with pytest.raises(DutError):
+        next(lines)
