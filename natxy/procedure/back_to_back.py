@@ -219,8 +219,9 @@ def _remarks(
     ]
     if pace.worst_excess_ns > 0:
         said.append(
-            f"A burst took at most {pace.worst_excess_ns / 1000:.3g} µs longer than its rate says, in "
-            f"which {pace.worst_excess_ns * throughput_fps / 1e9:.0f} frames pass at the throughput."
+            f"A burst took at most {pace.worst_excess_ns / 1000:.3g} µs longer than its rate says, "
+            f"in which {pace.worst_excess_ns * throughput_fps / 1e9:.0f} frames pass at the "
+            "throughput."
         )
     if not fills:
         said.append(
