@@ -1,0 +1,148 @@
+"""A script of siitperf's users, unmodified, by three symbolic links and a lab on this machine."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("siitperf-search.sh")
+COMMANDS = ("siitperf-tp", "siitperf-lat", "siitperf-pdv")
+CONF = """\
+# Fig. 2 of siitperf's design paper: a stateless NAT64
+IP-L-Vers 6 # Left Sender fg. IP ver.
+IP-R-Vers 4 # Right Sender fg. IP ver.
+
+IPv6-L-Real 2001:2::2
+IPv6-L-Virt :: # currently not used
+IPv6-R-Real 2001:2:0:8000::2
+IPv6-R-Virt 2001:2:0:1000::2
+IPv4-L-Real 0.0.0.0 # currently unused
+IPv4-L-Virt 198.18.0.2
+IPv4-R-Real 198.19.0.2
+IPv4-R-Virt 0.0.0.0 # currently unused
+
+MAC-L-Tester a0:36:9f:c5:fa:1c
+MAC-R-Tester a0:36:9f:c5:fa:1e
+MAC-L-DUT a0:36:9f:c5:e6:58
+MAC-R-DUT a0:36:9f:c5:e6:5a
+
+Forward 1 # Left to Right is active
+Reverse 1 # Right to Left is active
+Num-L-Nets 1
+Num-R-Nets 1
+
+CPU-L-Send 2 # Left Sender
+CPU-R-Recv 4 # Right Receiver
+CPU-R-Send 6 # Right Sender
+CPU-L-Recv 8 # Left Receiver
+MEM-Channels 2
+Promisc 0
+"""
+# Trials of whole seconds, under the common policy, on a machine that does other things as well:
+# what is tested here are the lines, what they are worth is tested in tests/accuracy. Who was away
+# for longer spoils a trial, as a bucket is emptied by what has come meanwhile.
+TESTER = "[tester]\ncores = [0]\nlateness_tolerance_us = 40000\n"
+TAYGA = TESTER + (
+    "[traffic]\navoid_zero_checksum = true\n[dut]\nkind = 'namespace'\ndriver = 'tayga'\n"
+)
+REFERENCE = TESTER + "[dut]\nkind = 'reference'\npoll_gap_limit_us = 40000\nfaults = [{}]\n"
+ATTEMPTS = 4
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """As siitperf's users have it: siitperf.conf, and build/ with the programs."""
+    (tmp_path / "build").mkdir()
+    for name in COMMANDS:
+        (tmp_path / "build" / name).symlink_to(Path(sys.executable).parent / "natxy")
+    (tmp_path / "siitperf.conf").write_text(CONF)
+    shutil.copy(SCRIPT, tmp_path / "search.sh")
+    monkeypatch.setenv("NATXY_TESTBED", str(tmp_path / "place.toml"))
+    return tmp_path
+
+
+def run(folder: Path, testbed: str, *command: str) -> subprocess.CompletedProcess[str]:
+    (folder / "place.toml").write_text(testbed)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=folder, timeout=120
+    )
+
+
+def measured(folder: Path, testbed: str, command: str) -> dict[str, float]:
+    """The figures of a valid test, by what stands before the colon."""
+    for _ in range(ATTEMPTS):
+        done = run(folder, testbed, *command.split())
+        if "the test is invalid" not in done.stdout:
+            break
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("Info: ")]
+    matches = [re.fullmatch(r"((?:Forward|Reverse) [\w ]+): (\d+(?:\.\d+)?)", x) for x in lines]
+    assert all(matches), lines
+    return {match[1]: float(match[2]) for match in matches if match}
+
+
+def search(folder: Path, testbed: str, *arguments: str) -> str:
+    done = run(folder, testbed, "./search.sh", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr + (folder / "temp.out").read_text()
+    found = re.search(r"^Throughput: (\d+)$", done.stdout, re.MULTILINE)
+    assert found, done.stdout
+    return done.stdout
+
+
+def test_a_script_finds_the_rate_at_which_a_gateway_begins_to_lose(folder: Path) -> None:
+    """1800 frames a second pass; more do only as long as the bucket lasts."""
+    limit = REFERENCE.format('{kind = "rate_limit", rate_fps = 1800, depth = 100}')
+    said = search(folder, limit, "84", "4000", "300")
+    rates = {int(line.split(":")[0]): line for line in said.splitlines() if line[0].isdigit()}
+    assert list(rates) == [2000, 1000, 1500, 1750]
+    assert "forward 1750 of 1750, reverse 1750 of 1750" in rates[1750]
+    lost = re.search(r"forward (\d+) of 2000, reverse (\d+) of 2000", rates[2000])
+    assert lost
+    # 1800 and the bucket's 100, less what a full bucket could not take while nobody sent.
+    assert all(1820 <= int(number) <= 1902 for number in lost.groups())
+    assert said.splitlines()[-1] == "Throughput: 1750"
+
+
+def test_a_script_finds_what_passes_tayga(folder: Path) -> None:
+    said = search(folder, TAYGA, "128", "1000", "300")
+    assert said.splitlines()[-1] == "Throughput: 750"
+
+
+def test_latency_of_a_fixed_delay_is_in_milliseconds(folder: Path) -> None:
+    delay = REFERENCE.format('{kind = "delay", ns = 40000000}')
+    found = measured(folder, delay, "./build/siitperf-lat 84 500 2 500 2 2 1 400")
+    assert found["Forward frames sent"] == found["Forward frames received"] == 1000
+    for side in ("Forward", "Reverse"):
+        assert 40 <= found[f"{side} TL"] <= found[f"{side} WCL"]
+        assert found[f"{side} TL"] < 60
+
+
+def test_pdv_of_two_delays_is_their_difference(folder: Path) -> None:
+    two = REFERENCE.format('{kind = "delay", pattern_ns = [1000000, 301000000]}')
+    found = measured(folder, two, "./build/siitperf-pdv 84 500 1 900 2 2 0")
+    for side in ("Forward", "Reverse"):
+        assert 300 * 0.95 <= found[f"{side} PDV"] <= 300 * 1.2
+
+
+def test_a_frame_timeout_takes_late_frames_for_lost(folder: Path) -> None:
+    """Each second frame is later than it."""
+    two = REFERENCE.format('{kind = "delay", pattern_ns = [1000000, 501000000]}')
+    found = measured(folder, two, "./build/siitperf-pdv 84 500 1 900 2 2 300")
+    assert found == {
+        "Forward frames sent": 500,
+        "Forward frames received": 250,
+        "Reverse frames sent": 500,
+        "Reverse frames received": 250,
+    }
+
+
+def test_warnings_are_on_standard_error_and_stop_no_script(folder: Path) -> None:
+    done = run(folder, TAYGA, *["./build/siitperf-tp", "84", "100", "1", "100", "2", "1"])
+    assert done.returncode == 0, done.stdout
+    assert "Warning" not in done.stdout
+    for key in ("MEM-Channels", "Promisc", "CPU-L-Send", "MAC-L-DUT"):
+        assert f"Warning: {key}" in done.stderr
+    assert not re.search("Error:|invalid|state table", done.stderr)
