@@ -1,6 +1,7 @@
 """The driver of the reference gateway, with the program itself."""
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,6 @@ import pytest
 
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.config import ReferenceConfig
-from natxy.dut.gateway_process import WORKER_NAMES
 from natxy.dut.reference import ReferenceDut
 from natxy.errors import DutError, TesterDied
 from natxy.procedure.observer import Observer
@@ -18,6 +18,7 @@ from tests.gateway.frames import program
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="DPDK needs root")
 LOSS = {"kind": "loss", "every": 7}
+WORKER_NAMES = {"rte-worker-1", "dpdk-worker1"}  # DPDK 22.11; from 23.11 on
 
 
 @pytest.fixture
@@ -78,4 +79,14 @@ def test_it_is_not_in_front_of_others_any_more_after_a_trial_that_failed(dut: Re
     with pytest.raises(TesterDied, match="broken"):
         run_trial(spec, tester, dut, Observer())
     assert tester.policy_in_trial == os.SCHED_FIFO
+    assert policy(dut) == os.SCHED_OTHER
+
+
+def test_a_realtime_policy_ends_by_itself(dut: ReferenceDut) -> None:
+    assert dut._process is not None
+    dut._process.ask("realtime", "realtime", for_ns=50_000_000)
+    assert policy(dut) == os.SCHED_FIFO
+    deadline_s = time.monotonic() + 5
+    while policy(dut) == os.SCHED_FIFO and time.monotonic() < deadline_s:
+        time.sleep(0.01)
     assert policy(dut) == os.SCHED_OTHER
