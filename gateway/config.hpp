@@ -10,6 +10,7 @@
 
 #include "gateway/address.hpp"
 #include "gateway/address_map.hpp"
+#include "gateway/nat/nat_config.hpp"
 #include "gateway/side.hpp"
 
 namespace natxy::gateway {
@@ -114,6 +115,7 @@ struct Config {
   std::array<SideConfig, 2> sides;  // by Side
   std::vector<Route> routes;
   std::optional<Translation> translation;
+  std::optional<NatConfig> nat;
   std::vector<Fault> faults;
   Nanoseconds idle_ns = 0;
 };

@@ -4,6 +4,8 @@
 
 #include "gateway/json.hpp"
 #include "gateway/json_object.hpp"
+#include "gateway/json_value.hpp"
+#include "gateway/nat/nat_json.hpp"
 
 namespace natxy::gateway {
 namespace {
@@ -12,51 +14,8 @@ using nlohmann::json;
 
 constexpr JsonObject::Range kRate{1, 1'000'000'000};
 constexpr JsonObject::Range kFrames{1, 1'000'000'000};
-constexpr JsonObject::Range kDuration_ns{0, 3'600'000'000'000};
 constexpr JsonObject::Range kRealtime_ns{0, 5'000'000'000};  // longer, and the kernel throttles it
 constexpr JsonObject::Range kAny{0, UINT64_MAX};
-
-std::string indexed(const std::string& path, std::size_t i) {
-  return path + "[" + std::to_string(i) + "]";
-}
-
-// A list of whatever `read(value, path)` makes of each member.
-template <typename Read>
-auto read_list(const json& value, const std::string& path, Read read) {
-  if (!value.is_array()) throw ConfigError(path + ": a list is right");
-  std::vector<decltype(read(value, path))> list;
-  for (const auto& member : value) list.push_back(read(member, indexed(path, list.size())));
-  return list;
-}
-
-IpAddress read_address(const json& value, const std::string& path) {
-  const auto text = JsonObject::text_at(value, path);
-  if (const auto address = parse_address(text)) return *address;
-  throw ConfigError(path + ": \"" + text + "\" is no IP address");
-}
-
-Prefix read_prefix(const json& value, const std::string& path) {
-  const auto text = JsonObject::text_at(value, path);
-  const auto prefix = parse_prefix(text);
-  if (!prefix) throw ConfigError(path + ": \"" + text + "\" is no prefix; 198.18.0.0/16 is one");
-  if (prefix->has_host_bits()) {
-    throw ConfigError(path + ": \"" + text + "\" has bits set behind the prefix; 0 is right there");
-  }
-  return *prefix;
-}
-
-Prefix read_prefix(const json& value, const std::string& path, bool is_ipv6) {
-  const auto prefix = read_prefix(value, path);
-  if (prefix.address.is_ipv6 == is_ipv6) return prefix;
-  throw ConfigError(path + ": an " + (is_ipv6 ? "IPv6" : "IPv4") + " prefix is right");
-}
-
-Side read_side(const json& value, const std::string& path) {
-  const auto text = JsonObject::text_at(value, path);
-  if (text == "left") return Side::kLeft;
-  if (text == "right") return Side::kRight;
-  throw ConfigError(path + ": \"" + text + "\" is no side; left and right are");
-}
 
 Mac read_mac(const json& value, const std::string& path) {
   const auto mac = parse_mac(JsonObject::text_at(value, path));
@@ -106,18 +65,6 @@ ExplicitMapping read_mapping(const json& value, const std::string& path) {
   throw ConfigError(path +
                     ": the IPv6 prefix leaves fewer bits free than the IPv4 prefix; as many "
                     "or more are right (RFC 7757, 3.2)");
-}
-
-Prefix read_translation_prefix(const json& value, const std::string& path) {
-  constexpr std::array kLengths{32U, 40U, 48U, 56U, 64U, 96U};
-  const auto prefix = read_prefix(value, path, true);
-  if (std::ranges::find(kLengths, prefix.length) == kLengths.end()) {
-    throw ConfigError(path + ": a length of 32, 40, 48, 56, 64 or 96 is right (RFC 6052, 2.2)");
-  }
-  if ((prefix.address.value >> 56U & 0xffU) != 0) {
-    throw ConfigError(path + ": bits 64 to 71 must be 0 (RFC 6052, 2.2)");
-  }
-  return prefix;
 }
 
 Translation read_translation(const json& value) {
@@ -259,11 +206,26 @@ Fault read_fault(const json& value, const std::string& path) {
   if (reader == fault_readers().end()) {
     throw ConfigError(path + ".kind: \"" + kind +
                       "\" is no fault; right are buffer, corrupt, delay, "
-                      "duplicate, loss, rate_limit, reorder and sulk");
+                      "duplicate, loss, rate_limit, reorder, sulk, nat-collide, nat-forget and "
+                      "nat-change");
   }
   Fault fault{.direction = read_direction(object), .kind = reader->second(object)};
   object.refuse_the_rest();
   return fault;
+}
+
+// Faults of the stateful translation are its own: they are no stages that frames go through.
+void read_faults(const json& value, Config& config) {
+  read_list(value, "faults", [&](const json& fault, const std::string& path) {
+    if (!is_nat_fault(fault)) {
+      config.faults.push_back(read_fault(fault, path));
+    } else if (config.nat) {
+      config.nat->faults.push_back(read_nat_fault(fault, path));
+    } else {
+      throw ConfigError(path + ": there is no \"nat\" in the configuration that could do so");
+    }
+    return true;
+  });
 }
 
 json parse(std::string_view text) {
@@ -289,12 +251,28 @@ Config read_config(const json& value, const std::string& path) {
   if (const auto* found = object.find("translation")) {
     config.translation = read_translation(*found);
   }
-  if (const auto* found = object.find("faults")) {
-    config.faults = read_list(*found, "faults", read_fault);
-  }
+  if (const auto* found = object.find("nat")) config.nat = read_nat(*found);
+  if (const auto* found = object.find("faults")) read_faults(*found, config);
   config.idle_ns = object.number_or("idle_ns", 0, kAny);
   object.refuse_the_rest();
   return config;
+}
+
+std::optional<Request> read_request(const std::string& name, JsonObject& object) {
+  if (name == "configure") return ConfigureRequest{read_config(object.require("config"), "config")};
+  if (name == "clear") return ClearRequest{};
+  if (name == "record") return RecordRequest{};
+  if (name == "mute") return MuteRequest{.for_ns = object.number("for_ns", kDuration_ns)};
+  if (name == "realtime") {
+    return RealtimeRequest{.for_ns = object.number("for_ns", kRealtime_ns)};
+  }
+  if (name == "flush") return FlushRequest{};
+  if (name == "count") return CountRequest{};
+  if (name == "set-timeout") return SetTimeoutRequest{.ns = object.number("ns", kTimeout_ns)};
+  if (name == "forget") return ForgetRequest{.connection = object.number("connection", kOrdinal)};
+  if (name == "change") return ChangeRequest{.connection = object.number("connection", kOrdinal)};
+  if (name == "quit") return QuitRequest{};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -320,19 +298,11 @@ Request parse_request(std::string_view line) {
   const auto value = parse(line);
   JsonObject object(value, "");
   const auto name = object.text("request");
-  std::optional<Request> request;
-  if (name == "configure")
-    request = ConfigureRequest{read_config(object.require("config"), "config")};
-  if (name == "clear") request = ClearRequest{};
-  if (name == "record") request = RecordRequest{};
-  if (name == "realtime") {
-    request = RealtimeRequest{.for_ns = object.number("for_ns", kRealtime_ns)};
-  }
-  if (name == "mute") request = MuteRequest{.for_ns = object.number("for_ns", kDuration_ns)};
-  if (name == "quit") request = QuitRequest{};
+  const auto request = read_request(name, object);
   if (!request) {
     throw ConfigError("request: \"" + name +
-                      "\" is no request; configure, clear, mute, realtime, record and quit are");
+                      "\" is no request; configure, clear, mute, realtime, record, flush, count, "
+                      "set-timeout, forget, change and quit are");
   }
   object.refuse_the_rest();
   return *request;

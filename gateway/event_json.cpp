@@ -34,6 +34,23 @@ json direction_json(const DirectionRecord& record) {
           {"delay_ns", delay_json(record.delay_ns)}};
 }
 
+json nat_json(const std::optional<NatRecord>& nat) {
+  if (!nat) return nullptr;
+  return {
+      {"created", nat->created},
+      {"refused",
+       {{"full", nat->refused_full}, {"rate", nat->refused_rate}, {"ports", nat->refused_ports}}},
+      {"overwritten", nat->overwritten},
+      {"expired", nat->expired},
+      {"flushed", nat->flushed},
+      {"collided", nat->collided},
+      {"forgotten", nat->forgotten},
+      {"changed", nat->changed},
+      {"entries", nat->entries},
+      {"peak", nat->peak},
+      {"translated", {{"outbound", nat->outbound}, {"inbound", nat->inbound}}}};
+}
+
 json record_json(const Record& record) {
   const auto& polls = record.polls;
   return {{"directions",
@@ -43,6 +60,7 @@ json record_json(const Record& record) {
           {"poll_gaps_over_idle", polls.gaps_over_idle()},
           {"polls", polls.polls()},
           {"muted_ns", record.muted_ns},
+          {"nat", nat_json(record.nat)},
           {"since_ns", record.taken_ns - polls.since_ns()}};
 }
 
@@ -75,6 +93,18 @@ std::string muted_event() {
 
 std::string realtime_event() {
   return json{{"event", "realtime"}}.dump();
+}
+
+std::string flushed_event(std::uint64_t entries, Nanoseconds ns) {
+  return json{{"event", "flushed"}, {"entries", entries}, {"ns", ns}}.dump();
+}
+
+std::string count_event(std::uint64_t entries) {
+  return json{{"event", "count"}, {"entries", entries}}.dump();
+}
+
+std::string done_event(std::string_view name) {
+  return json{{"event", name}}.dump();
 }
 
 std::string record_event(const Record& record) {

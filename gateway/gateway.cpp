@@ -28,11 +28,21 @@ void Gateway::configure(const Config& config, Nanoseconds now_ns) {
   neighbours_.clear();
   config_ = config;
   router_ = Router(config_);
+  nat_.reset();  // before the next one takes its memory
+  if (config_.nat) nat_.emplace(*config_.nat);
   for (const auto side : kSides) {
     const auto i = index_of(side);
-    neighbours_.emplace_back(config_.sides[i], links_.macs[i], store_, outboxes_[i]);
+    neighbours_.emplace_back(side_config(side), links_.macs[i], store_, outboxes_[i]);
   }
   clear(now_ns);
+}
+
+// It answers for the external addresses, which are its own.
+SideConfig Gateway::side_config(Side side) const {
+  auto config = config_.sides[index_of(side)];
+  if (!config_.nat || side == config_.nat->inside) return config;
+  for (const auto& address : config_.nat->pool) config.addresses.push_back(address);
+  return config;
 }
 
 void Gateway::clear(Nanoseconds now_ns) {
@@ -42,6 +52,7 @@ void Gateway::clear(Nanoseconds now_ns) {
   record_.polls = PollRecord(now_ns, config_.idle_ns);
   record_.muted_ns = 0;
   muted_until_ns_ = 0;
+  if (nat_) nat_->clear();
   make_chains();
 }
 
@@ -65,6 +76,7 @@ void Gateway::make_chains() {
 void Gateway::poll(Nanoseconds now_ns) {
   record_.polls.poll(now_ns);
   for (auto& chain : chains_) chain.advance(now_ns);
+  if (nat_) nat_->sessions().advance(now_ns);
   for (const auto& neighbours : neighbours_) {
     if (neighbours.is_waiting()) return tick(now_ns);
   }
@@ -100,15 +112,34 @@ void Gateway::receive_ip(Side side, Octets frame, Nanoseconds now_ns) {
   const auto octets = frame.subspan(kEthernetOctets);
   auto routed = Routed{.outcome = Outcome::drops(Drop::kMalformed), .hop = {}};
   if (read16(octets.data() - 2) == kTypeIpv4) {
-    if (const auto packet = parse_ipv4(octets)) routed = router_.route(side, *packet, store_);
+    if (const auto packet = parse_ipv4(octets)) routed = route(side, *packet, now_ns);
   } else if (const auto packet = parse_ipv6(octets)) {
-    routed = router_.route(side, *packet, store_);
+    routed = route(side, *packet, now_ns);
   }
   auto& [passing, reason] = routed.outcome;
   if (!passing) return record.count(reason);
   passing->received_ns = now_ns;
   passing->direction = direction_from(side);
   send_to(routed.hop, std::move(passing), now_ns);
+}
+
+template <typename Packet>
+Routed Gateway::route(Side side, const Packet& packet, Nanoseconds now_ns) {
+  if (nat_ && nat_->takes(side, packet)) return route_by_state(side, packet, now_ns);
+  return router_.route(side, packet, store_);
+}
+
+// What has no route makes no connection.
+template <typename Packet>
+Routed Gateway::route_by_state(Side side, const Packet& packet, Nanoseconds now_ns) {
+  const auto remote = nat_->remote_of(side, packet);
+  if (remote && !router_.hop(side, *remote)) return Routed::drops(Drop::kNoRoute);
+  if (hop_limit_of(packet) <= 1) return Routed::drops(Drop::kHopLimit);
+  auto [outcome, destination] = nat_->translate(side, packet, now_ns, store_);
+  if (!outcome.frame) return Routed::drops(outcome.reason);
+  const auto hop = router_.hop(side, destination);
+  if (!hop) return Routed::drops(Drop::kNoRoute);
+  return {.outcome = std::move(outcome), .hop = *hop};
 }
 
 // What came for the gateway as a router: not for its own addresses, for groups, or for the link.
@@ -118,6 +149,7 @@ bool Gateway::is_for_forwarding(Side side, Octets frame) const {
   if (frame.size() < kEthernetOctets + (is_ipv4 ? kIpv4Octets : kIpv6Octets)) return true;
   const auto destination = destination_of(frame);
   if (is_multicast(destination) || is_link_local(destination)) return false;
+  if (nat_ && nat_->is_external(side, destination)) return true;
   return std::ranges::none_of(neighbours_, [&](const auto& n) { return n.is_own(destination); });
 }
 
@@ -158,9 +190,16 @@ void Gateway::refused(const Frame& frame) {
   if (!frame.is_own) record_of(frame.direction).count(Drop::kTransmit);
 }
 
-Record Gateway::record(Nanoseconds now_ns) const {
+Sessions* Gateway::sessions(Nanoseconds now_ns) {
+  if (!nat_) return nullptr;
+  nat_->sessions().advance(now_ns);
+  return &nat_->sessions();
+}
+
+Record Gateway::record(Nanoseconds now_ns) {
   auto copy = record_;
   copy.taken_ns = now_ns;
+  if (sessions(now_ns) != nullptr) copy.nat = nat_->record();
   return copy;
 }
 

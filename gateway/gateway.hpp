@@ -5,11 +5,13 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "gateway/config.hpp"
 #include "gateway/faults/chain.hpp"
 #include "gateway/frame_store.hpp"
+#include "gateway/nat/nat.hpp"
 #include "gateway/neighbours.hpp"
 #include "gateway/packet.hpp"
 #include "gateway/record.hpp"
@@ -44,10 +46,18 @@ class Gateway {
   void sent(const Frame& frame, Nanoseconds now_ns);
   void refused(const Frame& frame);
 
-  [[nodiscard]] Record record(Nanoseconds now_ns) const;
+  // Null where the configuration has no stateful translation. What has expired by now is gone.
+  [[nodiscard]] Sessions* sessions(Nanoseconds now_ns);
+
+  [[nodiscard]] Record record(Nanoseconds now_ns);
 
  private:
   void receive_ip(Side side, Octets frame, Nanoseconds now_ns);
+  template <typename Packet>
+  [[nodiscard]] Routed route(Side side, const Packet& packet, Nanoseconds now_ns);
+  template <typename Packet>
+  [[nodiscard]] Routed route_by_state(Side side, const Packet& packet, Nanoseconds now_ns);
+  [[nodiscard]] SideConfig side_config(Side side) const;
   [[nodiscard]] bool is_for_forwarding(Side side, Octets frame) const;
   void hear(Side side, const NeighbourMessage& message, Nanoseconds now_ns);
   void send_to(const Hop& hop, FramePtr frame, Nanoseconds now_ns);
@@ -64,6 +74,7 @@ class Gateway {
   std::array<std::vector<FramePtr>, 2> outboxes_;  // by Side
   Record record_;
   Router router_;
+  std::optional<Nat> nat_;
   std::vector<Neighbours> neighbours_;  // by Side
   std::vector<FaultChain> chains_;      // by Direction
   Nanoseconds muted_until_ns_ = 0;

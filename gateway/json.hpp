@@ -34,9 +34,22 @@ struct RealtimeRequest {
 struct MuteRequest {
   Nanoseconds for_ns = 0;
 };
+// Of the stateful translation's table.
+struct FlushRequest {};
+struct CountRequest {};
+struct SetTimeoutRequest {
+  Nanoseconds ns = 0;
+};
+struct ForgetRequest {
+  std::uint64_t connection = 0;  // the n-th that was created
+};
+struct ChangeRequest {
+  std::uint64_t connection = 0;
+};
 struct QuitRequest {};
 using Request = std::variant<ConfigureRequest, ClearRequest, RecordRequest, MuteRequest,
-                             RealtimeRequest, QuitRequest>;
+                             RealtimeRequest, FlushRequest, CountRequest, SetTimeoutRequest,
+                             ForgetRequest, ChangeRequest, QuitRequest>;
 
 [[nodiscard]] Request parse_request(std::string_view line);
 
@@ -53,6 +66,10 @@ struct PortDescription {
 [[nodiscard]] std::string cleared_event();
 [[nodiscard]] std::string muted_event();
 [[nodiscard]] std::string realtime_event();
+[[nodiscard]] std::string flushed_event(std::uint64_t entries, Nanoseconds ns);
+[[nodiscard]] std::string count_event(std::uint64_t entries);
+// An answer that says no more than that it was done.
+[[nodiscard]] std::string done_event(std::string_view name);
 [[nodiscard]] std::string record_event(const Record& record);
 [[nodiscard]] std::string error_event(std::string_view message);
 

@@ -4,9 +4,11 @@
 
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <string>
 #include <variant>
 
+#include "gateway/clock.hpp"
 #include "gateway/eal.hpp"
 #include "gateway/json.hpp"
 #include "gateway/options.hpp"
@@ -47,6 +49,51 @@ Answer answer(RingGateway& gateway, const MuteRequest& request) {
 Answer answer(RingGateway& gateway, const RealtimeRequest& request) {
   if (gateway.realtime(request.for_ns)) return {.event = realtime_event()};
   return {.event = error_event("the system allows no real-time policy; root may have one")};
+}
+
+void use_sessions(RingGateway& gateway, const std::function<void(Sessions&)>& use) {
+  if (gateway.with_sessions(use)) return;
+  throw ConfigError("request: there is no \"nat\" in the configuration; one that has it is right");
+}
+
+// On the forwarding loop's own clock, without the way of the request.
+Answer answer(RingGateway& gateway, const FlushRequest& /*request*/) {
+  std::uint64_t entries = 0;
+  Nanoseconds took_ns = 0;
+  use_sessions(gateway, [&](Sessions& sessions) {
+    const auto start_ns = clock_ns();
+    entries = sessions.flush();
+    took_ns = clock_ns() - start_ns;
+  });
+  return {.event = flushed_event(entries, took_ns)};
+}
+
+Answer answer(RingGateway& gateway, const CountRequest& /*request*/) {
+  std::uint64_t entries = 0;
+  use_sessions(gateway, [&](const Sessions& sessions) { entries = sessions.count(); });
+  return {.event = count_event(entries)};
+}
+
+Answer answer(RingGateway& gateway, const SetTimeoutRequest& request) {
+  use_sessions(gateway, [&](Sessions& sessions) { sessions.set_timeout(request.ns); });
+  return {.event = done_event("timeout-set")};
+}
+
+Answer answer_about(std::uint64_t connection, bool is_known, std::string_view done) {
+  if (is_known) return {.event = done_event(done)};
+  throw ConfigError("request: connection " + std::to_string(connection) + " is not in the table");
+}
+
+Answer answer(RingGateway& gateway, const ForgetRequest& request) {
+  bool is_known = false;
+  use_sessions(gateway, [&](Sessions& s) { is_known = s.forget(request.connection); });
+  return answer_about(request.connection, is_known, "forgotten");
+}
+
+Answer answer(RingGateway& gateway, const ChangeRequest& request) {
+  bool is_known = false;
+  use_sessions(gateway, [&](Sessions& s) { is_known = s.change(request.connection); });
+  return answer_about(request.connection, is_known, "changed");
 }
 
 Answer answer(RingGateway& /*gateway*/, const QuitRequest& /*request*/) {

@@ -20,12 +20,18 @@ enum class Drop : std::uint8_t {
   kNoNeighbour,
   kHopLimit,
   kMalformed,
-  kTransmit
+  kTransmit,
+  kNatFull,
+  kNatRate,
+  kNatPorts,
+  kNatUnknown,
+  kNatProtocol
 };
 
-inline constexpr std::array<const char*, 10> kDropNames{
-    "rate_limit", "loss",         "buffer",    "sulk",      "mute",
-    "no_route",   "no_neighbour", "hop_limit", "malformed", "transmit"};
+inline constexpr std::array<const char*, 15> kDropNames{
+    "rate_limit", "loss",         "buffer",    "sulk",        "mute",
+    "no_route",   "no_neighbour", "hop_limit", "malformed",   "transmit",
+    "nat_full",   "nat_rate",     "nat_ports", "nat_unknown", "nat_protocol"};
 
 [[nodiscard]] constexpr std::size_t index_of(Drop drop) {
   return static_cast<std::size_t>(drop);

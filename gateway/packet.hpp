@@ -66,6 +66,13 @@ struct Ipv6Packet {
   [[nodiscard]] Octets data() const { return octets.subspan(kIpv6Octets); }
 };
 
+[[nodiscard]] inline std::uint8_t hop_limit_of(const Ipv4Packet& packet) {
+  return packet.ttl;
+}
+[[nodiscard]] inline std::uint8_t hop_limit_of(const Ipv6Packet& packet) {
+  return packet.hop_limit;
+}
+
 // What stands behind an IPv6 packet's extension headers.
 struct Ipv6Upper {
   std::uint8_t protocol;

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "gateway/config.hpp"
 #include "gateway/histogram.hpp"
+#include "gateway/nat/nat_record.hpp"
 #include "gateway/octets.hpp"
 #include "gateway/outcome.hpp"
 #include "gateway/side.hpp"
@@ -73,6 +75,7 @@ struct Record {
   PollRecord polls;
   Nanoseconds taken_ns = 0;  // when this copy was made
   Nanoseconds muted_ns = 0;  // how long nothing was forwarded, as ordered
+  std::optional<NatRecord> nat = std::nullopt;
 
   [[nodiscard]] const DirectionRecord& of(Direction direction) const {
     return directions[index_of(direction)];

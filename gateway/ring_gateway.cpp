@@ -138,6 +138,16 @@ void RingGateway::leave_realtime() {
   realtime_until_ns_ = 0;
 }
 
+bool RingGateway::with_sessions(const std::function<void(Sessions&)>& use) {
+  bool is_there = false;
+  carry_out([&] {
+    auto* sessions = gateway_.sessions(clock_ns());
+    is_there = sessions != nullptr;
+    if (is_there) use(*sessions);
+  });
+  return is_there;
+}
+
 Record RingGateway::record() {
   Record copy{.directions = {}, .polls = {0, 0}};
   carry_out([&] { copy = gateway_.record(clock_ns()); });

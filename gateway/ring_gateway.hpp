@@ -53,6 +53,8 @@ class RingGateway {
   // The loop under SCHED_FIFO for so long, and then, whatever becomes of who asked for it, under
   // the common policy again; 0: at once. False: the system does not let it.
   [[nodiscard]] bool realtime(Nanoseconds for_ns);
+  // False, and nothing done, where there is no stateful translation.
+  bool with_sessions(const std::function<void(Sessions&)>& use);
   [[nodiscard]] Record record();
 
   [[nodiscard]] const Mac& mac(Side side) const { return ports_[index_of(side)].mac(); }

@@ -29,19 +29,8 @@ FramePtr forward(const Ipv6Packet& packet, FrameStore& store) {
   return frame;
 }
 
-std::uint8_t hop_limit_of(const Ipv4Packet& packet) {
-  return packet.ttl;
-}
-std::uint8_t hop_limit_of(const Ipv6Packet& packet) {
-  return packet.hop_limit;
-}
-
 AddressMap map_of(const Translation& translation) {
   return AddressMap(translation.mappings, translation.prefix);
-}
-
-Routed dropped(Drop reason) {
-  return {.outcome = Outcome::drops(reason), .hop = {}};
 }
 
 }  // namespace
@@ -51,6 +40,12 @@ Router::Router(const Config& config)
 
 const Route* Router::find(const IpAddress& destination) const {
   return find_longest(routes_, &Route::prefix, destination);
+}
+
+std::optional<Hop> Router::hop(Side from, const IpAddress& destination) const {
+  const auto* found = find(destination);
+  if (found == nullptr || found->side == from) return std::nullopt;
+  return Hop{.side = found->side, .neighbour = found->via.value_or(destination)};
 }
 
 // An IPv4 packet is translated where its destination has an explicit mapping; by the prefix, which
@@ -71,12 +66,12 @@ template <typename Packet>
 Routed Router::route_any(Side from, const Packet& packet, FrameStore& store) {
   const auto translated = translated_destination(packet);
   const auto destination = translated.value_or(packet.destination);
-  const auto* found = find(destination);
-  if (found == nullptr || found->side == from) return dropped(Drop::kNoRoute);
-  if (hop_limit_of(packet) <= 1) return dropped(Drop::kHopLimit);
+  const auto found = hop(from, destination);
+  if (!found) return Routed::drops(Drop::kNoRoute);
+  if (hop_limit_of(packet) <= 1) return Routed::drops(Drop::kHopLimit);
   return {
       .outcome = translated ? translate(packet, store) : Outcome::passes(forward(packet, store)),
-      .hop = {.side = found->side, .neighbour = found->via.value_or(destination)}};
+      .hop = *found};
 }
 
 Routed Router::route(Side from, const Ipv4Packet& packet, FrameStore& store) {

@@ -20,11 +20,18 @@ struct Hop {
 struct Routed {
   Outcome outcome;
   Hop hop;  // meaningless where the frame was dropped
+
+  [[nodiscard]] static Routed drops(Drop reason) {
+    return {.outcome = Outcome::drops(reason), .hop = {}};
+  }
 };
 
 class Router {
  public:
   explicit Router(const Config& config);
+
+  // Where what came in on this side goes; absent where there is no route to the other side.
+  [[nodiscard]] std::optional<Hop> hop(Side from, const IpAddress& destination) const;
 
   // A packet that came in on this side, as a frame for the other side, without MAC addresses.
   [[nodiscard]] Routed route(Side from, const Ipv4Packet& packet, FrameStore& store);

@@ -105,6 +105,12 @@ Outcome Translator::to_ipv6(const Ipv4Packet& packet, FrameStore& store) const {
   const auto source = map_.to_ipv6(packet.source);
   const auto destination = map_.to_ipv6(packet.destination);
   if (!source || !destination) return Outcome::drops(Drop::kNoRoute);
+  return to_ipv6(packet, {.source = *source, .destination = *destination}, store);
+}
+
+Outcome Translator::to_ipv6(const Ipv4Packet& packet, const AddressPair& addresses,
+                            FrameStore& store) {
+  const auto& [source, destination] = addresses;
   if (is_illegal_source(packet.source)) return Outcome::drops(Drop::kMalformed);
 
   const auto data = packet.data();
@@ -117,15 +123,15 @@ Outcome Translator::to_ipv6(const Ipv4Packet& packet, FrameStore& store) const {
   write16(ip + 4, static_cast<std::uint32_t>(fragment_octets + data.size()));
   ip[6] = fragment_octets != 0 ? kFragment : protocol;
   ip[7] = static_cast<std::uint8_t>(packet.ttl - 1);
-  source->write(ip + 8);
-  destination->write(ip + 24);
+  source.write(ip + 8);
+  destination.write(ip + 24);
   if (fragment_octets != 0) write_fragment_header(ip + kIpv6Octets, protocol, packet.piece);
 
   const Transport transport{.data = ip + kIpv6Octets + fragment_octets,
                             .octets = data.size(),
                             .piece = packet.piece,
                             .removed = sum_of(packet.source) + sum_of(packet.destination),
-                            .added = sum_of(*source) + sum_of(*destination)};
+                            .added = sum_of(source) + sum_of(destination)};
   std::ranges::copy(data, transport.data);
   if (!translate_transport(transport, packet.protocol, true)) {
     return Outcome::drops(Drop::kMalformed);
@@ -137,6 +143,12 @@ Outcome Translator::to_ipv4(const Ipv6Packet& packet, FrameStore& store) {
   const auto source = map_.to_ipv4(packet.source);
   const auto destination = map_.to_ipv4(packet.destination);
   if (!source || !destination) return Outcome::drops(Drop::kNoRoute);
+  return to_ipv4(packet, {.source = *source, .destination = *destination}, store);
+}
+
+Outcome Translator::to_ipv4(const Ipv6Packet& packet, const AddressPair& addresses,
+                            FrameStore& store) {
+  const auto& [source, destination] = addresses;
   const auto upper = find_upper(packet);
   if (!upper || is_illegal_source(packet.source)) return Outcome::drops(Drop::kMalformed);
 
@@ -155,15 +167,15 @@ Outcome Translator::to_ipv4(const Ipv6Packet& packet, FrameStore& store) {
   ip[8] = static_cast<std::uint8_t>(packet.hop_limit - 1);
   ip[9] = upper->protocol == kIcmp6 ? kIcmp : upper->protocol;
   write16(ip + 10, 0);
-  source->write(ip + 12);
-  destination->write(ip + 16);
+  source.write(ip + 12);
+  destination.write(ip + 16);
   write16(ip + 10, checksum_of(sum_of({ip, kIpv4Octets})));
 
   const Transport transport{.data = ip + kIpv4Octets,
                             .octets = upper->data.size(),
                             .piece = piece,
                             .removed = sum_of(packet.source) + sum_of(packet.destination),
-                            .added = sum_of(*source) + sum_of(*destination)};
+                            .added = sum_of(source) + sum_of(destination)};
   std::ranges::copy(upper->data, transport.data);
   if (!translate_transport(transport, upper->protocol, false)) {
     return Outcome::drops(Drop::kMalformed);

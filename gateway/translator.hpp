@@ -11,6 +11,12 @@
 
 namespace natxy::gateway {
 
+// What a packet's addresses become.
+struct AddressPair {
+  IpAddress source;
+  IpAddress destination;
+};
+
 class Translator {
  public:
   explicit Translator(AddressMap map) : map_(std::move(map)) {}
@@ -21,6 +27,11 @@ class Translator {
   // A packet whose hop limit may not be lowered must not come here.
   [[nodiscard]] Outcome to_ipv6(const Ipv4Packet& packet, FrameStore& store) const;
   [[nodiscard]] Outcome to_ipv4(const Ipv6Packet& packet, FrameStore& store);
+  // Into these addresses, whatever the map says.
+  [[nodiscard]] static Outcome to_ipv6(const Ipv4Packet& packet, const AddressPair& addresses,
+                                       FrameStore& store);
+  [[nodiscard]] Outcome to_ipv4(const Ipv6Packet& packet, const AddressPair& addresses,
+                                FrameStore& store);
 
  private:
   AddressMap map_;

@@ -1,0 +1,147 @@
+#include "gateway/nat/nat.hpp"
+
+#include <algorithm>
+
+namespace natxy::gateway {
+namespace {
+
+bool is_whole_udp(std::uint8_t protocol, Octets data, const Piece& piece) {
+  return protocol == kUdp && piece.is_whole() && data.size() >= kUdpOctets;
+}
+
+bool is_whole_udp(const Ipv4Packet& packet) {
+  return is_whole_udp(packet.protocol, packet.data(), packet.piece);
+}
+
+Ipv4Endpoint endpoint(const IpAddress& address, std::uint16_t port) {
+  return {.address = static_cast<std::uint32_t>(address.value), .port = port};
+}
+
+IpAddress address_of(const Ipv4Endpoint& endpoint) {
+  return IpAddress::ipv4(endpoint.address);
+}
+
+AddressMap map_of(const NatConfig& config) {
+  if (config.kind == NatKind::kNat44) return {{}, std::nullopt};
+  return {{}, config.prefix};
+}
+
+NatTranslated dropped(Drop reason) {
+  return {.outcome = Outcome::drops(reason), .destination = {}};
+}
+
+// What the outside sees of a connection.
+AddressPair outer_addresses(const Connection& connection) {
+  return {.source = address_of(connection.external), .destination = address_of(connection.remote)};
+}
+
+PortPair outer_ports(const Connection& connection) {
+  return {.source = connection.external.port, .destination = connection.remote.port};
+}
+
+PortPair inner_ports_of_reply(const Connection& connection) {
+  return {.source = connection.remote.port, .destination = connection.inside.port};
+}
+
+}  // namespace
+
+Nat::Nat(const NatConfig& config)
+    : config_(config), sessions_(config), translator_(map_of(config)) {}
+
+bool Nat::is_external(Side from, const IpAddress& address) const {
+  return from != config_.inside && std::ranges::find(config_.pool, address) != config_.pool.end();
+}
+
+bool Nat::takes(Side from, const Ipv4Packet& packet) const {
+  if (from == config_.inside) return config_.kind == NatKind::kNat44;
+  return is_external(from, packet.destination);
+}
+
+bool Nat::takes(Side from, const Ipv6Packet& packet) const {
+  return config_.kind == NatKind::kNat64 && from == config_.inside &&
+         config_.prefix.contains(packet.destination);
+}
+
+std::optional<IpAddress> Nat::remote_of(Side from, const Ipv4Packet& packet) const {
+  if (from != config_.inside) return std::nullopt;
+  return packet.destination;
+}
+
+std::optional<IpAddress> Nat::remote_of(Side /*from*/, const Ipv6Packet& packet) const {
+  return translator_.map().to_ipv4(packet.destination);
+}
+
+NatTranslated Nat::translate(Side from, const Ipv4Packet& packet, Nanoseconds now_ns,
+                             FrameStore& store) {
+  if (!is_whole_udp(packet)) return dropped(Drop::kNatProtocol);
+  return from == config_.inside ? to_outside(packet, now_ns, store)
+                                : to_inside(packet, now_ns, store);
+}
+
+NatTranslated Nat::to_outside(const Ipv4Packet& packet, Nanoseconds now_ns, FrameStore& store) {
+  const auto ports = read_ports(packet.data());
+  const auto [connection, reason] =
+      sessions_.outbound({.address = packet.source.value, .port = ports.source},
+                         endpoint(packet.destination, ports.destination), now_ns);
+  if (!connection) return dropped(reason);
+  ++outbound_;
+  auto frame = rewrite(packet, outer_addresses(*connection), outer_ports(*connection), store);
+  return {.outcome = Outcome::passes(std::move(frame)), .destination = packet.destination};
+}
+
+NatTranslated Nat::to_inside(const Ipv4Packet& packet, Nanoseconds now_ns, FrameStore& store) {
+  const auto ports = read_ports(packet.data());
+  const auto [connection, reason] =
+      sessions_.inbound(endpoint(packet.destination, ports.destination),
+                        endpoint(packet.source, ports.source), now_ns);
+  if (!connection) return dropped(reason);
+  ++inbound_;
+  const auto reply_ports = inner_ports_of_reply(*connection);
+  const auto inside = connection->inside.address;
+  if (config_.kind == NatKind::kNat44) {
+    const auto host = IpAddress::ipv4(static_cast<std::uint32_t>(inside));
+    auto frame =
+        rewrite(packet, {.source = packet.source, .destination = host}, reply_ports, store);
+    return {.outcome = Outcome::passes(std::move(frame)), .destination = host};
+  }
+  const auto host = IpAddress::ipv6(inside);
+  const auto source = embed(config_.prefix, packet.source);
+  auto outcome = Translator::to_ipv6(packet, {.source = source, .destination = host}, store);
+  if (outcome.frame) rewrite_ports(*outcome.frame, reply_ports);
+  return {.outcome = std::move(outcome), .destination = host};
+}
+
+NatTranslated Nat::translate(Side /*from*/, const Ipv6Packet& packet, Nanoseconds now_ns,
+                             FrameStore& store) {
+  const auto upper = find_upper(packet);
+  if (!upper) return dropped(Drop::kMalformed);
+  if (!is_whole_udp(upper->protocol, upper->data, upper->piece.value_or(Piece{}))) {
+    return dropped(Drop::kNatProtocol);
+  }
+  const auto ports = read_ports(upper->data);
+  const auto remote = extract(config_.prefix, packet.destination);
+  const auto [connection, reason] =
+      sessions_.outbound({.address = packet.source.value, .port = ports.source},
+                         endpoint(remote, ports.destination), now_ns);
+  if (!connection) return dropped(reason);
+  auto outcome = translator_.to_ipv4(packet, outer_addresses(*connection), store);
+  if (outcome.frame) {
+    ++outbound_;
+    rewrite_ports(*outcome.frame, outer_ports(*connection));
+  }
+  return {.outcome = std::move(outcome), .destination = remote};
+}
+
+void Nat::clear() {
+  sessions_.clear();
+  outbound_ = inbound_ = 0;
+}
+
+NatRecord Nat::record() const {
+  auto copy = sessions_.record();
+  copy.outbound = outbound_;
+  copy.inbound = inbound_;
+  return copy;
+}
+
+}  // namespace natxy::gateway

@@ -1,0 +1,67 @@
+// What the stateful translation is, and what it does wrong (docs/reference/gateway.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "gateway/address.hpp"
+#include "gateway/octets.hpp"
+#include "gateway/side.hpp"
+
+namespace natxy::gateway {
+
+enum class NatKind : std::uint8_t { kNat44, kNat64 };
+// RFC 4787, 4.1 and 5, of which the address-dependent kinds are left out.
+enum class Dependence : std::uint8_t { kEndpointIndependent, kAddressAndPortDependent };
+enum class Replacement : std::uint8_t { kRefuse, kOverwriteOldest };
+enum class PortChoice : std::uint8_t { kPreserve, kIncreasing, kPseudorandom };
+
+struct PortRange {
+  std::uint16_t first = 1024;
+  std::uint16_t last = 65535;
+
+  [[nodiscard]] std::uint32_t count() const { return last - first + 1U; }
+  [[nodiscard]] bool contains(std::uint16_t port) const { return port >= first && port <= last; }
+};
+
+struct NewRate {
+  std::uint64_t per_s = 0;
+  std::uint64_t depth = 1;
+};
+
+// Every k-th new connection gets the external endpoint of an earlier one to the same remote one.
+struct NatCollide {
+  std::uint64_t every = 0;
+};
+
+// Of the connection that was the n-th to be created, so long after that.
+struct NatForget {
+  std::uint64_t connection = 0;
+  Nanoseconds after_ns = 0;
+};
+struct NatChange {
+  std::uint64_t connection = 0;
+  Nanoseconds after_ns = 0;
+};
+using NatFault = std::variant<NatCollide, NatForget, NatChange>;
+
+struct NatConfig {
+  NatKind kind = NatKind::kNat44;
+  Side inside = Side::kLeft;
+  std::vector<IpAddress> pool;  // external addresses, IPv4
+  PortRange ports;
+  Prefix prefix;  // of NAT64
+  std::uint32_t entries = 65536;
+  std::optional<NewRate> new_rate;
+  Replacement replacement = Replacement::kRefuse;
+  Nanoseconds timeout_ns = 300'000'000'000;  // RFC 4787, 4.3: five minutes
+  Dependence mapping = Dependence::kEndpointIndependent;
+  Dependence filtering = Dependence::kEndpointIndependent;
+  PortChoice port_choice = PortChoice::kPreserve;
+  std::uint64_t seed = 0;
+  std::vector<NatFault> faults;
+};
+
+}  // namespace natxy::gateway

@@ -1,0 +1,26 @@
+// A UDP packet in other addresses and ports, its hop limit lowered by 1, its checksums following.
+#pragma once
+
+#include <cstdint>
+
+#include "gateway/frame_store.hpp"
+#include "gateway/octets.hpp"
+#include "gateway/packet.hpp"
+#include "gateway/translator.hpp"
+
+namespace natxy::gateway {
+
+struct PortPair {
+  std::uint16_t source = 0;
+  std::uint16_t destination = 0;
+};
+
+[[nodiscard]] PortPair read_ports(Octets udp);
+
+// A frame with type and packet, without MAC addresses.
+[[nodiscard]] FramePtr rewrite(const Ipv4Packet& packet, const AddressPair& addresses,
+                               const PortPair& ports, FrameStore& store);
+// Of a frame that the gateway has made: IPv4 without options, or IPv6 without extension headers.
+void rewrite_ports(Frame& frame, const PortPair& ports);
+
+}  // namespace natxy::gateway

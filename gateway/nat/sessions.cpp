@@ -1,0 +1,165 @@
+#include "gateway/nat/sessions.hpp"
+
+#include <algorithm>
+
+namespace natxy::gateway {
+
+Sessions::Sessions(const NatConfig& config)
+    : config_(config),
+      table_(config.entries),
+      mappings_(maps_endpoints() ? config.entries : 1),
+      endpoints_(config),
+      new_rate_(new_bucket()),
+      faults_(config.faults) {}
+
+std::optional<TokenBucket> Sessions::new_bucket() const {
+  if (!config_.new_rate) return std::nullopt;
+  return TokenBucket(config_.new_rate->per_s, config_.new_rate->depth);
+}
+
+Opened Sessions::outbound(const InsideEndpoint& inside, const Ipv4Endpoint& remote,
+                          Nanoseconds now_ns) {
+  advance(now_ns);
+  const auto known = table_.find(inside, remote);
+  if (known != kNoEntry) return use(known, now_ns);
+  if (const auto reason = make_room(now_ns)) return refuse(*reason);
+  const auto external = choose_external(inside, remote);
+  if (!external) return refuse(Drop::kNatPorts);
+  return create({.inside = inside, .remote = remote, .external = *external}, now_ns);
+}
+
+// RFC 6146, 3.5.1: where filtering is endpoint-independent, whoever knows a mapping may use it.
+Opened Sessions::inbound(const Ipv4Endpoint& external, const Ipv4Endpoint& remote,
+                         Nanoseconds now_ns) {
+  advance(now_ns);
+  const auto known = table_.find(external, remote);
+  if (known != kNoEntry) return use(known, now_ns);
+  if (config_.filtering != Dependence::kEndpointIndependent) return refuse(Drop::kNatUnknown);
+  const auto* mapping = mappings_.find(external);
+  if (mapping == nullptr) return refuse(Drop::kNatUnknown);
+  const auto inside = mapping->inside;
+  if (const auto reason = make_room(now_ns)) return refuse(*reason);
+  return create({.inside = inside, .remote = remote, .external = external}, now_ns);
+}
+
+Opened Sessions::use(EntryNumber entry, Nanoseconds now_ns) {
+  table_.use(entry, now_ns);
+  return {.connection = table_.at(entry)};
+}
+
+Opened Sessions::refuse(Drop reason) {
+  if (reason == Drop::kNatFull) ++record_.refused_full;
+  if (reason == Drop::kNatRate) ++record_.refused_rate;
+  if (reason == Drop::kNatPorts) ++record_.refused_ports;
+  return {.connection = std::nullopt, .reason = reason};
+}
+
+// A connection that finds no room takes no token.
+std::optional<Drop> Sessions::make_room(Nanoseconds now_ns) {
+  if (table_.is_full() && config_.replacement == Replacement::kRefuse) return Drop::kNatFull;
+  if (new_rate_ && !new_rate_->take(now_ns)) return Drop::kNatRate;
+  if (!table_.is_full()) return std::nullopt;
+  remove(table_.oldest());
+  ++record_.overwritten;
+  return std::nullopt;
+}
+
+bool Sessions::is_free(const Ipv4Endpoint& external, const Ipv4Endpoint& remote) const {
+  if (table_.find(external, remote) != kNoEntry) return false;
+  return !maps_endpoints() || mappings_.find(external) == nullptr;
+}
+
+std::optional<Ipv4Endpoint> Sessions::choose_external(const InsideEndpoint& inside,
+                                                      const Ipv4Endpoint& remote) {
+  if (maps_endpoints()) {
+    if (const auto* mapping = mappings_.find(inside)) return mapping->external;
+  }
+  if (const auto same = faults_.collision(inside, remote, table_)) {
+    ++record_.collided;
+    return same;
+  }
+  return endpoints_.choose(inside,
+                           [&](const Ipv4Endpoint& external) { return is_free(external, remote); });
+}
+
+Opened Sessions::create(const Connection& connection, Nanoseconds now_ns) {
+  const auto entry = table_.add(connection, now_ns);
+  if (maps_endpoints()) mappings_.join(connection.inside, connection.external);
+  ++record_.created;
+  record_.peak = std::max<std::uint64_t>(record_.peak, table_.size());
+  faults_.created(entry, table_, now_ns);
+  return {.connection = connection};
+}
+
+void Sessions::remove(EntryNumber entry) {
+  if (maps_endpoints()) mappings_.leave(table_.at(entry).inside);
+  table_.remove(entry);
+}
+
+// Those that expire are the first of the order of use, since one timeout is for all.
+void Sessions::advance(Nanoseconds now_ns) {
+  for (auto oldest = table_.oldest();
+       oldest != kNoEntry && now_ns - table_.used_ns(oldest) >= config_.timeout_ns;
+       oldest = table_.oldest()) {
+    remove(oldest);
+    ++record_.expired;
+  }
+  while (const auto alarm = faults_.due(table_, now_ns)) {
+    if (!alarm->forgets) {
+      change_entry(alarm->entry);
+      continue;
+    }
+    remove(alarm->entry);
+    ++record_.forgotten;
+  }
+}
+
+std::uint64_t Sessions::flush() {
+  const auto before = table_.size();
+  while (table_.oldest() != kNoEntry) remove(table_.oldest());
+  record_.flushed += before;
+  return before;
+}
+
+void Sessions::clear() {
+  flush();
+  table_.count_anew();
+  endpoints_ = ExternalEndpoints(config_);
+  new_rate_ = new_bucket();
+  faults_ = NatFaults(config_.faults);
+  record_ = {};
+}
+
+bool Sessions::forget(std::uint64_t ordinal) {
+  const auto entry = table_.find_ordinal(ordinal);
+  if (entry == kNoEntry) return false;
+  remove(entry);
+  ++record_.forgotten;
+  return true;
+}
+
+bool Sessions::change(std::uint64_t ordinal) {
+  const auto entry = table_.find_ordinal(ordinal);
+  if (entry == kNoEntry) return false;
+  change_entry(entry);
+  return true;
+}
+
+// The connection alone: a mapping that it shares with others stays theirs.
+void Sessions::change_entry(EntryNumber entry) {
+  const auto& connection = table_.at(entry);
+  const auto other = endpoints_.choose(connection.inside, [&](const Ipv4Endpoint& external) {
+    return external != connection.external && is_free(external, connection.remote);
+  });
+  if (!other) return;
+  table_.change_external(entry, *other);
+  ++record_.changed;
+}
+
+NatRecord Sessions::record() const {
+  auto copy = record_;
+  copy.entries = table_.size();
+  return copy;
+}
+
+}  // namespace natxy::gateway

@@ -1,0 +1,71 @@
+// The stateful translation's memory: connections come to be, are used, and go (RFC 6146, 3).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "gateway/faults/token_bucket.hpp"
+#include "gateway/nat/connection_table.hpp"
+#include "gateway/nat/external_endpoints.hpp"
+#include "gateway/nat/mapping_table.hpp"
+#include "gateway/nat/nat_config.hpp"
+#include "gateway/nat/nat_faults.hpp"
+#include "gateway/nat/nat_record.hpp"
+#include "gateway/outcome.hpp"
+
+namespace natxy::gateway {
+
+// Absent connection: refused, for this reason.
+struct Opened {
+  std::optional<Connection> connection;
+  Drop reason = Drop::kNatUnknown;
+};
+
+class Sessions {
+ public:
+  explicit Sessions(const NatConfig& config);
+
+  // The connection of a packet, used now; a new one where there may be one. Times must not go back.
+  [[nodiscard]] Opened outbound(const InsideEndpoint& inside, const Ipv4Endpoint& remote,
+                                Nanoseconds now_ns);
+  [[nodiscard]] Opened inbound(const Ipv4Endpoint& external, const Ipv4Endpoint& remote,
+                               Nanoseconds now_ns);
+
+  // Lets connections go that have not been used for the timeout, and carries out what is ordered.
+  void advance(Nanoseconds now_ns);
+  // All connections; how many there were.
+  std::uint64_t flush();
+  void clear();  // table, record, bucket and choice of ports as at the start
+  void set_timeout(Nanoseconds timeout_ns) { config_.timeout_ns = timeout_ns; }
+  // The connection that was the n-th to be created; false where it is not in the table.
+  bool forget(std::uint64_t ordinal);
+  bool change(std::uint64_t ordinal);
+
+  [[nodiscard]] std::uint64_t count() const { return table_.size(); }
+  [[nodiscard]] NatRecord record() const;
+
+ private:
+  [[nodiscard]] bool maps_endpoints() const {
+    return config_.mapping == Dependence::kEndpointIndependent;
+  }
+  [[nodiscard]] bool is_free(const Ipv4Endpoint& external, const Ipv4Endpoint& remote) const;
+  [[nodiscard]] std::optional<Ipv4Endpoint> choose_external(const InsideEndpoint& inside,
+                                                            const Ipv4Endpoint& remote);
+  [[nodiscard]] std::optional<Drop> make_room(Nanoseconds now_ns);
+  Opened refuse(Drop reason);
+  Opened create(const Connection& connection, Nanoseconds now_ns);
+  Opened use(EntryNumber entry, Nanoseconds now_ns);
+  void remove(EntryNumber entry);
+  void change_entry(EntryNumber entry);
+  [[nodiscard]] std::optional<TokenBucket> new_bucket() const;
+
+  NatConfig config_;
+  ConnectionTable table_;
+  MappingTable mappings_;  // of endpoint-independent mapping; else without room
+  ExternalEndpoints endpoints_;
+  std::optional<TokenBucket> new_rate_;
+  NatFaults faults_;
+  NatRecord record_;
+};
+
+}  // namespace natxy::gateway

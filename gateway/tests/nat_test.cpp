@@ -1,0 +1,292 @@
+// The stateful translation in the gateway: which connections there are, and what becomes of frames.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "gateway/tests/bench_gateway.hpp"
+
+namespace natxy::gateway::test {
+namespace {
+
+constexpr Nanoseconds kSecond = 1'000'000'000;
+
+Config nat44(const std::string& more = "", const std::string& faults = "") {
+  return config_with(
+      faults, R"(, "nat": {"kind": "nat44", "pool": ["198.19.0.1"], "entries": 100)" + more + "}");
+}
+
+struct Ends {
+  std::uint16_t own;
+  std::uint16_t remote = 2000;
+};
+
+Bytes outbound(Ends ports) {
+  return make_udp({.source_port = ports.own, .destination_port = ports.remote});
+}
+
+Bytes inbound(std::uint16_t external_port, std::uint16_t remote_port = 2000) {
+  return make_udp({.source = "198.19.0.2",
+                   .destination = "198.19.0.1",
+                   .source_port = remote_port,
+                   .destination_port = external_port,
+                   .to = kRightMac});
+}
+
+std::uint16_t source_port(const Departure& departure) {
+  return read16(departure.frame.udp());
+}
+
+std::uint16_t destination_port(const Departure& departure) {
+  return read16(departure.frame.udp() + 2);
+}
+
+class NatBench : public BenchGateway {
+ public:
+  using BenchGateway::BenchGateway;
+
+  // The external port that the packet left with; 0: it did not.
+  std::uint16_t send(Ends ports, Nanoseconds now_ns = 0) {
+    const auto before = departures().size();
+    receive(Side::kLeft, outbound(ports), now_ns);
+    return departures().size() > before ? source_port(departures().back()) : 0;
+  }
+  // The inside port that the packet came to; 0: it did not.
+  std::uint16_t answer(std::uint16_t external_port, Nanoseconds now_ns = 0,
+                       std::uint16_t remote_port = 2000) {
+    const auto before = departures().size();
+    receive(Side::kRight, inbound(external_port, remote_port), now_ns);
+    return departures().size() > before ? destination_port(departures().back()) : 0;
+  }
+  NatRecord nat() { return record().nat.value(); }
+  std::uint64_t dropped(Drop reason, Direction direction = Direction::kForward) {
+    return record().of(direction).dropped[index_of(reason)];
+  }
+};
+
+TEST(Nat44, TranslatesBothWays) {
+  NatBench bench(nat44());
+  EXPECT_EQ(bench.send({5000}), 5000);
+  const auto& out = bench.departures().back();
+  EXPECT_EQ(out.side, Side::kRight);
+  EXPECT_EQ(out.frame.source(), ip("198.19.0.1"));
+  EXPECT_EQ(out.frame.destination(), ip("198.19.0.2"));
+  EXPECT_EQ(out.frame.hop_limit(), 63);
+  EXPECT_TRUE(out.frame.ip_checksum_is_right());
+  EXPECT_TRUE(out.frame.udp_checksum_is_right());
+  EXPECT_EQ(bench.answer(5000), 5000);
+  const auto& in = bench.departures().back();
+  EXPECT_EQ(in.side, Side::kLeft);
+  EXPECT_EQ(in.frame.source(), ip("198.19.0.2"));
+  EXPECT_EQ(in.frame.destination(), ip("198.18.0.2"));
+  EXPECT_TRUE(in.frame.ip_checksum_is_right());
+  EXPECT_TRUE(in.frame.udp_checksum_is_right());
+  EXPECT_EQ(bench.nat().created, 1U);
+  EXPECT_EQ(bench.nat().outbound, 1U);
+  EXPECT_EQ(bench.nat().inbound, 1U);
+}
+
+TEST(Nat44, ItsTableHoldsExactlyItsEntries) {
+  NatBench bench(nat44());
+  for (std::uint16_t i = 0; i < 100; ++i) EXPECT_EQ(bench.send({.own = 3000, .remote = i}), 3000);
+  EXPECT_EQ(bench.send({.own = 3000, .remote = 100}), 0);
+  EXPECT_EQ(bench.nat().refused_full, 1U);
+  EXPECT_EQ(bench.dropped(Drop::kNatFull), 1U);
+  EXPECT_EQ(bench.nat().peak, 100U);
+  EXPECT_EQ(bench.send({.own = 3000, .remote = 0}), 3000);  // known ones go on
+}
+
+TEST(Nat44, TheOldestIsOverwritten) {
+  NatBench bench(nat44(R"(, "replacement": "overwrite-oldest")"));
+  for (std::uint16_t i = 0; i < 100; ++i) EXPECT_NE(bench.send({.own = 3000, .remote = i}, i), 0);
+  EXPECT_NE(bench.send({.own = 3000, .remote = 0}, 100), 0);  // used: connection 1 is the oldest
+  EXPECT_NE(bench.send({.own = 3000, .remote = 500}, 101), 0);
+  EXPECT_EQ(bench.nat().overwritten, 1U);
+  EXPECT_EQ(bench.nat().entries, 100U);
+  EXPECT_NE(bench.send({.own = 3000, .remote = 0}, 102), 0);
+  EXPECT_EQ(bench.nat().created, 101U);
+  EXPECT_NE(bench.send({.own = 3000, .remote = 1}, 103), 0);
+  EXPECT_EQ(bench.nat().created, 102U);
+}
+
+TEST(Nat44, NewConnectionsAreLimitedByRate) {
+  NatBench bench(nat44(R"(, "new_per_s": 10, "depth": 5)"));
+  for (std::uint16_t i = 0; i < 60; ++i) {
+    (void)bench.send({.own = 3000, .remote = i}, i * kSecond / 20);
+  }
+  // 5 at once, and 10 a second over 59 / 20 s.
+  EXPECT_EQ(bench.nat().created, 5U + 29U);
+  EXPECT_EQ(bench.nat().refused_rate, 60U - 34U);
+  EXPECT_EQ(bench.dropped(Drop::kNatRate), 26U);
+}
+
+TEST(Nat44, WhatIsNotUsedExpires) {
+  NatBench bench(nat44(R"(, "timeout_ns": 1000000000, "filtering": "address-and-port-dependent")"));
+  EXPECT_NE(bench.send({5000}, 0), 0);
+  EXPECT_NE(bench.send({5001}, 0), 0);
+  EXPECT_NE(bench.answer(5000, kSecond - 1), 0);  // an answer is a use as well
+  EXPECT_EQ(bench.answer(5001, kSecond), 0);
+  EXPECT_EQ(bench.nat().expired, 1U);
+  EXPECT_EQ(bench.dropped(Drop::kNatUnknown, Direction::kReverse), 1U);
+  bench.gateway().sessions(kSecond)->set_timeout(10 * kSecond);
+  EXPECT_NE(bench.answer(5000, 10 * kSecond), 0);
+  bench.poll(21 * kSecond);
+  EXPECT_EQ(bench.nat().entries, 0U);
+}
+
+TEST(Nat44, MappingAndFilteringAreIndependentOfTheEndpoint) {
+  NatBench bench(nat44(R"(, "port_choice": "increasing")"));
+  const auto external = bench.send({.own = 5000, .remote = 1});
+  EXPECT_EQ(external, 1024);
+  EXPECT_EQ(bench.send({.own = 5000, .remote = 2}), external);
+  EXPECT_EQ(bench.send({.own = 5001, .remote = 2}), 1025);
+  EXPECT_EQ(bench.answer(external, 0, 77), 5000);  // from whom nothing was sent to
+  EXPECT_EQ(bench.nat().created, 4U);
+  EXPECT_EQ(bench.answer(1026), 0);
+}
+
+TEST(Nat44, MappingAndFilteringDependOnAddressAndPort) {
+  NatBench bench(nat44(
+      R"(, "port_choice": "increasing", "mapping": "address-and-port-dependent", "ports": [10, 11])"));
+  EXPECT_EQ(bench.send({.own = 5000, .remote = 1}), 10);
+  EXPECT_EQ(bench.send({.own = 5000, .remote = 2}), 11);
+  EXPECT_EQ(bench.send({.own = 5000, .remote = 3}), 10);  // ports are shared by remote endpoints
+  EXPECT_EQ(bench.answer(10, 0, 3), 5000);
+  EXPECT_EQ(bench.answer(10, 0, 2), 0);
+  EXPECT_EQ(bench.send({.own = 6000, .remote = 1}), 11);
+  EXPECT_EQ(bench.send({.own = 7000, .remote = 1}), 0);
+  EXPECT_EQ(bench.nat().refused_ports, 1U);
+}
+
+TEST(Nat44, PseudorandomPortsAreDistinctAndInTheirRange) {
+  NatBench bench(nat44(R"(, "port_choice": "pseudorandom", "ports": [500, 599], "seed": 3)"));
+  std::set<std::uint16_t> seen;
+  for (std::uint16_t i = 0; i < 100; ++i) {
+    const auto port = bench.send({static_cast<std::uint16_t>(5000 + i)});
+    EXPECT_GE(port, 500);
+    EXPECT_LE(port, 599);
+    seen.insert(port);
+  }
+  EXPECT_EQ(seen.size(), 100U);
+}
+
+TEST(Nat44, ACollisionSendsAnswersToTheWrongOne) {
+  NatBench bench(nat44("", R"({"kind": "nat-collide", "every": 3})"));
+  EXPECT_EQ(bench.send({5000}), 5000);
+  EXPECT_EQ(bench.send({5001}), 5001);
+  EXPECT_EQ(bench.send({5002}), 5001);
+  EXPECT_EQ(bench.answer(5001), 5002);
+  EXPECT_EQ(bench.answer(5000), 5000);
+  EXPECT_EQ(bench.nat().collided, 1U);
+  EXPECT_EQ(bench.send({5003}), 5003);
+}
+
+TEST(Nat44, AConnectionIsForgottenAfterItsTime) {
+  NatBench bench(nat44("", R"({"kind": "nat-forget", "connection": 2, "after_ns": 1000})"));
+  (void)bench.send({5000}, 0);
+  (void)bench.send({5001}, 0);
+  EXPECT_EQ(bench.answer(5001, 999), 5001);
+  EXPECT_EQ(bench.answer(5001, 1000), 0);
+  EXPECT_EQ(bench.answer(5000, 1000), 5000);
+  EXPECT_EQ(bench.nat().forgotten, 1U);
+}
+
+TEST(Nat44, AConnectionChangesItsExternalPort) {
+  NatBench bench(nat44(R"(, "mapping": "address-and-port-dependent")",
+                       R"({"kind": "nat-change", "connection": 1, "after_ns": 1000})"));
+  EXPECT_EQ(bench.send({5000}, 0), 5000);
+  const auto after = bench.send({5000}, 1000);
+  EXPECT_NE(after, 5000);
+  EXPECT_NE(after, 0);
+  EXPECT_EQ(bench.answer(after, 1000), 5000);
+  EXPECT_EQ(bench.answer(5000, 1000), 0);
+  EXPECT_EQ(bench.nat().changed, 1U);
+  EXPECT_EQ(bench.nat().created, 1U);
+}
+
+TEST(Nat44, FlushForgetChangeAndClear) {
+  NatBench bench(nat44());
+  for (std::uint16_t i = 0; i < 10; ++i) (void)bench.send({static_cast<std::uint16_t>(5000 + i)});
+  auto& sessions = *bench.gateway().sessions(0);
+  EXPECT_TRUE(sessions.forget(3));
+  EXPECT_FALSE(sessions.forget(3));
+  EXPECT_TRUE(sessions.change(4));
+  EXPECT_EQ(sessions.flush(), 9U);
+  EXPECT_EQ(sessions.count(), 0U);
+  EXPECT_EQ(bench.nat().flushed, 9U);
+  EXPECT_EQ(bench.answer(5000), 0);
+  EXPECT_EQ(bench.send({5000}), 5000);
+  bench.gateway().clear(0);
+  EXPECT_EQ(bench.nat().created, 0U);
+  EXPECT_EQ(bench.nat().entries, 0U);
+  EXPECT_EQ(bench.send({5001}), 5001);
+  EXPECT_TRUE(bench.gateway().sessions(0)->forget(1));
+}
+
+TEST(Nat44, WhatIsNoUdpOrHasNoRouteMakesNoConnection) {
+  NatBench bench(nat44());
+  auto tcp = outbound({5000});
+  tcp[kEthernetOctets + 9] = kTcp;
+  write16(tcp.data() + 24, 0);
+  write16(tcp.data() + 24, checksum_of(sum_of({tcp.data() + 14, 20})));
+  bench.receive(Side::kLeft, tcp, 0);
+  EXPECT_EQ(bench.dropped(Drop::kNatProtocol), 1U);
+  bench.receive(Side::kLeft, make_udp({.destination = "203.0.113.1"}), 0);
+  EXPECT_EQ(bench.dropped(Drop::kNoRoute), 1U);
+  bench.receive(Side::kLeft, make_udp({.hop_limit = 1}), 0);
+  EXPECT_EQ(bench.dropped(Drop::kHopLimit), 1U);
+  EXPECT_EQ(bench.nat().created, 0U);
+}
+
+TEST(Nat64, TranslatesBothWays) {
+  NatBench bench(config_with("", R"(, "nat": {"kind": "nat64", "pool": ["198.19.0.1"],
+      "prefix": "64:ff9b::/96", "entries": 10, "port_choice": "increasing"})"));
+  bench.receive(
+      Side::kLeft,
+      make_udp({.source = "2001:2::2", .destination = "64:ff9b::198.19.0.2", .source_port = 5000}),
+      0);
+  ASSERT_EQ(bench.departures().size(), 1U);
+  const auto& out = bench.departures().back();
+  EXPECT_EQ(source_port(out), 1024);
+  EXPECT_EQ(out.frame.source(), ip("198.19.0.1"));
+  EXPECT_EQ(out.frame.destination(), ip("198.19.0.2"));
+  EXPECT_TRUE(out.frame.ip_checksum_is_right());
+  EXPECT_TRUE(out.frame.udp_checksum_is_right());
+  EXPECT_EQ(bench.answer(1024), 5000);
+  const auto& in = bench.departures().back();
+  EXPECT_EQ(in.frame.source(), ip("64:ff9b::198.19.0.2"));
+  EXPECT_EQ(in.frame.destination(), ip("2001:2::2"));
+  EXPECT_TRUE(in.frame.udp_checksum_is_right());
+}
+
+TEST(Nat64, OtherIpv6IsRouted) {
+  NatBench bench(config_with("", R"(, "nat": {"kind": "nat64", "pool": ["198.19.0.1"],
+      "prefix": "64:ff9b::/96"})"));
+  bench.receive(Side::kLeft, make_udp({.source = "2001:2::2", .destination = "2001:2:0:8000::2"}),
+                0);
+  ASSERT_EQ(bench.departures().size(), 1U);
+  EXPECT_TRUE(bench.departures().back().frame.is_ipv6());
+  EXPECT_EQ(bench.nat().created, 0U);
+}
+
+TEST(NatConfig, IsReadAndRefused) {
+  const auto config = nat44(R"(, "inside": "right", "timeout_ns": 5)", "").nat.value();
+  EXPECT_EQ(config.inside, Side::kRight);
+  EXPECT_EQ(config.timeout_ns, 5U);
+  EXPECT_EQ(config.entries, 100U);
+  for (const auto* wrong :
+       {R"({"kind": "nat66", "pool": ["198.19.0.1"]})", R"({"kind": "nat44", "pool": []})",
+        R"({"kind": "nat44", "pool": ["2001:2::1"]})", R"({"kind": "nat44"})",
+        R"({"kind": "nat64", "pool": ["198.19.0.1"]})",
+        R"({"kind": "nat44", "pool": ["198.19.0.1"], "ports": [5, 4]})",
+        R"({"kind": "nat44", "pool": ["198.19.0.1"], "mapping": "address-and-port-dependent",
+            "filtering": "endpoint-independent"})"}) {
+    EXPECT_THROW((void)parse_config(std::string(R"({"nat": )") + wrong + "}"), ConfigError)
+        << wrong;
+  }
+  EXPECT_THROW((void)config_with(R"({"kind": "nat-collide", "every": 3})"), ConfigError);
+}
+
+}  // namespace
+}  // namespace natxy::gateway::test
