@@ -24,6 +24,8 @@ def init(
     ] = None,
 ) -> None:
     """Write a commented testbed."""
+    if from_ is not None and kind != KINDS[0]:
+        raise ConfigurationError(f"--kind: --from makes a testbed of kind {KINDS[0]}, one is right")
     text = _template(kind) if from_ is None else imported(from_, _warn)
     try:
         with file.open("x", encoding="utf-8") as new:

@@ -15,7 +15,9 @@ from natxy.siitperf.kinds import Whole, Wrong
 LARGEST_IPV6_BYTES = 1518
 LARGEST_BYTES = 1538
 MAX_COUNT = 2**32 - 1
+MAX_DURATION_S = 3600
 MAX_TIMEOUT_MS = 60_000
+LONGEST_DELAY_MS = 1000 * MAX_DURATION_S + MAX_TIMEOUT_MS
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Argument:
 COMMON = (
     Argument("IPv6 frame size", "frame_size_bytes", Whole(84, LARGEST_BYTES)),
     Argument("frame rate", "rate_fps", Whole(1, MAX_RATE_FPS)),
-    Argument("duration", "duration_s", Whole(1, 3600)),
+    Argument("duration", "duration_s", Whole(1, MAX_DURATION_S)),
     Argument("global timeout", "timeout_ms", Whole(0, MAX_TIMEOUT_MS)),
     Argument("n", "n", Whole(2, MAX_MIX_N)),
     Argument("m", "m", Whole(0, MAX_COUNT)),
@@ -43,10 +45,10 @@ STATEFUL = (
 LAST: Mapping[str, tuple[Argument, ...]] = {
     "tp": (),
     "lat": (
-        Argument("delay", "tags_after_s", Whole(0, 3600)),
+        Argument("delay", "tags_after_s", Whole(0, MAX_DURATION_S)),
         Argument("timestamps", "tags", Whole(1, 50_000)),
     ),
-    "pdv": (Argument("frame timeout", "frame_timeout_ms", Whole(0, MAX_TIMEOUT_MS)),),
+    "pdv": (Argument("frame timeout", "frame_timeout_ms", Whole(0, LONGEST_DELAY_MS)),),
 }
 
 

@@ -126,6 +126,8 @@ def test_init_writes_it(
     assert testbed.traffic == testbed_of(configuration).traffic
     assert "Warning: Stateful: " in capsys.readouterr().err
     assert run(["init", "--from", str(tmp_path / "no.conf"), str(tmp_path / "other.toml")]) == 2
+    both = ["--from", configuration.entries.name, "--kind", "namespace"]
+    assert run(["init", *both, str(tmp_path / "other.toml")]) == 2
     assert not (tmp_path / "other.toml").exists()
 
 
