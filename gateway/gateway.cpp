@@ -24,12 +24,13 @@ Gateway::Gateway(const Config& config, const Links& links, Nanoseconds now_ns)
 }
 
 void Gateway::configure(const Config& config, Nanoseconds now_ns) {
+  std::optional<Nat> nat;  // first: where its memory is not to be had, nothing has changed
+  if (config.nat) nat.emplace(*config.nat);
+  nat_ = std::move(nat);
   chains_.clear();
   neighbours_.clear();
   config_ = config;
   router_ = Router(config_);
-  nat_.reset();  // before the next one takes its memory
-  if (config_.nat) nat_.emplace(*config_.nat);
   for (const auto side : kSides) {
     const auto i = index_of(side);
     neighbours_.emplace_back(side_config(side), links_.macs[i], store_, outboxes_[i]);

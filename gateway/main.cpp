@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <new>
 #include <string>
 #include <variant>
 
@@ -106,6 +107,8 @@ Answer answer_line(RingGateway& gateway, const std::string& line) {
                       parse_request(line));
   } catch (const ConfigError& error) {
     return {.event = error_event(error.what())};
+  } catch (const std::bad_alloc&) {
+    return {.event = error_event("nat.entries: there is no memory for so many; fewer are right")};
   }
 }
 

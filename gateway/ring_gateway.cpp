@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "gateway/clock.hpp"
 
@@ -94,10 +95,15 @@ void RingGateway::carry_out(const Order& order) {
   if (!thread_.joinable() && !lcore_) return order();
   order_.store(&order, std::memory_order_release);
   order_.wait(&order, std::memory_order_acquire);
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void RingGateway::obey() {
-  (*order_.load(std::memory_order_acquire))();
+  try {
+    (*order_.load(std::memory_order_acquire))();
+  } catch (...) {
+    failure_ = std::current_exception();  // whoever gave the order is told
+  }
   order_.store(nullptr, std::memory_order_release);
   order_.notify_all();
 }

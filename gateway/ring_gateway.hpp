@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -77,6 +78,7 @@ class RingGateway {
 
   std::mutex order_mutex_;  // one order at a time; the loop does not take it
   std::atomic<const Order*> order_{nullptr};
+  std::exception_ptr failure_;  // of the last order; handed over with order_
   std::atomic<bool> is_stopping_{false};
   std::thread thread_;
   std::optional<unsigned> lcore_;

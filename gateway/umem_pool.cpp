@@ -38,9 +38,8 @@ bool place(rte_mempool& pool, const UmemOrder& order) {
   const auto* zone = rte_memzone_reserve_aligned(order.name.c_str(), octets, order.numa_node, 0,
                                                  kUmemBufferOctets);
   if (zone == nullptr) return false;
-  const int placed =
-      rte_mempool_populate_iova(&pool, static_cast<char*>(zone->addr), RTE_BAD_IOVA, octets,
-                                give_back, const_cast<rte_memzone*>(zone));
+  const int placed = rte_mempool_populate_iova(&pool, static_cast<char*>(zone->addr), RTE_BAD_IOVA,
+                                               octets, give_back, const_cast<rte_memzone*>(zone));
   if (placed == static_cast<int>(order.frames)) return true;
   if (placed <= 0) rte_memzone_free(zone);
   rte_errno = placed < 0 ? -placed : ENOMEM;

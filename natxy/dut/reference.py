@@ -32,6 +32,7 @@ class ReferenceDut:
         self._cpu = min(os.sched_getaffinity(0)) if cpu is None else cpu
         self._ledger: Ledger | None = None
         self._process: GatewayProcess | None = None
+        self._nat: dict[str, Any] | None = None
         self._version = ""
         self._socket = ""
 
@@ -78,16 +79,35 @@ class ReferenceDut:
             f"dut.poll_gap_limit_us = {self._config.poll_gap_limit_us:g}."
         )
 
-    def configure(self, *, faults: Iterable[Mapping[str, Any]]) -> None:
-        """Other faults from now on, between trials: a new record, and neighbours are forgotten."""
-        before = self._config
+    def configure(
+        self, *, faults: Iterable[Mapping[str, Any]] = (), nat: Mapping[str, Any] | None = None
+    ) -> None:
+        """Other faults and another table of connections from now on, or none; between trials.
+
+        Starts a new record and forgets the neighbours.
+        """
+        before = self._config, self._nat
         ordered = tuple(dict(fault) for fault in faults)
-        self._config = before.model_copy(update={"faults": ordered})
+        self._config = self._config.model_copy(update={"faults": ordered})
+        self._nat = None if nat is None else dict(nat)
         try:
             self._running.ask("configure", "configured", config=self.gateway_config())
         except DutError:
-            self._config = before
+            self._config, self._nat = before
             raise
+
+    def connections(self) -> int:
+        """How many its table has now; DutError where it has none."""
+        return int(self._running.ask("count", "count")["entries"])
+
+    def flush(self) -> tuple[int, float]:
+        """Deletes all connections: how many there were, and the seconds by the gateway's clock."""
+        event = self._running.ask("flush", "flushed")
+        return int(event["entries"]), event["ns"] / 10**9
+
+    def set_timeout(self, timeout_s: float) -> None:
+        """Of connections that nobody uses; until the next `configure`."""
+        self._running.ask("set-timeout", "timeout-set", ns=round(timeout_s * 10**9))
 
     def mute(self, for_s: float) -> None:
         """Nothing that comes within this time from now is forwarded; may be called in a trial."""
@@ -117,7 +137,8 @@ class ReferenceDut:
             "left": {"addresses": self._own_addresses(LEFT)},
             "right": {"addresses": self._own_addresses(RIGHT)},
             "routes": self._routes(LEFT) + self._routes(RIGHT),
-            "translation": self._translation(),
+            "translation": self._translation() if self._nat is None else None,
+            **({} if self._nat is None else {"nat": self._nat}),
             "faults": list(self._config.faults),
         }
 

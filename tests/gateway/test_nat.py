@@ -141,3 +141,13 @@ def test_without_a_table_there_is_nothing_to_count() -> None:
         assert "connection 7 is not" in gateway.ask("forget", connection=7)["message"]
         assert "connection 7 is not" in gateway.ask("change", connection=7)["message"]
         assert gateway.ask("record")["record"]["nat"]["created"] == 0
+
+
+@needs_root
+def test_a_table_for_which_there_is_no_memory_is_refused_and_the_old_one_stays() -> None:
+    limit = ("prlimit", f"--as={2 << 30}")
+    with Gateway("net_null0", "net_null1", prefix=limit, huge_pages="never") as gateway:
+        gateway.ask("configure", config=config("nat44"))
+        message = gateway.ask("configure", config=config("nat44", entries=1 << 27))["message"]
+        assert message.startswith("nat.entries: ")
+        assert gateway.ask("count") == {"event": "count", "entries": 0}
