@@ -1,0 +1,77 @@
+"""What searches find against a gateway whose limit is known, with valid trials only."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+from natxy.model.verdict import Limit
+from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.search.bisection import SearchError
+from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
+from tests.accuracy.reference import ATTEMPTS, TIMING, gateway_that
+
+LIMIT_FPS = 40_000
+DEPTH = 100
+EXCESS_FPS = DEPTH / TIMING.duration_s  # what the bucket lets through beyond its rate
+ERROR = Fraction(1, 100)
+RATE_LIMIT = f'{{kind = "rate_limit", rate_fps = {LIMIT_FPS}, depth = {DEPTH}}}'
+
+
+def test_mlrsearch_finds_the_limit_and_the_rate_with_tolerated_loss(tmp_path: Path) -> None:
+    """Half of the frames beyond the limit are lost: 10 % loss are tolerated up to L / 0.9."""
+    tolerance = LossTolerance(fraction=Fraction(1, 10))
+    plan = MlrThroughputPlan(
+        timing=TIMING,
+        goals=(
+            rfc2544_goal(final_duration_s=TIMING.duration_s, width=ERROR),
+            pdr_goal(tolerance, final_duration_s=TIMING.duration_s, width=ERROR),
+        ),
+        seed=3,
+        max_rate_fps=100_000,
+        invalid_repeats=ATTEMPTS,
+    )
+    with gateway_that(RATE_LIMIT, tmp_path) as (setup, _):
+        result = mlr_throughput(plan, setup.tester, setup.dut)
+    ndr, pdr = result.figure("NDR"), result.figure("PDR (10 % loss)")
+    assert not any(ndr.lower_bound + pdr.lower_bound)
+    most_fps = LIMIT_FPS + EXCESS_FPS
+    assert LIMIT_FPS * (1 - ERROR) <= ndr.values[0] <= most_fps
+    assert LIMIT_FPS / 0.9 * (1 - ERROR) <= pdr.values[0] <= most_fps / 0.9
+
+
+def test_early_end_finds_the_same_and_sends_less(tmp_path: Path) -> None:
+    """A trial that fails is over once a frame has been missing for the drain's time."""
+    plan = ThroughputPlan(
+        timing=TIMING,
+        seed=3,
+        repetitions=1,
+        error=SearchError(fraction=ERROR),
+        max_rate_fps=100_000,
+        early_end=True,
+        invalid_repeats=ATTEMPTS,
+    )
+    with gateway_that(RATE_LIMIT, tmp_path) as (setup, _):
+        result = throughput(plan, setup.tester, setup.dut)
+    (found,) = result.repetitions
+    assert found.limit is Limit.DUT
+    assert LIMIT_FPS * (1 - ERROR) <= found.rate_fps <= LIMIT_FPS + EXCESS_FPS
+    assert any("first certain loss" in departure for departure in result.departures)
+
+
+def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None:
+    """Delays of 1 and 4 ms in turn: all come within 10 ms, every second one not within 2, so that
+    only a trial of a single frame passes: 9 a second in 0.2 s."""
+    delays = '{kind = "delay", pattern_ns = [1000000, 4000000]}'
+    plan = ThroughputPlan(
+        timing=replace(TIMING, frame_timeout_s=Fraction(1, 100)),
+        seed=3,
+        repetitions=1,
+        max_rate_fps=10_000,
+        invalid_repeats=ATTEMPTS,
+    )
+    strict = replace(plan, timing=replace(TIMING, frame_timeout_s=Fraction(2, 1000)))
+    with gateway_that(delays, tmp_path) as (setup, _):
+        assert throughput(plan, setup.tester, setup.dut).rates_fps == [10_000]
+        assert throughput(strict, setup.tester, setup.dut).rates_fps == [9]
