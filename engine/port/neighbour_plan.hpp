@@ -10,9 +10,9 @@
 
 namespace natxy::port {
 
-// The gateway must know as many of the tester's addresses as a neighbour table takes; a wider range
-// is routed to the tester.
-inline constexpr std::size_t kMaxQuestions = 256;
+// The gateway must know as many of the tester's addresses as a neighbour table takes (it has one
+// for each IP version); a wider range is routed to the tester.
+inline constexpr std::size_t kMaxQuestions = 256;  // of a next hop
 
 struct NeighbourQuestion {
   IpAddress from;

@@ -207,6 +207,20 @@ TEST(NeighbourPlan, AsksFromEveryVariationUpToALimit) {
   EXPECT_EQ(neighbour_plan(spec, spec::Side::kLeft).questions.size(), kMaxQuestions);
 }
 
+TEST(NeighbourPlan, AsksForEachNextHopWhateverTheOtherOneTakes) {
+  auto spec = nat64();
+  spec.sides[0].next_hop.ipv4 = {198, 18, 0, 1};
+  auto& stream = spec.phases[0].streams[0];
+  stream.foreground->departure = pair("198.18.0.2", "198.19.0.2");
+  stream.foreground->departure.source.field_byte = 2;
+  stream.foreground->source_field = {.mode = spec::SeriesMode::kIncreasing, .min = 2, .max = 65535};
+  stream.background.emplace();
+  stream.background->departure = pair("2001:2::2", "2001:2:0:8000::2");
+  const auto questions = neighbour_plan(spec, spec::Side::kLeft).questions;
+  ASSERT_EQ(questions.size(), kMaxQuestions + 1);
+  EXPECT_EQ(questions.back().next_hop, ip("2001:2::1"));
+}
+
 TEST(Resolution, IsDoneWhenEveryNextHopHasAnswered) {
   Resolution resolution({{.from = ip("198.18.0.2"), .next_hop = ip("198.18.0.1")},
                          {.from = ip("198.18.0.3"), .next_hop = ip("198.18.0.1")},
