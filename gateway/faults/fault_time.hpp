@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "gateway/faults/departure_clock.hpp"
@@ -11,21 +10,21 @@ namespace natxy::gateway {
 
 class FaultTime {
  public:
-  explicit FaultTime(const std::vector<DepartureSegment>& departures) {
-    if (!departures.empty()) clock_.emplace(departures);
-  }
+  explicit FaultTime(const std::vector<DepartureSegment>& departures)
+      : clock_(departures), is_departures_(!departures.empty()) {}
 
   // When the frame came, in this time, which does not go back; a frame without a number came with
   // the one before it.
   [[nodiscard]] Nanoseconds of(const Frame& frame, Nanoseconds now_ns) {
-    if (!clock_) return now_ns;
-    newest_ns_ = std::max(newest_ns_, clock_->at(frame).value_or(newest_ns_));
+    if (!is_departures_) return now_ns;
+    newest_ns_ = std::max(newest_ns_, clock_.at(frame).value_or(newest_ns_));
     return newest_ns_;
   }
-  [[nodiscard]] bool is_departures() const { return clock_.has_value(); }
+  [[nodiscard]] bool is_departures() const { return is_departures_; }
 
  private:
-  std::optional<DepartureClock> clock_;
+  DepartureClock clock_;  // without segments where the gateway's clock counts
+  bool is_departures_;
   Nanoseconds newest_ns_ = 0;
 };
 
