@@ -34,6 +34,7 @@ class StreamId {
   [[nodiscard]] constexpr spec::Direction direction() const {
     return static_cast<spec::Direction>(octet_ & 1U);
   }
+  [[nodiscard]] constexpr std::size_t phase() const { return (octet_ >> 2U) & 3U; }
   [[nodiscard]] constexpr StreamId with(spec::Kind kind) const {
     return StreamId(static_cast<std::uint8_t>((octet_ & ~2U) | static_cast<unsigned>(kind) << 1U));
   }

@@ -61,6 +61,7 @@ class Device {
   [[nodiscard]] unsigned rx_ring_frames(spec::Side side) const {
     return port(side).rx_ring_frames();
   }
+  [[nodiscard]] bool link_up(spec::Side side) const { return port(side).link_up(); }
   [[nodiscard]] spec::PortInfo info(spec::Side side) const { return port(side).info(); }
 
   // Own MAC and next hop's; zeros where the last trial resolved none.

@@ -156,6 +156,23 @@ spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickR
   return result;
 }
 
+// What came when a later phase ran was too late for its own.
+void add_stragglers(const TrialMeasure& measure, spec::TrialResult& result) {
+  std::size_t at = 0;
+  for (std::size_t phase = 0; phase < measure.phases.size(); ++phase) {
+    for (const auto& stream : measure.phases[phase].streams) {
+      auto& kinds = result.streams[at++].kinds;
+      const auto to = static_cast<std::size_t>(stream.plan->to());
+      for (std::size_t later = phase + 1; later < measure.phases.size(); ++later) {
+        const auto& came = measure.phases[later].ports[to]->stragglers[phase];
+        for (std::size_t kind = 0; kind < 2; ++kind) {
+          if (kinds[kind]) kinds[kind]->late += came[kind];
+        }
+      }
+    }
+  }
+}
+
 void append_workers(const PhaseReport& phase, TickRate ticks, spec::TrialResult& result) {
   for (const auto& [cpu, tasks, report] : phase.workers) {
     result.workers.push_back(
@@ -245,9 +262,13 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
     append_workers(phase, ticks, result);
     append_faults(phase, result);
   }
+  add_stragglers(measure, result);
   for (const auto side : {spec::Side::kLeft, spec::Side::kRight}) {
     result.ports.push_back(port_result(measure, side, ticks));
     judge_port(result.ports.back(), result.invalid_reasons);
+    if (!measure.ports[static_cast<std::size_t>(side)].link_up) {
+      result.invalid_reasons.push_back(words(side) + " port: its link was down at the end");
+    }
   }
   result.valid = result.invalid_reasons.empty();
   return result;

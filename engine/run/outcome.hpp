@@ -15,6 +15,7 @@ namespace natxy::run {
 struct PortMeasure {
   spec::PortCounters moved;
   unsigned rx_ring_frames = 0;
+  bool link_up = true;  // when the trial had ended
 };
 
 struct TrialMeasure {

@@ -55,6 +55,8 @@ struct ReceiverReport {
   std::optional<DelayHistogram> tags;  // the tagged frames' delays, if they were asked for
   Silence silence;
   std::uint64_t records_lost = 0;
+  // Frames that an earlier phase sent, by phase and kind: that phase's late ones.
+  std::array<std::array<std::uint64_t, 2>, 4> stragglers{};
 };
 
 struct ReceiverSetup {
@@ -210,6 +212,7 @@ class Receiver {
   [[nodiscard, gnu::noinline]] bool look_again(const frame::Claimed& claimed, KindTally& tally) {
     const auto defect = judge(claimed, tally);
     if (defect == frame::Defect::kNone) return true;
+    if (defect == frame::Defect::kNumber && straggles(claimed.stamp.stream())) return false;
     ++tally.defects[static_cast<std::size_t>(defect)];
     if (report_.examples.size() < kMaxExamples) {
       const auto size = std::min<std::size_t>(claimed.size, 128);
@@ -217,6 +220,14 @@ class Receiver {
           {.defect = defect, .octets = {claimed.frame, claimed.frame + size}});
     }
     return false;
+  }
+
+  // Whether an earlier phase sent it, this way; counts it then.
+  [[nodiscard]] bool straggles(frame::StreamId stream) {
+    const auto own = plan_->stream;
+    if (stream.direction() != own.direction() || stream.phase() >= own.phase()) return false;
+    ++report_.stragglers[stream.phase()][static_cast<std::size_t>(stream.kind())];
+    return true;
   }
 
   [[nodiscard]] frame::Defect judge(const frame::Claimed& claimed, KindTally& tally) const {

@@ -77,7 +77,8 @@ class TrialRunner {
     for (std::size_t side = 0; side < 2; ++side) {
       const auto which = static_cast<spec::Side>(side);
       measure.ports[side] = {.moved = device_.counters(which) - before[side],
-                             .rx_ring_frames = device_.rx_ring_frames(which)};
+                             .rx_ring_frames = device_.rx_ring_frames(which),
+                             .link_up = device_.link_up(which)};
     }
     return outcome(spec, measure, device_.ticks());
   }

@@ -51,6 +51,7 @@ class FakeDevice {
   [[nodiscard]] frame::Link link(spec::Side, spec::IpVersion) const { return {}; }
   [[nodiscard]] spec::PortCounters counters(spec::Side side) const { return counts[at(side)]; }
   [[nodiscard]] unsigned rx_ring_frames(spec::Side) const { return ring_frames; }
+  [[nodiscard]] bool link_up(spec::Side side) const { return links_up[at(side)]; }
   template <class Told>
   void resolve(const spec::TrialSpec&, const Told&, const std::atomic<bool>&) {
     ++resolved;
@@ -72,6 +73,7 @@ class FakeDevice {
   std::array<Wire, 2> wires;  // by the side that they arrive at
   std::array<spec::PortCounters, 2> counts{};
   unsigned ring_frames = 1'000'000;
+  std::array<std::atomic<bool>, 2> links_up{true, true};
   int resolved = 0;
 
  private:

@@ -107,6 +107,51 @@ TEST(Trial, PhasesFollowEachOther) {
   EXPECT_GT(result.streams[2].first_departure_ns, 305e6);
 }
 
+// The stream's frames as its phase 0 sends them.
+void send_again(const spec::TrialSpec& spec, const spec::Stream& stream, tests::Wire& wire) {
+  const auto plan = compile(stream, {.seed = spec.seed,
+                                     .nonce = spec.nonce,
+                                     .phase = 0,
+                                     .ticks = TickRate(1'000'000'000),
+                                     .links = {}});
+  tests::FakeTxQueue queue(wire);
+  for (unsigned kind = 0; kind < 2; ++kind) queue.fill(kind, plan.kinds[kind].departure.octets());
+  std::atomic<bool> cancelled{false};
+  Control control{1, 1000, cancelled};
+  constexpr flow::Shape kVaried{.addresses_vary = true};
+  Sender<kVaried, tests::FakeClock, tests::FakeTxQueue> sender(plan, {}, queue, control);
+  tests::FakeClock::time = 0;
+  sender.begin(0);
+  while (!control.draining()) sender.step(tests::FakeClock::time += 1000);
+}
+
+TEST(Trial, WhatALaterPhaseReceivesOfAnEarlierOneIsLateInItsOwn) {
+  FakeDevice device(1);
+  auto spec = both_ways(40);
+  spec.phases[0].gap_ns = 30'000'000;
+  spec.phases.push_back(spec.phases[0]);  // of the same name
+  bool drained = false;
+  bool sent = false;
+  const Poll straggle = [&](const spec::Progress& progress) {
+    drained |= progress.stage == spec::Stage::kDraining;
+    if (!drained || sent || progress.stage != spec::Stage::kSending) return;
+    sent = true;
+    send_again(spec, spec.phases[0].streams[0], device.wires[1]);
+  };
+  const auto result = Runner(device).run(spec, straggle, kGoOn);
+  ASSERT_TRUE(sent);
+  ASSERT_EQ(result.streams.size(), 4U);
+  EXPECT_EQ(result.streams[0].kinds[0]->late, 30U);
+  EXPECT_EQ(result.streams[0].kinds[1]->late, 10U);
+  for (const auto stream : {1U, 2U, 3U}) {
+    for (const auto& kind : result.streams[stream].kinds) EXPECT_EQ(kind->late, 0U);
+  }
+  for (const auto& stream : result.streams) {
+    for (const auto& kind : stream.kinds) EXPECT_EQ(kind->misdelivered.total(), 0U);
+  }
+  EXPECT_TRUE(result.faults.empty());
+}
+
 TEST(Trial, ADeafDirectionIsNamed) {
   FakeDevice device(1);
   device.tx_queue(spec::Side::kRight, 0).accept = [](unsigned) { return 0U; };
@@ -174,6 +219,16 @@ TEST(Trial, ADropCounterThatMovedMakesItInvalid) {
   EXPECT_EQ(result.ports[1].kernel_rx_dropped, 5U);
   EXPECT_EQ(result.invalid_reasons.front(),
             "right port: 5 frames dropped by the network interface (kernel_rx_dropped)");
+}
+
+TEST(Trial, ALinkThatIsLostMakesItInvalid) {
+  FakeDevice device(1);
+  const Poll lose = [&](const spec::Progress& progress) {
+    if (progress.stage == spec::Stage::kSending) device.links_up[0] = false;
+  };
+  const auto result = Runner(device).run(both_ways(), lose, kGoOn);
+  EXPECT_FALSE(result.valid);
+  EXPECT_EQ(result.invalid_reasons.back(), "left port: its link was down at the end");
 }
 
 TEST(Trial, LossIsNotInvalid) {
