@@ -96,7 +96,7 @@ class Receiver {
   void begin(Ticks start) {
     start_ = start;
     last_poll_ = start;
-    last_arrival_ = start;
+    last_arrival_ = kNever;
     next_look_ = setup_.early_end == kNever ? kNever : start + setup_.early_end;
   }
 
@@ -276,7 +276,8 @@ class Receiver {
     if (accepted_ == 0) return;
     tally.received += accepted_;
     tally.delay.record(delays.data(), accepted_);
-    if (arrived - last_arrival_ > report_.silence.until - report_.silence.from) [[unlikely]]
+    const auto since = last_arrival_ == kNever ? 0 : arrived - last_arrival_;
+    if (since > report_.silence.until - report_.silence.from) [[unlikely]]
       report_.silence = {.from = last_arrival_, .until = arrived};
     last_arrival_ = arrived;
     if (setup_.records != nullptr) keep_all(delays, tally, FrameStatus::kReceived, 0, accepted_);

@@ -21,14 +21,15 @@ class TagPlan {
     count_ = std::min(count, span);
     if (count_ == 0) return;
     step_ = static_cast<std::uint64_t>((Uint128{span} << kFraction) / count_);
-    density_ = static_cast<double>(count_) / static_cast<double>(span);
+    // Of the step as it was cut, not of span / count: far out the two lie many tags apart.
+    tags_a_frame_ = static_cast<double>(1U << kFraction) / static_cast<double>(step_);
   }
 
   // No division: the tag before, at or after the estimate is it, or the number is none.
   [[nodiscard]] bool holds(std::uint64_t number) const {
     if (number < first_) return false;
     const auto offset = number - first_;
-    const auto estimate = static_cast<std::uint64_t>(static_cast<double>(offset) * density_);
+    const auto estimate = static_cast<std::uint64_t>(static_cast<double>(offset) * tags_a_frame_);
     for (auto tag = estimate == 0 ? 0 : estimate - 1; tag <= estimate + 1; ++tag) {
       if (tag < count_ && offset_of(tag) == offset) return true;
     }
@@ -71,7 +72,7 @@ class TagPlan {
   std::uint64_t first_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t step_ = 0;  // frames from tag to tag, in units of 2^-24
-  double density_ = 0;
+  double tags_a_frame_ = 0;
 };
 
 }  // namespace natxy::run

@@ -199,5 +199,21 @@ TEST(TagPlan, IsExactAtTheLargestNumbers) {
   EXPECT_EQ(every.among(frames), frames);
 }
 
+// Where the step is no whole number of 2^-24, the last tags as well as the first.
+TEST(TagPlan, HoldsEveryTagOfManyToTheEnd) {
+  constexpr TickRate kTicks(1'000'000'000);
+  for (const auto& [span, count] : {std::pair<std::uint64_t, std::uint64_t>{40'000'001, 30'000'000},
+                                    {12'000'001, 10'000'000},
+                                    {893'000'000, 300'000'000}}) {
+    const Schedule schedule({{.frames = span, .rate_fps = 1'000'000, .pause_ns = 0}}, kTicks);
+    const TagPlan plan(schedule, 0, count);
+    ASSERT_EQ(plan.among(span), count);
+    const auto before = plan.among(span - 200'000);
+    std::uint64_t held = 0;
+    for (auto number = span - 200'000; number < span; ++number) held += plan.holds(number) ? 1 : 0;
+    EXPECT_EQ(held, count - before) << span << " " << count;
+  }
+}
+
 }  // namespace
 }  // namespace natxy::run

@@ -61,6 +61,7 @@ class TrialCounts(Model):
     invalid_trials: int = 0
     misdelivered: int = 0
     duplicated: int = 0
+    negative_delays: int = 0  # of the valid trials; they count as 0
     worst_lateness_ns: float = 0.0  # of the valid trials
 
     def plus(self, trial: TrialRecord) -> Self:
@@ -72,6 +73,8 @@ class TrialCounts(Model):
                 "invalid_trials": self.invalid_trials + (not valid),
                 "misdelivered": self.misdelivered + trial.result.misdelivered,
                 "duplicated": self.duplicated + trial.result.duplicated,
+                "negative_delays": self.negative_delays
+                + (trial.result.negative_delays if valid else 0),
                 "worst_lateness_ns": max(self.worst_lateness_ns, lateness_ns),
             }
         )

@@ -198,5 +198,9 @@ class TrialResult(Model):
         return sum(c.duplicated for _, _, c in self.counters())
 
     @property
+    def negative_delays(self) -> int:
+        return sum(c.negative_delays for _, _, c in self.counters())
+
+    @property
     def worst_lateness_ns(self) -> float:
         return max((stream.lateness.max_ns for stream in self.streams), default=0.0)

@@ -233,6 +233,8 @@ def _remarks(
 
 def _departures(plan: BackToBackPlan) -> tuple[str, ...]:
     said = []
+    if plan.burst_rate_fps is not None:
+        said.append("bursts at a given rate, not with the media's smallest gap (section 6.2)")
     if plan.timing.drain_s < RFC_REST_S:
         said.append(
             f"{float(plan.timing.drain_s):g} s of rest after a burst, not {float(RFC_REST_S):g} s "

@@ -17,7 +17,8 @@ class Delays:
 
     Minimum and maximum are exact. In between, the value at a rank lies between the lower and the
     upper bound at that rank, which are apart by less than 0.1 % of its distance from the minimum,
-    or a tick of the clock (docs/decisions/0010); it is taken to be their middle.
+    or a tick of the clock; it is taken to be their middle. (docs/decisions/0010 names an exception:
+    delays that have fallen by more than 64 times 25 us since the first frame.)
     """
 
     distributions: tuple[Distribution, ...]  # of the kinds of traffic

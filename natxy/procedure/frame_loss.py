@@ -57,7 +57,8 @@ class FrameLossPlan:
 class _Point:
     rate_fps: int
     name: str  # "90 % (900,000 fps)"
-    trials: tuple[TrialRecord, ...]  # none: the tester cannot send it
+    trials: tuple[TrialRecord, ...]  # the valid ones
+    left_out: str = ""  # why there are fewer than were to be
 
     @property
     def lossless(self) -> bool:
@@ -89,7 +90,7 @@ def frame_loss(
         conditions=conditions(
             tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
         ),
-        departures=departures(plan.timing),
+        departures=(*departures(plan.timing), *_departures(plan, points)),
         remarks=_remarks(points),
         figures=figures,
         counts=trials.counts,
@@ -128,19 +129,21 @@ def _rates(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:
 
 
 def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Point:
-    try:
-        done = tuple(
-            trials.run_valid(
+    done: list[TrialRecord] = []
+    left_out = ""
+    for number in range(1, plan.repetitions + 1):
+        try:
+            trial = trials.run_valid(
                 load=rate_fps,
                 repetition=number,
                 seed=repetition_seed(plan.seed, number),
                 invalid_repeats=plan.invalid_repeats,
             )
-            for number in range(1, plan.repetitions + 1)
-        )
-    except TesterLimit:
-        done = ()
-    return _Point(rate_fps=rate_fps, name=name, trials=done)
+        except TesterLimit as limit:
+            left_out = str(limit)
+            break
+        done.append(trial)
+    return _Point(rate_fps=rate_fps, name=name, trials=tuple(done), left_out=left_out)
 
 
 def _figures(point: _Point) -> tuple[Figure, ...]:
@@ -175,7 +178,19 @@ def _loss_percent(counted: list[KindCounters]) -> float:
 
 
 def _remarks(points: list[_Point]) -> tuple[str, ...]:
-    beyond = [point.name for point in points if not point.trials]
-    if not beyond:
-        return ()
-    return (f"Left out, because the tester could not send so fast: {', '.join(beyond)}.",)
+    return tuple(
+        f"{point.name}: {len(point.trials)} valid trials, then none: {point.left_out}."
+        for point in points
+        if point.left_out
+    )
+
+
+def _departures(plan: FrameLossPlan, points: list[_Point]) -> tuple[str, ...]:
+    said = []
+    if plan.rates_fps:
+        said.append("rates as given, not from 100 % of the media's down")
+    elif plan.max_rate_fps is not None:
+        said.append("from a given rate down, not from the media's")
+    if any(point.left_out for point in points):
+        said.append("rates left out")
+    return tuple(said)

@@ -19,6 +19,7 @@ THROUGHPUT = "throughput"
 DEGRADATION = "degradation"
 FIRST_SOURCE_PORT, SOURCE_PORTS = 1024, 64512  # RFC 4814 section 4.5
 FIRST_DESTINATION_PORT, DESTINATION_PORTS = 1, 49151
+STARTED_IN_GROUPS = ("flows started in four groups, not one by one",)
 QUARTERS = 4  # RFC 8219 section 10.2.2's intermediary points
 
 
@@ -72,9 +73,9 @@ def overload(
         flows: throughput(_search(plan, flows), _tester(plan, tester, flows), dut, observer)
         for flows in (1, *(flows for flows in plan.flows if flows != 1))
     }
-    alone = [float(rate_fps) for rate_fps in found[1].rates_fps]
-    if not all(alone):
-        raise DutError(f"{found[1].dut} loses frames of a single flow at every rate: X1 is 0.")
+    alone = found[1]
+    if not all(alone.rates_fps):
+        raise DutError(f"{alone.dut} loses frames of a single flow at every rate: X1 is 0.")
     return Measurement(
         procedure="overload",
         title=f"Overload scalability, {'incremental' if plan.incremental else 'simultaneous'} load",
@@ -87,8 +88,8 @@ def overload(
             rate_fps=None,
             dut_name=plan.search.dut_name,
         ),
-        departures=found[1].departures,
-        remarks=(*_remarks(plan), *_too_few_frames(plan, found)),
+        departures=(*alone.departures, *(STARTED_IN_GROUPS if plan.incremental else ())),
+        remarks=(*_remarks(plan), *_unknown(found), *_too_few_frames(plan, found)),
         figures=tuple(
             figure for flows, result in found.items() for figure in _figures(flows, result, alone)
         ),
@@ -132,14 +133,17 @@ def _series(first: int, count: int) -> Series:
     return Series(mode="increasing" if count > 1 else "fixed", min=first, max=first + count - 1)
 
 
-def _figures(flows: int, result: ThroughputResult, alone: list[float]) -> tuple[Figure, ...]:
+def _figures(flows: int, result: ThroughputResult, alone: ThroughputResult) -> tuple[Figure, ...]:
     at = f"{flows:,} flow{'s' if flows > 1 else ''}"
     bounds = tuple(repetition.lower_bound for repetition in result.repetitions)
     rates = tuple(float(rate_fps) for rate_fps in result.rates_fps)
     found = Figure(name=THROUGHPUT, unit="fps", at=at, values=rates, lower_bound=bounds)
     if flows == 1:
         return (found,)
-    percents = tuple((x1 - xn) / x1 * 100 for x1, xn in zip(alone, rates, strict=True))
+    if _has_bounds(result) or _has_bounds(alone):
+        return (found,)
+    pairs = zip(alone.rates_fps, rates, strict=True)
+    percents = tuple((x1 - xn) / x1 * 100 for x1, xn in pairs)
     return found, Figure(name=DEGRADATION, unit="%", at=at, values=percents)
 
 
@@ -155,10 +159,21 @@ def _remarks(plan: OverloadPlan) -> tuple[str, ...]:
     ]
     if plan.incremental:
         said.append(
-            "Flows start in four groups: each trial sends a quarter, a half, three quarters and "
-            "all of them, each for its duration; RFC 8219 starts them one by one."
+            "Each trial sends a quarter, a half, three quarters and all of the flows, each for its "
+            "duration."
         )
     return tuple(said)
+
+
+def _has_bounds(result: ThroughputResult) -> bool:
+    return any(repetition.lower_bound for repetition in result.repetitions)
+
+
+def _unknown(found: dict[int, ThroughputResult]) -> tuple[str, ...]:
+    """A lower bound on either side leaves the degradation open in one direction or both."""
+    if not any(_has_bounds(result) for result in found.values()):
+        return ()
+    return ("No degradation is given where a throughput is known as a lower bound only.",)
 
 
 def _too_few_frames(plan: OverloadPlan, found: dict[int, ThroughputResult]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from natxy.procedure.observer import Observer
 from natxy.procedure.profile import Profile, departures
 from natxy.procedure.seeds import repetition_seed
 from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing
+from natxy.procedure.timing import Timing, refuse_frame_timeout
 from natxy.procedure.trial import Load, Trials
 
 RECOVERY = "system recovery time"
@@ -41,6 +41,10 @@ class RecoveryPlan(RatePlan):
     """`rate_fps` is the throughput, `timing.duration_s` the overload's; `after_s` None: as long."""
 
     after_s: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_frame_timeout(self.timing)
 
 
 def recovery(

@@ -19,7 +19,7 @@ from natxy.procedure.observer import Observer, Observers
 from natxy.procedure.profile import Profile, departures
 from natxy.procedure.seeds import repetition_seed
 from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing, check
+from natxy.procedure.timing import Timing, check, refuse_frame_timeout
 from natxy.procedure.trial import Trials, steady
 
 BY_LOSS = "reset time, frame-loss method"
@@ -49,6 +49,7 @@ class ResetPlan(RatePlan):
     def __post_init__(self) -> None:
         super().__post_init__()
         latest_s = self.timing.duration_s * LATEST
+        refuse_frame_timeout(self.timing)
         check("--reset-after", self.after_s, lowest=0, highest=latest_s)
 
     @property
@@ -216,7 +217,11 @@ def _silence_s(stream: StreamResult) -> float:
 
 
 def _is_never_back(stream: StreamResult) -> bool:
-    return stream.losses is not None and stream.losses.last_number == stream.due - 1
+    """The longest loss goes on to the stream's last frame; one lost frame there is no reset."""
+    losses = stream.losses
+    if losses is None or losses.last_number != stream.due - 1:
+        return False
+    return losses.longest_run_until_ns > losses.last_due_ns
 
 
 def _departures(plan: ResetPlan) -> tuple[str, ...]:

@@ -35,6 +35,15 @@ class Timing:
         check(option, rate_fps, lowest=1, highest=self.highest_rate_fps)
 
 
+def refuse_frame_timeout(timing: Timing) -> None:
+    """Where times of loss are measured: a frame that came late is not among the lost ones."""
+    if timing.frame_timeout_s:
+        raise ConfigurationError(
+            f"--frame-timeout: {float(timing.frame_timeout_s):g} is not possible where times of "
+            "loss are measured, 0 is right"
+        )
+
+
 def check(
     option: str, value: Fraction | int, *, lowest: Fraction | int, highest: Fraction | int
 ) -> None:

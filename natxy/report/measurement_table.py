@@ -79,6 +79,11 @@ def _notes(measurement: Measurement) -> Iterator[str]:
             f"{counts.invalid_trials:,} of {counts.trials:,} trials were invalid and were repeated "
             "or left out."
         )
+    if counts.negative_delays:
+        yield (
+            f"{counts.negative_delays:,} delays were below 0 by the clocks and count as 0: "
+            "the figures are not better than that."
+        )
     if counts.misdelivered:
         yield f"{counts.misdelivered:,} frames were misdelivered."
     if counts.duplicated:

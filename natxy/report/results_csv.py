@@ -19,6 +19,8 @@ COLUMNS = (
     "foreground_percent",
     "rate_fps",
     "duration_s",
+    "drain_s",
+    "settle_s",
     "frame_timeout_s",
     "seed",
     "figure",
@@ -36,6 +38,10 @@ COLUMNS = (
     "p99",
     "dispersion_percent",
     "conforms",
+    "departures",
+    "remarks",
+    "trials",
+    "invalid_trials",
 )
 
 
@@ -55,6 +61,10 @@ def rows(measurement: Measurement) -> Iterator[dict[str, Any]]:
         "traffic_direction": conditions.direction,
         "foreground_percent": f"{conditions.foreground_percent:g}",
         "conforms": "no" if measurement.departures else "yes",
+        "departures": "; ".join(measurement.departures),
+        "remarks": " ".join(measurement.remarks),
+        "trials": measurement.counts.trials,
+        "invalid_trials": measurement.counts.invalid_trials,
     }
     for figure in measurement.figures:
         row = common | figure_entry(figure)

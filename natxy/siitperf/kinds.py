@@ -3,6 +3,7 @@ right."""
 
 import re
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any, Protocol
 
 from natxy.model.addresses import EXAMPLES, IpVersion, version_of
@@ -69,7 +70,7 @@ class Address:
                 f"is not an IPv{self.version} address, {EXAMPLES[self.version]}, or "
                 f"{UNUSED[self.version]} for an unused one, is right"
             )
-        return None if text == UNUSED[self.version] else text
+        return None if ip_address(text).is_unspecified else text
 
 
 @dataclass(frozen=True)

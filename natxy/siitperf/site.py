@@ -15,7 +15,8 @@ from natxy.siitperf.entries import Warn
 from natxy.siitperf.testbed import cpu_keys
 
 VARIABLE = "NATXY_TESTBED"
-DRIVERS = ("igb_uio", "uio_pci_generic", "vfio-pci")
+# The last two are driven by DPDK beside the kernel.
+DRIVERS = ("igb_uio", "uio_pci_generic", "vfio-pci", "mlx4_core", "mlx5_core")
 PCI_DRIVERS = Path("/sys/bus/pci/drivers")
 NETWORK_CLASS = "0x02"
 SIDES: tuple[tuple[SideName, str], ...] = (("left", "L"), ("right", "R"))

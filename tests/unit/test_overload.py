@@ -144,6 +144,17 @@ def test_a_device_that_passes_not_even_one_flow_has_no_degradation(nat64: Traffi
 
 
 def test_one_flow_is_measured_once(nat64: TrafficPlan) -> None:
-    result = overload(plan((1, 10)), ScriptedEngine().tester(nat64), NoDut())
+    engine = slower_with({1: 10_000, 10: 9_000})
+    result = overload(plan((1, 10)), engine.tester(nat64), NoDut())
     places = [figure.at for figure in islice(result.figures, 10)]
     assert places == ["1 flow", "10 flows", "10 flows"]
+
+
+def test_what_is_known_from_below_only_has_no_degradation(nat64: TrafficPlan) -> None:
+    """Both pass the highest rate that was to be tried: who knows what lies above."""
+    result = overload(plan((10,)), slower_with({1: 10**6, 10: 10**6}).tester(nat64), NoDut())
+    assert [figure.name for figure in result.figures] == [THROUGHPUT, THROUGHPUT]
+    assert any("lower bound only" in said for said in result.remarks)
+    one_open = slower_with({1: 10**6, 10: 9_000, 100: 9_000})
+    result = overload(plan((10, 100)), one_open.tester(nat64), NoDut())
+    assert all(figure.name == THROUGHPUT for figure in result.figures)
