@@ -71,13 +71,13 @@ TEST_P(FixedDelay, MedianIsTheGatewaysWithin20Microseconds) {
   double nearest_ns = 1e12;
   for (int i = 0; i < kAttempts && nearest_ns > 20'000; ++i) {
     const auto seen = testbed.run(short_trial(route44(), 1000, 10'000));
+    if (!undisturbed(seen, 5e6)) continue;
     const auto& kind = *seen.result.streams[0].kinds[0];
     ASSERT_EQ(wrongs(seen.result), Counts{});
     const auto& record = seen.record.of(gateway::Direction::kForward).delay_ns;
     EXPECT_GE(record.min(), GetParam());
     // The kernel steers its clock by up to 500 ppm against the time stamp counter.
     EXPECT_GE(kind.delay.min_ns, 0.9995 * static_cast<double>(record.min())) << "cannot be sooner";
-    if (!undisturbed(seen, 5e6)) continue;
     nearest_ns = std::abs(kind.delay.p50_ns - static_cast<double>(record.percentile(500)));
   }
   EXPECT_LE(nearest_ns, 20'000);
@@ -93,13 +93,13 @@ TEST(RingTiming, PercentilesOfAPatternAreTheGateways) {
   for (int i = 0; i < kAttempts && !near; ++i) {
     auto seen = testbed.run(short_trial(route66(), 1000, 10'000));
     const auto& kind = *seen.result.streams[0].kinds[0];
+    if (!undisturbed(seen, 5e6)) continue;  // what waited in the gateway may have come too late
     ASSERT_EQ(kind.received, 1000U);
     const auto& record = seen.record.of(gateway::Direction::kForward).delay_ns;
     const auto off = [&](double seen_ns, std::uint64_t permille) {
       return std::abs(seen_ns - static_cast<double>(record.percentile(permille)));
     };
-    near = undisturbed(seen, 5e6) && off(kind.delay.p50_ns, 500) <= 20'000 &&
-           off(kind.delay.p90_ns, 900) <= 20'000;
+    near = off(kind.delay.p50_ns, 500) <= 20'000 && off(kind.delay.p90_ns, 900) <= 20'000;
   }
   EXPECT_TRUE(near);
 }
