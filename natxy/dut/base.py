@@ -32,6 +32,45 @@ class TesterPorts:
     mtu_bytes: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Deletion:
+    """What `delete_all` did."""
+
+    connections: int  # that the table held
+    seconds: float  # that the deletion took, by the device's own clock
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableParameters:
+    """What is known of a connection tracking table; None: nobody knows, or there is none."""
+
+    entries: int | None = None  # the most that it takes
+    hash_size: int | None = None  # buckets of its hash table
+    timeout_s: float | None = None  # of a UDP connection that nobody uses
+
+
+class ConnectionTable(Protocol):
+    """The connection tracking table of a stateful device; to be used between trials.
+
+    Every method raises DutError with one sentence where the device cannot do it.
+    """
+
+    def parameters(self) -> TableParameters:
+        """As they are now."""
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        """None leaves a size as it is. What was there before is put back at `stop`."""
+
+    def set_timeout(self, timeout_s: float) -> None:
+        """How long a UDP connection lives that nobody uses; at least so long."""
+
+    def count(self) -> int:
+        """Connections in the table now."""
+
+    def delete_all(self) -> Deletion:
+        """Deletes them by the device's own means: what the tear-down rate measures (RFC 9693)."""
+
+
 class Dut(Protocol):
     """A device under test: started once, reset before each trial, stopped at the end."""
 
@@ -59,6 +98,16 @@ class Dut(Protocol):
 
     def trial_fault(self) -> str | None:
         """A sentence if the device was not in order in the last trial, which is then invalid."""
+
+    def recover(self) -> None:
+        """Brings it back after it has collapsed in a trial, as after `start`; links stay up."""
+
+    def set_cores(self, cores: int) -> None:
+        """How many cores it may use from now on (RFC 9693, scale up); DutError if it cannot."""
+
+    @property
+    def table(self) -> ConnectionTable | None:
+        """None: a stateless device."""
 
     @property
     def tester_namespace(self) -> str | None:
