@@ -95,6 +95,26 @@ class Kinds(Model):
     background: KindCounters | None = None
 
 
+class ConnectionCounters(Model):
+    """What the frames of a stream that arrived said of their connections."""
+
+    new: Count  # stored for the first time
+    known: Count  # with the mapping that is stored; of replies: that came back right
+    changed: Count  # with another mapping, which is stored now
+    wrong: Count  # replies delivered to another connection; among the misdelivered too
+    collided: Count  # of those: both connections have one external four-tuple
+    ending_new_percent: float  # new ones among the last 1 % of an establishing stream's frames
+
+
+class ConnectionTableResult(Model):
+    """The tester's own table."""
+
+    asked: Count  # entries
+    stored: Count  # connections
+    bytes: Count
+    page_bytes: Count
+
+
 class StreamResult(Model):
     phase: str
     direction: Direction
@@ -110,6 +130,7 @@ class StreamResult(Model):
     tags: TagCounters | None = None  # None: were not asked for
     losses: Losses | None = None  # None: none was lost
     silence: Silence
+    connections: ConnectionCounters | None = None  # None: stateless
 
     def counters(self) -> Iterator[tuple[Kind, KindCounters]]:
         if self.kinds.foreground:
@@ -162,6 +183,8 @@ class TrialResult(Model):
     valid: bool
     invalid_reasons: tuple[str, ...]
     ended_early: bool  # what was lost says that the trial failed and nothing else
+    incomplete: bool = False  # fewer connections than asked for: later phases did not run
+    connections: ConnectionTableResult | None = None  # None: stateless
     preparation_ns: float
     duration_ns: float
     delay_definition: str

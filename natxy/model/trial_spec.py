@@ -24,6 +24,7 @@ MAX_RATE_FPS = 2**33
 MAX_MIX_N = 2**16
 MAX_TRIAL_NS = 24 * 3600 * 10**9
 MAX_OWN_ADDRESSES = 4096
+MAX_CONNECTIONS = 2**32  # what a frame's four octets can number
 
 Direction = Literal["forward", "reverse"]
 Kind = Literal["foreground", "background"]
@@ -31,6 +32,10 @@ Side = Literal["left", "right"]
 SeriesMode = Literal["fixed", "increasing", "decreasing", "pseudorandom"]
 Selection = Literal[
     "independent", "enumerate-increasing", "enumerate-decreasing", "enumerate-pseudorandom"
+]
+Role = Literal["establish", "initiate", "respond"]
+Order = Literal[
+    "linear", "fixed", "increasing", "decreasing", "pseudorandom", "missing", "repeating"
 ]
 Nanoseconds = Annotated[int, Between(0, MAX_TRIAL_NS)]
 Octet = Annotated[int, Between(0, 15)]
@@ -99,6 +104,37 @@ class AddressPair(Model):
         return self
 
 
+class Connections(Model):
+    """What a stream does with the connections of its trial, and in which order it takes them.
+
+    A connection is known by its number in the enumeration of the establishing stream. `linear`
+    takes each once, `repeating` draws an establishing stream's combinations with repetition,
+    `missing` takes those that no linear reply came back for; the others go on for ever.
+    """
+
+    role: Role
+    order: Order = "linear"
+
+    @model_validator(mode="after")
+    def _is_an_order_of_this_role(self) -> Self:
+        if self.order not in ORDERS[self.role]:
+            right = ", ".join(ORDERS[self.role])
+            refuse(
+                f'"{self.order}" is no order to {self.role} in, {right} is right', member="order"
+            )
+        return self
+
+
+ORDERS: dict[Role, tuple[Order, ...]] = {
+    "establish": ("linear", "repeating"),
+    "initiate": ("linear", "fixed", "increasing", "decreasing", "pseudorandom"),
+    "respond": ("linear", "fixed", "increasing", "decreasing", "pseudorandom", "missing"),
+}
+
+
+ESTABLISH_EACH = Connections(role="establish")
+
+
 class Traffic(Model):
     """One kind of traffic: how frames leave and what they must look like when they come."""
 
@@ -113,10 +149,12 @@ class Traffic(Model):
     hop_limit_drop: Annotated[int, Between(0, 254)] | None = None  # None: learned
     # Send no frame whose UDP checksum on arrival is to be ffff: some translators make it 0000.
     avoid_zero_checksum: bool = False
+    connections: Connections | None = None  # None: stateless
 
     @model_validator(mode="after")
     def _can_be_sent(self) -> Self:
         self._check_networks()
+        self._check_connections()
         self._check_field("source", self.source_field)
         self._check_field("destination", self.destination_field)
         return self
@@ -131,6 +169,20 @@ class Traffic(Model):
                 f"{self.networks} is not possible in an enumeration, 1 is right", member="networks"
             )
 
+    def _check_connections(self) -> None:
+        if self.connections is None:
+            return
+        if self.selection == "independent":
+            refuse(
+                "connections are enumerated, enumerate-pseudorandom is right", member="selection"
+            )
+        if self.combinations > MAX_CONNECTIONS:
+            refuse(
+                f"the ranges have {self.combinations} combinations, at most {MAX_CONNECTIONS} is "
+                "right",
+                member="selection",
+            )
+
     def _check_field(self, end: Literal["source", "destination"], series: Series) -> None:
         patterns: tuple[AddressPattern, ...] = (
             getattr(self.departure, end),
@@ -141,6 +193,28 @@ class Traffic(Model):
                 "the field varies, but an address has no field_byte for it; fixed is right",
                 member=f"{end}_field.mode",
             )
+
+    @property
+    def ranges(self) -> tuple[Selection, Series, Series, Series, Series]:
+        """What an enumeration is made of."""
+        return (
+            self.selection,
+            self.source_port,
+            self.destination_port,
+            self.source_field,
+            self.destination_field,
+        )
+
+    @property
+    def swapped_ranges(self) -> tuple[Selection, Series, Series, Series, Series]:
+        """The same, as the other side's frames have it."""
+        return (
+            self.selection,
+            self.destination_port,
+            self.source_port,
+            self.destination_field,
+            self.source_field,
+        )
 
     @property
     def combinations(self) -> int:
@@ -202,7 +276,14 @@ class Stream(Model):
             return
         if not wanted:
             refuse(f"given, but {mix} has none; null is right", member=kind)
-        if traffic.selection != "independent" and self.frames_of(kind) > traffic.combinations:
+        if traffic.connections is not None and kind == "background":
+            refuse("background traffic has none, null is right", member="background.connections")
+        once = traffic.connections is None or traffic.connections == ESTABLISH_EACH
+        if (
+            once
+            and traffic.selection != "independent"
+            and (self.frames_of(kind) > traffic.combinations)
+        ):
             refuse(
                 f"the ranges have {traffic.combinations} combinations, too few to enumerate for "
                 f"{self.frames_of(kind)} frames; wider ranges are right",
@@ -234,6 +315,11 @@ class Stream(Model):
         return last_ns
 
     @property
+    def establishes(self) -> bool:
+        connections = self.foreground.connections if self.foreground else None
+        return connections is not None and connections.role == "establish"
+
+    @property
     def leaves_from(self) -> Side:
         return "left" if self.direction == "forward" else "right"
 
@@ -242,6 +328,8 @@ class Phase(Model):
     name: str
     gap_ns: Nanoseconds  # from the end of this phase's drain to the next phase
     streams: Annotated[tuple[Stream, ...], Field(min_length=1, max_length=2)]
+    # If fewer are in the tester's table after the phase, the trial ends there: it is incomplete.
+    minimum_connections: Annotated[int, Between(0, MAX_CONNECTIONS)] = 0
 
     @model_validator(mode="after")
     def _has_one_stream_a_direction(self) -> Self:
@@ -318,6 +406,12 @@ class TrialSpec(Model):
         for member, stream in self._streams():
             self._check_next_hops(member, stream)
             self._check_tags(stream)
+            self._check_connections(member, stream)
+        if self.establishing and self.warm_up.mode == "probes":
+            refuse(
+                '"probes" would make connections of their own, neighbours is right',
+                member="warm_up.mode",
+            )
         if self.duration_ns > MAX_TRIAL_NS:
             refuse(
                 f"the trial lasts longer than {MAX_TRIAL_NS} ns with drains and gaps, "
@@ -342,6 +436,42 @@ class TrialSpec(Model):
                     "one of them is right",
                     member=f"sides.{stream.leaves_from}.next_hop",
                 )
+
+    @property
+    def establishing(self) -> Stream | None:
+        """The stream of the first phase whose frames make the trial's connections."""
+        for stream in self.phases[0].streams:
+            if stream.establishes:
+                return stream
+        return None
+
+    def _check_connections(self, member: str, stream: Stream) -> None:
+        traffic = stream.foreground
+        if traffic is None or traffic.connections is None or stream is self.establishing:
+            return
+        role = traffic.connections.role
+        member = f"{member}.foreground.connections.role"
+        if role == "establish" or self.establishing is None:
+            refuse(
+                f'"{role}" is not possible here: one stream of the first phase establishes, '
+                "streams of later phases initiate or respond",
+                member=member,
+            )
+        same_way = stream.direction == self.establishing.direction
+        made = self.establishing.foreground
+        assert made is not None, "it establishes"
+        if same_way != (role == "initiate"):
+            refuse(
+                f'"{role}" is not possible in direction {stream.direction}, in which the trial '
+                f"{'establishes' if same_way else 'does not establish'} connections",
+                member=member,
+            )
+        if traffic.ranges != (made.ranges if same_way else made.swapped_ranges):
+            refuse(
+                f'"{role}" needs the selection and the ranges with which the connections were '
+                f"established{'' if same_way else ', source and destination swapped'}",
+                member=member,
+            )
 
     def _check_tags(self, stream: Stream) -> None:
         tags = self.recording.tags
