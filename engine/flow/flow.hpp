@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "flow/divider.hpp"
 #include "flow/hash.hpp"
@@ -21,6 +22,9 @@ struct Values {
   std::uint16_t source_field;
   std::uint16_t destination_field;
   std::uint8_t network;
+  [[nodiscard]] constexpr Values swapped() const {
+    return {destination_port, source_port, destination_field, source_field, network};
+  }
   friend constexpr bool operator==(const Values&, const Values&) = default;
 };
 
@@ -43,6 +47,11 @@ struct ValueLot {
     destination_field[i] = values.destination_field;
     network[i] = values.network;
   }
+  // As the other end's frames have them.
+  void swap_ends() {
+    std::swap(source_port, destination_port);
+    std::swap(source_field, destination_field);
+  }
   [[nodiscard]] Values at(unsigned i) const {
     return {source_port[i], destination_port[i], source_field[i], destination_field[i], network[i]};
   }
@@ -52,6 +61,7 @@ struct ValueLot {
 struct Shape {
   bool addresses_vary = false;  // a field or the network of either address
   bool enumerated = false;
+  bool connected = false;  // frames use connections of a state table; they are enumerated then
 };
 
 // A 16-bit value as a linear function of a 64-bit fraction, so that every mode is the same

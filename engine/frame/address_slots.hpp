@@ -32,6 +32,18 @@ class AddressSlots {
     return sum;
   }
 
+  // The fields of an address pair; from: the source address, base: as the constructor was given.
+  [[nodiscard]] flow::Values read(const std::uint8_t* from, std::uint16_t base) const {
+    const auto field = [&](Slot slot) {
+      return slot.at == 0 ? std::uint16_t{0} : swap16(load<std::uint16_t>(from + slot.at - base));
+    };
+    return {.source_port = 0,
+            .destination_port = 0,
+            .source_field = field(source_field_),
+            .destination_field = field(destination_field_),
+            .network = 0};
+  }
+
  private:
   // at: offset, 0 for none (no address starts a frame). shift: 8 where the offset is odd within
   // the address, since words are summed as a little-endian machine loads them.

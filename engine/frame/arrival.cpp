@@ -4,15 +4,32 @@
 
 namespace natxy::frame {
 
+namespace {
+
+// The initiator's frames come from where the gateway chose.
+bool learned(const spec::Traffic& traffic) {
+  return traffic.connections && traffic.connections->role != spec::Role::kRespond;
+}
+
+spec::AddressPair expected_pair(const spec::Traffic& traffic) {
+  auto pair = traffic.arrival;
+  if (learned(traffic)) pair.source = {};
+  return pair;
+}
+
+}  // namespace
+
 Arrival::Arrival(const spec::Traffic& traffic, std::uint16_t frame_size_bytes)
     : layout_(&layout_of(traffic.arrival.ip_version)),
       octets_(
           static_cast<std::uint32_t>(frame_octets(traffic.arrival.ip_version, frame_size_bytes))),
-      slots_(traffic.arrival, traffic.networks, kBase) {
+      learns_source_(learned(traffic)),
+      slots_(expected_pair(traffic), traffic.networks, kBase) {
   const auto size = layout_->address_octets;
   auto* to = addresses_.data() + kBase;
-  std::copy_n(traffic.arrival.source.octets.begin(), size, to);
-  std::copy_n(traffic.arrival.destination.octets.begin(), size, to + size);
+  const auto pair = expected_pair(traffic);
+  std::copy_n(pair.source.octets.begin(), size, to);
+  std::copy_n(pair.destination.octets.begin(), size, to + size);
   auto fixed = addresses_;
   slots_.write(fixed.data(), {});
   const auto udp_octets = static_cast<std::uint16_t>(octets_ - layout_->udp);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "flow/flow.hpp"
 #include "frame/address_slots.hpp"
@@ -129,8 +130,13 @@ class Arrival {
         continue;
       }
       sums[i] = pseudo_sum_;
-      good[i] = ip_matches(frame, hop_limit) &&
-                addresses_match<kShape>(frame + layout_->source, values, i, sums[i]);
+      if (kShape.connected && learns_source_) {
+        good[i] = ip_matches(frame, hop_limit) &&
+                  destination_matches<kShape>(frame + layout_->source, values, i, sums[i]);
+      } else {
+        good[i] = ip_matches(frame, hop_limit) &&
+                  addresses_match<kShape>(frame + layout_->source, values, i, sums[i]);
+      }
       if (octets_ > layout_->min_octets()) [[unlikely]] {
         sums[i] += sum_words(frame + layout_->min_octets(), octets_ - layout_->min_octets());
       }
@@ -148,6 +154,29 @@ class Arrival {
     return mask;
   }
 
+  // Whether the source is the gateway's choice: it is read from the frame and not held against
+  // the spec.
+  [[nodiscard]] bool learns_source() const { return learns_source_; }
+  // The ports that a lot's frames come from, which a gateway chose.
+  void read_source_ports(const ArrivalLot& lot, flow::ValueLot& values) const {
+    for (unsigned i = 0; i < lot.size; ++i) {
+      values.source_port[i] = read16(lot.frames[i] + lot.layouts[i]->udp);
+    }
+  }
+  // The values of the frame of an enumeration that has these addresses and ports; nothing where
+  // the addresses are not of this kind at all.
+  [[nodiscard]] std::optional<flow::Values> values_of(const Claimed& claimed) const {
+    if (claimed.layout != layout_) return std::nullopt;
+    const auto* seen = claimed.frame + layout_->source;
+    auto values = slots_.read(seen, kBase);
+    values.source_port = read16(claimed.frame + layout_->udp);
+    values.destination_port = read16(claimed.frame + layout_->udp + 2);
+    auto expected = addresses_;
+    slots_.write(expected.data(), values);
+    if (!same(seen, expected.data() + kBase)) return std::nullopt;
+    return values;
+  }
+
   // The first of length, address, port and hop limit that is not as it must be.
   [[nodiscard]] Defect check(const Claimed& claimed, const flow::Values& values,
                              std::uint8_t hop_limit) const {
@@ -156,7 +185,10 @@ class Arrival {
     if (claimed.size != octets_) return Defect::kLength;
     auto expected = addresses_;
     slots_.write(expected.data(), values);
-    if (!same(frame + layout_->source, expected.data() + kBase)) return Defect::kAddress;
+    const auto* seen = frame + layout_->source;
+    const bool right_addresses = learns_source_ ? same_destination(seen, expected.data() + kBase)
+                                                : same(seen, expected.data() + kBase);
+    if (!right_addresses) return Defect::kAddress;
     const auto ports = static_cast<std::uint32_t>(swap16(values.source_port)) |
                        static_cast<std::uint32_t>(swap16(values.destination_port)) << 16U;
     if (load<std::uint32_t>(frame + layout_->udp) != ports) return Defect::kPort;
@@ -183,6 +215,20 @@ class Arrival {
       return same(seen, addresses_.data() + kBase);
     }
   }
+  // The same where the gateway chose the source.
+  template <flow::Shape kShape>
+  [[nodiscard]] bool destination_matches(const std::uint8_t* seen, const flow::ValueLot& values,
+                                         unsigned i, std::uint64_t& sum) const {
+    auto expected = addresses_;
+    if constexpr (kShape.addresses_vary) sum += slots_.write(expected.data(), values.at(i));
+    sum += sum_words(seen, layout_->address_octets);
+    return same_destination(seen, expected.data() + kBase);
+  }
+  [[nodiscard]] bool same_destination(const std::uint8_t* seen,
+                                      const std::uint8_t* expected) const {
+    const auto octets = layout_->address_octets;
+    return std::memcmp(seen + octets, expected + octets, octets) == 0;
+  }
   // Version, lengths, protocol and hop limit; traffic class, flow label, TOS, identification and DF
   // are the gateway's affair.
   [[nodiscard]] bool ip_matches(const std::uint8_t* frame, std::uint8_t hop_limit) const {
@@ -205,6 +251,7 @@ class Arrival {
 
   const Layout* layout_ = &kIpv4Layout;
   std::uint32_t octets_ = 0;
+  bool learns_source_ = false;
   std::array<std::uint8_t, kBase + 32> addresses_{};  // source, then destination
   AddressSlots slots_;
   std::uint64_t pseudo_sum_ = 0;  // addresses without what varies, UDP length, protocol

@@ -45,13 +45,19 @@ void put_data(std::vector<std::uint8_t>& octets, std::size_t at) {
   for (std::uint8_t value = 0; at < octets.size(); ++at) octets[at] = value++;
 }
 
+bool responds(const spec::Traffic& traffic) {
+  return traffic.connections && traffic.connections->role == spec::Role::kRespond;
+}
+
 }  // namespace
 
 Departure::Departure(const spec::Traffic& traffic, std::uint16_t frame_size_bytes, const Link& link)
     : octets_(frame_octets(traffic.departure.ip_version, frame_size_bytes)) {
-  const auto& pair = traffic.departure;
+  auto pair = traffic.departure;
+  if (responds(traffic)) pair.destination = {};  // each frame has its own
   const auto& layout = layout_of(pair.ip_version);
   udp_ = layout.udp;
+  destination_ = layout.destination;
   slots_ = AddressSlots(pair, traffic.networks, layout.source);
   put_ethernet(octets_, link, pair.ip_version);
   pair.ip_version == spec::IpVersion::k4 ? put_ipv4(octets_) : put_ipv6(octets_);

@@ -2,6 +2,7 @@
 // frame of one number.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -15,6 +16,13 @@
 namespace natxy::frame {
 
 using Mac = std::array<std::uint8_t, 6>;
+
+// Where frames of connections go that only the gateway knows, an array a member: addresses as they
+// stand in a frame, 4 octets of IPv4 or what an IPv6 address' pointer shows.
+struct LearnedLot {
+  std::array<std::uint32_t, flow::kMaxLot> ipv4;
+  std::array<const std::uint8_t*, flow::kMaxLot> ipv6;
+};
 
 struct Link {
   Mac source{};
@@ -56,12 +64,20 @@ class Departure {
   }
 
   // Makes n buffers that hold octets() (patched before or not) the frames of these values.
+  // learned: their destinations, of a stream that responds; else null.
   template <flow::Shape kShape>
   void patch(std::uint8_t* const* frames, unsigned n, const flow::ValueLot& values,
-             const StampLot& stamps) const {
+             const StampLot& stamps, const LearnedLot* learned = nullptr) const {
+    constexpr bool kAddresses = kShape.addresses_vary || kShape.connected;
     std::array<std::uint64_t, flow::kMaxLot> address_sums;
-    if constexpr (kShape.addresses_vary) {
-      for (unsigned i = 0; i < n; ++i) address_sums[i] = patch_addresses(frames[i], values.at(i));
+    if constexpr (kAddresses) {
+      for (unsigned i = 0; i < n; ++i) address_sums[i] = slots_.write(frames[i], values.at(i));
+      if (kShape.connected && learned != nullptr) {
+        for (unsigned i = 0; i < n; ++i) address_sums[i] += put_destination(frames[i], *learned, i);
+      }
+      if (ip_checksum_ != 0) {
+        for (unsigned i = 0; i < n; ++i) put_ip_checksum(frames[i], address_sums[i]);
+      }
     }
     std::array<std::uint32_t, flow::kMaxLot> ports;
     std::array<std::uint16_t, flow::kMaxLot> checksums;
@@ -69,7 +85,7 @@ class Departure {
       ports[i] = static_cast<std::uint32_t>(swap16(values.source_port[i])) |
                  static_cast<std::uint32_t>(swap16(values.destination_port[i])) << 16U;
       auto sum = udp_sum_ + stamps.sum(i) + ports[i];
-      if constexpr (kShape.addresses_vary) sum += address_sums[i];
+      if constexpr (kAddresses) sum += address_sums[i];
       checksums[i] = udp_checksum(fold_short(sum));
     }
     for (unsigned i = 0; i < n; ++i) {
@@ -81,12 +97,18 @@ class Departure {
   }
 
  private:
-  std::uint64_t patch_addresses(std::uint8_t* frame, const flow::Values& values) const {
-    const auto sum = slots_.write(frame, values);
+  void put_ip_checksum(std::uint8_t* frame, std::uint64_t address_sum) const {
+    store(frame + ip_checksum_, static_cast<std::uint16_t>(~fold(ip_sum_ + address_sum)));
+  }
+  // The sum of what it wrote.
+  std::uint64_t put_destination(std::uint8_t* frame, const LearnedLot& learned, unsigned i) const {
+    auto* to = frame + destination_;
     if (ip_checksum_ != 0) {
-      store(frame + ip_checksum_, static_cast<std::uint16_t>(~fold(ip_sum_ + sum)));
+      store(to, learned.ipv4[i]);
+      return halves(learned.ipv4[i]);
     }
-    return sum;
+    std::copy_n(learned.ipv6[i], 16, to);
+    return sum_words(to, 16);
   }
 
   // UDP header, data and pseudo header on arrival without what varies; never 0 (the length is in
@@ -102,6 +124,7 @@ class Departure {
   std::uint64_t udp_sum_ = 0;      // pseudo header, UDP header and data of the template, folded
   std::uint64_t ip_sum_ = 0;       // IPv4 header of the template without its checksum
   std::uint16_t udp_ = 0;
+  std::uint16_t destination_ = 0;  // offset of the address
   std::uint16_t ip_checksum_ = 0;  // offset; 0: IPv6, none
 };
 

@@ -104,8 +104,17 @@ class StampLot {
     second_[i] = stamp.second;
     third_[i] = stamp.third;
   }
-  // Adds 1 to a word that nobody reads in a stateless trial, the connection's: another checksum.
-  void change_sum(unsigned i) { second_[i] += std::uint64_t{1} << 16U; }
+  // After fill().
+  void set_connections(const std::uint64_t* connections, unsigned n) {
+    for (unsigned i = 0; i < n; ++i) second_[i] |= connections[i] << 16U;
+  }
+  // Makes the lateness, which is in ticks, longer by one, or shorter where its low word is full:
+  // another checksum.
+  void change_sum(unsigned i) {
+    constexpr auto kTick = std::uint64_t{1} << 48U;
+    const bool full = second_[i] >> 48U == 0xffffU;
+    second_[i] = full ? second_[i] - kTick : second_[i] + kTick;
+  }
   [[nodiscard]] Stamp at(unsigned i) const { return {first_[i], second_[i], third_[i]}; }
   [[nodiscard]] std::uint64_t sum(unsigned i) const {
     return halves(first_[i]) + halves(second_[i]) + third_[i];

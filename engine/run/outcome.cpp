@@ -90,6 +90,20 @@ std::optional<spec::Losses> losses(const StreamReport& stream, TickRate ticks) {
                       .longest_run_until_ns = due_ns(runs.longest_first + runs.longest)};
 }
 
+std::optional<spec::ConnectionCounters> connections(const StreamReport& stream) {
+  if (!stream.plan->kinds[0].connections) return std::nullopt;
+  const auto& of = stream.receiver->connections;
+  const auto share = of.ending_came == 0
+                         ? 0
+                         : static_cast<double>(of.ending_new) / static_cast<double>(of.ending_came);
+  return spec::ConnectionCounters{.stored = of.stored,
+                                  .known = of.known,
+                                  .changed = of.changed,
+                                  .wrong = of.wrong,
+                                  .collided = of.collided,
+                                  .ending_new_percent = share * 100};
+}
+
 spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& phase,
                                  Ticks phase_start, Ticks trial_start, TickRate ticks) {
   const auto& sender = report.sender;
@@ -113,6 +127,7 @@ spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& 
     result.silence = {.from_ns = ns(silence.from - phase_start),
                       .until_ns = ns(silence.until - phase_start)};
   }
+  result.connections = connections(report);
   if (report.receiver->tags) result.tags = tags(report, ticks);
   for (std::size_t kind = 0; kind < 2; ++kind) {
     if (report.plan->mix.count(static_cast<spec::Kind>(kind), 1ULL << 39U) > 0) {
@@ -205,14 +220,18 @@ void append_faults(const PhaseReport& phase, spec::TrialResult& result) {
   }
 }
 
-void judge_sending(const spec::StreamResult& stream, std::uint64_t tolerance_ns, bool ended_early,
-                   std::vector<std::string>& reasons) {
+void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number,
+                  std::uint64_t tolerance_ns, bool ended_early, std::vector<std::string>& reasons) {
   const auto who = words(stream.direction) + ": ";
   std::uint64_t sent = 0;
   for (const auto& kind : stream.kinds) sent += kind ? kind->sent : 0;
   if (sent < stream.due && !ended_early) {
     reasons.push_back(who + "the port took only " + std::to_string(sent) + " of " +
                       std::to_string(stream.due) + " frames");
+  }
+  if (stream.connections && without_number > 0) {
+    reasons.push_back(who + std::to_string(without_number) + " frames came from more than " +
+                      std::to_string(AddressDictionary::kMax) + " IPv6 addresses outside");
   }
   if (stream.lateness.max_ns > static_cast<double>(tolerance_ns)) {
     reasons.push_back(who + "a frame left " + milliseconds(stream.lateness.max_ns) +
@@ -246,6 +265,8 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
   const auto ns = [ticks](Ticks value) { return ticks.to_ns(static_cast<double>(value)); };
   spec::TrialResult result{.seed = spec.seed,
                            .nonce = spec.nonce,
+                           .incomplete = measure.incomplete,
+                           .connections = measure.connections,
                            .preparation_ns = ns(trial_start - measure.requested),
                            .duration_ns = ns(measure.phases.back().end - trial_start),
                            .delay_definition = kDelayDefinition,
@@ -256,8 +277,8 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
     for (const auto& stream : phase.streams) {
       result.streams.push_back(
           stream_result(stream, spec.phases[i], phase.start, trial_start, ticks));
-      judge_sending(result.streams.back(), spec.lateness_tolerance_ns, phase.ended_early,
-                    result.invalid_reasons);
+      judge_stream(result.streams.back(), stream.receiver->connections.without_number,
+                   spec.lateness_tolerance_ns, phase.ended_early, result.invalid_reasons);
     }
     append_workers(phase, ticks, result);
     append_faults(phase, result);

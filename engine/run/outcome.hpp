@@ -21,6 +21,8 @@ struct PortMeasure {
 struct TrialMeasure {
   std::vector<PhaseReport> phases;
   std::array<PortMeasure, 2> ports;
+  bool incomplete = false;
+  std::optional<spec::ConnectionTable> connections;
   Ticks requested = 0;  // when the request was taken up
 };
 

@@ -41,6 +41,19 @@ struct Silence {
   Ticks until = 0;
 };
 
+// What arrivals said of their connections.
+struct ConnectionTally {
+  std::uint64_t stored = 0;
+  std::uint64_t known = 0;
+  std::uint64_t changed = 0;
+  std::uint64_t wrong = 0;
+  std::uint64_t collided = 0;
+  std::uint64_t answered = 0;     // for the first time
+  std::uint64_t ending_came = 0;  // of the last 1 % of the numbers
+  std::uint64_t ending_new = 0;
+  std::uint64_t without_number = 0;  // IPv6 addresses outside for which there was no room
+};
+
 struct FaultExample {
   frame::Defect defect;
   std::vector<std::uint8_t> octets;
@@ -52,6 +65,7 @@ struct ReceiverReport {
   std::uint64_t neighbour = 0;
   Ticks worst_poll_gap = 0;  // before a poll that found frames
   std::vector<FaultExample> examples;
+  ConnectionTally connections;
   std::optional<DelayHistogram> tags;  // the tagged frames' delays, if they were asked for
   Silence silence;
   std::uint64_t records_lost = 0;
@@ -164,11 +178,14 @@ class Receiver {
         [[likely]] {
       for (unsigned i = 0; i < lot.size; ++i) lateness_[i] = lot.stamps.at(i).lateness();
       accepted_ = lot.size;
+      if constexpr (kShape.connected) learn(kind, lot, all);
     } else {
+      std::uint32_t accepted = 0;
       for (unsigned i = 0; i < lot.size; ++i) {
         const auto known = (right >> i & 1U) != 0 || look_again(lot.at(i), tally);
-        if (known) accept(lot.stamps.at(i), tally, arrived);
+        if (known && accept(lot.stamps.at(i), tally, arrived)) accepted |= 1U << i;
       }
+      if constexpr (kShape.connected) learn(kind, lot, accepted);
     }
     if (accepted_ > 0) record(arrived, tally);
     lot.size = 0;
@@ -197,8 +214,86 @@ class Receiver {
       }
     }
     flow::ValueLot values;
+    if constexpr (kShape.connected) {
+      if (plan.connections) {
+        known &= find_connections(*plan.connections, lot);
+        plan.flow.template fill<kShape>(connections_.data(), lot.size, values);
+        if (plan.connections->responds()) values.swap_ends();
+        if (plan.arrival.learns_source()) plan.arrival.read_source_ports(lot, values);
+        return known & plan.arrival.template right<kShape>(lot, values, hop_limit);
+      }
+    }
     plan.flow.template fill<kShape>(ordinals, lot.size, values);
     return known & plan.arrival.template right<kShape>(lot, values, hop_limit);
+  }
+
+  // Leaves the connections that the frames name in connections_; which are in the table, a bit
+  // each.
+  [[nodiscard]] std::uint32_t find_connections(const ConnectionPlan& use,
+                                               const frame::ArrivalLot& lot) {
+    std::uint32_t known = 0;
+    for (unsigned i = 0; i < lot.size; ++i) {
+      const auto connection = lot.stamps.at(i).connection();
+      const bool inside = connection < use.table->entries();
+      connections_[i] = inside ? connection : 0;
+      known |= static_cast<std::uint32_t>(inside) << i;
+      if (inside) use.table->prefetch_to_write(connection);
+    }
+    return known;
+  }
+
+  // What the accepted frames of a lot, a bit each, tell of their connections.
+  void learn(spec::Kind kind, const frame::ArrivalLot& lot, std::uint32_t accepted) {
+    const auto& plan = plan_->kind(kind);
+    if (!plan.connections || accepted == 0) return;
+    const auto& use = *plan.connections;
+    for (unsigned i = 0; i < lot.size; ++i) {
+      if ((accepted >> i & 1U) == 0) continue;
+      if (use.responds()) {
+        ++report_.connections.known;
+        if (use.ends()) report_.connections.answered += use.table->mark_answered(connections_[i]);
+      } else {
+        learn(use, lot.at(i), connections_[i]);
+      }
+    }
+  }
+  void learn(const ConnectionPlan& use, const frame::Claimed& claimed, std::uint64_t connection) {
+    auto& tally = report_.connections;
+    const auto* source = claimed.frame + claimed.layout->source;
+    const auto port = frame::read16(claimed.frame + claimed.layout->udp);
+    auto address = frame::load<std::uint32_t>(source);
+    if (claimed.layout->ip_version == spec::IpVersion::k6) {
+      address = use.table->addresses().number_of(source);
+      if (address == AddressDictionary::kFull) {
+        ++tally.without_number;
+        return;
+      }
+    }
+    const auto learned = use.table->learn(connection, Entry(address, port));
+    tally.stored += learned == Learned::kNew;
+    tally.known += learned == Learned::kKnown;
+    tally.changed += learned == Learned::kChanged;
+    const auto frames = plan_->schedule.frames();
+    if (claimed.stamp.number() >= frames - (frames + 99) / 100) {
+      ++tally.ending_came;
+      tally.ending_new += learned == Learned::kNew;
+    }
+  }
+
+  // A reply that came with the four-tuple of another connection than the one that it was sent for.
+  void judge_reply(const ConnectionPlan& use, const KindPlan& plan, const frame::Claimed& claimed) {
+    const auto seen = plan.arrival.values_of(claimed);
+    if (!seen) return;
+    const auto meant = claimed.stamp.connection();
+    const auto other = plan.flow.ordinal_of(seen->swapped());
+    if (!other || *other >= use.table->entries() || *other == meant) return;
+    ++report_.connections.wrong;
+    const auto expected = plan.flow.template at<kShape>(meant).swapped();
+    const bool one_responder =
+        expected.source_port == seen->source_port && expected.source_field == seen->source_field;
+    const auto entry = use.table->at(meant);
+    report_.connections.collided +=
+        one_responder && entry.stored() && entry.same_endpoint(use.table->at(*other));
   }
 
   [[nodiscard]] bool in_sequence(unsigned n) const {
@@ -214,6 +309,13 @@ class Receiver {
     if (defect == frame::Defect::kNone) return true;
     if (defect == frame::Defect::kNumber && straggles(claimed.stamp.stream())) return false;
     ++tally.defects[static_cast<std::size_t>(defect)];
+    if constexpr (kShape.connected) {
+      const auto& plan = plan_->kind(claimed.stamp.stream().kind());
+      const bool strayed = defect == frame::Defect::kAddress || defect == frame::Defect::kPort;
+      if (strayed && plan.connections && plan.connections->responds()) {
+        judge_reply(*plan.connections, plan, claimed);
+      }
+    }
     if (report_.examples.size() < kMaxExamples) {
       const auto size = std::min<std::size_t>(claimed.size, 128);
       report_.examples.push_back(
@@ -239,24 +341,32 @@ class Receiver {
     if (claimed.stamp.stream() != plan_->stream.with(place.kind)) return frame::Defect::kNumber;
     const auto& kind = plan_->kind(place.kind);
     if (tally.hop_limit == 0) tally.hop_limit = claimed.frame[claimed.layout->hop_limit];
-    return kind.arrival.check(claimed, kind.flow.template at<kShape>(place.ordinal),
-                              tally.hop_limit);
+    auto ordinal = place.ordinal;
+    if (kind.connections) {
+      ordinal = claimed.stamp.connection();
+      if (ordinal >= kind.connections->table->entries()) return frame::Defect::kNumber;
+    }
+    auto values = kind.flow.template at<kShape>(ordinal);
+    if (kind.connections && kind.connections->responds()) values = values.swapped();
+    if (kind.arrival.learns_source()) {
+      values.source_port = frame::read16(claimed.frame + claimed.layout->udp);
+    }
+    return kind.arrival.check(claimed, values, tally.hop_limit);
   }
 
-  // Marks one right frame; numbers_ and lateness_ keep those to be recorded, in place.
-  void accept(const frame::Stamp& stamp, KindTally& tally, Ticks arrived) {
-    switch (window_.mark(stamp.number())) {
-      case Window::Mark::kDuplicate:
-        ++tally.duplicated;
-        return keep_odd(stamp, tally, arrived, FrameStatus::kDuplicate);
-      case Window::Mark::kTooOld:
-        ++tally.late;
-        return keep_odd(stamp, tally, arrived, FrameStatus::kLate);
-      case Window::Mark::kNew:
-        break;
+  // Marks one right frame; numbers_ and lateness_ keep those to be recorded, in place. True if it
+  // is to be: the first with its number.
+  bool accept(const frame::Stamp& stamp, KindTally& tally, Ticks arrived) {
+    const auto mark = window_.mark(stamp.number());
+    if (mark != Window::Mark::kNew) {
+      const bool again = mark == Window::Mark::kDuplicate;
+      ++(again ? tally.duplicated : tally.late);
+      keep_odd(stamp, tally, arrived, again ? FrameStatus::kDuplicate : FrameStatus::kLate);
+      return false;
     }
     numbers_[accepted_] = stamp.number();
     lateness_[accepted_++] = stamp.lateness();
+    return true;
   }
 
   // Records the accepted_ frames of numbers_ and lateness_: right, and seen for the first time.
@@ -394,6 +504,7 @@ class Receiver {
   // Of the lot at hand.
   std::array<std::uint64_t, kMaxReceive> numbers_{};
   std::array<std::uint32_t, kMaxReceive> lateness_{};
+  std::array<std::uint64_t, kMaxReceive> connections_{};
   unsigned accepted_ = 0;
   Ticks start_ = 0;
   Ticks last_poll_ = 0;

@@ -48,7 +48,10 @@ class Sender {
         queue_(&queue),
         control_(&control),
         give_up_after_(give_up_after),
-        cursor_(plan.schedule, share.index, share.count) {}
+        cursor_(plan.schedule, share.index, share.count) {
+    const auto& connections = plan.kind(spec::Kind::kForeground).connections;
+    if (connections) walk_ = ConnectionWalk(connections->walk, share.index, share.count);
+  }
 
   void begin(Ticks start) {
     start_ = start;
@@ -141,6 +144,9 @@ class Sender {
   void patch(spec::Kind kind, const std::uint64_t* numbers, const std::uint64_t* ordinals,
              const std::uint32_t* lateness, const typename Queue::Frame* frames, unsigned n) {
     const auto& plan = plan_->kind(kind);
+    if constexpr (kShape.connected) {
+      if (plan.connections) return patch_connected(plan, numbers, ordinals, lateness, frames, n);
+    }
     flow::ValueLot values;
     plan.flow.template fill<kShape>(ordinals, n, values);
     frame::StampLot stamps;
@@ -148,9 +154,53 @@ class Sender {
     if (plan.departure.avoids_zero_checksum()) {
       plan.departure.template avoid_zero_checksum<kShape>(values, stamps, n);
     }
+    put(plan, values, stamps, nullptr, frames, n);
+  }
+
+  // Frames of connections: the next ones of the walk, or those that the ordinals establish.
+  void patch_connected(const KindPlan& plan, const std::uint64_t* numbers,
+                       const std::uint64_t* ordinals, const std::uint32_t* lateness,
+                       const typename Queue::Frame* frames, unsigned n) {
+    const auto& use = *plan.connections;
+    std::array<std::uint64_t, kMaxBurst> connections;
+    if (use.role == spec::Role::kEstablish) {
+      for (unsigned i = 0; i < n; ++i) connections[i] = use.established_by(ordinals[i]);
+    } else {
+      walk_.take(connections.data(), n);
+    }
+    flow::ValueLot values;
+    plan.flow.template fill<kShape>(connections.data(), n, values);
+    if (use.responds()) values.swap_ends();
+    frame::StampLot stamps;
+    stamps.fill(plan_->tag, plan_->stream.with(spec::Kind::kForeground), numbers, lateness, n);
+    stamps.set_connections(connections.data(), n);
+    if (plan.departure.avoids_zero_checksum()) {
+      plan.departure.template avoid_zero_checksum<kShape>(values, stamps, n);
+    }
+    if (!use.responds()) return put(plan, values, stamps, nullptr, frames, n);
+    frame::LearnedLot learned;
+    look_up(*use.table, connections.data(), n, values, learned);
+    put(plan, values, stamps, &learned, frames, n);
+  }
+
+  // Where the gateway has each connection's outside end.
+  static void look_up(const StateTable& table, const std::uint64_t* connections, unsigned n,
+                      flow::ValueLot& values, frame::LearnedLot& learned) {
+    for (unsigned i = 0; i < n; ++i) table.prefetch(connections[i]);
+    const bool ipv6 = table.addresses().prepared();
+    for (unsigned i = 0; i < n; ++i) {
+      const auto entry = table.at(connections[i]);
+      values.destination_port[i] = entry.port();
+      learned.ipv4[i] = entry.address();
+      learned.ipv6[i] = ipv6 ? table.addresses().at(entry.address()).data() : nullptr;
+    }
+  }
+
+  void put(const KindPlan& plan, const flow::ValueLot& values, const frame::StampLot& stamps,
+           const frame::LearnedLot* learned, const typename Queue::Frame* frames, unsigned n) {
     std::array<std::uint8_t*, kMaxBurst> octets;
     for (unsigned i = 0; i < n; ++i) octets[i] = Queue::data(frames[i]);
-    plan.departure.template patch<kShape>(octets.data(), n, values, stamps);
+    plan.departure.template patch<kShape>(octets.data(), n, values, stamps, learned);
   }
 
   // The call's duration is sampled: it bounds what a delay holds in excess (docs/decisions).
@@ -175,7 +225,20 @@ class Sender {
     }
     report_.refused_by_port += rest;
     for (unsigned i = 0; i < accepted; ++i) cursor_.advance();
+    if constexpr (kShape.connected) keep_places(accepted, rest);
     return accepted;
+  }
+
+  // The walk goes back to behind the last connection whose frame left.
+  void keep_places(unsigned accepted, unsigned rest) {
+    const auto foreground = [this](unsigned from, unsigned frames) {
+      unsigned count = 0;
+      for (unsigned i = from; i < from + frames; ++i) {
+        count += plan_->mix.at(numbers_[i]).kind == spec::Kind::kForeground;
+      }
+      return count;
+    };
+    walk_.keep(foreground(0, accepted), foreground(accepted, rest));
   }
 
   void account(unsigned offered, Ticks now) {
@@ -222,6 +285,7 @@ class Sender {
   Ticks start_ = 0;
   Ticks give_up_after_;
   Cursor cursor_;
+  ConnectionWalk walk_;  // of a stream that uses connections
   Ticks due_ = kNever;
   std::uint64_t calls_ = 0;
   std::array<std::uint64_t, kMaxBurst> numbers_{};

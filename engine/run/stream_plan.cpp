@@ -1,9 +1,13 @@
 #include "run/stream_plan.hpp"
 
+#include <algorithm>
+
 #include "flow/hash.hpp"
 
 namespace natxy::run {
 namespace {
+
+constexpr std::uint64_t kWalk = 3;  // 0 to 2 are the flow's keys
 
 KindPlan compile_kind(const std::optional<spec::Traffic>& traffic, std::uint16_t frame_size_bytes,
                       std::uint64_t seed, const StreamContext& context) {
@@ -16,22 +20,55 @@ KindPlan compile_kind(const std::optional<spec::Traffic>& traffic, std::uint16_t
               traffic->hop_limit_drop ? frame::kInitialHopLimit - *traffic->hop_limit_drop : 0)};
 }
 
+std::uint64_t seed_of(const StreamContext& context, spec::Direction direction, spec::Kind kind) {
+  // Phases share the seed: phase 2 must find phase 1's connections again.
+  return flow::derive(context.seed,
+                      static_cast<std::uint64_t>(direction) * 2 + static_cast<std::uint64_t>(kind));
+}
+
+// The numbers of connections are those of the establishing stream's enumeration, whoever sends.
+void connect(KindPlan& plan, const spec::Connections& use, const StreamContext& context) {
+  const auto& made = *context.establishing;
+  const auto seed = seed_of(context, made.direction, spec::Kind::kForeground);
+  plan.flow = flow::Flow(*made.foreground, seed);
+  plan.connections = ConnectionPlan{.role = use.role,
+                                    .table = context.table,
+                                    .walk = {.table = context.table,
+                                             .order = use.order,
+                                             .connections = context.table->entries(),
+                                             .key = flow::derive(seed, kWalk)}};
+}
+
 }  // namespace
 
 StreamPlan compile(const spec::Stream& stream, const StreamContext& context) {
-  const auto direction = static_cast<std::uint64_t>(stream.direction);
-  // Phases share the seed: phase 2 must find phase 1's connections again.
-  const auto seed_of = [&](std::uint64_t kind) {
-    return flow::derive(context.seed, direction * 2 + kind);
-  };
-  return {
+  const auto seed = [&](spec::Kind kind) { return seed_of(context, stream.direction, kind); };
+  using enum spec::Kind;
+  StreamPlan plan{
       .direction = stream.direction,
       .tag = frame::tag_of(context.nonce),
-      .stream = frame::StreamId(stream.direction, spec::Kind::kForeground, context.phase, false),
+      .stream = frame::StreamId(stream.direction, kForeground, context.phase, false),
       .schedule = Schedule(stream.segments, context.ticks),
       .mix = Mix(stream.mix),
-      .kinds = {compile_kind(stream.foreground, stream.frame_size_bytes, seed_of(0), context),
-                compile_kind(stream.background, stream.frame_size_bytes, seed_of(1), context)}};
+      .kinds = {
+          compile_kind(stream.foreground, stream.frame_size_bytes, seed(kForeground), context),
+          compile_kind(stream.background, stream.frame_size_bytes, seed(kBackground), context)}};
+  if (stream.foreground && stream.foreground->connections) {
+    connect(plan.kinds[0], *stream.foreground->connections, context);
+  }
+  return plan;
+}
+
+void shorten(StreamPlan& plan, const spec::Stream& stream, std::uint64_t foreground_frames,
+             TickRate ticks) {
+  const auto [n, m] = stream.mix;
+  auto frames = foreground_frames / m * n + foreground_frames % m;
+  auto segments = stream.segments;
+  for (auto& segment : segments) {
+    segment.frames = std::min(segment.frames, frames);
+    frames -= segment.frames;
+  }
+  plan.schedule = Schedule(segments, ticks);
 }
 
 }  // namespace natxy::run

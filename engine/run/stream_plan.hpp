@@ -3,22 +3,46 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "flow/flow.hpp"
 #include "frame/arrival.hpp"
 #include "frame/departure.hpp"
 #include "frame/stamp.hpp"
+#include "run/connection_walk.hpp"
 #include "run/mix.hpp"
 #include "run/schedule.hpp"
+#include "run/state_table.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::run {
+
+// What a stream does with the trial's connections. Its flow is then the establishing stream's, from
+// a connection's number to its four-tuple.
+struct ConnectionPlan {
+  spec::Role role = spec::Role::kEstablish;
+  StateTable* table = nullptr;
+  WalkPlan walk;  // of a stream that uses connections
+
+  [[nodiscard]] bool responds() const { return role == spec::Role::kRespond; }
+  // An end after which there is nothing more to send.
+  [[nodiscard]] bool ends() const {
+    return role != spec::Role::kEstablish &&
+           (walk.order == spec::Order::kLinear || walk.order == spec::Order::kMissing);
+  }
+  // The connection that the frame of this ordinal establishes.
+  [[nodiscard]] std::uint64_t established_by(std::uint64_t ordinal) const {
+    if (walk.order != spec::Order::kRepeating) return ordinal;
+    return (flow::mix(ordinal ^ walk.key) >> 32U) * walk.connections >> 32U;
+  }
+};
 
 struct KindPlan {
   flow::Flow flow;
   frame::Departure departure;
   frame::Arrival arrival;
-  std::uint8_t hop_limit = 0;  // on arrival, where the spec says it; 0: learned
+  std::uint8_t hop_limit = 0;                 // on arrival, where the spec says it; 0: learned
+  std::optional<ConnectionPlan> connections;  // absent: stateless
 };
 
 struct StreamPlan {
@@ -42,7 +66,8 @@ struct StreamPlan {
     const auto& [foreground, background] = kinds;
     return {.addresses_vary =
                 foreground.flow.shape().addresses_vary || background.flow.shape().addresses_vary,
-            .enumerated = foreground.flow.shape().enumerated || background.flow.shape().enumerated};
+            .enumerated = foreground.flow.shape().enumerated || background.flow.shape().enumerated,
+            .connected = foreground.connections.has_value()};
   }
 };
 
@@ -54,7 +79,13 @@ struct StreamContext {
   std::size_t phase;
   TickRate ticks;
   std::array<frame::Link, 2> links;
+  const spec::Stream* establishing = nullptr;  // null: a stateless trial
+  StateTable* table = nullptr;                 // its entries
 };
 [[nodiscard]] StreamPlan compile(const spec::Stream& stream, const StreamContext& context);
+
+// Cuts the stream off behind so many frames of its foreground.
+void shorten(StreamPlan& plan, const spec::Stream& stream, std::uint64_t foreground_frames,
+             TickRate ticks);
 
 }  // namespace natxy::run

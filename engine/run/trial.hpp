@@ -10,8 +10,10 @@
 
 #include "run/outcome.hpp"
 #include "run/phase.hpp"
+#include "run/trial_connections.hpp"
 #include "run/warm_up.hpp"
 #include "spec/event.hpp"
+#include "spec/validate.hpp"
 
 namespace natxy::run {
 
@@ -19,6 +21,13 @@ namespace natxy::run {
 template <class Use>
 auto dispatch(flow::Shape shape, Use&& use) {
   using flow::Shape;
+  if (shape.connected) {
+    return shape.addresses_vary
+               ? use.template
+                 operator()<Shape{.addresses_vary = true, .enumerated = true, .connected = true}>()
+               : use.template operator()<Shape{
+                     .addresses_vary = false, .enumerated = true, .connected = true}>();
+  }
   if (shape.enumerated) {
     return shape.addresses_vary
                ? use.template operator()<Shape{.addresses_vary = true, .enumerated = true}>()
@@ -52,7 +61,8 @@ class TrialRunner {
       poll(progress_);
     };
     told(spec::Stage::kNeighbours);
-    const auto plans = prepare(spec, [&] { told(spec::Stage::kNeighbours); }, cancelled);
+    connections_.prepare(spec, device_);
+    auto plans = prepare(spec, [&] { told(spec::Stage::kNeighbours); }, cancelled);
     stop_if(cancelled);
     auto setup = phase_setup(spec, plans.front());
     if (spec.warm_up.mode == spec::WarmUpMode::kProbes) {
@@ -66,11 +76,18 @@ class TrialRunner {
     const std::array before{device_.counters(spec::Side::kLeft),
                             device_.counters(spec::Side::kRight)};
     for (std::size_t i = 0; i < plans.size(); ++i) {
+      connections_.before(plans[i], spec.phases[i], device_.ticks());
       fill(plans[i]);
       setup.phase = static_cast<std::uint8_t>(i);
       measure.phases.push_back(run_phase(plans[i], setup, told, cancelled));
       stop_if(cancelled);
+      connections_.after(measure.phases.back());
+      take_over(measure.phases.back(), setup);
       if (measure.phases.back().ended_early) break;
+      if (connections_.too_few(spec.phases[i])) {
+        measure.incomplete = true;
+        break;
+      }
       if (i + 1 < plans.size()) wait(spec.phases[i].gap_ns, told, cancelled);
     }
     if (setup.records != nullptr) setup.records->settle(cancelled);
@@ -80,6 +97,7 @@ class TrialRunner {
                              .rx_ring_frames = device_.rx_ring_frames(which),
                              .link_up = device_.link_up(which)};
     }
+    measure.connections = connections_.result();
     return outcome(spec, measure, device_.ticks());
   }
 
@@ -126,13 +144,14 @@ class TrialRunner {
       plans.emplace_back();
       for (const auto& stream : spec.phases[phase].streams) {
         const auto from = from_side(stream.direction);
-        plans.back().push_back(
-            compile(stream, {.seed = spec.seed,
-                             .nonce = spec.nonce,
-                             .phase = phase,
-                             .ticks = device_.ticks(),
-                             .links = {device_.link(from, spec::IpVersion::k4),
-                                       device_.link(from, spec::IpVersion::k6)}}));
+        plans.back().push_back(compile(stream, {.seed = spec.seed,
+                                                .nonce = spec.nonce,
+                                                .phase = phase,
+                                                .ticks = device_.ticks(),
+                                                .links = {device_.link(from, spec::IpVersion::k4),
+                                                          device_.link(from, spec::IpVersion::k6)},
+                                                .establishing = spec::establishing_stream(spec),
+                                                .table = &connections_.table()}));
       }
     }
     return plans;
@@ -188,6 +207,16 @@ class TrialRunner {
     }
   }
 
+  // A hop limit that one phase has seen is that of the trial.
+  static void take_over(const PhaseReport& phase, PhaseSetup& setup) {
+    for (const auto& stream : phase.streams) {
+      for (std::size_t kind = 0; kind < 2; ++kind) {
+        setup.hop_limits[static_cast<std::size_t>(stream.plan->direction)][kind] =
+            stream.receiver->kinds[kind].hop_limit;
+      }
+    }
+  }
+
   template <class Told>
   PhaseReport run_phase(const std::vector<StreamPlan>& plans, const PhaseSetup& setup,
                         const Told& told, const std::atomic<bool>& cancelled) {
@@ -195,6 +224,7 @@ class TrialRunner {
     for (const auto& plan : plans) {
       shape.addresses_vary |= plan.shape().addresses_vary;
       shape.enumerated |= plan.shape().enumerated;
+      shape.connected |= plan.shape().connected;
     }
     return dispatch(shape, [&]<flow::Shape kShape>() {
       Phase<kShape, Clock, Device> phase(device_, plans, setup, cancelled);
@@ -224,6 +254,7 @@ class TrialRunner {
 
   Device& device_;
   RecordRings* records_;
+  TrialConnections connections_;
   spec::Progress progress_;
   Ticks requested_ = 0;
 };

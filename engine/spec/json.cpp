@@ -106,6 +106,15 @@ Series series(const Value& value) {
   return series;
 }
 
+Connections connections(const Value& value) {
+  Object object(value);
+  const auto order = [](const Value& of) { return of.one_of(kOrders); };
+  const Connections connections{.role = object["role"].one_of(kRoles),
+                                .order = object.optional("order", order).value_or(Order::kLinear)};
+  object.close();
+  return connections;
+}
+
 Traffic traffic(const Value& value) {
   Object object(value);
   Traffic traffic;
@@ -120,6 +129,7 @@ Traffic traffic(const Value& value) {
   traffic.hop_limit_drop = object.optional(
       "hop_limit_drop", [](const Value& drop) { return drop.integer<std::uint8_t>(0, 254); });
   traffic.avoid_zero_checksum = flag(object, "avoid_zero_checksum");
+  traffic.connections = object.optional("connections", connections);
   object.close();
   return traffic;
 }
@@ -159,9 +169,12 @@ Stream stream(const Value& value) {
 
 Phase phase(const Value& value) {
   Object object(value);
-  const Phase phase{.name = object["name"].text(),
-                    .gap_ns = nanoseconds(object["gap_ns"]),
-                    .streams = object["streams"].list<Stream>(1, 2, stream)};
+  const auto count = [](const Value& of) { return of.integer<std::uint64_t>(0, kMaxConnections); };
+  const Phase phase{
+      .name = object["name"].text(),
+      .gap_ns = nanoseconds(object["gap_ns"]),
+      .streams = object["streams"].list<Stream>(1, 2, stream),
+      .minimum_connections = object.optional("minimum_connections", count).value_or(0)};
   object.close();
   return phase;
 }
@@ -327,6 +340,19 @@ Json json_of(const Silence& of) {
   return {{"from_ns", of.from_ns}, {"until_ns", of.until_ns}};
 }
 
+Json json_of(const ConnectionCounters& of) {
+  return {{"new", of.stored},        {"known", of.known},
+          {"changed", of.changed},   {"wrong", of.wrong},
+          {"collided", of.collided}, {"ending_new_percent", of.ending_new_percent}};
+}
+
+Json json_of(const ConnectionTable& of) {
+  return {{"asked", of.asked},
+          {"stored", of.stored},
+          {"bytes", of.bytes},
+          {"page_bytes", of.page_bytes}};
+}
+
 Json json_of(const KindCounters& of) {
   return {{"sent", of.sent},
           {"received", of.received},
@@ -364,7 +390,8 @@ Json json_of(const StreamResult& of) {
           {"kinds", std::move(kinds)},
           {"tags", json_of(of.tags)},
           {"losses", json_of(of.losses)},
-          {"silence", json_of(of.silence)}};
+          {"silence", json_of(of.silence)},
+          {"connections", json_of(of.connections)}};
 }
 
 Json json_of(const PortResult& of) {
@@ -422,6 +449,8 @@ Json json_of(const TrialResult& of) {
           {"valid", of.valid},
           {"invalid_reasons", of.invalid_reasons},
           {"ended_early", of.ended_early},
+          {"incomplete", of.incomplete},
+          {"connections", json_of(of.connections)},
           {"preparation_ns", of.preparation_ns},
           {"duration_ns", of.duration_ns},
           {"delay_definition", of.delay_definition},

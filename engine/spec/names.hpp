@@ -28,6 +28,15 @@ inline const Names<Selection> kSelections = {
     {"enumerate-increasing", Selection::kEnumerateIncreasing},
     {"enumerate-decreasing", Selection::kEnumerateDecreasing},
     {"enumerate-pseudorandom", Selection::kEnumeratePseudorandom}};
+inline const Names<Role> kRoles = {
+    {"establish", Role::kEstablish}, {"initiate", Role::kInitiate}, {"respond", Role::kRespond}};
+inline const Names<Order> kOrders = {{"linear", Order::kLinear},
+                                     {"fixed", Order::kFixed},
+                                     {"increasing", Order::kIncreasing},
+                                     {"decreasing", Order::kDecreasing},
+                                     {"pseudorandom", Order::kPseudorandom},
+                                     {"missing", Order::kMissing},
+                                     {"repeating", Order::kRepeating}};
 inline const Names<WarmUpMode> kWarmUpModes = {{"probes", WarmUpMode::kProbes},
                                                {"neighbours", WarmUpMode::kNeighbours}};
 inline const Names<Stage> kStages = {{"neighbours", Stage::kNeighbours},

@@ -94,6 +94,24 @@ struct KindCounters {
   std::optional<DelayVariation> ipdv;  // present if it was asked for
 };
 
+// What the frames of a stream that arrived said of their connections.
+struct ConnectionCounters {
+  std::uint64_t stored = 0;    // for the first time; JSON: "new"
+  std::uint64_t known = 0;     // with the mapping that is stored; of replies: that came back right
+  std::uint64_t changed = 0;   // with another mapping, which is stored now
+  std::uint64_t wrong = 0;     // replies delivered to another connection; a part of misdelivered
+  std::uint64_t collided = 0;  // of those: both connections have one external four-tuple
+  double ending_new_percent = 0;  // new ones among the last 1 % of an establishing stream's frames
+};
+
+// The tester's own table.
+struct ConnectionTable {
+  std::uint64_t asked = 0;   // entries
+  std::uint64_t stored = 0;  // connections
+  std::uint64_t bytes = 0;
+  std::uint64_t page_bytes = 0;
+};
+
 struct StreamResult {
   std::string phase;
   Direction direction = Direction::kForward;
@@ -111,6 +129,7 @@ struct StreamResult {
   std::optional<TagCounters> tags;                   // present if they were asked for
   std::optional<Losses> losses;                      // absent: none was lost
   Silence silence;
+  std::optional<ConnectionCounters> connections;  // absent: stateless
 };
 
 struct PortResult {
@@ -150,6 +169,8 @@ struct TrialResult {
   bool valid = true;
   std::vector<std::string> invalid_reasons;  // sentences
   bool ended_early = false;                  // see TrialSpec::early_end_ns
+  bool incomplete = false;  // see Phase::minimum_connections: later phases did not run
+  std::optional<ConnectionTable> connections;  // absent: stateless
   double preparation_ns = 0;  // request read to first frame due: neighbours, warm-up, templates
   double duration_ns = 0;     // first frame due to end of the last drain
   std::string delay_definition;

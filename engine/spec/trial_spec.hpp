@@ -31,6 +31,28 @@ enum class Selection : std::uint8_t {
   kEnumeratePseudorandom
 };
 
+// What a stream does with the connections of its trial (RFC 9693): phase 1 establishes them; in
+// phase 2 the initiator uses those that exist, and the responder answers.
+enum class Role : std::uint8_t { kEstablish, kInitiate, kRespond };
+
+// In which order a stream takes connections, which are numbered as the establishing stream
+// enumerates them. Linear: each once. Missing: each once of those that no linear reply came back
+// for. Repeating: combinations drawn pseudorandomly, with repetition. The others go on for ever.
+enum class Order : std::uint8_t {
+  kLinear,
+  kFixed,
+  kIncreasing,
+  kDecreasing,
+  kPseudorandom,
+  kMissing,
+  kRepeating
+};
+
+struct Connections {
+  Role role = Role::kEstablish;
+  Order order = Order::kLinear;
+};
+
 // What is done before the first frame: neighbours only, or also probe frames until they come
 // through.
 enum class WarmUpMode : std::uint8_t { kProbes, kNeighbours };
@@ -69,6 +91,9 @@ struct Traffic {
   std::optional<std::uint8_t> hop_limit_drop;  // absent: learned from the first frame that arrives
   // Send no frame whose UDP checksum on arrival is to be ffff: some translators make it 0000.
   bool avoid_zero_checksum = false;
+  // Absent: stateless. What only the gateway knows is not read: an establishing stream's source on
+  // arrival, a responding one's destination on departure.
+  std::optional<Connections> connections;
 };
 
 struct Segment {
@@ -95,6 +120,8 @@ struct Phase {
   std::string name;
   std::uint64_t gap_ns = 0;     // from the end of this phase's drain to the next phase
   std::vector<Stream> streams;  // at most one a direction
+  // If fewer are in the table after the phase, the trial ends there and is incomplete.
+  std::uint64_t minimum_connections = 0;
 };
 
 struct NextHop {
@@ -150,6 +177,7 @@ inline constexpr std::uint64_t kMaxFramesPerStream = 1ULL << 40;
 inline constexpr std::uint64_t kMaxRateFps = 1ULL << 33;
 inline constexpr std::uint32_t kMaxMixN = 1U << 16;
 inline constexpr std::uint64_t kMaxTrialNs = 24ULL * 3600 * 1'000'000'000;  // one day
+inline constexpr std::uint64_t kMaxConnections = 1ULL << 32;
 inline constexpr std::size_t kMaxPhases = 4;
 inline constexpr std::size_t kMaxSegments = 64;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "spec/spec_error.hpp"
 
@@ -104,8 +105,19 @@ std::uint64_t range_of(const Series& series) {
   return series.mode == SeriesMode::kFixed ? 1 : series.max - series.min + 1ULL;
 }
 
+// Frames that take each combination once; those that use connections take them again and again.
+bool takes_each_once(const Traffic& traffic) {
+  const auto& connections = traffic.connections;
+  return !connections ||
+         (connections->role == Role::kEstablish && connections->order == Order::kLinear);
+}
+
 void check_combinations(const Traffic& traffic, std::uint64_t frames, const std::string& member) {
-  if (traffic.selection == Selection::kIndependent) return;
+  if (traffic.selection == Selection::kIndependent) {
+    if (!traffic.connections) return;
+    throw SpecError(member + ".selection",
+                    "connections are enumerated, enumerate-pseudorandom is right");
+  }
   std::uint64_t combinations = 1;
   for (const auto* series : {&traffic.source_port, &traffic.destination_port, &traffic.source_field,
                              &traffic.destination_field}) {
@@ -116,7 +128,12 @@ void check_combinations(const Traffic& traffic, std::uint64_t frames, const std:
     }
     combinations *= range;
   }
-  if (frames <= combinations) return;
+  if (traffic.connections && combinations > kMaxConnections) {
+    throw SpecError(member + ".selection", "the ranges have " + text(combinations) +
+                                               " combinations, at most " + text(kMaxConnections) +
+                                               " is right");
+  }
+  if (frames <= combinations || !takes_each_once(traffic)) return;
   throw SpecError(member + ".selection", "the ranges have " + text(combinations) +
                                              " combinations, too few to enumerate for " +
                                              text(frames) + " frames; wider ranges are right");
@@ -142,7 +159,11 @@ void check_kind(const Stream& stream, Kind kind, const std::string& stream_path)
   const auto mix = "the mix n " + text(stream.mix.n) + ", m " + text(stream.mix.m);
   if (wanted && !traffic) throw SpecError(member, "absent, but " + mix + " asks for it");
   if (!wanted && traffic) throw SpecError(member, "given, but " + mix + " has none; null is right");
-  if (traffic) check_traffic(*traffic, frames_of(stream, kind), member);
+  if (!traffic) return;
+  if (traffic->connections && kind == Kind::kBackground) {
+    throw SpecError(member + ".connections", "background traffic has none, null is right");
+  }
+  check_traffic(*traffic, frames_of(stream, kind), member);
 }
 
 void check_next_hop(const TrialSpec& spec, Side side, IpVersion version,
@@ -211,7 +232,92 @@ void check_tags(const TrialSpec& spec) {
   }
 }
 
+// --- connections of a trial ----------------------------------------------------------------------
+
+bool same(const Series& a, const Series& b) {
+  return a.mode == b.mode && a.min == b.min && a.max == b.max;
+}
+
+// Whether b enumerates what a does; swapped: with source and destination in each other's place.
+bool same_ranges(const Traffic& a, const Traffic& b, bool swapped) {
+  const auto& [source, destination] = swapped ? std::tie(b.destination_port, b.source_port)
+                                              : std::tie(b.source_port, b.destination_port);
+  const auto& [source_field, destination_field] =
+      swapped ? std::tie(b.destination_field, b.source_field)
+              : std::tie(b.source_field, b.destination_field);
+  return a.selection == b.selection && same(a.source_port, source) &&
+         same(a.destination_port, destination) && same(a.source_field, source_field) &&
+         same(a.destination_field, destination_field);
+}
+
+void check_order(const Connections& connections, const std::string& member) {
+  const auto [role, order] = connections;
+  const bool once = order == Order::kLinear || order == Order::kRepeating;
+  if (role == Role::kEstablish
+          ? once
+          : order != Order::kRepeating && (role == Role::kRespond || order != Order::kMissing))
+    return;
+  throw SpecError(member + ".order", role == Role::kEstablish
+                                         ? "is no order to establish in, linear is right"
+                                         : "is no order of this role, pseudorandom is right");
+}
+
+void check_role(const Stream& stream, const Stream* establishing, const std::string& stream_path) {
+  if (!stream.foreground || !stream.foreground->connections) return;
+  const auto& connections = *stream.foreground->connections;
+  const auto member = stream_path + ".foreground.connections";
+  check_order(connections, member);
+  if (&stream == establishing) return;
+  if (connections.role == Role::kEstablish || establishing == nullptr) {
+    throw SpecError(member + ".role",
+                    "one stream of the first phase establishes, streams of later phases initiate "
+                    "or respond; that is right");
+  }
+  const bool same_way = stream.direction == establishing->direction;
+  if (same_way != (connections.role == Role::kInitiate)) {
+    throw SpecError(member + ".role", same_way
+                                          ? "connections are established in this direction, "
+                                            "initiate is right"
+                                          : "connections are established in the other direction, "
+                                            "respond is right");
+  }
+  if (same_ranges(*establishing->foreground, *stream.foreground, !same_way)) return;
+  throw SpecError(member + ".role",
+                  std::string("selection and ranges are not those of the connections, the same") +
+                      (same_way ? "" : ", source and destination swapped,") + " are right");
+}
+
+void check_connections(const TrialSpec& spec) {
+  const auto* establishing = establishing_stream(spec);
+  if (establishing != nullptr && spec.warm_up.mode == WarmUpMode::kProbes) {
+    throw SpecError("warm_up.mode",
+                    "probes would make connections of their own, neighbours is right");
+  }
+  for (std::size_t i = 0; i < spec.phases.size(); ++i) {
+    const auto& streams = spec.phases[i].streams;
+    for (std::size_t j = 0; j < streams.size(); ++j) {
+      check_role(streams[j], establishing, at(at("phases", i) + ".streams", j));
+    }
+  }
+}
+
 }  // namespace
+
+const Stream* establishing_stream(const TrialSpec& spec) {
+  for (const auto& stream : spec.phases.front().streams) {
+    const auto& traffic = stream.foreground;
+    if (traffic && traffic->connections && traffic->connections->role == Role::kEstablish)
+      return &stream;
+  }
+  return nullptr;
+}
+
+std::uint64_t connections_of(const Stream& stream) {
+  const auto& traffic = *stream.foreground;
+  if (traffic.connections->order == Order::kLinear) return frames_of(stream, Kind::kForeground);
+  return range_of(traffic.source_port) * range_of(traffic.destination_port) *
+         range_of(traffic.source_field) * range_of(traffic.destination_field);
+}
 
 // Each segment is below 2^40 frames and there are at most 64 of them: no overflow.
 std::uint64_t total_frames(const Stream& stream) {
@@ -242,6 +348,7 @@ void validate(const TrialSpec& spec) {
     check_phase(spec, spec.phases[i], at("phases", i));
   }
   check_tags(spec);
+  check_connections(spec);
   if (duration_ns(spec) <= kMaxTrialNs) return;
   throw SpecError("phases", "the trial lasts longer than " + text(kMaxTrialNs) +
                                 " ns with drains and gaps, at most that is right");

@@ -19,6 +19,12 @@ void validate(const TrialSpec& spec);
 // How many of a stream's frames are of a kind.
 [[nodiscard]] std::uint64_t frames_of(const Stream& stream, Kind kind);
 
+// The stream whose frames make the trial's connections; null: a stateless trial.
+[[nodiscard]] const Stream* establishing_stream(const TrialSpec& spec);
+
+// How many connections an establishing stream's trial may have: entries of the tester's table.
+[[nodiscard]] std::uint64_t connections_of(const Stream& establishing);
+
 // The side that a direction's frames leave from, and the one that they arrive at.
 [[nodiscard]] constexpr Side departure_side(Direction direction) {
   return direction == Direction::kForward ? Side::kLeft : Side::kRight;

@@ -1,0 +1,72 @@
+#include "run/table_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+#include "spec/event.hpp"
+
+namespace natxy::run {
+namespace {
+
+constexpr std::size_t kGigabytePage = std::size_t{1} << 30U;
+constexpr std::size_t kMegabytePage = std::size_t{2} << 20U;
+
+// 0 where nobody knows.
+std::uint64_t available_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  std::uint64_t kib = 0;
+  for (std::string rest; file >> name >> kib; std::getline(file, rest)) {
+    if (name == "MemAvailable:") return kib * 1024;
+  }
+  return 0;
+}
+
+int page_flags(std::size_t page_bytes) {
+  if (page_bytes == kGigabytePage) return MAP_HUGETLB | (30 << MAP_HUGE_SHIFT);
+  if (page_bytes == kMegabytePage) return MAP_HUGETLB | (21 << MAP_HUGE_SHIFT);
+  return MAP_NORESERVE;
+}
+
+}  // namespace
+
+std::uint64_t* TableMemory::reserve(std::uint64_t words) {
+  const auto bytes = static_cast<std::size_t>(words) * sizeof(std::uint64_t);
+  if (bytes <= bytes_) return static_cast<std::uint64_t*>(begin_);
+  release();
+  if (bytes >= kGigabytePage / 2 && map(bytes, kGigabytePage)) return reserve(words);
+  if (bytes >= kMegabytePage / 2 && map(bytes, kMegabytePage)) return reserve(words);
+  const auto available = available_bytes();
+  const auto plain = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if ((available == 0 || bytes < available) && map(bytes, plain)) {
+    madvise(begin_, bytes_, MADV_HUGEPAGE);
+    return reserve(words);
+  }
+  throw spec::TrialError(spec::ErrorKind::kSpec, "phases[0]: a table of " + std::to_string(words) +
+                                                     " connections takes " + std::to_string(bytes) +
+                                                     " bytes, of which " +
+                                                     std::to_string(available) +
+                                                     " are available; fewer connections are right");
+}
+
+bool TableMemory::map(std::size_t bytes, std::size_t page_bytes) {
+  const auto whole = (bytes + page_bytes - 1) / page_bytes * page_bytes;
+  auto* begin = mmap(nullptr, whole, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | page_flags(page_bytes), -1, 0);
+  if (begin == MAP_FAILED) return false;
+  begin_ = begin;
+  bytes_ = whole;
+  page_bytes_ = page_bytes;
+  return true;
+}
+
+void TableMemory::release() {
+  if (begin_ != nullptr) munmap(begin_, bytes_);
+  begin_ = nullptr;
+  bytes_ = 0;
+}
+
+}  // namespace natxy::run

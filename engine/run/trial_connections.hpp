@@ -1,0 +1,97 @@
+// The connections of a trial: the table in which its phases keep them, and how many there are.
+//
+// Used between phases, by the main thread.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "run/phase.hpp"
+#include "run/state_table.hpp"
+#include "run/table_memory.hpp"
+#include "spec/trial_result.hpp"
+#include "spec/validate.hpp"
+
+namespace natxy::run {
+
+class TrialConnections {
+ public:
+  // An empty table, in memory near the worker that will fill it; none for a stateless trial.
+  template <class Device>
+  void prepare(const spec::TrialSpec& spec, Device& device) {
+    table_ = {};
+    stored_ = answered_ = 0;
+    const auto* establishing = spec::establishing_stream(spec);
+    if (establishing == nullptr) return;
+    const auto entries = spec::connections_of(*establishing);
+    auto* words = memory_.reserve(entries);
+    device.launch(
+        filler(*establishing, device),
+        [words, entries] { std::memset(words, 0, entries * sizeof *words); }, false);
+    device.join();
+    table_ = StateTable(words, entries);
+    if (establishing->foreground->arrival.ip_version == spec::IpVersion::k6) {
+      table_.addresses().prepare();
+    }
+  }
+
+  [[nodiscard]] StateTable& table() { return table_; }
+
+  // What a stream that takes each connection once has to send is known only now.
+  void before(std::vector<StreamPlan>& plans, const spec::Phase& phase, TickRate ticks) const {
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      auto& use = plans[i].kinds[0].connections;
+      if (!use || use->role == spec::Role::kEstablish) continue;
+      use->walk.whole = stored_ == table_.entries();
+      if (!use->ends()) continue;
+      const bool all = use->walk.order == spec::Order::kLinear;
+      const auto left = all ? stored_ : stored_ - answered_;
+      const auto asked = spec::frames_of(phase.streams[i], spec::Kind::kForeground);
+      if (left < asked) shorten(plans[i], phase.streams[i], left, ticks);
+    }
+  }
+
+  void after(const PhaseReport& phase) {
+    for (const auto& stream : phase.streams) {
+      stored_ += stream.receiver->connections.stored;
+      answered_ += stream.receiver->connections.answered;
+    }
+  }
+
+  // Whether the trial is over after this phase.
+  [[nodiscard]] bool too_few(const spec::Phase& phase) const {
+    return table_.entries() > 0 && stored_ < std::max<std::uint64_t>(1, phase.minimum_connections);
+  }
+
+  [[nodiscard]] std::optional<spec::ConnectionTable> result() const {
+    if (table_.entries() == 0) return std::nullopt;
+    return spec::ConnectionTable{.asked = table_.entries(),
+                                 .stored = stored_,
+                                 .bytes = table_.entries() * sizeof(std::uint64_t),
+                                 .page_bytes = memory_.page_bytes()};
+  }
+
+ private:
+  // The worker that receives what establishes.
+  template <class Device>
+  [[nodiscard]] static unsigned filler(const spec::Stream& establishing, Device& device) {
+    AssignmentInput input{.workers = device.workers(), .directions = {establishing.direction}};
+    const auto tasks = assign(input);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (std::ranges::count(tasks[i].receivers, to_side(establishing.direction)) > 0) {
+        return static_cast<unsigned>(i);
+      }
+    }
+    return 0;
+  }
+
+  TableMemory memory_;
+  StateTable table_;
+  std::uint64_t stored_ = 0;
+  std::uint64_t answered_ = 0;
+};
+
+}  // namespace natxy::run

@@ -1,0 +1,329 @@
+// Trials of connections through the calibration gateway as a stateful NAT (RFC 9693): what phase 1
+// taught, what validation and phase 2 find, and every way in which a NAT can be wrong, held against
+// the gateway's own record.
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "ring_counts.hpp"
+#include "ring_testbed.hpp"
+#include "ring_trials.hpp"
+
+namespace natxy::tests {
+namespace {
+
+using spec::Direction;
+using spec::Order;
+using spec::Role;
+
+constexpr spec::Series kSourcePorts{spec::SeriesMode::kIncreasing, 2000, 2099};
+constexpr spec::Series kDestinationPorts{spec::SeriesMode::kIncreasing, 1, 30};  // 3000 in all
+
+struct NatNet {
+  Net net;
+  std::string nat;
+  Direction outward = Direction::kForward;  // the initiator's
+};
+
+std::string nat_of(const char* kind, const char* inside, const std::string& pool,
+                   const std::string& more) {
+  return std::string(R"("kind": ")") + kind + R"(", "inside": ")" + inside + R"(", "pool": [")" +
+         pool + R"("], "mapping": "address-and-port-dependent", "port_choice": "pseudorandom")" +
+         more;
+}
+
+NatNet nat44(const std::string& more = "") {
+  return {route44(), nat_of("nat44", "left", "198.19.200.1", more)};
+}
+NatNet nat44_inside_right() {
+  return {route44(), nat_of("nat44", "right", "198.18.200.1", ""), Direction::kReverse};
+}
+NatNet nat64() {
+  return {{.name = "nat64",
+           .left = spec::IpVersion::k6,
+           .right = spec::IpVersion::k4,
+           .left_host_on_left = {"2001:2::2", 14, 14},
+           .right_host_on_left = {"64:ff9b::198.19.0.2", 14, 14},
+           .left_host_on_right = {"0.0.0.0", 2, 2},
+           .right_host_on_right = {"198.19.0.2", 2, 2},
+           .routes = route("2001:2::/112", "left", "2001:2::2") + ", " +
+                     route("198.19.0.0/16", "right", "198.19.0.2"),
+           .translation = "null"},
+          nat_of("nat64", "left", "198.19.200.1", R"(, "prefix": "64:ff9b::/96")")};
+}
+// No NAT at all: the outside is IPv6, and what is learned are the initiator's own addresses.
+NatNet router66() {
+  return {route66(), ""};
+}
+
+std::string config_of(const NatNet& of, const std::string& faults = "") {
+  auto config = gateway_config(of.net, faults);
+  if (of.nat.empty()) return config;
+  config.pop_back();
+  return config + R"(, "nat": {)" + of.nat + "}}";
+}
+
+spec::Stream connected(const NatNet& of, Role role, Order order) {
+  const bool outward = role != Role::kRespond;
+  const auto inward = of.outward == Direction::kForward ? Direction::kReverse : Direction::kForward;
+  auto stream = stream_in(of.net, outward ? of.outward : inward);
+  auto& traffic = *stream.foreground;
+  traffic.selection = spec::Selection::kEnumeratePseudorandom;
+  traffic.source_port = outward ? kSourcePorts : kDestinationPorts;
+  traffic.destination_port = outward ? kDestinationPorts : kSourcePorts;
+  traffic.connections = spec::Connections{.role = role, .order = order};
+  return stream;
+}
+
+// Phase 1, validation, what it missed asked again, both ways.
+spec::TrialSpec trial_in(const NatNet& of, Order respond = Order::kPseudorandom,
+                         Order initiate = Order::kPseudorandom) {
+  auto spec = trial_of({connected(of, Role::kEstablish, Order::kLinear)});
+  spec.phases[0].name = "establish";
+  spec.phases.push_back(
+      {.name = "validate", .streams = {connected(of, Role::kRespond, Order::kLinear)}});
+  spec.phases.push_back(
+      {.name = "again", .streams = {connected(of, Role::kRespond, Order::kMissing)}});
+  spec.phases.push_back({.name = "test",
+                         .streams = {connected(of, Role::kInitiate, initiate),
+                                     connected(of, Role::kRespond, respond)}});
+  return spec;
+}
+
+const spec::StreamResult& stream_of(const spec::TrialResult& result, const std::string& phase,
+                                    Direction direction) {
+  for (const auto& stream : result.streams) {
+    if (stream.phase == phase && stream.direction == direction) return stream;
+  }
+  throw std::runtime_error("no stream " + phase);
+}
+const spec::ConnectionCounters& connections_of(const spec::TrialResult& result,
+                                               const std::string& phase, Direction direction) {
+  return stream_of(result, phase, direction).connections.value();
+}
+
+// --- a gateway without fault ---------------------------------------------------------------------
+
+class Nats : public testing::TestWithParam<int> {
+ protected:
+  static NatNet net(int number) {
+    if (number == 0) return nat44();
+    if (number == 1) return nat44_inside_right();
+    return number == 2 ? nat64() : router66();
+  }
+};
+
+TEST_P(Nats, EveryConnectionIsLearnedAnswersAndIsUsed) {
+  const auto of = net(GetParam());
+  RingTestbed testbed(config_of(of));
+  const auto seen = testbed.run(trial_in(of));
+  const auto inward = of.outward == Direction::kForward ? Direction::kReverse : Direction::kForward;
+  EXPECT_EQ(wrongs(seen.result), Counts{});
+  EXPECT_FALSE(seen.result.incomplete);
+  ASSERT_TRUE(seen.result.connections);
+  EXPECT_EQ(seen.result.connections->asked, kFrames);
+  EXPECT_EQ(seen.result.connections->stored, kFrames);
+  EXPECT_EQ(seen.result.connections->bytes, 8 * kFrames);
+  EXPECT_EQ(connections_of(seen.result, "establish", of.outward).stored, kFrames);
+  EXPECT_EQ(connections_of(seen.result, "validate", inward).known, kFrames);
+  EXPECT_EQ(sent(stream_of(seen.result, "again", inward)), 0U);
+  EXPECT_EQ(connections_of(seen.result, "test", of.outward).known, kFrames);
+  EXPECT_EQ(connections_of(seen.result, "test", inward).known, kFrames);
+  for (const auto& stream : seen.result.streams) {
+    EXPECT_EQ(stream.connections->changed + stream.connections->wrong, 0U);
+  }
+  if (of.nat.empty()) return;
+  EXPECT_EQ(seen.record.nat->created, kFrames) << "nothing but phase 1 makes connections";
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, Nats, testing::Range(0, 4));
+
+class Orders : public testing::TestWithParam<std::pair<Order, Order>> {};
+
+TEST_P(Orders, OnlyConnectionsThatExistAreUsed) {
+  const auto [respond, initiate] = GetParam();
+  const auto of = nat44();
+  RingTestbed testbed(config_of(of, R"({"kind": "loss", "direction": "forward", "every": 7})"));
+  auto spec = trial_in(of, respond, initiate);
+  const auto seen = testbed.run(spec);
+  const auto there = kFrames - kFrames / 7;
+  EXPECT_EQ(seen.result.connections->stored, there);
+  EXPECT_EQ(seen.record.nat->created, kFrames) << "the gateway lost them on their way out";
+  EXPECT_EQ(seen.record.of(gateway::Direction::kReverse)
+                .dropped[gateway::index_of(gateway::Drop::kNatUnknown)],
+            0U);
+  EXPECT_EQ(stream_of(seen.result, "validate", Direction::kReverse).due, there);
+  EXPECT_EQ(connections_of(seen.result, "validate", Direction::kReverse).known, there);
+  EXPECT_EQ(connections_of(seen.result, "test", Direction::kForward).stored, 0U);
+  const auto& back = stream_of(seen.result, "test", Direction::kReverse);
+  EXPECT_EQ(back.kinds[0]->received, respond == Order::kLinear ? there : kFrames);
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, Orders,
+                         testing::Values(std::pair{Order::kFixed, Order::kFixed},
+                                         std::pair{Order::kIncreasing, Order::kDecreasing},
+                                         std::pair{Order::kDecreasing, Order::kIncreasing},
+                                         std::pair{Order::kPseudorandom, Order::kPseudorandom},
+                                         std::pair{Order::kLinear, Order::kPseudorandom}));
+
+class StatefulWorkers : public testing::TestWithParam<unsigned> {};
+
+TEST_P(StatefulWorkers, AnyNumberCarriesItOut) {
+  const auto of = nat44();
+  RingTestbed testbed(config_of(of), {.workers = GetParam(), .tx_queues = 2});
+  const auto seen = testbed.run(trial_in(of));
+  EXPECT_EQ(wrongs(seen.result), Counts{});
+  EXPECT_EQ(seen.result.connections->stored, kFrames);
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, StatefulWorkers, testing::Values(2, 5));
+
+TEST(RingStateful, BackgroundGoesBesideAndCountsAmongTheFrames) {
+  const auto of = nat44();
+  auto spec = trial_in(of);
+  for (auto& phase : spec.phases) {
+    for (auto& stream : phase.streams) {
+      stream.mix = {.n = 10, .m = 9};
+      stream.background = traffic_in(of.net, stream.direction);
+      for (auto* pair : {&stream.background->departure, &stream.background->arrival}) {
+        *pair = traffic_in(route66(), stream.direction).departure;
+      }
+    }
+  }
+  auto routes = of;
+  routes.net.routes += ", " + route66().routes;
+  RingTestbed testbed(config_of(routes));
+  const auto seen = testbed.run(spec);
+  EXPECT_EQ(wrongs(seen.result), Counts{});
+  EXPECT_EQ(seen.result.connections->stored, kFrames / 10 * 9);
+}
+
+TEST(RingStateful, AddressesAreEnumeratedTogetherWithPorts) {
+  const auto of = nat64();
+  auto spec = trial_in(of);
+  for (auto& phase : spec.phases) {
+    for (auto& stream : phase.streams) {
+      auto& traffic = *stream.foreground;
+      traffic = traffic_in(of.net, stream.direction, Varying::kFields);
+      const bool outward = stream.direction == of.outward;
+      const spec::Series hosts{spec::SeriesMode::kIncreasing, 2, 51};
+      const spec::Series servers{spec::SeriesMode::kIncreasing, 2, 3};
+      const spec::Series fixed{spec::SeriesMode::kFixed, 53, 53};
+      traffic.source_field = outward ? hosts : servers;
+      traffic.destination_field = outward ? servers : hosts;
+      traffic.source_port = outward ? kDestinationPorts : fixed;
+      traffic.destination_port = outward ? fixed : kDestinationPorts;
+      traffic.selection = spec::Selection::kEnumerateDecreasing;
+    }
+  }
+  const std::array establish{Role::kEstablish, Role::kRespond, Role::kRespond};
+  const std::array orders{Order::kLinear, Order::kLinear, Order::kMissing};
+  for (std::size_t i = 0; i < 3; ++i) {
+    spec.phases[i].streams[0].foreground->connections =
+        spec::Connections{.role = establish[i], .order = orders[i]};
+  }
+  spec.phases[3].streams[0].foreground->connections =
+      spec::Connections{.role = Role::kInitiate, .order = Order::kIncreasing};
+  spec.phases[3].streams[1].foreground->connections =
+      spec::Connections{.role = Role::kRespond, .order = Order::kIncreasing};
+  RingTestbed testbed(config_of(of));
+  const auto seen = testbed.run(spec);
+  EXPECT_EQ(wrongs(seen.result), Counts{});
+  EXPECT_EQ(seen.result.connections->stored, kFrames);
+}
+
+// --- what can be wrong ---------------------------------------------------------------------------
+
+TEST(RingStateful, MappingThatChangedIsCountedOnce) {
+  const auto of = nat44();
+  RingTestbed testbed(config_of(of, R"({"kind": "nat-change", "connection": 7, "after_ns": 1})"));
+  auto spec = trial_in(of);
+  spec.phases.erase(spec.phases.begin() + 1, spec.phases.begin() + 3);
+  spec.phases[1].streams.resize(1);
+  spec.phases[1].name = "test";
+  const auto seen = testbed.run(spec);
+  EXPECT_EQ(seen.record.nat->changed, 1U);
+  EXPECT_EQ(connections_of(seen.result, "test", Direction::kForward).changed, 1U);
+  EXPECT_EQ(connections_of(seen.result, "test", Direction::kForward).known, kFrames - 1);
+}
+
+TEST(RingStateful, MappingThatIsGoneIsLostAndAsksInVain) {
+  const auto of = nat44();
+  RingTestbed testbed(config_of(of, R"({"kind": "nat-forget", "connection": 7, "after_ns": 1})"));
+  auto spec = trial_in(of);
+  spec.phases.resize(3);
+  const auto seen = testbed.run(spec);
+  EXPECT_EQ(seen.record.nat->forgotten, 1U);
+  EXPECT_EQ(stream_of(seen.result, "validate", Direction::kReverse).kinds[0]->lost, 1U);
+  EXPECT_EQ(stream_of(seen.result, "again", Direction::kReverse).due, 1U);
+  EXPECT_EQ(stream_of(seen.result, "again", Direction::kReverse).kinds[0]->lost, 1U);
+}
+
+TEST(RingStateful, ConnectionsThatOnlyWereTooFastAnswerWhenAskedAgain) {
+  const auto of = nat44();
+  RingTestbed testbed(config_of(of, R"({"kind": "loss", "direction": "reverse", "every": 10})"));
+  auto spec = trial_in(of);
+  spec.phases.resize(3);
+  const auto seen = testbed.run(spec);
+  EXPECT_EQ(stream_of(seen.result, "validate", Direction::kReverse).kinds[0]->lost, kFrames / 10);
+  EXPECT_EQ(stream_of(seen.result, "again", Direction::kReverse).due, kFrames / 10);
+  EXPECT_EQ(connections_of(seen.result, "again", Direction::kReverse).known,
+            kFrames / 10 - kFrames / 100);
+}
+
+TEST(RingStateful, TwoConnectionsAtOneExternalFourTupleAreTold) {
+  const auto of = nat44();
+  RingTestbed testbed(config_of(of, R"({"kind": "nat-collide", "every": 10})"));
+  auto spec = trial_in(of);
+  spec.phases.resize(2);
+  const auto seen = testbed.run(spec);
+  const auto& told = connections_of(seen.result, "validate", Direction::kReverse);
+  EXPECT_GT(seen.record.nat->collided, 0U);
+  EXPECT_EQ(told.wrong, seen.record.nat->collided);
+  EXPECT_EQ(told.collided, seen.record.nat->collided);
+  EXPECT_EQ(told.known, kFrames - seen.record.nat->collided);
+}
+
+TEST(RingStateful, TableThatIsTooSmallMakesTheTrialIncomplete) {
+  const auto of = nat44(R"(, "entries": 2000)");
+  RingTestbed testbed(config_of(of));
+  auto spec = trial_in(of);
+  spec.phases[0].minimum_connections = kFrames;
+  const auto seen = testbed.run(spec);
+  EXPECT_TRUE(seen.result.incomplete);
+  EXPECT_EQ(seen.result.connections->stored, 2000U);
+  EXPECT_EQ(seen.result.streams.size(), 1U);
+}
+
+// MP Table 23: as many draws as combinations find 1 - 1/e of them, and the last ones 1/e new.
+TEST(RingStateful, RepeatedCombinationsAreTheSameConnection) {
+  const auto of = nat44();
+  RingTestbed testbed(config_of(of));
+  auto spec = trial_of({connected(of, Role::kEstablish, Order::kRepeating)});
+  const auto seen = testbed.run(spec);
+  const auto& told = connections_of(seen.result, "test", Direction::kForward);
+  EXPECT_EQ(told.stored, seen.record.nat->created);
+  EXPECT_EQ(told.stored + told.known, kFrames);
+  EXPECT_NEAR(static_cast<double>(told.stored), 0.632 * kFrames, 0.03 * kFrames);
+  EXPECT_EQ(seen.result.connections->asked, kFrames);
+}
+
+TEST(RingStateful, MoreMemoryThanThereIsIsRefusedInASentence) {
+  const auto of = nat44();
+  RingTestbed testbed(config_of(of));
+  auto spec = trial_of({connected(of, Role::kEstablish, Order::kRepeating)});
+  auto& traffic = *spec.phases[0].streams[0].foreground;
+  traffic.source_port = traffic.destination_port = {spec::SeriesMode::kIncreasing, 0, 65535};
+  try {
+    (void)testbed.run_once(spec);
+    SUCCEED() << "this machine has 32 GiB to spare";
+  } catch (const spec::TrialError& error) {
+    EXPECT_EQ(error.kind(), spec::ErrorKind::kSpec);
+    EXPECT_NE(std::string(error.what()).find("4294967296 connections takes 34359738368 bytes"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace natxy::tests
