@@ -66,6 +66,23 @@ def our_rows(cpus: Cpus) -> list[dict[str, Any]]:
     return [json.loads(line) for line in ran.stdout.splitlines()]
 
 
+def connections_table(cpus: Cpus) -> str:
+    """What phase 1 of a stateful trial establishes, and what a connection takes of memory."""
+    command = [str(BENCH), "connections"]
+    command += ["--main-cpu", str(cpus.main), "--cpus", ",".join(map(str, cpus.workers))]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=300)
+    lines = [
+        "| connections | established a second | octets of the table a connection | resident | page |",
+        "|---|---|---|---|---|",
+    ]
+    for row in [json.loads(line) for line in ran.stdout.splitlines()][1:]:
+        lines.append(
+            f"| {row['connections']:,} | {row['per_second']:,} | {row['table_octets']:.2f} "
+            f"| {row['resident_octets']:.2f} | {row['page_bytes']:,} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
 def testpmd_cycles(mode: testpmd.Mode, cpus: Cpus, tsc_hz: float) -> float:
     measured = testpmd.measure(mode, main_cpu=cpus.main, cpu=cpus.workers[-1], seconds=0.5)
     return measured.cycles_per_frame(tsc_hz)
@@ -127,9 +144,10 @@ def main() -> int:
         measure_round(cpus, samples)
     result = result_of(samples)
     RESULT.write_text(json.dumps(result, indent=2) + "\n")
-    print(as_table(result))
+    tables = f"{as_table(result)}\n{connections_table(cpus)}"
+    print(tables)
     if options.record:
-        record(as_table(result), options.rounds)
+        record(tables, options.rounds)
     return 0
 
 

@@ -1,9 +1,11 @@
 // What a frame costs the tester: cycles of thread CPU time, beside a reference in the same run.
 //
-//   natxy-bench --main-cpu A --cpus B,C
+//   natxy-bench [connections] --main-cpu A --cpus B,C
 //
 // prints a JSON object a line, the first {"tsc_hz"}, then {"name", "cycles_per_frame", "reference",
-// "reference_cycles"}; reference_cycles is absent where tools/bench.py measures the reference.
+// "reference_cycles"}; reference_cycles is absent where tools/bench.py measures the reference. With
+// `connections` it establishes 10 and 100 million of them instead: {"connections", "per_second",
+// "table_octets", "resident_octets", "page_bytes"}.
 #include <unistd.h>
 
 #include <cstdio>
@@ -13,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "connections.hpp"
 #include "loops.hpp"
 #include "port/cpu_list.hpp"
 #include "port/eal.hpp"
@@ -66,6 +69,25 @@ void over_rings(Bench& bench) {
   print("receiver/net_ring-across-cores/all-checks", across.ours, kBareRx, across.bare);
 }
 
+double print_established(std::uint64_t count, std::uint64_t rate_fps, const std::vector<int>& cpus,
+                         run::TickRate ticks) {
+  const auto measured = establish(count, rate_fps, cpus, ticks);
+  std::printf(
+      R"({"connections": %lu, "per_second": %.0f, "table_octets": %.2f, "resident_octets": %.2f, )"
+      R"("page_bytes": %lu})"
+      "\n",
+      static_cast<unsigned long>(measured.connections), measured.per_second, measured.table_octets,
+      measured.resident_octets, static_cast<unsigned long>(measured.page_bytes));
+  std::fflush(stdout);
+  return measured.per_second;
+}
+
+// As fast as it goes, every frame being due at once; then many, at a rate that can be kept up.
+void connections(const std::vector<int>& cpus, run::TickRate ticks) {
+  const auto fastest = print_established(8'000'000, spec::kMaxRateFps, cpus, ticks);
+  print_established(100'000'000, static_cast<std::uint64_t>(0.75 * fastest), cpus, ticks);
+}
+
 int run(int argc, char** argv) {
   const auto option = [&](std::string_view name) -> std::string {
     for (int i = 1; i + 1 < argc; ++i) {
@@ -84,6 +106,10 @@ int run(int argc, char** argv) {
   const run::TickRate ticks(rate.hz());
   Bench bench(cpus, ticks);
   std::printf("{\"tsc_hz\": %lu}\n", static_cast<unsigned long>(ticks.hz()));
+  if (argc > 1 && std::string_view(argv[1]) == "connections") {
+    connections(cpus, ticks);
+    return 0;
+  }
   senders_on_null(bench);
   over_rings(bench);
   return 0;
