@@ -24,6 +24,7 @@ EXPORTS = {
     "natxy.model.measurement": ("Figure", "Measurement"),
     "natxy.model.throughput_result": ("ThroughputResult",),
     "natxy.procedure.back_to_back": ("BackToBackPlan", "back_to_back"),
+    "natxy.procedure.establishment": ("EstablishmentPlan", "establishment"),
     "natxy.procedure.frame_loss": ("FrameLossPlan", "frame_loss"),
     "natxy.procedure.mlr_throughput": ("MlrThroughputPlan", "mlr_throughput"),
     "natxy.procedure.ipdv": ("IpdvPlan", "ipdv"),

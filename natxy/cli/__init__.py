@@ -13,6 +13,7 @@ import typer
 from natxy.cli.back_to_back import back_to_back
 from natxy.cli.demo import demo
 from natxy.cli.doctor import doctor
+from natxy.cli.establishment import establishment
 from natxy.cli.frame_loss import frame_loss
 from natxy.cli.init import init
 from natxy.cli.ipdv import ipdv
@@ -44,6 +45,7 @@ VERBS: dict[str, Callable[..., Any]] = {
     "recovery": recovery,
     "reset": reset,
     "overload": overload,
+    "establishment": establishment,
 }
 INTERRUPTED = 130
 TERMINATED = 143

@@ -14,9 +14,10 @@ from rich.console import Console
 
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source
-from natxy.model.testbed import Testbed, TrafficSection
+from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
 from natxy.procedure.seeds import MAX_SEED, new_seed
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
+from natxy.search.loss_tolerance import LossTolerance
 
 TestbedArgument = Annotated[
     Path, typer.Argument(metavar="TESTBED", help="The testbed's file; `natxy init` writes one.")
@@ -81,6 +82,38 @@ def search_error(text: str | None) -> SearchError:
         f'--error: "{text}" is no error, a share of the rate such as 0.1% or frames a second such '
         "as 100 is right"
     )
+
+
+def loss_tolerance(text: str | None) -> LossTolerance | None:
+    """`0.01%` of the frames; None where none is tolerated."""
+    if text is None:
+        return None
+    percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text.strip())
+    if percent is None or not 0 < Fraction(percent[1]) < 100:
+        raise ConfigurationError(f'--loss: "{text}" is no share of the frames, 0.01% is right')
+    return LossTolerance(fraction=Fraction(percent[1]) / 100)
+
+
+def with_connection_options(
+    testbed: Testbed, *, connections: int | None, establishment_rate: int | None
+) -> Testbed:
+    """The testbed with what the command line says of phase 1; `--connections` is enough for one."""
+    written = {} if testbed.connections is None else testbed.connections.model_dump(mode="json")
+    given = (
+        ("--connections", "count", connections),
+        ("--establishment-rate", "rate_fps", establishment_rate),
+    )
+    section = testbed.connections
+    for option, key, value in given:
+        if value is None:
+            continue
+        if key == "rate_fps" and section is None:
+            raise ConfigurationError(
+                "--establishment-rate: the testbed has no [connections]; --connections is right too"
+            )
+        written |= {key: value}
+        section = Source(name=option).validated(ConnectionsSection, written)
+    return testbed.model_copy(update={"connections": section})
 
 
 def with_traffic_options(

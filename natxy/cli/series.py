@@ -27,6 +27,7 @@ from natxy.cli.options import (
     result_console,
     seconds,
     seed_of,
+    with_connection_options,
     with_traffic_options,
 )
 from natxy.cli.places import foregrounds_of, places, sizes_of
@@ -87,6 +88,16 @@ class SeriesOptions:
         ),
     ] = None
     direction: DirectionOption = None
+    connections: Annotated[
+        int | None,
+        typer.Option(
+            help="That phase 1 makes in a stateful gateway; what is measured is phase 2.",
+            metavar="N",
+        ),
+    ] = None
+    establishment_rate: Annotated[
+        int | None, typer.Option(help="Of phase 1, frames a second.", metavar="CPS")
+    ] = None
     seed: SeedOption = None
     output: Annotated[
         Path | None, typer.Option(help="Folder for journal and results.", metavar="DIR")
@@ -153,7 +164,11 @@ def run_series(
     sizes = sizes_of(options.frame_size)
     foregrounds = foregrounds_of(options.foreground)
     written, source = read_testbed(options.testbed)
-    asked = with_traffic_options(written, frame_size=None, direction=options.direction)
+    asked = with_connection_options(
+        with_traffic_options(written, frame_size=None, direction=options.direction),
+        connections=options.connections,
+        establishment_rate=options.establishment_rate,
+    )
     folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{name}"
     results: list[Result] = []
     with (

@@ -6,12 +6,13 @@ side are its virtual addresses, and the other way round.
 """
 
 from dataclasses import dataclass
-from ipaddress import IPv6Address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 from natxy.dut.base import TesterPort
 
 VIRTUAL_IPV6 = "2001:2:0:1000::2"
 VIRTUAL_IPV6_PREFIX = "2001:2:0:1000::/56"
+NAT64_PREFIX = "2001:2:0:1000::/96"  # IPv4 addresses embedded in it (RFC 6052)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,7 @@ class AddressPlan:
     left_ip_version: int
     right_ip_version: int
     networks: int = 1  # destination networks a side
+    stateful: bool = False  # IPv6 addresses of IPv4 hosts are then those of NAT64_PREFIX
 
     @property
     def translates(self) -> bool:
@@ -89,11 +91,14 @@ class AddressPlan:
             ipv4_real=side.tester_ipv4 if ipv4 else None,
             ipv4_virtual=side.tester_ipv4 if self.translates and is_ipv6_side else None,
             ipv6_real=side.tester_ipv6,
-            ipv6_virtual=VIRTUAL_IPV6 if self.translates and not is_ipv6_side else None,
+            ipv6_virtual=self._virtual_ipv6(side) if self.translates and not is_ipv6_side else None,
             next_hop_ipv4=side.gateway_ipv4 if ipv4 else None,
             next_hop_ipv6=side.gateway_ipv6,
             own_addresses=(*((side.tester_ipv4,) if ipv4 else ()), side.tester_ipv6),
         )
+
+    def _virtual_ipv6(self, side: SideAddresses) -> str:
+        return embedded(side.tester_ipv4) if self.stateful else VIRTUAL_IPV6
 
     def mappings(self) -> list[tuple[str, str]]:
         """The translator's explicit address mappings (RFC 7757): IPv4 prefix, IPv6 prefix.
@@ -106,6 +111,13 @@ class AddressPlan:
             (six.ipv4_prefix.removesuffix(".0.0/16"), six.ipv6_prefix.removesuffix("::/56")),
             (four.ipv4_prefix.removesuffix(".0.0/16"), VIRTUAL_IPV6_PREFIX.removesuffix("::/56")),
         ]
+        if self.stateful:
+            (ipv4, ipv6), (other_ipv4, _) = pairs
+            seen = IPv6Network((embedded(four.ipv4_prefix.removesuffix("/16")), 112))
+            return [
+                (f"{ipv4}.0.0/16", f"{_network(ipv6, 0)}/112"),
+                (f"{other_ipv4}.0.0/16", str(seen)),
+            ]
         if self.networks == 1:
             return [(f"{ipv4}.0.0/16", f"{_network(ipv6, 0)}/112") for ipv4, ipv6 in pairs]
         return [
@@ -113,6 +125,11 @@ class AddressPlan:
             for ipv4, ipv6 in pairs
             for number in range(self.networks)
         ]
+
+
+def embedded(ipv4: str) -> str:
+    """An IPv4 address as NAT64 shows it to IPv6 hosts (RFC 6052 section 2.2)."""
+    return str(IPv6Network(NAT64_PREFIX)[int(IPv4Address(ipv4))])
 
 
 def _network(prefix: str, number: int) -> str:

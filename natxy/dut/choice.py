@@ -20,6 +20,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
         left_ip_version=testbed.traffic.left_ip_version,
         right_ip_version=testbed.traffic.right_ip_version,
         networks=max(testbed.traffic.left_networks, testbed.traffic.right_networks),
+        stateful=testbed.connections is not None,
     )
     match config:
         case NamespaceConfig():

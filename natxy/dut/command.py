@@ -9,6 +9,7 @@ from collections.abc import Callable
 from natxy.dut.base import TesterPorts
 from natxy.dut.config import CommandConfig
 from natxy.dut.interrupts import without_interrupts
+from natxy.dut.stateless import Stateless
 from natxy.errors import DutError
 
 
@@ -16,7 +17,7 @@ def show_on_stderr(key: str, command: str) -> None:
     print(f"dut.{key}: {command}", file=sys.stderr, flush=True)
 
 
-class CommandDut:
+class CommandDut(Stateless):
     """The commands are the testbed's, run by `sh` as they stand; each is shown before it runs."""
 
     tester_namespace: str | None = None

@@ -58,6 +58,8 @@ class ReferenceConfig(Model):
     mtu_bytes: Annotated[int, Between(1280, 9198)] = 2000
     # What it does wrong, in the words of docs/reference/gateway.md.
     faults: tuple[dict[str, Any], ...] = ()
+    # A stateful NAT44 or NAT64, in the words of docs/reference/gateway.md; {} is one as it comes.
+    nat: dict[str, Any] | None = None
     # None: what the IP versions of the two sides ask for.
     translation: dict[str, Any] | None = None
     # The gateway under SCHED_FIFO during a trial, so that other programs do not take it off its

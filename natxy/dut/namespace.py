@@ -22,6 +22,7 @@ from natxy.dut.links import LabLinks
 from natxy.dut.namespaces import make_namespace, need_root
 from natxy.dut.napi import thread_napi
 from natxy.dut.nat44 import Nat44
+from natxy.dut.stateless import Stateless
 from natxy.dut.tayga import Tayga
 from natxy.errors import ConfigurationError, DutError
 
@@ -37,7 +38,7 @@ DRIVERS: dict[str, Callable[[Site, NamespaceConfig], Gateway]] = {
 }
 
 
-class NamespaceDut:
+class NamespaceDut(Stateless):
     """A gateway in a lab of its own, made at `start` and gone after `stop`."""
 
     def __init__(

@@ -1,10 +1,11 @@
 """A device under test that somebody else looks after."""
 
 from natxy.dut.base import TesterPorts
+from natxy.dut.stateless import Stateless
 from natxy.errors import DutError
 
 
-class NoDut:
+class NoDut(Stateless):
     """Does nothing, so that a procedure need not ask whether there is a driver."""
 
     tester_namespace: str | None = None

@@ -5,8 +5,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses
-from natxy.dut.base import TesterPorts
+from natxy.dut.addresses import LEFT, NAT64_PREFIX, RIGHT, AddressPlan, SideAddresses
+from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPorts
 from natxy.dut.config import ReferenceConfig
 from natxy.dut.cpus import gateway_cpu
 from natxy.dut.gateway_process import GatewayProcess
@@ -15,6 +15,9 @@ from natxy.dut.ledger import Ledger, sweep
 from natxy.errors import DutError
 
 NS_PER_US = 1000
+NS_PER_S = 10**9
+DEFAULT_ENTRIES = 65536
+DEFAULT_TIMEOUT_S = 300.0
 REALTIME_S = 1.5  # a trial under a real-time policy is half a second long at most
 
 
@@ -32,7 +35,7 @@ class ReferenceDut:
         self._cpu = min(os.sched_getaffinity(0)) if cpu is None else cpu
         self._ledger: Ledger | None = None
         self._process: GatewayProcess | None = None
-        self._nat: dict[str, Any] | None = None
+        self._nat = None if config.nat is None else dict(config.nat)
         self._version = ""
         self._socket = ""
 
@@ -96,6 +99,10 @@ class ReferenceDut:
             self._config, self._nat = before
             raise
 
+    @property
+    def faults(self) -> tuple[dict[str, Any], ...]:
+        return self._config.faults
+
     def connections(self) -> int:
         """How many its table has now; DutError where it has none."""
         return int(self._running.ask("count", "count")["entries"])
@@ -103,11 +110,27 @@ class ReferenceDut:
     def flush(self) -> tuple[int, float]:
         """Deletes all connections: how many there were, and the seconds by the gateway's clock."""
         event = self._running.ask("flush", "flushed")
-        return int(event["entries"]), event["ns"] / 10**9
+        return int(event["entries"]), event["ns"] / NS_PER_S
 
     def set_timeout(self, timeout_s: float) -> None:
         """Of connections that nobody uses; until the next `configure`."""
         self._running.ask("set-timeout", "timeout-set", ns=round(timeout_s * 10**9))
+
+    def recover(self) -> None:
+        self._running.ask("clear", "cleared")
+
+    def set_cores(self, cores: int) -> None:
+        if cores != 1:
+            raise DutError(f"The reference gateway has one core, not {cores}.")
+
+    @property
+    def table(self) -> ConnectionTable | None:
+        return None if self._nat is None else ReferenceTable(self)
+
+    @property
+    def nat(self) -> dict[str, Any] | None:
+        """How connections are translated, in the words of docs/reference/gateway.md."""
+        return self._nat
 
     def mute(self, for_s: float) -> None:
         """Nothing that comes within this time from now is forwarded; may be called in a trial."""
@@ -138,9 +161,22 @@ class ReferenceDut:
             "right": {"addresses": self._own_addresses(RIGHT)},
             "routes": self._routes(LEFT) + self._routes(RIGHT),
             "translation": self._translation() if self._nat is None else None,
-            **({} if self._nat is None else {"nat": self._nat}),
+            **({} if self._nat is None else {"nat": self._nat_with_addresses(self._nat)}),
             "faults": list(self._config.faults),
         }
+
+    def _nat_with_addresses(self, nat: dict[str, Any]) -> dict[str, Any]:
+        """What is not written follows from the lab: the gateway's own address outside."""
+        inside = nat.get("inside", LEFT.name)
+        outside = RIGHT if inside == LEFT.name else LEFT
+        made: dict[str, Any] = {
+            "kind": "nat64" if self._plan.translates else "nat44",
+            "inside": inside,
+            "pool": [outside.gateway_ipv4],
+        }
+        if self._plan.translates:
+            made["prefix"] = NAT64_PREFIX
+        return made | nat
 
     def _realtime_for(self, for_s: float) -> None:
         """The gateway itself ends it, were this process kept from its core for ever."""
@@ -187,3 +223,36 @@ class ReferenceDut:
             return self._config.translation
         pairs = self._plan.mappings()
         return {"explicit": [{"ipv4": ipv4, "ipv6": ipv6} for ipv4, ipv6 in pairs]}
+
+
+class ReferenceTable:
+    """Its table of connections, of exactly as many entries as are asked for."""
+
+    def __init__(self, dut: ReferenceDut) -> None:
+        self._dut = dut
+
+    def parameters(self) -> TableParameters:
+        nat = self._dut.nat or {}
+        return TableParameters(
+            entries=int(nat.get("entries", DEFAULT_ENTRIES)),
+            timeout_s=nat.get("timeout_ns", DEFAULT_TIMEOUT_S * NS_PER_S) / NS_PER_S,
+        )
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        if hash_size is not None:
+            raise DutError("The reference gateway's hash table has no size that could be set.")
+        if entries is not None:
+            self._change(entries=entries)
+
+    def set_timeout(self, timeout_s: float) -> None:
+        self._change(timeout_ns=round(timeout_s * NS_PER_S))
+
+    def count(self) -> int:
+        return self._dut.connections()
+
+    def delete_all(self) -> Deletion:
+        connections, seconds = self._dut.flush()
+        return Deletion(connections=connections, seconds=seconds)
+
+    def _change(self, **members: Any) -> None:
+        self._dut.configure(faults=self._dut.faults, nat={**(self._dut.nat or {}), **members})

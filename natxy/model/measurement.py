@@ -6,10 +6,10 @@ from typing import Literal, Self
 from natxy.model.base import Model
 from natxy.model.testbed import Directions
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import Direction
+from natxy.model.trial_spec import Direction, Side
 from natxy.model.verdict import Verdict
 
-Unit = Literal["fps", "ns", "%", "frames", "s"]
+Unit = Literal["fps", "cps", "ns", "%", "frames", "connections", "s", "times"]
 
 
 class Figure(Model):
@@ -32,6 +32,21 @@ class Figure(Model):
         return any(bound and known <= value for known, bound in bounds)
 
 
+class ConnectionConditions(Model):
+    """Of a stateful gateway's measurement; None: nobody knows, or it is what is looked for."""
+
+    initiator: Side
+    count: int | None  # connections that phase 1 makes
+    rate_fps: int | None  # of phase 1
+    order: str  # in which it enumerates them
+    ranges: str  # of ports, and of address fields where they vary: "40,000 x 100"
+    initiator_order: str
+    responder_order: str
+    table_entries: int | None = None  # the device's
+    hash_size: int | None = None
+    timeout_s: float | None = None
+
+
 class Conditions(Model):
     """Under which the figures were taken."""
 
@@ -48,6 +63,7 @@ class Conditions(Model):
     settle_s: float
     frame_timeout_s: float = 0.0  # 0: none
     seed: int
+    connections: ConnectionConditions | None = None  # None: stateless
 
     @property
     def foreground_percent(self) -> float:
@@ -61,6 +77,9 @@ class TrialCounts(Model):
     invalid_trials: int = 0
     misdelivered: int = 0
     duplicated: int = 0
+    changed: int = 0  # connections whose mapping changed between the phases of a trial
+    wrong: int = 0  # replies delivered to another connection; among the misdelivered
+    collided: int = 0  # of those: two connections had one external four-tuple
     negative_delays: int = 0  # of the valid trials; they count as 0
     worst_lateness_ns: float = 0.0  # of the valid trials
 
@@ -71,8 +90,11 @@ class TrialCounts(Model):
             update={
                 "trials": self.trials + 1,
                 "invalid_trials": self.invalid_trials + (not valid),
-                "misdelivered": self.misdelivered + trial.result.misdelivered,
+                "misdelivered": self.misdelivered + trial.misdelivered,
                 "duplicated": self.duplicated + trial.result.duplicated,
+                "changed": self.changed + trial.result.changed,
+                "wrong": self.wrong + trial.result.wrong,
+                "collided": self.collided + trial.result.collided,
                 "negative_delays": self.negative_delays
                 + (trial.result.negative_delays if valid else 0),
                 "worst_lateness_ns": max(self.worst_lateness_ns, lateness_ns),

@@ -10,10 +10,13 @@ from natxy.model.base import Between, Model, refuse
 from natxy.model.source import Source
 from natxy.model.trial_spec import (
     FIXED_ZERO,
+    MAX_CONNECTIONS,
     MAX_FRAME_SIZE_BYTES,
     MAX_MIX_N,
+    MAX_RATE_FPS,
     MIN_FRAME_SIZE_BYTES,
     Direction,
+    Selection,
     Series,
     SeriesMode,
     Side,
@@ -148,9 +151,59 @@ class TrafficSection(Model):
         return self.left_field if side == "left" else self.right_field
 
 
+UseOrder = Literal["fixed", "increasing", "decreasing", "pseudorandom"]
+
+
+class ConnectionsSection(Model):
+    """Connections of a stateful gateway: with it every trial has a phase 1 before its own traffic.
+
+    Phase 1 makes `count` connections at `rate_fps`, every combination of the initiator's port
+    ranges and address fields once (RFC 9693); what is measured is phase 2.
+    """
+
+    initiator: Side = "left"
+    count: Annotated[int, Between(1, MAX_CONNECTIONS)]  # frames of phase 1, background included
+    rate_fps: Annotated[int, Between(1, MAX_RATE_FPS)] | None = None  # None: found first
+    # How the combinations are enumerated; repeating: drawn with repetition.
+    order: Literal["pseudorandom", "increasing", "decreasing", "repeating"] = "pseudorandom"
+    initiator_order: UseOrder = "pseudorandom"  # which connections phase 2 uses
+    responder_order: UseOrder = "pseudorandom"
+    # From phase 1's first frame to phase 2's; None: as soon as phase 1 has drained.
+    delay_s: Annotated[float, Between(0, 86400)] | None = None
+    incomplete: Literal["stop", "repeat", "accept"] = "stop"  # what a phase 1 with losses leads to
+    repeats: Annotated[int, Between(1, 1000)] = 3
+    minimum: Annotated[int, Between(1, MAX_CONNECTIONS)] | None = None  # that `accept` takes
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        if self.incomplete == "accept" and self.minimum is None:
+            refuse('is missing: incomplete is "accept"; a count is right', member="minimum")
+        if self.incomplete != "accept" and self.minimum is not None:
+            refuse(f'is for incomplete = "accept", not for "{self.incomplete}"', member="minimum")
+        return self
+
+    @property
+    def outward(self) -> Direction:
+        """In which the initiator sends."""
+        return "forward" if self.initiator == "left" else "reverse"
+
+    @property
+    def selection(self) -> Selection:
+        repeating = self.order == "repeating"
+        return "enumerate-pseudorandom" if repeating else _SELECTIONS[self.order]
+
+
+_SELECTIONS: dict[str, Selection] = {
+    "pseudorandom": "enumerate-pseudorandom",
+    "increasing": "enumerate-increasing",
+    "decreasing": "enumerate-decreasing",
+}
+
+
 class Testbed(Model):
     tester: TesterSection = TesterSection()
     traffic: TrafficSection = TrafficSection()
+    connections: ConnectionsSection | None = None  # None: a stateless gateway
     dut: dict[str, Any] = Field(
         default_factory=dict
     )  # checked by natxy.dut, which knows what each kind of it needs

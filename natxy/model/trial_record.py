@@ -3,7 +3,7 @@
 from typing import Literal
 
 from natxy.model.base import Model
-from natxy.model.trial_result import TrialResult
+from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.verdict import Verdict
 
 
@@ -15,4 +15,11 @@ class TrialRecord(Model):
     started: str  # ISO 8601
     verdict: Verdict
     invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
-    result: TrialResult
+    result: TrialResult  # of a stateful gateway's: phase 2, which is what is measured
+    phase_1: StreamResult | None = None
+
+    @property
+    def misdelivered(self) -> int:
+        """In all phases."""
+        early = sum(c.misdelivered.total for _, c in self.phase_1.counters()) if self.phase_1 else 0
+        return early + self.result.misdelivered

@@ -1,7 +1,7 @@
 """What a trial yields. Names and meaning are those of engine/spec/trial_result.hpp."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Self
 
 from natxy.model.base import Between, Model
 from natxy.model.trial_spec import VERSION, Direction, Kind, Side
@@ -139,10 +139,23 @@ class StreamResult(Model):
             yield "background", self.kinds.background
 
     @property
+    def sent(self) -> int:
+        return sum(counters.sent for _, counters in self.counters())
+
+    @property
+    def lost(self) -> int:
+        return sum(counters.lost for _, counters in self.counters())
+
+    @property
     def passed(self) -> bool:
-        """Something was sent, and all of it received; a kind's share of a short trial may be 0."""
+        """Something was sent, and all of it received; a kind's share of a short trial may be 0.
+
+        A gateway that changes a mapping between the phases does not pass.
+        """
         counters = [counters for _, counters in self.counters()]
-        return any(c.sent for c in counters) and all(c.received == c.sent for c in counters)
+        changed = self.connections is not None and self.connections.changed > 0
+        whole = all(c.received == c.sent for c in counters)
+        return any(c.sent for c in counters) and whole and not changed
 
 
 class PortResult(Model):
@@ -194,6 +207,15 @@ class TrialResult(Model):
     workers: tuple[WorkerResult, ...]
     faults: tuple[Fault, ...]
 
+    def of_phase(self, phase: str) -> Self:
+        """With the streams of this phase alone."""
+        streams = tuple(stream for stream in self.streams if stream.phase == phase)
+        return self.model_copy(update={"streams": streams})
+
+    def stream_of(self, phase: str) -> StreamResult | None:
+        """The first one of this phase."""
+        return next((stream for stream in self.streams if stream.phase == phase), None)
+
     def counters(self) -> Iterator[tuple[StreamResult, Kind, KindCounters]]:
         for stream in self.streams:
             for kind, counters in stream.counters():
@@ -202,7 +224,8 @@ class TrialResult(Model):
     @property
     def passed(self) -> bool:
         """Received equals sent for each active direction and kind (RFC 2544 section 26.1)."""
-        return not self.ended_early and all(stream.passed for stream in self.streams)
+        cut_short = self.ended_early or self.incomplete
+        return not cut_short and all(stream.passed for stream in self.streams)
 
     @property
     def sent(self) -> int:
@@ -219,6 +242,18 @@ class TrialResult(Model):
     @property
     def duplicated(self) -> int:
         return sum(c.duplicated for _, _, c in self.counters())
+
+    @property
+    def changed(self) -> int:
+        return sum(s.connections.changed for s in self.streams if s.connections)
+
+    @property
+    def wrong(self) -> int:
+        return sum(s.connections.wrong for s in self.streams if s.connections)
+
+    @property
+    def collided(self) -> int:
+        return sum(s.connections.collided for s in self.streams if s.connections)
 
     @property
     def negative_delays(self) -> int:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 
 from natxy.dut.base import Dut
-from natxy.errors import DutError, TesterLimit
+from natxy.errors import ConfigurationError, DutError, TesterLimit
 from natxy.model.measurement import TrialCounts
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_record import TrialRecord
@@ -23,7 +23,14 @@ from natxy.model.trial_spec import (
     WarmUp,
 )
 from natxy.model.verdict import Verdict
+from natxy.procedure.connection_table import (
+    IncompletePhase1,
+    check_established,
+    check_kept,
+    hold,
+)
 from natxy.procedure.observer import Observer
+from natxy.procedure.phases import ESTABLISH, TEST, Establishing, establishing_phases, phase_1
 from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import REALTIME_LIMIT_S, Timing
@@ -42,6 +49,9 @@ class Load:
         """The highest."""
         return max(segment.rate_fps for segment in self.segments)
 
+    def passes(self, result: TrialResult) -> bool:
+        return result.passed
+
     @property
     def duration_s(self) -> Fraction:
         return Fraction(sum(segment.duration_ns for segment in self.segments), 10**9)
@@ -54,6 +64,9 @@ def steady(rate_fps: int, duration_s: Fraction, recording: Recording = NO_RECORD
     return Load(segments=(segment,), recording=recording)
 
 
+AnyLoad = Load | Establishing
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrialPlan:
     """What all trials of a procedure have in common."""
@@ -62,24 +75,27 @@ class TrialPlan:
     timing: Timing
     ramp: tuple[TrafficPlan, ...] = ()  # sent before it, a phase each
 
-    def realtime(self, load: Load) -> bool:
+    def realtime(self, phases: tuple[Phase, ...]) -> bool:
         """Short trials run under SCHED_FIFO, unless the testbed says otherwise."""
         asked = self.traffic.testbed.tester.realtime
-        lasts_s = (load.duration_s + self.timing.drain_s) * (len(self.ramp) + 1)
-        return asked == "on" or (asked == "auto" and lasts_s <= REALTIME_LIMIT_S)
+        lasts_ns = sum(
+            max(stream.duration_ns for stream in phase.streams) + _ns(self.timing.drain_s)
+            for phase in phases
+        )
+        return asked == "on" or (asked == "auto" and lasts_ns <= _ns(REALTIME_LIMIT_S))
 
-    def load(self, load: Load | int) -> Load:
-        if isinstance(load, Load):
+    def load(self, load: AnyLoad | int) -> AnyLoad:
+        if not isinstance(load, int):
             return load
         self.timing.check_rate("--rate", load)
         return steady(load, self.timing.duration_s)
 
-    def spec(self, *, load: Load | int, seed: int, nonce: int) -> TrialSpec:
+    def spec(self, *, load: AnyLoad | int, seed: int, nonce: int) -> TrialSpec:
         """A whole number is that rate, steadily for the plan's duration."""
         load = self.load(load)
-        for segment in load.segments:
-            self.timing.check_rate("--rate", segment.rate_fps)
+        phases = self._phases(load)
         tester = self.traffic.testbed.tester
+        stateful = self.traffic.connections is not None
         return TrialSpec(
             version=VERSION,
             seed=seed,
@@ -87,16 +103,32 @@ class TrialPlan:
             drain_ns=_ns(self.timing.drain_s),
             frame_timeout_ns=_ns(self.timing.frame_timeout_s),
             lateness_tolerance_ns=tester.lateness_tolerance_us * 1000,
-            realtime=self.realtime(load),
-            warm_up=WarmUp(mode=tester.warm_up, timeout_ns=int(tester.warm_up_timeout_s * 10**9)),
-            sides=self.traffic.sides(),
-            recording=load.recording,
-            early_end_ns=_ns(load.early_end_s),
-            phases=(
-                *(_phase(f"ramp {i}", each, load) for i, each in enumerate(self.ramp, start=1)),
-                _phase("test", self.traffic, load),
+            realtime=self.realtime(phases),
+            # A probe would be a connection of its own.
+            warm_up=WarmUp(
+                mode="neighbours" if stateful else tester.warm_up,
+                timeout_ns=int(tester.warm_up_timeout_s * 10**9),
             ),
+            sides=self.traffic.sides(),
+            recording=load.recording if isinstance(load, Load) else NO_RECORDING,
+            early_end_ns=_ns(load.early_end_s),
+            phases=phases,
         )
+
+    def _phases(self, load: AnyLoad) -> tuple[Phase, ...]:
+        if isinstance(load, Establishing):
+            return establishing_phases(self.traffic, load)
+        for segment in load.segments:
+            self.timing.check_rate("--rate", segment.rate_fps)
+        ramp = (_phase(f"ramp {i}", each, load) for i, each in enumerate(self.ramp, start=1))
+        test = _phase(TEST, self.traffic, load)
+        if self.traffic.connections is None:
+            return (*ramp, test)
+        if self.ramp:
+            raise ConfigurationError(
+                "[connections]: is not possible with incremental load, simultaneous load is right"
+            )
+        return (phase_1(self.traffic, self.timing), test)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +140,8 @@ class Outcome:
 
 def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer) -> Outcome:
     """The DUT has been reset and has settled."""
+    if spec.establishing is not None:
+        hold(dut, spec)
     dut.before_trial()
     try:
         result = tester.run(spec, observer.trial_progressed)
@@ -131,31 +165,55 @@ class Trials:
     judge: Callable[[TrialResult], tuple[str, ...]] = lambda _: ()  # more reasons for INVALID
     counts: TrialCounts = field(default_factory=TrialCounts)
 
-    def run(self, *, load: Load | int, repetition: int, seed: int) -> TrialRecord:
-        plan = self._plan
-        load = plan.load(load)
+    def run(self, *, load: AnyLoad | int, repetition: int, seed: int) -> TrialRecord:
+        """A phase 1 that is incomplete is repeated where the testbed says so, else an error."""
+        load = self._plan.load(load)
+        asked = self.tester.traffic.connections
+        repeats = asked.repeats if asked and asked.incomplete == "repeat" else 0
+        for left in range(repeats, -1, -1):
+            try:
+                return self._run(load, repetition, seed)
+            except IncompletePhase1:
+                if not left:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _run(self, load: AnyLoad, repetition: int, seed: int) -> TrialRecord:
         number = nonce(self.campaign_seed, self.counts.trials)
-        spec = plan.spec(load=load, seed=seed, nonce=number)
+        spec = self._plan.spec(load=load, seed=seed, nonce=number)
         self._prepare()
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         outcome = run_trial(spec, self.tester, self.dut, self.observer)
-        reasons = (*outcome.invalid_reasons, *self.judge(outcome.result))
+        result = outcome.result
+        phase_2 = result
+        if spec.establishing is not None and isinstance(load, Load):
+            phase_2 = result.of_phase(TEST)
+        reasons = (*outcome.invalid_reasons, *self.judge(phase_2))
         trial = TrialRecord(
             number=self.counts.trials + 1,
             repetition=repetition,
             rate_fps=load.rate_fps,
             started=started,
-            verdict=verdict_of(outcome.result, reasons),
+            verdict=_verdict(reasons, passed=load.passes(phase_2)),
             invalid_reasons=reasons,
-            result=outcome.result,
+            result=phase_2,
+            phase_1=None if phase_2 is result else result.stream_of(ESTABLISH),
         )
         self.counts = self.counts.plus(trial)
         self.observer.trial_ended(trial)
+        if isinstance(load, Load) and trial.verdict is not Verdict.INVALID:
+            self._check_connections(trial, result, spec)
         self.tester.keep_records(trial)
         return trial
 
+    def _check_connections(self, trial: TrialRecord, whole: TrialResult, spec: TrialSpec) -> None:
+        """There is no figure of a phase 2 without its connections."""
+        check_established(whole, self.dut)
+        if trial.verdict is Verdict.FAIL:
+            check_kept(whole, spec, self.dut)
+
     def run_valid(
-        self, *, load: Load | int, repetition: int, seed: int, invalid_repeats: int
+        self, *, load: AnyLoad | int, repetition: int, seed: int, invalid_repeats: int
     ) -> TrialRecord:
         """Repeats an invalid trial; TesterLimit if it stays so."""
         load = self._plan.load(load)
@@ -188,9 +246,13 @@ def invalid_reasons(result: TrialResult, dut_fault: str | None) -> tuple[str, ..
 
 
 def verdict_of(result: TrialResult, reasons: tuple[str, ...]) -> Verdict:
+    return _verdict(reasons, passed=result.passed)
+
+
+def _verdict(reasons: tuple[str, ...], *, passed: bool) -> Verdict:
     if reasons:
         return Verdict.INVALID
-    return Verdict.PASS if result.passed else Verdict.FAIL
+    return Verdict.PASS if passed else Verdict.FAIL
 
 
 def _phase(name: str, traffic: TrafficPlan, load: Load) -> Phase:

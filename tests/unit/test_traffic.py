@@ -114,7 +114,7 @@ def test_short_trials_run_under_the_real_time_policy(nat64: TrafficPlan) -> None
     def realtime(seconds: str) -> bool:
         timing = Timing(duration_s=Fraction(seconds), drain_s=Fraction("0.05"))
         plan = TrialPlan(traffic=nat64, timing=timing)
-        return plan.realtime(plan.load(1000))
+        return plan.spec(load=1000, seed=1, nonce=1).realtime
 
     assert realtime("0.2")
     assert not realtime("60")

@@ -1,0 +1,59 @@
+"""`natxy establishment`: how many connections a second a stateful gateway takes."""
+
+from fractions import Fraction
+from typing import Annotated
+
+import typer
+
+from natxy.cli.options import loss_tolerance, search_error, seconds
+from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES, EstablishmentPlan
+from natxy.procedure.establishment import establishment as measure
+
+LossOption = Annotated[
+    str | None,
+    typer.Option("--loss", help="Share of the frames that may be lost: 0.01%.", metavar="PERCENT"),
+]
+
+
+@measuring
+def establishment(
+    options: SeriesOptions,
+    max_rate: Annotated[
+        int | None, typer.Option(help="The highest rate to try.", metavar="CPS")
+    ] = None,
+    error: Annotated[
+        str | None, typer.Option(help="Where the search ends: 0.1% or 100.", metavar="ERROR")
+    ] = None,
+    validated: Annotated[
+        bool, typer.Option("--validated", help="Ask each connection for an answer, too.")
+    ] = False,
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="Validation's rate, as a share of phase 1's.", metavar="ALPHA"),
+    ] = None,
+    loss: LossOption = None,
+    early_end: Annotated[
+        bool, typer.Option("--early-end", help="End a trial at its first certain loss.")
+    ] = False,
+) -> None:
+    """Measure the maximum connection establishment rate (RFC 9693)."""
+    base = options.profile_of(PROFILES)
+    plan = EstablishmentPlan(
+        timing=options.timing(base.timing),
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        max_rate_cps=max_rate,
+        error=search_error(error),
+        alpha=_alpha(alpha, validated=validated),
+        loss=loss_tolerance(loss),
+        early_end=early_end,
+    )
+    run_series(options, "establishment", lambda tester, dut, seen: measure(plan, tester, dut, seen))
+
+
+def _alpha(given: float | None, *, validated: bool) -> Fraction | None:
+    """`--alpha` asks for validation as well."""
+    if given is None:
+        return DEFAULT_ALPHA if validated else None
+    return seconds("--alpha", given, DEFAULT_ALPHA)

@@ -1,0 +1,136 @@
+"""The device's connection table around a trial: it must hold what the trial makes, for as long as
+the trial lasts; and what it tells when a trial has gone wrong."""
+
+from math import ceil
+
+from natxy.dut.base import Dut, TableParameters
+from natxy.errors import ConfigurationError, DutError, MeasurementError
+from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_spec import TrialSpec
+from natxy.procedure.phases import ESTABLISH
+
+MARGIN_S = 2.0  # neighbours are asked, memory is touched, a timer of the device is coarse
+
+
+class IncompletePhase1(MeasurementError):
+    """Connections that phase 1 was to make are not there."""
+
+
+def needed_timeout_s(spec: TrialSpec) -> float:
+    """No connection may expire within the trial, also one that phase 2 never uses."""
+    return ceil(spec.duration_ns / 10**9 + MARGIN_S)
+
+
+def parameters_of(dut: Dut) -> TableParameters:
+    """All None where the device does not tell."""
+    if dut.table is None:
+        return TableParameters()
+    try:
+        return dut.table.parameters()
+    except DutError:
+        return TableParameters()
+
+
+def hold(dut: Dut, spec: TrialSpec) -> None:
+    """Makes connections live as long as the trial; refuses a timeout known to be shorter."""
+    table = dut.table
+    if table is None:
+        return
+    needed_s = needed_timeout_s(spec)
+    known_s = parameters_of(dut).timeout_s
+    if known_s is not None and known_s >= needed_s:
+        return
+    try:
+        table.set_timeout(needed_s)
+    except DutError as refusal:
+        if known_s is None:
+            return  # what becomes of that is seen after the trial
+        raise ConfigurationError(
+            f"The device's connections expire after {known_s:g} s, but the trial lasts "
+            f"{needed_s:g} s: a longer timeout, fewer connections or a higher phase 1 rate are "
+            f"right ({refusal})"
+        ) from refusal
+
+
+def check_established(result: TrialResult, dut: Dut) -> None:
+    """IncompletePhase1 with what is known of the reason."""
+    if not result.incomplete:
+        return
+    made, table = result.stream_of(ESTABLISH), result.connections
+    assert made is not None, "a trial of connections begins with it"
+    assert table is not None, "a trial of connections has one"
+    stored, asked = table.stored, _asked(made)
+    raise IncompletePhase1(
+        f"Phase 1 made {stored:,} of {asked:,} connections: {_why(dut, stored, asked)}"
+    )
+
+
+def check_kept(result: TrialResult, spec: TrialSpec, dut: Dut) -> None:
+    """After a trial that did not pass: a device that lost connections has no figure."""
+    table = result.connections
+    if table is None or result.incomplete or result.ended_early:
+        return
+    left = _count(dut)
+    if left is None:
+        _check_some_reply(result)
+        return
+    if left >= table.stored:
+        return
+    timeout_s = parameters_of(dut).timeout_s
+    needed_s = needed_timeout_s(spec)
+    if timeout_s is not None and timeout_s < needed_s:
+        why = f"they expire after {timeout_s:g} s, and the trial needs {needed_s:g} s"
+    elif left == 0:
+        why = "it dropped its table between the phases"
+    else:
+        why = "it dropped them, or their timeout is too short"
+    raise MeasurementError(
+        f"Of {table.stored:,} connections that phase 1 made the device has {left:,} left: {why}."
+    )
+
+
+def _check_some_reply(result: TrialResult) -> None:
+    """Of a device that does not tell how many connections it has."""
+    for stream in result.streams:
+        said = stream.connections
+        counted = stream.kinds.foreground
+        if stream.phase == ESTABLISH or said is None or counted is None:
+            continue
+        if counted.sent and not said.known and not said.changed and not said.new:
+            raise MeasurementError(
+                f"None of {counted.sent:,} {stream.direction} frames of phase 2 came through, and "
+                "all of phase 1 did: the device dropped its table between the phases, or its "
+                "timeout is too short."
+            )
+
+
+def _asked(made: StreamResult) -> int:
+    counted = made.kinds.foreground
+    return counted.sent if counted else 0
+
+
+def _why(dut: Dut, stored: int, asked: int) -> str:
+    known, left = parameters_of(dut), _count(dut)
+    if known.entries is not None and known.entries < asked:
+        return (
+            f"the device's table takes {known.entries:,} entries; fewer connections, or a larger "
+            "table, are right"
+        )
+    if left is not None and left < asked:
+        return (
+            f"the device has {left:,} in its table; a lower phase 1 rate, a larger table or a "
+            "longer timeout are right"
+        )
+    return (
+        f"the frames of {asked - stored:,} were lost on their way; a lower phase 1 rate is right, "
+        'or connections.incomplete = "accept"'
+    )
+
+
+def _count(dut: Dut) -> int | None:
+    if dut.table is None:
+        return None
+    try:
+        return dut.table.count()
+    except DutError:
+        return None

@@ -1,0 +1,228 @@
+"""Maximum connection establishment rate (RFC 9693): the highest rate at which each frame of phase 1
+makes a connection; validated, each connection then carries a frame of the responder's as well."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from natxy.dut.base import Dut
+from natxy.errors import ConfigurationError, TesterLimit
+from natxy.model.measurement import Figure, Measurement
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import MAX_RATE_FPS
+from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.at_rate import conditions
+from natxy.procedure.maximum import Maximum, maximum_of
+from natxy.procedure.observer import Observer
+from natxy.procedure.phases import ASK_AGAIN, Establishing
+from natxy.procedure.profile import Profile, departures
+from natxy.procedure.seeds import MAX_SEED, repetition_seed
+from natxy.procedure.setup import ReadyTester
+from natxy.procedure.timing import Timing, check
+from natxy.procedure.trial import Trials
+from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
+from natxy.search.loss_tolerance import LossTolerance
+
+RATE = "maximum connection establishment rate"
+VALIDATED = "validated connection establishment rate"
+DEFAULT_ALPHA = Fraction(1, 2)
+FIRST_GUESS_CPS = 1000
+HOPELESS_CPS = 100  # what is invalid at this rate is not so because of the rate
+PROFILES = {
+    "rfc": Profile(
+        timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
+        repetitions=10,
+    ),
+    "quick": Profile(
+        timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
+        repetitions=3,
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstablishmentPlan:
+    """How long a trial lasts follows from the number of connections and the rate; of `timing` only
+    drain and settle time count.
+
+    `alpha` None is the plain rate; else each trial is validated at that share of its rate. `loss`
+    is the share of phase 1's frames, and of validation's, that may be lost.
+    """
+
+    timing: Timing
+    seed: int
+    repetitions: int
+    max_rate_cps: int | None = None  # None: the media's
+    first_cps: int | None = None  # where the search begins; None: at the maximum, or at a guess
+    error: SearchError = DEFAULT_ERROR
+    alpha: Fraction | None = None
+    loss: LossTolerance | None = None
+    early_end: bool = False
+    invalid_repeats: int = 3
+    dut_name: str | None = None
+
+    def __post_init__(self) -> None:
+        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
+        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+        for option, rate_cps in (("--max-rate", self.max_rate_cps), ("--first", self.first_cps)):
+            if rate_cps is not None:
+                check(option, rate_cps, lowest=1, highest=MAX_RATE_FPS)
+        if self.alpha is not None:
+            check("--alpha", self.alpha, lowest=Fraction(1, 1000), highest=1000)
+        if self.early_end and (self.loss is not None or not self.timing.drain_s):
+            raise ConfigurationError(
+                "--early-end: is not possible with --loss or a --drain of 0, at the first certain "
+                "loss a trial would end"
+            )
+
+    def load(self, rate_cps: int) -> Establishing:
+        return Establishing(
+            rate_fps=rate_cps,
+            alpha=self.alpha,
+            loss=self.loss.fraction if self.loss else Fraction(0),
+            early_end_s=self.timing.drain_s if self.early_end else Fraction(0),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What a search for the rate has found."""
+
+    rate_cps: int
+    lower_bound: bool
+    trials: tuple[TrialRecord, ...]
+
+
+def establishment(
+    plan: EstablishmentPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """Each repetition is a search of its own, with a seed of its own."""
+    observer = observer or Observer()
+    maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_cps)
+    trials = Trials(
+        tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
+    )
+    found: list[Search] = []
+    for number in range(1, plan.repetitions + 1):
+        observer.repetition_started(number, plan.repetitions)
+        first_cps = found[-1].rate_cps if found else plan.first_cps
+        found.append(search(plan, trials, number, maximum, first_cps))
+        observer.repetition_ended(_figures(plan, found[-1:]))
+    return Measurement(
+        procedure="establishment",
+        title="Maximum connection establishment rate",
+        reference="RFC 9693",
+        conditions=conditions(
+            tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
+        ),
+        departures=_departures(plan),
+        remarks=_remarks(plan, tester, found),
+        figures=_figures(plan, found),
+        counts=trials.counts,
+    )
+
+
+def search(
+    plan: EstablishmentPlan,
+    trials: Trials,
+    number: int,
+    maximum: Maximum,
+    first_cps: int | None = None,
+) -> Search:
+    """One bisection. TesterLimit where nothing passes and low rates are invalid."""
+    guess_cps = first_cps or (None if maximum.rate_fps else FIRST_GUESS_CPS)
+    bisection = Bisection(
+        upper_fps=maximum.rate_fps or MAX_RATE_FPS,
+        first_fps=guess_cps,
+        error=plan.error,
+        invalid_repeats=plan.invalid_repeats,
+    )
+    seed = repetition_seed(trials.campaign_seed, number)
+    done: list[TrialRecord] = []
+    while (rate_cps := bisection.next()) is not None:
+        trials.observer.trial_started(rate_cps, bisection.bracket)
+        trial = trials.run(load=plan.load(rate_cps), repetition=number, seed=seed)
+        bisection.tell(rate_cps, trial.verdict)
+        done.append(trial)
+        nothing_passed = bisection.result_fps is None and bisection.limit is Limit.TESTER
+        if nothing_passed and bisection.bracket[1] <= HOPELESS_CPS:
+            raise TesterLimit(
+                f"no rate passed, and at {bisection.bracket[1]} connections a second trials are "
+                f"invalid: {trial.invalid_reasons[0]}; `natxy doctor` says what spoils "
+                "measurements here"
+            )
+    at_maximum = bisection.limit is Limit.MAXIMUM and maximum.origin != "media"
+    return Search(
+        rate_cps=bisection.result_fps or 0,
+        lower_bound=bisection.limit is Limit.TESTER or at_maximum,
+        trials=tuple(done),
+    )
+
+
+def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
+    name = RATE if plan.alpha is None else f"{VALIDATED}, alpha {float(plan.alpha):g}"
+    if plan.loss is not None:
+        name = f"{name}, {plan.loss} accepted"
+    return (
+        Figure(
+            name=name,
+            unit="cps",
+            values=tuple(float(each.rate_cps) for each in found),
+            lower_bound=tuple(each.lower_bound for each in found),
+        ),
+    )
+
+
+def _departures(plan: EstablishmentPlan) -> tuple[str, ...]:
+    said = [each for each in departures(plan.timing) if not each.startswith("trials")]
+    if plan.loss is not None:
+        said.append(f"{plan.loss} accepted")
+    if plan.early_end:
+        said.append("trials that end at their first certain loss")
+    return tuple(said)
+
+
+def _remarks(
+    plan: EstablishmentPlan, tester: ReadyTester, found: Sequence[Search]
+) -> tuple[str, ...]:
+    asked = tester.traffic.connections
+    assert asked is not None, "the trials were of connections"
+    said = [
+        f"A trial makes {tester.traffic.connections_among(asked.count):,} connections: "
+        f"{tester.traffic.ranges} source ports, destination ports and addresses, {asked.order}."
+    ]
+    if asked.order == "repeating":
+        said += _of_repeating(found)
+    if plan.alpha is not None:
+        said += _of_validation(found)
+    return tuple(said)
+
+
+def _of_repeating(found: Sequence[Search]) -> list[str]:
+    """Combinations that were drawn again are no new connections (MP Table 23)."""
+    passed = [t for each in found for t in each.trials if t.rate_fps == each.rate_cps]
+    made = [s.connections for t in passed for s in t.result.streams if s.connections]
+    if not made:
+        return []
+    last = made[-1]
+    return [
+        f"Drawn with repetition: {last.new:,} frames made a connection, {last.known:,} used one "
+        f"again; of the last 1 % {last.ending_new_percent:.4g} % made one."
+    ]
+
+
+def _of_validation(found: Sequence[Search]) -> list[str]:
+    """Whether what failed was not there, or only too fast (SD Figure 11)."""
+    absent = fast = 0
+    for trial in (trial for each in found for trial in each.trials):
+        again = trial.result.stream_of(ASK_AGAIN)
+        if again is None or trial.verdict is Verdict.INVALID:
+            continue
+        absent += again.lost
+        fast += again.sent - again.lost
+    if not absent + fast:
+        return []
+    return [
+        f"Of the connections that did not answer at their rate {fast:,} answered when they were "
+        f"asked again slowly, {absent:,} did not: they were not there."
+    ]

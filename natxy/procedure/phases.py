@@ -1,0 +1,118 @@
+"""The phases of a trial (RFC 9693): phase 1 makes connections, phase 2 is what is measured."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from natxy.errors import ConfigurationError
+from natxy.model.testbed import ConnectionsSection
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import Phase, Segment
+from natxy.procedure.timing import Timing
+from natxy.search.loss_tolerance import LossTolerance
+
+ESTABLISH = "establish"
+VALIDATE = "validate"
+ASK_AGAIN = "ask again"
+TEST = "test"
+SLOWLY = 10  # what did not answer is asked again at a tenth of the rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Establishing:
+    """Phase 1 alone, or with its validation: what the establishment rate is searched with.
+
+    Validated: the responder sends a frame for each connection, in linear order, at alpha times the
+    rate; what does not come back is asked again slowly.
+    """
+
+    rate_fps: int
+    alpha: Fraction | None = None  # None: plain
+    count: int | None = None  # None: the testbed's
+    loss: Fraction = Fraction(0)  # of phase 1's connections that is accepted
+    early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
+
+    def passes(self, result: TrialResult) -> bool:
+        """All frames of phase 1, and of its validation, came back, but for the loss that is
+        accepted; nothing was delivered wrongly or changed."""
+        if result.ended_early or result.incomplete or result.misdelivered or result.changed:
+            return False
+        asked = [stream for stream in result.streams if stream.phase != ASK_AGAIN]
+        accepted = LossTolerance(fraction=self.loss)
+        return all(accepted.accepts(sent=stream.sent, lost=stream.lost) for stream in asked)
+
+    @property
+    def validation_fps(self) -> int:
+        return max(1, int(self.rate_fps * (self.alpha or 1)))
+
+    def frames(self, asked: ConnectionsSection) -> int:
+        return asked.count if self.count is None else self.count
+
+    def duration_s(self, asked: ConnectionsSection) -> Fraction:
+        """Without drains; what is asked again should be little."""
+        frames = self.frames(asked)
+        length_s = Fraction(frames, self.rate_fps)
+        return length_s if self.alpha is None else length_s + Fraction(frames, self.validation_fps)
+
+
+def phase_1(traffic: TrafficPlan, timing: Timing) -> Phase:
+    """Before a phase 2: at the testbed's rate, with the delay that it asks for."""
+    asked = traffic.connections
+    assert asked is not None, "a stateless trial has no phase 1"
+    if asked.rate_fps is None:
+        raise ConfigurationError(
+            "connections.rate_fps: is missing: phase 1 needs a rate at which no connection fails; "
+            "`natxy establishment` finds one"
+        )
+    frames = traffic.connections_among(asked.count)
+    minimum = asked.minimum if asked.incomplete == "accept" else frames
+    return Phase(
+        name=ESTABLISH,
+        gap_ns=int(_gap_s(asked, asked.rate_fps, timing) * 10**9),
+        streams=(traffic.establish((_segment(asked.count, asked.rate_fps),)),),
+        minimum_connections=0 if asked.order == "repeating" else min(minimum or frames, frames),
+    )
+
+
+def _gap_s(asked: ConnectionsSection, rate_fps: int, timing: Timing) -> Fraction:
+    """From the end of phase 1's drain."""
+    if asked.delay_s is None:
+        return Fraction(0)
+    least_s = Fraction(asked.count, rate_fps) + timing.drain_s
+    gap_s = Fraction(str(asked.delay_s)) - least_s
+    if gap_s < 0:
+        raise ConfigurationError(
+            f"connections.delay_s: {asked.delay_s:g} is shorter than phase 1 and its drain, at "
+            f"least {float(least_s):g} is right"
+        )
+    return gap_s
+
+
+def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase, ...]:
+    asked = traffic.connections
+    assert asked is not None, "a stateless trial establishes nothing"
+    frames = load.frames(asked)
+    connections = traffic.connections_among(frames)
+    made = Phase(
+        name=ESTABLISH,
+        gap_ns=0,
+        streams=(traffic.establish((_segment(frames, load.rate_fps),)),),
+        # Where one is lost already the rate has failed: validation would say nothing more.
+        minimum_connections=(
+            0 if asked.order == "repeating" else connections - int(connections * load.loss)
+        ),
+    )
+    if load.alpha is None:
+        return (made,)
+    again_fps = max(1, load.validation_fps // SLOWLY)
+    validate = _segment(frames, load.validation_fps)
+    again = _segment(frames, again_fps)
+    return (
+        made,
+        Phase(name=VALIDATE, gap_ns=0, streams=(traffic.respond((validate,), "linear"),)),
+        Phase(name=ASK_AGAIN, gap_ns=0, streams=(traffic.respond((again,), "missing"),)),
+    )
+
+
+def _segment(frames: int, rate_fps: int) -> Segment:
+    return Segment(frames=frames, rate_fps=rate_fps, pause_ns=0)
