@@ -7,6 +7,7 @@ side are its virtual addresses, and the other way round.
 
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
+from typing import Literal
 
 from natxy.dut.base import TesterPort
 
@@ -72,6 +73,7 @@ class AddressPlan:
     right_ip_version: int
     networks: int = 1  # destination networks a side
     stateful: bool = False  # IPv6 addresses of IPv4 hosts are then those of NAT64_PREFIX
+    initiator: Literal["left", "right"] = "left"  # of connections: the side that is inside
 
     @property
     def translates(self) -> bool:
@@ -79,6 +81,14 @@ class AddressPlan:
 
     def ip_version(self, side: SideAddresses) -> int:
         return self.left_ip_version if side is LEFT else self.right_ip_version
+
+    @property
+    def inside(self) -> SideAddresses:
+        return LEFT if self.initiator == "left" else RIGHT
+
+    @property
+    def outside(self) -> SideAddresses:
+        return RIGHT if self.initiator == "left" else LEFT
 
     def has_ipv4(self, side: SideAddresses) -> bool:
         return not self.translates or self.ip_version(side) == 4

@@ -21,6 +21,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
         right_ip_version=testbed.traffic.right_ip_version,
         networks=max(testbed.traffic.left_networks, testbed.traffic.right_networks),
         stateful=testbed.connections is not None,
+        initiator=testbed.connections.initiator if testbed.connections else "left",
     )
     match config:
         case NamespaceConfig():

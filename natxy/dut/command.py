@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import ceil
 
-from natxy.dut.base import TesterPorts
+from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPorts
 from natxy.dut.config import CommandConfig
 from natxy.dut.interrupts import without_interrupts
-from natxy.dut.stateless import Stateless
 from natxy.errors import DutError
 
 
@@ -17,7 +18,7 @@ def show_on_stderr(key: str, command: str) -> None:
     print(f"dut.{key}: {command}", file=sys.stderr, flush=True)
 
 
-class CommandDut(Stateless):
+class CommandDut:
     """The commands are the testbed's, run by `sh` as they stand; each is shown before it runs."""
 
     tester_namespace: str | None = None
@@ -28,6 +29,11 @@ class CommandDut(Stateless):
         self._config = config
         self._show = show
         self._started = False
+        self._parameters = TableParameters(
+            entries=config.entries,
+            hash_size=config.hash_size,
+            timeout_s=config.connection_timeout_s,
+        )
 
     def start(self) -> None:
         self._started = True  # also a start that failed half-way is stopped
@@ -49,6 +55,20 @@ class CommandDut(Stateless):
         self._run("restart")
         return f"command: {self._config.restart}"
 
+    def recover(self) -> None:
+        self._run("stop")
+        self._run("start")
+
+    def set_cores(self, cores: int) -> None:
+        self._told("set_cores", NATXY_CORES=str(cores))
+
+    @property
+    def table(self) -> ConnectionTable | None:
+        """One that can be emptied or counted, or of which something is known."""
+        known = self._parameters != TableParameters()
+        asked = any((self._config.count, self._config.delete_all, self._config.set_timeout))
+        return CommandTable(self) if known or asked else None
+
     def describe(self) -> dict[str, str]:
         return {
             "kind": "command",
@@ -65,15 +85,79 @@ class CommandDut(Stateless):
     def tester_ports(self) -> TesterPorts | None:
         return None
 
-    def _run(self, key: str) -> str:
+    @property
+    def parameters(self) -> TableParameters:
+        return self._parameters
+
+    def change(self, key: str, parameters: TableParameters, **environment: str) -> None:
+        """Runs a command that changes the table."""
+        self._told(key, **environment)
+        self._parameters = parameters
+
+    def number(self, key: str) -> float:
+        """What a command printed last."""
+        words = self._told(key).split() or [""]
+        try:
+            return float(words[-1])
+        except ValueError:
+            command = getattr(self._config, key)
+            raise DutError(
+                f'dut.{key}: `{command}` printed "{words[-1][:60]}", a number is right'
+            ) from None
+
+    def _told(self, key: str, **environment: str) -> str:
+        """A command that must be there; DutError if it is not."""
+        if getattr(self._config, key) is None:
+            raise DutError(f"dut.{key}: is missing; the command that does it is right.")
+        return self._run(key, environment)
+
+    def _run(self, key: str, environment: Mapping[str, str] | None = None) -> str:
         command: str | None = getattr(self._config, key)
         if command is None:
             return ""
-        self._show(key, command)
-        return run_shell(key, command, self._config.timeout_s)
+        told = environment or {}
+        self._show(key, " ".join([*(f"{name}={value}" for name, value in told.items()), command]))
+        return run_shell(key, command, self._config.timeout_s, told)
 
 
-def run_shell(key: str, command: str, timeout_s: float) -> str:
+class CommandTable:
+    """Its connection table, as far as the testbed says how to use it."""
+
+    def __init__(self, dut: CommandDut) -> None:
+        self._dut = dut
+
+    def parameters(self) -> TableParameters:
+        return self._dut.parameters
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        now = self._dut.parameters
+        self._dut.change(
+            "resize",
+            replace(now, entries=entries or now.entries, hash_size=hash_size or now.hash_size),
+            NATXY_ENTRIES=str(entries or ""),
+            NATXY_HASH_SIZE=str(hash_size or ""),
+        )
+
+    def set_timeout(self, timeout_s: float) -> None:
+        self._dut.change(
+            "set_timeout",
+            replace(self._dut.parameters, timeout_s=timeout_s),
+            NATXY_TIMEOUT_S=str(ceil(timeout_s)),
+        )
+
+    def count(self) -> int:
+        return int(self._dut.number("count"))
+
+    def delete_all(self) -> Deletion:
+        """The seconds are the command's own: by the device's clock, not that of a connection to
+        it."""
+        connections = self.count()
+        return Deletion(connections=connections, seconds=self._dut.number("delete_all"))
+
+
+def run_shell(
+    key: str, command: str, timeout_s: float, environment: Mapping[str, str] | None = None
+) -> str:
     """Standard output; DutError with the command's last words if it fails or takes too long.
 
     A session of its own: Ctrl-C ends the wait here, and with it all that the command started.
@@ -86,6 +170,7 @@ def run_shell(key: str, command: str, timeout_s: float) -> str:
         text=True,
         errors="replace",
         start_new_session=True,
+        env={**os.environ, **(environment or {})},
     )
     try:
         output, errors = process.communicate(timeout=timeout_s)

@@ -9,6 +9,10 @@ from natxy.model.base import Between, Model, refuse
 Cpu = Annotated[int, Between(0, 4095)]
 
 
+Driver = Literal["kernel-router", "tayga", "nat44", "nat44-iptables", "nat64"]
+STATEFUL: tuple[Driver, ...] = ("nat44", "nat44-iptables", "nat64")
+
+
 class NoDutConfig(Model):
     """Somebody else looks after the device under test."""
 
@@ -19,21 +23,25 @@ class NamespaceConfig(Model):
     """A gateway in a network namespace of this machine."""
 
     kind: Literal["namespace"]
-    driver: Literal["kernel-router", "tayga", "nat44"] = "kernel-router"
+    driver: Driver = "kernel-router"
     gateway_cpu: Cpu | None = None  # None: the last CPU that the tester's workers leave free
     device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # of the tester's ends of the links
     # Of both links. None: 1500, or 2000 where the gateway translates. AF_XDP takes no more.
     mtu_bytes: Annotated[int, Between(1280, 3498)] | None = None
-    # Of driver nat44: the largest table (None: the kernel's own), the life of an idle connection.
-    conntrack_entries: Annotated[int, Between(1024, 2**31)] | None = None
+    # Of stateful drivers: the connection tracking table's size (None: the kernel's own), its hash
+    # buckets (None: as many), the life of an idle connection, and whether new ones are logged.
+    conntrack_entries: Annotated[int, Between(16, 2**31)] | None = None
+    hash_size: Annotated[int, Between(1024, 2**31)] | None = None
     udp_timeout_s: Annotated[int, Between(1, 10**6)] = 300
+    logging: bool = False
 
     @model_validator(mode="after")
     def _of_this_driver(self) -> Self:
         """A key that this driver does nothing with would be a silent mistake."""
-        for key in ("conntrack_entries", "udp_timeout_s"):
-            if key in self.model_fields_set and self.driver != "nat44":
-                refuse(f'is for driver "nat44", not for "{self.driver}"', member=key)
+        for key in ("conntrack_entries", "hash_size", "udp_timeout_s", "logging"):
+            if key in self.model_fields_set and self.driver not in STATEFUL:
+                right = " or ".join(f'"{driver}"' for driver in STATEFUL)
+                refuse(f'is for driver {right}, not for "{self.driver}"', member=key)
         return self
 
 
@@ -46,7 +54,17 @@ class CommandConfig(Model):
     reset: str | None = None
     restart: str | None = None  # resets it in the middle of a trial; ends when it is back
     describe: str | None = None
-    timeout_s: Annotated[float, Between(0.1, 86400)] = 60.0
+    # Of a stateful device, between trials. What a command is told stands in its environment.
+    count: str | None = None  # prints how many connections there are
+    delete_all: str | None = None  # prints the seconds that it took on the device
+    set_timeout: str | None = None  # NATXY_TIMEOUT_S
+    resize: str | None = None  # NATXY_ENTRIES, NATXY_HASH_SIZE; empty: as it is
+    set_cores: str | None = None  # NATXY_CORES
+    # What is known of its table, where nobody can be asked.
+    entries: Annotated[int, Between(1, 2**40)] | None = None
+    hash_size: Annotated[int, Between(1, 2**40)] | None = None
+    connection_timeout_s: Annotated[float, Between(0.001, 10**7)] | None = None
+    timeout_s: Annotated[float, Between(0.1, 86400)] = 60.0  # that a command may take
 
 
 class ReferenceConfig(Model):

@@ -2,7 +2,7 @@
 
 import os
 
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, DutError
 
 
 def gateway_cpu(given: int | None, tester_cpus: tuple[int, ...]) -> int | None:
@@ -17,3 +17,15 @@ def gateway_cpu(given: int | None, tester_cpus: tuple[int, ...]) -> int | None:
             f"dut.gateway_cpu: {given} is no CPU that this process may use, one of {right} is right"
         )
     return given
+
+
+def gateway_cpus(first: int, tester_cpus: tuple[int, ...], count: int) -> list[int]:
+    """So many CPUs that the tester leaves free, `first` among them."""
+    allowed = sorted(os.sched_getaffinity(0))
+    free = [first, *(cpu for cpu in allowed if cpu not in tester_cpus and cpu != first)]
+    if not 1 <= count <= len(free):
+        raise DutError(
+            f"The gateway cannot have {count} cores: the tester leaves it {len(free)} of this "
+            f"machine's {len(allowed)}."
+        )
+    return free[:count]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from natxy.dut.addresses import AddressPlan
+from natxy.dut.base import ConnectionTable
 from natxy.dut.execution import in_namespace
 from natxy.dut.ledger import Ledger
 from natxy.dut.links import LabLinks
@@ -42,6 +43,13 @@ class Gateway(Protocol):
 
     def restart(self) -> str:
         """Resets it while frames come; what was done, in words."""
+
+    @property
+    def table(self) -> ConnectionTable | None:
+        """None: a stateless gateway."""
+
+    def recover(self) -> None:
+        """Brings it back as after `start`; links, addresses and routes are there."""
 
     def check(self) -> None:
         """DutError if it has ended."""

@@ -7,6 +7,8 @@ from natxy.dut.links import forwarding_restarted
 class KernelRouter:
     """Has no state that a trial could leave behind, and no process that could end."""
 
+    table = None
+
     def __init__(self, site: Site) -> None:
         self._site = site
 
@@ -21,6 +23,9 @@ class KernelRouter:
 
     def restart(self) -> str:
         return forwarding_restarted(self._site.namespace)
+
+    def recover(self) -> None:
+        forwarding_restarted(self._site.namespace)
 
     def check(self) -> None:
         pass

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses
-from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
+from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls, write_file
 
 QUEUES = "numtxqueues 1 numrxqueues 1"  # a second queue loses half of AF_XDP's frames
 QUIET_IPV6 = {"accept_dad": 0, "accept_ra": 0, "autoconf": 0, "router_solicitations": 0}
@@ -27,6 +27,15 @@ def forwarding_restarted(namespace: str) -> str:
 def send_whole_frames(namespace: str, interface: str) -> None:
     """What the kernel itself sends would otherwise have half a checksum in it."""
     execute(in_namespace(namespace, ["ethtool", "-K", interface, "tx", "off"]))
+
+
+def spread_frames(links: "LabLinks", cpus: list[int]) -> None:
+    """Receive packet steering: the NAPI thread hands each flow to one of these CPUs, or, where it
+    is alone, does all itself."""
+    mask = sum(1 << cpu for cpu in cpus) if len(cpus) > 1 else 0
+    for side in (LEFT, RIGHT):
+        path = f"/sys/class/net/{links.gateway_end(side)}/queues/rx-0/rps_cpus"
+        write_file(links.gateway, path, f"{mask:x}")
 
 
 @dataclass(frozen=True, kw_only=True)

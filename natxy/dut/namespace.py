@@ -10,35 +10,36 @@ import platform
 from collections.abc import Callable
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import TesterPorts
-from natxy.dut.config import NamespaceConfig
-from natxy.dut.cpus import gateway_cpu
+from natxy.dut.base import ConnectionTable, TesterPorts
+from natxy.dut.config import Driver, NamespaceConfig
+from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.devices import device_string, usable_device_kind
 from natxy.dut.gateway import Gateway, Site
 from natxy.dut.interrupts import without_interrupts
 from natxy.dut.kernel_router import KernelRouter
 from natxy.dut.ledger import Ledger, sweep
-from natxy.dut.links import LabLinks
+from natxy.dut.links import LabLinks, spread_frames
+from natxy.dut.masquerade import IptablesRules, NftablesRules
 from natxy.dut.namespaces import make_namespace, need_root
 from natxy.dut.napi import thread_napi
 from natxy.dut.nat44 import Nat44
-from natxy.dut.stateless import Stateless
+from natxy.dut.nat64 import Nat64
 from natxy.dut.tayga import Tayga
 from natxy.errors import ConfigurationError, DutError
 
 PLAIN_MTU_BYTES = 1500
 TRANSLATING_MTU_BYTES = 2000  # a frame grows by 20 octets from IPv4 to IPv6
 
-DRIVERS: dict[str, Callable[[Site, NamespaceConfig], Gateway]] = {
+DRIVERS: dict[Driver, Callable[[Site, NamespaceConfig], Gateway]] = {
     "kernel-router": lambda site, _: KernelRouter(site),
     "tayga": lambda site, _: Tayga(site),
-    "nat44": lambda site, config: Nat44(
-        site, entries=config.conntrack_entries, udp_timeout_s=config.udp_timeout_s
-    ),
+    "nat44": lambda site, config: Nat44(site, config, NftablesRules(site)),
+    "nat44-iptables": lambda site, config: Nat44(site, config, IptablesRules(site)),
+    "nat64": Nat64,
 }
 
 
-class NamespaceDut(Stateless):
+class NamespaceDut:
     """A gateway in a lab of its own, made at `start` and gone after `stop`."""
 
     def __init__(
@@ -48,6 +49,7 @@ class NamespaceDut(Stateless):
         self._config = config
         self._plan = plan
         self._cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
+        self._tester_cpus = tester_cpus
         self._ledger: Ledger | None = None
         self._links: LabLinks | None = None
         self._gateway: Gateway | None = None
@@ -77,6 +79,19 @@ class NamespaceDut(Stateless):
 
     def restart(self) -> str:
         return self._running.restart()
+
+    def recover(self) -> None:
+        self._running.recover()
+
+    @property
+    def table(self) -> ConnectionTable | None:
+        return self._gateway.table if self._gateway else None
+
+    def set_cores(self, cores: int) -> None:
+        """The gateway's CPU and those behind it; frames are spread over them by their flow."""
+        if self._links is None or self._cpu is None:
+            raise DutError("The gateway runs on the tester's CPU: it has no cores of its own.")
+        spread_frames(self._links, gateway_cpus(self._cpu, self._tester_cpus, cores))
 
     def describe(self) -> dict[str, str]:
         return {
@@ -161,16 +176,27 @@ class NamespaceDut(Stateless):
         self._gateway.start()
 
 
-def _check_versions(driver: str, plan: AddressPlan) -> None:
+def _check_versions(driver: Driver, plan: AddressPlan) -> None:
     versions = (plan.left_ip_version, plan.right_ip_version)
+    outward = versions if plan.inside is LEFT else versions[::-1]
     fits = {
         "kernel-router": not plan.translates,
         "tayga": plan.translates,
         "nat44": versions == (4, 4),
+        "nat44-iptables": versions == (4, 4),
+        "nat64": outward == (6, 4),
     }
-    right = {"kernel-router": "4 and 4, or 6 and 6", "tayga": "6 and 4, or 4 and 6"}
+    right = {
+        "kernel-router": "4 and 4, or 6 and 6",
+        "tayga": "6 and 4, or 4 and 6",
+        "nat64": "6 on the initiator's side and 4 on the other",
+    }
     if not fits[driver]:
         raise ConfigurationError(
             f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "
             f"but for dut.driver {driver} {right.get(driver, '4 and 4')} is right"
+        )
+    if driver == "nat64" and not plan.stateful:
+        raise ConfigurationError(
+            'connections: is missing: dut.driver "nat64" is stateful; count = 10000 is right'
         )

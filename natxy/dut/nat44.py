@@ -1,67 +1,65 @@
-"""The kernel's NAT44: masquerading by nftables, with connection tracking."""
+"""The kernel's NAT44: masquerading by nftables or iptables, with connection tracking."""
 
-from pathlib import Path
-
-from natxy.dut.addresses import LEFT, RIGHT
-from natxy.dut.execution import execute, in_namespace, set_sysctls
+from natxy.dut.config import NamespaceConfig
+from natxy.dut.conntrack import ConnectionLog, Conntrack
 from natxy.dut.gateway import Site
 from natxy.dut.links import forwarding_restarted
-
-CONNTRACK = Path("/proc/sys/net/netfilter")  # sizes are the first namespace's, for all of them
+from natxy.dut.masquerade import Rules
 
 
 class Nat44:
-    """The left side's sources become the gateway's right address."""
+    """The inside's sources become the gateway's address outside."""
 
-    def __init__(self, site: Site, *, entries: int | None, udp_timeout_s: int) -> None:
+    def __init__(self, site: Site, config: NamespaceConfig, rules: Rules) -> None:
         self._site = site
-        self._entries = entries
-        self._udp_timeout_s = udp_timeout_s
+        self._config = config
+        self._rules = rules
+        self.table = Conntrack(site)
+        self._log = ConnectionLog(site) if config.logging else None
 
     def start(self) -> None:
         self._site.links.route(self._site.plan)
-        self._masquerade()
-        names = ("nf_conntrack_udp_timeout", "nf_conntrack_udp_timeout_stream")
-        timeouts: dict[str, str | int] = {f"net/netfilter/{n}": self._udp_timeout_s for n in names}
-        set_sysctls(self._site.namespace, timeouts)
-        if self._entries is not None:
-            for name in ("nf_conntrack_max", "nf_conntrack_buckets"):
-                self._site.ledger.change_setting(str(CONNTRACK / name), str(self._entries))
+        self.masquerade()
+
+    def masquerade(self) -> None:
+        """Where the gateway's addresses and routes are there."""
+        self._rules.set()
+        self.table.set_timeout(self._config.udp_timeout_s)
+        entries = self._config.conntrack_entries
+        self.table.resize(entries=entries, hash_size=self._config.hash_size or entries)
+        if self._log is not None:
+            self._log.start()
 
     def stop(self) -> None:
-        pass
+        if self._log is not None:
+            self._log.stop()
 
     def reset(self) -> None:
         """Empties the connection tracking table."""
-        execute(in_namespace(self._site.namespace, ["conntrack", "-F"]), timeout_s=120)
+        self.table.clear()
+        if self._log is not None:
+            self._log.clear()
 
     def restart(self) -> str:
         done = forwarding_restarted(self._site.namespace)
         self.reset()
         return f"{done}, connection tracking table emptied"
 
+    def recover(self) -> None:
+        self._rules.set()
+        self.reset()
+
     def check(self) -> None:
         pass
 
     def describe(self) -> dict[str, str]:
+        table = self.table.parameters()
         return {
-            "software": f"Linux kernel, masquerading; {execute(['nft', '--version']).strip()}",
-            "configuration": self._rules(),
-            "conntrack_entries": (CONNTRACK / "nf_conntrack_max").read_text().strip(),
-            "conntrack_buckets": (CONNTRACK / "nf_conntrack_buckets").read_text().strip(),
-            "udp_timeout_s": str(self._udp_timeout_s),
+            "software": f"Linux kernel, masquerading by {self._rules.name}; "
+            f"{self._rules.version()}",
+            "configuration": str(self._rules),
+            "conntrack_entries": str(table.entries),
+            "conntrack_buckets": str(table.hash_size),
+            "udp_timeout_s": f"{table.timeout_s:g}",
+            "logging": "off" if self._log is None else "each new connection: conntrack -E -e NEW",
         }
-
-    def _masquerade(self) -> None:
-        execute(in_namespace(self._site.namespace, ["nft", "-f", "-"]), feed=self._rules())
-
-    def _rules(self) -> str:
-        return (
-            "table ip natxy {\n"
-            "  chain postrouting {\n"
-            "    type nat hook postrouting priority srcnat\n"
-            f'    iifname "{self._site.links.gateway_end(LEFT)}"'
-            f' oifname "{self._site.links.gateway_end(RIGHT)}" masquerade\n'
-            "  }\n"
-            "}\n"
-        )

@@ -167,12 +167,10 @@ class ReferenceDut:
 
     def _nat_with_addresses(self, nat: dict[str, Any]) -> dict[str, Any]:
         """What is not written follows from the lab: the gateway's own address outside."""
-        inside = nat.get("inside", LEFT.name)
-        outside = RIGHT if inside == LEFT.name else LEFT
         made: dict[str, Any] = {
             "kind": "nat64" if self._plan.translates else "nat44",
-            "inside": inside,
-            "pool": [outside.gateway_ipv4],
+            "inside": self._plan.inside.name,
+            "pool": [self._plan.outside.gateway_ipv4],
         }
         if self._plan.translates:
             made["prefix"] = NAT64_PREFIX

@@ -22,6 +22,8 @@ STOPS_WITHIN_S = 2.0
 class Tayga:
     """A child process, fed by a tun device. It says what it does only in its debug mode, `-d`."""
 
+    table = None
+
     def __init__(self, site: Site) -> None:
         self._site = site
         self._process: subprocess.Popen[bytes] | None = None
@@ -72,6 +74,10 @@ class Tayga:
 
     def reset(self) -> None:
         """Nothing to do: static mappings only, no table that fills."""
+
+    def recover(self) -> None:
+        self._end(at_once=True)
+        self._run()
 
     def check(self) -> None:
         if self._process is None or self._ended():

@@ -1,0 +1,124 @@
+"""The kernel's connection tracking table, as a gateway in a network namespace has it.
+
+How many entries and hash buckets it has is a matter of the whole machine, read-only in a namespace;
+its count and its timeouts are the namespace's own.
+"""
+
+import subprocess
+from math import ceil
+from pathlib import Path
+from typing import IO
+
+from natxy.dut.base import Deletion, TableParameters
+from natxy.dut.execution import execute, in_namespace, set_sysctls
+from natxy.dut.gateway import Site
+from natxy.dut.process import Process, within
+from natxy.errors import DutError
+
+SIZES = Path("/proc/sys/net/netfilter")  # the first namespace's
+UDP_TIMEOUTS = ("nf_conntrack_udp_timeout", "nf_conntrack_udp_timeout_stream")
+DELETES_WITHIN_S = 600
+LISTENS_WITHIN_S = 2.0
+# By bash's own clock, which needs no process: what is timed is the deletion and one exec.
+TIMED_DELETION = 's=$EPOCHREALTIME; conntrack -F 2>/dev/null; e=$EPOCHREALTIME; echo "$s $e"'
+
+
+class Conntrack:
+    """A ConnectionTable. What is changed in the first namespace is put back with the lab."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def parameters(self) -> TableParameters:
+        return TableParameters(
+            entries=_size("nf_conntrack_max"),
+            hash_size=_size("nf_conntrack_buckets"),
+            timeout_s=float(min(self._timeout_s(name) for name in UDP_TIMEOUTS)),
+        )
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        for name, value in (("nf_conntrack_buckets", hash_size), ("nf_conntrack_max", entries)):
+            if value is not None:
+                self._site.ledger.change_setting(str(SIZES / name), str(value))
+
+    def set_timeout(self, timeout_s: float) -> None:
+        """Of connections with and without an answer; whole seconds."""
+        whole_s = ceil(timeout_s)
+        set_sysctls(
+            self._site.namespace, {f"net/netfilter/{name}": whole_s for name in UDP_TIMEOUTS}
+        )
+
+    def count(self) -> int:
+        return int(self._in_namespace(["conntrack", "-C"]))
+
+    def delete_all(self) -> Deletion:
+        """Times `conntrack -F`, by the clock of the machine that does it."""
+        connections = self.count()
+        begin, end = self._in_namespace(["bash", "-c", TIMED_DELETION]).split()
+        # A comma where the locale has one.
+        seconds = float(end.replace(",", ".")) - float(begin.replace(",", "."))
+        return Deletion(connections=connections, seconds=seconds)
+
+    def clear(self) -> None:
+        self._in_namespace(["conntrack", "-F"])
+
+    def _in_namespace(self, command: list[str]) -> str:
+        return execute(in_namespace(self._site.namespace, command), timeout_s=DELETES_WITHIN_S)
+
+    def _timeout_s(self, name: str) -> int:
+        return int(self._in_namespace(["cat", f"/proc/sys/net/netfilter/{name}"]))
+
+
+class ConnectionLog:
+    """The gateway's log of new connections (RFC 6888 section 4): a line each, into a file."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._process: subprocess.Popen[bytes] | None = None
+        self._file: IO[bytes] | None = None
+
+    @property
+    def path(self) -> Path:
+        return self._site.folder / "connections.log"
+
+    def start(self) -> None:
+        self._file = self.path.open("wb")
+        self._process = subprocess.Popen(
+            self._site.pinned(["conntrack", "-E", "-e", "NEW", "-p", "udp", "-o", "timestamp"]),
+            stdin=subprocess.DEVNULL,
+            stdout=self._file,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._site.ledger.note_process(self._process.pid)
+        pid = self._process.pid
+        if not within(LISTENS_WITHIN_S, lambda: _has_netfilter_socket(pid)):
+            raise DutError("`conntrack -E` does not listen for new connections to log them.")
+
+    def clear(self) -> None:
+        """What earlier trials wrote."""
+        if self._file is not None:
+            self._file.truncate(0)
+            self._file.seek(0)
+
+    def stop(self) -> None:
+        if self._process is not None:
+            Process.of(self._process.pid).end()
+            self._process.wait()
+            self._process = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def _size(name: str) -> int:
+    return int((SIZES / name).read_text())
+
+
+def _has_netfilter_socket(pid: int) -> bool:
+    """Whether a process has a netlink socket open: it has begun to listen."""
+    try:
+        links = [str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir()]
+    except OSError:
+        return False
+    return any(link.startswith("socket:") for link in links)

@@ -1,0 +1,63 @@
+"""Rules of the kernel by which sources on one side become the gateway's address on the other."""
+
+from natxy.dut.execution import execute, in_namespace
+from natxy.dut.gateway import Site
+
+TABLE = "natxy"
+
+
+class NftablesRules:
+    name = "nftables"
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def set(self) -> None:
+        """Anew: what stood there goes."""
+        execute(self._nft(["-f", "-"]), feed=f"table ip {TABLE}\ndelete table ip {TABLE}\n{self}")
+
+    def version(self) -> str:
+        return execute(["nft", "--version"]).strip()
+
+    def __str__(self) -> str:
+        inside, outside = ends(self._site)
+        return (
+            f"table ip {TABLE} {{\n"
+            "  chain postrouting {\n"
+            "    type nat hook postrouting priority srcnat\n"
+            f'    ip saddr {inside} oifname "{outside}" masquerade\n'
+            "  }\n"
+            "}\n"
+        )
+
+    def _nft(self, arguments: list[str]) -> list[str]:
+        return in_namespace(self._site.namespace, ["nft", *arguments])
+
+
+class IptablesRules:
+    name = "iptables"
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def set(self) -> None:
+        """Anew: what stood there goes."""
+        feed = f"*nat\n-F POSTROUTING\n{self}\nCOMMIT\n"
+        command = ["iptables-restore", "--noflush"]
+        execute(in_namespace(self._site.namespace, command), feed=feed)
+
+    def version(self) -> str:
+        return execute(["iptables", "--version"]).strip()
+
+    def __str__(self) -> str:
+        inside, outside = ends(self._site)
+        return f"-A POSTROUTING -s {inside} -o {outside} -j MASQUERADE"
+
+
+Rules = NftablesRules | IptablesRules
+
+
+def ends(site: Site) -> tuple[str, str]:
+    """The addresses inside, as IPv4, and the interface outside."""
+    inside, outside = site.plan.inside, site.plan.outside
+    return inside.ipv4_prefix, site.links.gateway_end(outside)

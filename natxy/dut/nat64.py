@@ -1,0 +1,48 @@
+"""Stateful NAT64 of two parts: tayga translates one to one, and the kernel masquerades the IPv4
+addresses that tayga makes (as in Lencse and Shima, stateful NAT64 methodology, appendix A.3)."""
+
+from natxy.dut.config import NamespaceConfig
+from natxy.dut.conntrack import Conntrack
+from natxy.dut.gateway import Site
+from natxy.dut.masquerade import IptablesRules
+from natxy.dut.nat44 import Nat44
+from natxy.dut.tayga import Tayga
+
+
+class Nat64:
+    def __init__(self, site: Site, config: NamespaceConfig) -> None:
+        self._tayga = Tayga(site)
+        self._nat44 = Nat44(site, config, IptablesRules(site))
+
+    @property
+    def table(self) -> Conntrack:
+        return self._nat44.table
+
+    def start(self) -> None:
+        self._tayga.start()
+        self._nat44.masquerade()
+
+    def stop(self) -> None:
+        self._nat44.stop()
+        self._tayga.stop()
+
+    def reset(self) -> None:
+        """tayga's own mappings are static."""
+        self._nat44.reset()
+
+    def restart(self) -> str:
+        done = self._tayga.restart()
+        self.reset()
+        return f"{done}, connection tracking table emptied"
+
+    def recover(self) -> None:
+        self._tayga.recover()
+        self._nat44.recover()
+
+    def check(self) -> None:
+        self._tayga.check()
+
+    def describe(self) -> dict[str, str]:
+        one, other = self._tayga.describe(), self._nat44.describe()
+        both = {key: f"{one[key]}; {other[key]}" for key in ("software", "configuration")}
+        return {**one, **other, **both}
