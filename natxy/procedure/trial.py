@@ -34,6 +34,9 @@ from natxy.procedure.phases import ESTABLISH, TEST, Establishing, establishing_p
 from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import REALTIME_LIMIT_S, Timing
+from natxy.procedure.warm_up import warm_up
+
+WARM_UP_FRAMES, WARM_UP_FPS = 10, 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,6 +241,15 @@ class Trials:
         self.dut.reset()
         if self.counts.trials:
             time.sleep(float(self.timing.settle_s))
+        elif self.tester.traffic.connections is not None:
+            warm_up(self._warm_up_spec(), self.tester, self.dut)
+
+    def _warm_up_spec(self) -> TrialSpec:
+        traffic = self.tester.traffic
+        assert traffic.connections is not None, "only connections are warmed up for"
+        count = min(traffic.connections.count, WARM_UP_FRAMES * traffic.testbed.traffic.n)
+        load = Establishing(rate_fps=WARM_UP_FPS, count=count)
+        return self._plan.spec(load=load, seed=0, nonce=nonce(self.campaign_seed, -1))
 
 
 def invalid_reasons(result: TrialResult, dut_fault: str | None) -> tuple[str, ...]:

@@ -1,0 +1,37 @@
+"""Before the first trial of connections: does anything come through at all?
+
+A lab's links and a gateway's programs may need a moment after they were started. What is sent here
+makes connections in the device, so its table is emptied afterwards.
+"""
+
+import time
+
+from natxy.dut.base import Dut
+from natxy.errors import MeasurementError
+from natxy.model.trial_spec import TrialSpec
+from natxy.procedure.setup import ReadyTester
+
+PAUSE_S = 0.1
+
+
+def warm_up(spec: TrialSpec, tester: ReadyTester, dut: Dut) -> None:
+    """Repeats the trial until a connection is made. Not where nobody could empty the table: there
+    the first trial is the one that finds out."""
+    if dut.table is None:
+        return
+    patience_s = tester.testbed.tester.warm_up_timeout_s
+    end = time.monotonic() + patience_s
+    while True:
+        dut.before_trial()
+        result = tester.run(spec)
+        dut.trial_fault()
+        if result.connections is not None and result.connections.stored:
+            break
+        if time.monotonic() > end:
+            raise MeasurementError(
+                f"No connection could be made through the device in {patience_s:g} s: none of "
+                f"{result.sent:,} frames came through; addresses, routes and rules of the device "
+                "are what to look at."
+            )
+        time.sleep(PAUSE_S)
+    dut.reset()
