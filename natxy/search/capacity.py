@@ -1,0 +1,186 @@
+"""The search for a connection tracking table's capacity (draft-lencse-v6ops-transition-scalability
+section 2.6, RFC 9693); pure.
+
+Exponential search doubles the number of connections until the validated establishment rate falls
+too low, or the device collapses; then the capacity is bisected between the last step that did not
+fail and the one that did.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from natxy.model.verdict import Verdict
+from natxy.search.bisection import Bisection, SearchError
+
+COARSE = SearchError(fraction=Fraction(1, 20))  # a step needs to know of what order its rate is
+
+
+class Answer(Enum):
+    """What became of a validated trial."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    INVALID = "invalid"  # the tester could not do it: says nothing of the device
+    COLLAPSE = "collapse"  # the device is gone, or answers no more
+
+    @property
+    def verdict(self) -> Verdict:
+        if self is Answer.PASS:
+            return Verdict.PASS
+        return Verdict.INVALID if self is Answer.INVALID else Verdict.FAIL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """A validated trial to be made: so many connections at that rate."""
+
+    connections: int
+    rate_cps: int
+    safe: int  # CS and CT as they are now, for who watches
+    tested: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapacityGoal:
+    """`c0` connections are surely taken. A step of the exponential search fails below beta times
+    the safe rate, one of the final search below gamma times it."""
+
+    c0: int
+    error: int = 1  # E, connections
+    beta: Fraction = Fraction(1, 5)
+    gamma: Fraction = Fraction(2, 5)
+    most: int = 2**32  # connections that can be tested
+    rate_error: SearchError = COARSE
+    first_cps: int = 1000  # where the search for R0 begins
+    max_cps: int = 2**33
+    confirmations: int = 1  # further failures before a rate counts as too high for a device
+    invalid_repeats: int = 10
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.c0 <= self.most:
+            raise ValueError(f"C0 of {self.c0}: 1 to {self.most} is right")
+        if self.error < 1:
+            raise ValueError(f"an error of {self.error}: at least 1 is right")
+        for name in ("beta", "gamma"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name} of {getattr(self, name)}: more than 0, less than 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capacity:
+    """SD Figure 6: C0 R0 CS RS CT C; CS, RS and CT are those that exponential search ended with."""
+
+    c0: int
+    r0_cps: int
+    cs: int
+    rs_cps: int
+    ct: int
+    c: int
+    at_most_tested: bool  # the capacity may be larger: `most` connections did not fill the table
+
+
+class TooManyInvalid(Exception):
+    """A trial stayed invalid: the tester, not the device, is at its limit."""
+
+
+class UnsafeStart(Exception):
+    """C0 connections are not taken at any rate."""
+
+
+class CapacitySearch:
+    """`next` says what to try, `tell` what came of it; `result` is there when `next` is None."""
+
+    def __init__(self, goal: CapacityGoal) -> None:
+        self._goal = goal
+        self._safe = goal.c0
+        self._tested = goal.c0
+        self.result: Capacity | None = None
+        self._steps = self._search()
+        self._next: Attempt | None = next(self._steps)
+
+    def next(self) -> Attempt | None:
+        return self._next
+
+    def tell(self, answer: Answer) -> None:
+        try:
+            self._next = self._steps.send(answer)
+        except StopIteration:
+            self._next = None
+
+    def _search(self) -> Generator[Attempt, Answer, None]:
+        goal = self._goal
+        r0 = yield from self._highest_rate(goal.c0, goal.first_cps, goal.max_cps)
+        if r0 is None:
+            raise UnsafeStart
+        rs, failed = r0, False
+        while not failed and self._safe < goal.most:
+            self._tested = min(2 * self._safe, goal.most)
+            least = max(1, -(-rs * goal.beta.numerator // goal.beta.denominator))
+            rate = yield from self._highest_rate(self._tested, least, rs, at_least=True)
+            failed = rate is None
+            if rate is not None:
+                self._safe, rs = self._tested, rate
+        cs, ct = self._safe, self._tested
+        least = max(1, -(-rs * goal.gamma.numerator // goal.gamma.denominator))
+        while failed and self._tested - self._safe > goal.error:
+            middle = (self._safe + self._tested) // 2
+            passed = yield from self._passes(middle, least)
+            if passed:
+                self._safe = middle
+            else:
+                self._tested = middle
+        self.result = Capacity(
+            c0=goal.c0,
+            r0_cps=r0,
+            cs=cs,
+            rs_cps=rs,
+            ct=ct,
+            c=self._safe,
+            at_most_tested=not failed,
+        )
+
+    def _highest_rate(
+        self, connections: int, first_cps: int, most_cps: int, *, at_least: bool = False
+    ) -> Generator[Attempt, Answer, int | None]:
+        """By bisection. With `at_least` the search is hopeless, and over, where the first rate
+        fails: lower ones are not tried."""
+        first_cps = min(first_cps, most_cps)
+        bisection = Bisection(
+            upper_fps=most_cps,
+            first_fps=first_cps,
+            error=self._goal.rate_error,
+            invalid_repeats=self._goal.invalid_repeats,
+        )
+        if at_least:
+            passed = yield from self._passes(connections, first_cps)
+            if not passed:
+                return None
+            bisection.tell(first_cps, Verdict.PASS)
+        while (rate_cps := bisection.next()) is not None:
+            answer = yield self._attempt(connections, rate_cps)
+            bisection.tell(rate_cps, answer.verdict)
+        return bisection.result_fps
+
+    def _passes(self, connections: int, rate_cps: int) -> Generator[Attempt, Answer, bool]:
+        """A failure is confirmed: frames may be lost for other reasons. A collapse is one."""
+        failures = invalid = 0
+        while failures <= self._goal.confirmations:
+            answer = yield self._attempt(connections, rate_cps)
+            if answer is Answer.PASS:
+                return True
+            if answer is Answer.COLLAPSE:
+                return False
+            if answer is Answer.FAIL:
+                failures += 1
+                continue
+            invalid += 1
+            if invalid > self._goal.invalid_repeats:
+                raise TooManyInvalid
+        return False
+
+    def _attempt(self, connections: int, rate_cps: int) -> Attempt:
+        return Attempt(
+            connections=connections, rate_cps=rate_cps, safe=self._safe, tested=self._tested
+        )

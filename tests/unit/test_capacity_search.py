@@ -1,0 +1,145 @@
+"""The capacity search against gateways whose capacity is known."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from natxy.search.bisection import SearchError
+from natxy.search.capacity import (
+    Answer,
+    Attempt,
+    Capacity,
+    CapacityGoal,
+    CapacitySearch,
+    TooManyInvalid,
+    UnsafeStart,
+)
+
+Device = Callable[[Attempt], Answer]
+
+
+def device(capacity: int, rate_cps: int = 100_000) -> Device:
+    """Takes as many connections, at rates up to this one."""
+
+    def answer(attempt: Attempt) -> Answer:
+        takes = attempt.connections <= capacity and attempt.rate_cps <= rate_cps
+        return Answer.PASS if takes else Answer.FAIL
+
+    return answer
+
+
+def found(goal: CapacityGoal, answer: Device) -> tuple[Capacity, list[Attempt]]:
+    search = CapacitySearch(goal)
+    attempts: list[Attempt] = []
+    while (attempt := search.next()) is not None:
+        attempts.append(attempt)
+        assert len(attempts) < 500
+        search.tell(answer(attempt))
+    assert search.result is not None
+    return search.result, attempts
+
+
+@pytest.mark.parametrize("capacity", [10_000, 100_007])
+def test_finds_it_exactly(capacity: int) -> None:
+    result, attempts = found(CapacityGoal(c0=capacity // 3), device(capacity))
+    assert result.c == capacity
+    assert not result.at_most_tested
+    assert result.cs <= capacity < result.ct == 2 * result.cs
+    assert len(attempts) < 100
+
+
+@given(st.integers(1, 10**9), st.integers(1, 1000), st.integers(1, 50), st.integers(1, 10**7))
+def test_finds_any_within_the_error(capacity: int, share: int, error: int, rate_cps: int) -> None:
+    goal = CapacityGoal(c0=max(1, capacity // share), error=error)
+    result, _ = found(goal, device(capacity, rate_cps))
+    assert result.c <= capacity < result.c + error
+    assert 0.9 * rate_cps - 1 <= result.r0_cps <= rate_cps
+
+
+def test_rates_that_fall_with_the_load_are_no_limit_while_they_fall_slowly() -> None:
+    """The rate is the lower the fuller the table is, and falls to a third."""
+
+    def answer(attempt: Attempt) -> Answer:
+        rate_cps = 100_000 / (1 + 2 * attempt.connections / 50_000)
+        full = attempt.connections > 50_000
+        return Answer.FAIL if full or attempt.rate_cps > rate_cps else Answer.PASS
+
+    result, _ = found(CapacityGoal(c0=10_000), answer)
+    assert result.c == 50_000
+
+
+def test_a_collapse_is_a_failed_step_and_not_repeated() -> None:
+    collapses: list[Attempt] = []
+
+    def answer(attempt: Attempt) -> Answer:
+        if attempt.connections > 3000:
+            collapses.append(attempt)
+            return Answer.COLLAPSE
+        return device(3000)(attempt)
+
+    result, _ = found(CapacityGoal(c0=1000), answer)
+    assert result.c == 3000
+    assert len({attempt.connections for attempt in collapses}) == len(collapses)
+
+
+@given(st.integers(0, 10**6))
+def test_a_failure_by_chance_is_asked_again(seed: int) -> None:
+    """One in twenty; two in a row are what it cannot tell from a full table."""
+    chance = random.Random(seed)
+    failed: set[tuple[int, int]] = set()
+
+    def answer(attempt: Attempt) -> Answer:
+        key = attempt.connections, attempt.rate_cps
+        if key not in failed and chance.random() < 0.05:
+            failed.add(key)
+            return Answer.FAIL
+        return device(12_345)(attempt)
+
+    result, _ = found(CapacityGoal(c0=5000), answer)
+    assert result.c == 12_345
+
+
+def test_a_hopeless_rate_search_ends_with_its_first_rate() -> None:
+    goal = CapacityGoal(c0=1000, confirmations=0)
+    _, attempts = found(goal, device(1500))
+    assert [a.connections for a in attempts if a.connections > 1500].count(2000) == 1
+
+
+def test_nothing_is_found_beyond_what_can_be_tested() -> None:
+    result, _ = found(CapacityGoal(c0=1000, most=5000), device(10**6))
+    assert result.at_most_tested
+    assert result.c == 5000
+
+
+def test_invalid_trials_are_repeated_and_do_not_count_as_failures() -> None:
+    seen: dict[Attempt, int] = {}
+
+    def answer(attempt: Attempt) -> Answer:
+        seen[attempt] = seen.get(attempt, 0) + 1
+        return Answer.INVALID if seen[attempt] < 3 else device(1234)(attempt)
+
+    assert found(CapacityGoal(c0=1000), answer)[0].c == 1234
+
+
+def test_what_cannot_be_measured_is_said() -> None:
+    with pytest.raises(UnsafeStart):
+        found(CapacityGoal(c0=1000), device(999))
+    with pytest.raises(TooManyInvalid):
+        found(
+            CapacityGoal(c0=1000),
+            lambda a: Answer.INVALID if a.connections > 1000 else Answer.PASS,
+        )
+
+
+@pytest.mark.parametrize("wrong", [{"c0": 0}, {"c0": 1, "error": 0}, {"c0": 1, "beta": 1}])
+def test_a_goal_that_makes_no_sense_is_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=r"right|more than"):
+        CapacityGoal(**wrong)  # type: ignore[arg-type]
+
+
+def test_an_error_of_the_rates_is_a_matter_of_taste() -> None:
+    goal = CapacityGoal(c0=1000, rate_error=SearchError(rate_fps=1))
+    assert found(goal, device(1500, 98_765))[0].r0_cps == 98_765
