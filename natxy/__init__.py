@@ -24,6 +24,7 @@ EXPORTS = {
     "natxy.model.measurement": ("Figure", "Measurement"),
     "natxy.model.throughput_result": ("ThroughputResult",),
     "natxy.procedure.back_to_back": ("BackToBackPlan", "back_to_back"),
+    "natxy.procedure.capacity": ("CapacityPlan", "capacity"),
     "natxy.procedure.establishment": ("EstablishmentPlan", "establishment"),
     "natxy.procedure.frame_loss": ("FrameLossPlan", "frame_loss"),
     "natxy.procedure.mlr_throughput": ("MlrThroughputPlan", "mlr_throughput"),
@@ -35,10 +36,12 @@ EXPORTS = {
     "natxy.procedure.recovery": ("RecoveryPlan", "recovery"),
     "natxy.procedure.reset": ("ResetPlan", "reset"),
     "natxy.procedure.self_test": ("SelfTestPlan", "self_test"),
+    "natxy.procedure.tear_down": ("TearDownPlan", "tear_down"),
     "natxy.procedure.throughput": ("ThroughputPlan", "throughput"),
     "natxy.procedure.timing": ("Timing",),
     "natxy.report.results_csv": ("results_csv", "rows"),
     "natxy.search.bisection": ("SearchError",),
+    "natxy.search.capacity": ("CapacityGoal",),
     "natxy.statistics": ("median", "percentile", "summary"),
 }
 _HOMES = {name: module for module, names in EXPORTS.items() for name in names}

@@ -11,6 +11,7 @@ import click
 import typer
 
 from natxy.cli.back_to_back import back_to_back
+from natxy.cli.capacity import capacity
 from natxy.cli.demo import demo
 from natxy.cli.doctor import doctor
 from natxy.cli.establishment import establishment
@@ -25,6 +26,7 @@ from natxy.cli.reset import reset
 from natxy.cli.self_test import self_test
 from natxy.cli.siitperf import CONTEXT as SIITPERF_CONTEXT
 from natxy.cli.siitperf import arguments_of, siitperf
+from natxy.cli.tear_down import tear_down
 from natxy.cli.throughput import throughput
 from natxy.cli.trial import trial
 from natxy.cli.version import print_version
@@ -46,6 +48,8 @@ VERBS: dict[str, Callable[..., Any]] = {
     "reset": reset,
     "overload": overload,
     "establishment": establishment,
+    "capacity": capacity,
+    "tear-down": tear_down,
 }
 INTERRUPTED = 130
 TERMINATED = 143

@@ -113,8 +113,11 @@ class ReferenceDut:
         return int(event["entries"]), event["ns"] / NS_PER_S
 
     def set_timeout(self, timeout_s: float) -> None:
-        """Of connections that nobody uses; until the next `configure`."""
-        self._running.ask("set-timeout", "timeout-set", ns=round(timeout_s * 10**9))
+        """Of connections that nobody uses; `configure` has others, or these again."""
+        timeout_ns = round(timeout_s * NS_PER_S)
+        self._running.ask("set-timeout", "timeout-set", ns=timeout_ns)
+        if self._nat is not None:
+            self._nat["timeout_ns"] = timeout_ns
 
     def recover(self) -> None:
         self._running.ask("clear", "cleared")
@@ -243,7 +246,7 @@ class ReferenceTable:
             self._change(entries=entries)
 
     def set_timeout(self, timeout_s: float) -> None:
-        self._change(timeout_ns=round(timeout_s * NS_PER_S))
+        self._dut.set_timeout(timeout_s)
 
     def count(self) -> int:
         return self._dut.connections()

@@ -1,0 +1,83 @@
+"""`natxy capacity`: how many connections a stateful gateway's table takes."""
+
+from fractions import Fraction
+from typing import Annotated
+
+import typer
+
+from natxy.cli.options import search_error, seconds
+from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.errors import ConfigurationError
+from natxy.model.trial_spec import MAX_CONNECTIONS, MAX_RATE_FPS
+from natxy.procedure.capacity import CapacityPlan
+from natxy.procedure.capacity import capacity as measure
+from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES
+from natxy.search.capacity import COARSE, CapacityGoal
+
+
+@measuring
+def capacity(
+    options: SeriesOptions,
+    c0: Annotated[
+        int | None,
+        typer.Option(help="Connections that are surely taken; None: the testbed's.", metavar="N"),
+    ] = None,
+    error: Annotated[int, typer.Option(help="E, in connections.", metavar="N")] = 1,
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="Validation's rate, as a share of phase 1's.", metavar="ALPHA"),
+    ] = None,
+    beta: Annotated[
+        float, typer.Option(help="A rate below this share of the last step's fails.")
+    ] = 0.2,
+    gamma: Annotated[float, typer.Option(help="The same, in the final search.")] = 0.4,
+    rate_error: Annotated[
+        str | None, typer.Option(help="Of rates within a step: 5% or 100.", metavar="ERROR")
+    ] = None,
+    first_rate: Annotated[
+        int, typer.Option(help="Where the search for R0 begins.", metavar="CPS")
+    ] = 1000,
+    max_rate: Annotated[
+        int | None, typer.Option(help="The highest rate to try.", metavar="CPS")
+    ] = None,
+    most: Annotated[
+        int | None, typer.Option(help="Connections to try at most.", metavar="N")
+    ] = None,
+) -> None:
+    """Find the connection tracking table capacity (RFC 9693)."""
+    base = options.profile_of(PROFILES)
+
+    def plan(count: int) -> CapacityPlan:
+        return CapacityPlan(
+            timing=options.timing(base.timing),
+            seed=options.seed_value,
+            repetitions=options.repetitions_of(base),
+            goal=_goal(count),
+            alpha=seconds("--alpha", alpha, DEFAULT_ALPHA),
+        )
+
+    def _goal(count: int) -> CapacityGoal:
+        try:
+            return CapacityGoal(
+                c0=c0 or count,
+                error=error,
+                beta=Fraction(str(beta)),
+                gamma=Fraction(str(gamma)),
+                first_cps=first_rate,
+                rate_error=COARSE if rate_error is None else search_error(rate_error),
+                max_cps=max_rate or MAX_RATE_FPS,
+                most=most or MAX_CONNECTIONS,
+            )
+        except ValueError as wrong:
+            raise ConfigurationError(f"capacity: {wrong}") from wrong
+
+    run_series(
+        options,
+        "capacity",
+        lambda tester, dut, seen: measure(
+            plan(tester.traffic.connections.count if tester.traffic.connections else 1),
+            tester,
+            dut,
+            seen,
+        ),
+    )

@@ -1,0 +1,180 @@
+"""Connection tracking table capacity (RFC 9693; draft-lencse-v6ops-transition-scalability 2.6)."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from natxy.dut.base import Dut
+from natxy.errors import ConfigurationError, DutError, TesterLimit
+from natxy.model.measurement import Figure, Measurement
+from natxy.model.verdict import Verdict
+from natxy.procedure.at_rate import conditions
+from natxy.procedure.establishment import DEFAULT_ALPHA
+from natxy.procedure.observer import Observer
+from natxy.procedure.phases import Establishing
+from natxy.procedure.profile import departures
+from natxy.procedure.seeds import MAX_SEED, repetition_seed
+from natxy.procedure.series_of_tables import connections_of, table_of
+from natxy.procedure.setup import ReadyTester, name_of
+from natxy.procedure.timing import Timing, check
+from natxy.procedure.trial import Trials
+from natxy.search.capacity import (
+    Answer,
+    Attempt,
+    Capacity,
+    CapacityGoal,
+    CapacitySearch,
+    TooManyInvalid,
+    UnsafeStart,
+)
+
+CAPACITY = "connection tracking table capacity C"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapacityPlan:
+    """`goal.c0` connections are surely taken. Each trial is validated at alpha times its rate."""
+
+    timing: Timing
+    seed: int
+    repetitions: int
+    goal: CapacityGoal
+    alpha: Fraction = DEFAULT_ALPHA
+    dut_name: str | None = None
+
+    def __post_init__(self) -> None:
+        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
+        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+        check("--alpha", self.alpha, lowest=Fraction(1, 1000), highest=1000)
+
+
+def capacity(
+    plan: CapacityPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """The table C0 R0 CS RS CT C, a value each repetition."""
+    observer = observer or Observer()
+    asked = connections_of(tester)
+    if tester.testbed.traffic.has_background:
+        raise ConfigurationError(
+            "traffic.m: background traffic is not possible where connections are counted, n is "
+            "right"
+        )
+    table_of(dut)
+    goal = _within(plan.goal, tester)
+    trials = Trials(
+        tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
+    )
+    found: list[Capacity] = []
+    collapses = 0
+    for number in range(1, plan.repetitions + 1):
+        observer.repetition_started(number, plan.repetitions)
+        one, fell = _search(plan, goal, trials, number)
+        found.append(one)
+        collapses += fell
+        observer.repetition_ended(_figures([one])[-1:])
+    return Measurement(
+        procedure="capacity",
+        title="Connection tracking table capacity",
+        reference="RFC 9693",
+        conditions=conditions(
+            tester.with_testbed(
+                tester.testbed.model_copy(
+                    update={"connections": asked.model_copy(update={"count": goal.c0})}
+                )
+            ),
+            dut,
+            plan.timing,
+            seed=plan.seed,
+            rate_fps=None,
+            dut_name=plan.dut_name,
+        ),
+        departures=tuple(d for d in departures(plan.timing) if not d.startswith("trials")),
+        remarks=_remarks(plan, goal, name_of(dut), collapses),
+        figures=_figures(found),
+        counts=trials.counts,
+    )
+
+
+def _within(goal: CapacityGoal, tester: ReadyTester) -> CapacityGoal:
+    """No more connections than the ranges have combinations."""
+    combinations = tester.traffic.ranges.combinations
+    if goal.c0 > combinations:
+        raise ConfigurationError(
+            f"--c0: {goal.c0} connections are more than the {combinations} combinations of the "
+            "initiator's ports and addresses; wider ranges are right"
+        )
+    return replace(goal, most=min(goal.most, combinations))
+
+
+def _search(
+    plan: CapacityPlan, goal: CapacityGoal, trials: Trials, number: int
+) -> tuple[Capacity, int]:
+    """What was found, and how often the device collapsed."""
+    search = CapacitySearch(goal)
+    seed = repetition_seed(trials.campaign_seed, number)
+    collapses = 0
+    while (attempt := search.next()) is not None:
+        trials.observer.trial_started(attempt.rate_cps, (attempt.safe, attempt.tested))
+        answer = _answer(plan, attempt, trials, number, seed)
+        collapses += answer is Answer.COLLAPSE
+        try:
+            search.tell(answer)
+        except UnsafeStart as unsafe:
+            raise DutError(
+                f"{name_of(trials.dut)} does not take C0 = {goal.c0:,} connections at any rate: a "
+                "smaller --c0 is right"
+            ) from unsafe
+        except TooManyInvalid as invalid:
+            raise TesterLimit(
+                f"trials of {attempt.connections:,} connections at {attempt.rate_cps:,} a second "
+                "stay invalid; `natxy doctor` says what spoils measurements here"
+            ) from invalid
+    assert search.result is not None, "the search has ended"
+    return search.result, collapses
+
+
+def _answer(plan: CapacityPlan, attempt: Attempt, trials: Trials, number: int, seed: int) -> Answer:
+    load = Establishing(rate_fps=attempt.rate_cps, alpha=plan.alpha, count=attempt.connections)
+    try:
+        trial = trials.run(load=load, repetition=number, seed=seed)
+    except DutError:
+        trials.dut.recover()
+        return Answer.COLLAPSE
+    if trial.verdict is Verdict.INVALID:
+        return Answer.INVALID
+    return Answer.PASS if trial.verdict is Verdict.PASS else Answer.FAIL
+
+
+def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
+    columns = (
+        ("C0", "connections", [each.c0 for each in found]),
+        ("R0", "cps", [each.r0_cps for each in found]),
+        ("CS", "connections", [each.cs for each in found]),
+        ("RS", "cps", [each.rs_cps for each in found]),
+        ("CT", "connections", [each.ct for each in found]),
+    )
+    beside = tuple(
+        Figure.model_validate(
+            {"name": name, "unit": unit, "values": tuple(map(float, values)), "primary": False}
+        )
+        for name, unit, values in columns
+    )
+    return (
+        *beside,
+        Figure(
+            name=CAPACITY,
+            unit="connections",
+            values=tuple(float(each.c) for each in found),
+            lower_bound=tuple(each.at_most_tested for each in found),
+        ),
+    )
+
+
+def _remarks(plan: CapacityPlan, goal: CapacityGoal, name: str, collapses: int) -> tuple[str, ...]:
+    said = [
+        f"alpha {float(plan.alpha):g}, beta {float(goal.beta):g}, gamma {float(goal.gamma):g}, "
+        f"E {goal.error:,}; rates within {goal.rate_error}; a trial that failed where its step "
+        f"would fail was made {goal.confirmations + 1} times.",
+    ]
+    if collapses:
+        said.append(f"{name} collapsed {collapses} times and was brought back.")
+    return tuple(said)
