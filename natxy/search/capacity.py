@@ -126,7 +126,8 @@ class CapacitySearch:
         least = max(1, -(-rs * goal.gamma.numerator // goal.gamma.denominator))
         while failed and self._tested - self._safe > goal.error:
             middle = (self._safe + self._tested) // 2
-            passed = yield from self._passes(middle, least)
+            # What passes at a higher rate is done sooner.
+            passed = yield from self._passes(middle, least, first_cps=max(least, rs * 3 // 4))
             if passed:
                 self._safe = middle
             else:
@@ -163,11 +164,15 @@ class CapacitySearch:
             bisection.tell(rate_cps, answer.verdict)
         return bisection.result_fps
 
-    def _passes(self, connections: int, rate_cps: int) -> Generator[Attempt, Answer, bool]:
-        """A failure is confirmed: frames may be lost for other reasons. A collapse is one."""
+    def _passes(
+        self, connections: int, rate_cps: int, first_cps: int | None = None
+    ) -> Generator[Attempt, Answer, bool]:
+        """At this rate, or at a higher one that is tried first. A failure is confirmed: frames may
+        be lost for other reasons. A collapse is one."""
         failures = invalid = 0
-        while failures <= self._goal.confirmations:
-            answer = yield self._attempt(connections, rate_cps)
+        while failures <= self._goal.confirmations or (first_cps and failures < 2):
+            tried_cps = first_cps if first_cps and not failures else rate_cps
+            answer = yield self._attempt(connections, tried_cps)
             if answer is Answer.PASS:
                 return True
             if answer is Answer.COLLAPSE:
