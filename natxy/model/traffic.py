@@ -101,13 +101,15 @@ class TrafficPlan:
 
     def establish(self, segments: tuple[Segment, ...]) -> Stream:
         """Phase 1: the initiator's frames, each a connection."""
-        asked = self._asked
+        asked = self.required_connections
         order: Order = "repeating" if asked.order == "repeating" else "linear"
         return self._stream(asked.outward, segments, Connections(role="establish", order=order))
 
     def respond(self, segments: tuple[Segment, ...], order: Order) -> Stream:
         """The responder's frames to connections, in this order."""
-        inward: Direction = "reverse" if self._asked.outward == "forward" else "forward"
+        inward: Direction = (
+            "reverse" if self.required_connections.outward == "forward" else "forward"
+        )
         return self._stream(inward, segments, Connections(role="respond", order=order))
 
     def connections_among(self, frames: int) -> int:
@@ -117,7 +119,8 @@ class TrafficPlan:
         return whole * traffic.m + min(rest, traffic.m)
 
     @property
-    def _asked(self) -> ConnectionsSection:
+    def required_connections(self) -> ConnectionsSection:
+        """ConfigurationError where there are none."""
         if self.testbed.connections is None:
             self.source.refuse(
                 ("connections",),
@@ -140,10 +143,10 @@ class TrafficPlan:
     def check(self) -> None:
         """Refuses a testbed in which something is missing for its traffic, or does not fit."""
         one = (Segment(frames=1, rate_fps=1, pause_ns=0),)
-        self.streams(one)
         if self.connections is not None:
             self._check_connections(self.connections)
             self.establish(one)
+        self.streams(one)
         if not self.fits_mtu:
             mtu_bytes = self.testbed.tester.mtu_bytes
             self.source.refuse(
@@ -180,7 +183,7 @@ class TrafficPlan:
     @property
     def ranges(self) -> Ranges:
         """Of the initiator's frames; a testbed without connections is refused."""
-        asked = self._asked
+        asked = self.required_connections
         traffic = self.testbed.traffic
         near, far = _ends(asked.outward)
         ports = traffic.forward if asked.outward == "forward" else traffic.reverse
@@ -245,7 +248,7 @@ class TrafficPlan:
         return stateless.model_copy(
             update={
                 "connections": use,
-                "selection": self._asked.selection,
+                "selection": self.required_connections.selection,
                 **vars(ranges.swapped() if responds else ranges),
             }
         )

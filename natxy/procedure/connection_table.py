@@ -2,6 +2,7 @@
 the trial lasts; and what it tells when a trial has gone wrong."""
 
 from math import ceil
+from typing import NoReturn
 
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError, MeasurementError
@@ -31,37 +32,55 @@ def parameters_of(dut: Dut) -> TableParameters:
         return TableParameters()
 
 
+def refuse_small_table(dut: Dut, connections: int) -> None:
+    """Where the device tells how many entries its table takes."""
+    entries = parameters_of(dut).entries
+    if entries is not None and entries < connections:
+        raise ConfigurationError(
+            f"The device's connection tracking table takes {entries:,} entries, fewer than the "
+            f"{connections:,} connections of phase 1: a larger table, or fewer connections, are "
+            "right"
+        )
+
+
 def hold(dut: Dut, spec: TrialSpec) -> None:
     """Makes connections live as long as the trial; refuses a timeout known to be shorter."""
-    table = dut.table
-    if table is None:
+    table, needed_s = dut.table, needed_timeout_s(spec)
+    if table is None or _lasts(dut, needed_s):
         return
-    needed_s = needed_timeout_s(spec)
-    known_s = parameters_of(dut).timeout_s
-    if known_s is not None and known_s >= needed_s:
-        return
+    refused = ""
     try:
         table.set_timeout(needed_s)
     except DutError as refusal:
-        if known_s is None:
-            return  # what becomes of that is seen after the trial
+        refused = f" ({refusal})"
+    known_s = parameters_of(dut).timeout_s
+    # What becomes of connections whose timeout nobody knows is seen after the trial.
+    if known_s is not None and known_s < needed_s:
         raise ConfigurationError(
-            f"The device's connections expire after {known_s:g} s, but the trial lasts "
+            f"The device's connections expire after {known_s:g} s, but the trial may last "
             f"{needed_s:g} s: a longer timeout, fewer connections or a higher phase 1 rate are "
-            f"right ({refusal})"
-        ) from refusal
+            f"right{refused}"
+        )
+
+
+def _lasts(dut: Dut, needed_s: float) -> bool:
+    known_s = parameters_of(dut).timeout_s
+    return known_s is not None and known_s >= needed_s
 
 
 def check_established(result: TrialResult, dut: Dut) -> None:
+    if result.incomplete:
+        explain_incomplete(result, dut)
+
+
+def explain_incomplete(result: TrialResult, dut: Dut) -> NoReturn:
     """IncompletePhase1 with what is known of the reason."""
-    if not result.incomplete:
-        return
     made, table = result.stream_of(ESTABLISH), result.connections
     assert made is not None, "a trial of connections begins with it"
     assert table is not None, "a trial of connections has one"
     stored, asked = table.stored, _asked(made)
     raise IncompletePhase1(
-        f"Phase 1 made {stored:,} of {asked:,} connections: {_why(dut, stored, asked)}"
+        f"Phase 1 made {stored:,} of {asked:,} connections: {_why(dut, stored, asked)}."
     )
 
 
@@ -110,20 +129,26 @@ def _asked(made: StreamResult) -> int:
 
 
 def _why(dut: Dut, stored: int, asked: int) -> str:
-    known, left = parameters_of(dut), _count(dut)
-    if known.entries is not None and known.entries < asked:
+    """Whether the gateway's table is full, or the frames went astray."""
+    entries, left = parameters_of(dut).entries, _count(dut)
+    if entries is not None and entries < asked:
         return (
-            f"the device's table takes {known.entries:,} entries; fewer connections, or a larger "
-            "table, are right"
+            f"the device's table takes {entries:,} entries; a larger one, or fewer connections, "
+            "are right"
+        )
+    if left is not None and left < stored:
+        return (
+            f"the device has only {left:,} of them left; a longer timeout, or a larger table, is "
+            "right"
         )
     if left is not None and left < asked:
         return (
-            f"the device has {left:,} in its table; a lower phase 1 rate, a larger table or a "
-            "longer timeout are right"
+            f"the device has no more than {left:,} in its table; a lower phase 1 rate, or a larger "
+            "table, is right"
         )
     return (
-        f"the frames of {asked - stored:,} were lost on their way; a lower phase 1 rate is right, "
-        'or connections.incomplete = "accept"'
+        f"{asked - stored:,} frames were lost on their way; a lower phase 1 rate is right, or "
+        'connections.incomplete = "accept"'
     )
 
 

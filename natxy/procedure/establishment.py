@@ -12,9 +12,10 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.at_rate import conditions
+from natxy.procedure.connection_table import explain_incomplete, refuse_small_table
 from natxy.procedure.maximum import Maximum, maximum_of
 from natxy.procedure.observer import Observer
-from natxy.procedure.phases import ASK_AGAIN, Establishing
+from natxy.procedure.phases import ASK_AGAIN, VALIDATE, Establishing
 from natxy.procedure.profile import Profile, departures
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester
@@ -26,8 +27,11 @@ from natxy.search.loss_tolerance import LossTolerance
 RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"
 DEFAULT_ALPHA = Fraction(1, 2)
-FIRST_GUESS_CPS = 1000
-HOPELESS_CPS = 100  # what is invalid at this rate is not so because of the rate
+LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
+HOPELESS_CPS = 1000  # what is invalid at this rate is not so because of the rate
+LONGEST_S = 60  # of a phase 1 that fails: it would fail at lower rates as well
+STEADY_S = Fraction(1, 4)
+MORE = 1.01  # that a rate is what limits connections shows in more of them at a lower rate
 PROFILES = {
     "rfc": Profile(
         timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
@@ -98,6 +102,9 @@ def establishment(
 ) -> Measurement:
     """Each repetition is a search of its own, with a seed of its own."""
     observer = observer or Observer()
+    asked = tester.traffic.required_connections
+    if asked.order != "repeating":
+        refuse_small_table(dut, tester.traffic.connections_among(asked.count))
     maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_cps)
     trials = Trials(
         tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
@@ -130,10 +137,10 @@ def search(
     first_cps: int | None = None,
 ) -> Search:
     """One bisection. TesterLimit where nothing passes and low rates are invalid."""
-    guess_cps = first_cps or (None if maximum.rate_fps else FIRST_GUESS_CPS)
+    asked = trials.tester.traffic.required_connections
     bisection = Bisection(
         upper_fps=maximum.rate_fps or MAX_RATE_FPS,
-        first_fps=guess_cps,
+        first_fps=first_cps or (None if maximum.rate_fps else first_guess(asked.count)),
         error=plan.error,
         invalid_repeats=plan.invalid_repeats,
     )
@@ -144,19 +151,58 @@ def search(
         trial = trials.run(load=plan.load(rate_cps), repetition=number, seed=seed)
         bisection.tell(rate_cps, trial.verdict)
         done.append(trial)
-        nothing_passed = bisection.result_fps is None and bisection.limit is Limit.TESTER
-        if nothing_passed and bisection.bracket[1] <= HOPELESS_CPS:
-            raise TesterLimit(
-                f"no rate passed, and at {bisection.bracket[1]} connections a second trials are "
-                f"invalid: {trial.invalid_reasons[0]}; `natxy doctor` says what spoils "
-                "measurements here"
-            )
+        if bisection.result_fps is None and _hopeless(bisection, done, trials, asked.count):
+            break
     at_maximum = bisection.limit is Limit.MAXIMUM and maximum.origin != "media"
     return Search(
         rate_cps=bisection.result_fps or 0,
         lower_bound=bisection.limit is Limit.TESTER or at_maximum,
         trials=tuple(done),
     )
+
+
+def first_guess(frames: int) -> int:
+    """Where nobody knows a maximum: a quarter of a second's trial, where that is no high rate."""
+    return max(LOWEST_GUESS_CPS, min(frames * 4, HIGHEST_GUESS_CPS))
+
+
+def _hopeless(
+    bisection: Bisection, done: Sequence[TrialRecord], trials: Trials, frames: int
+) -> bool:
+    """Nothing has passed so far, and lower rates would be no better."""
+    _, top_cps = bisection.bracket
+    slow = frames >= top_cps * LONGEST_S
+    if bisection.limit is Limit.TESTER:
+        if slow or top_cps <= HOPELESS_CPS:
+            raise TesterLimit(
+                f"no rate passed, and at {top_cps} connections a second trials are invalid: "
+                f"{done[-1].invalid_reasons[0]}; `natxy doctor` says what spoils measurements here"
+            )
+        return False
+    if not is_stuck(done, frames):
+        return slow
+    if done[-1].result.incomplete:
+        explain_incomplete(done[-1].result, trials.dut)
+    return True
+
+
+def is_stuck(done: Sequence[TrialRecord], frames: int) -> bool:
+    """Whether what failed did so for another reason than its rate: at a quarter of the rate, in
+    trials that are long beside what a queue holds, no more came through."""
+    failed = [trial for trial in done if trial.verdict is Verdict.FAIL][-3:]
+    if len(failed) < 3 or done[-1] is not failed[-1]:
+        return False
+    first, last = failed[0], failed[-1]
+    long_enough = frames >= first.rate_fps * STEADY_S and last.rate_fps * 3 < first.rate_fps
+    return long_enough and _came_through(last) <= _came_through(first) * MORE
+
+
+def _came_through(trial: TrialRecord) -> int:
+    """Connections that were made; of a phase 1 that was complete those that answered."""
+    validated = trial.result.stream_of(VALIDATE)
+    if validated is not None:
+        return validated.sent - validated.lost
+    return trial.result.connections.stored if trial.result.connections else 0
 
 
 def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
@@ -185,8 +231,7 @@ def _departures(plan: EstablishmentPlan) -> tuple[str, ...]:
 def _remarks(
     plan: EstablishmentPlan, tester: ReadyTester, found: Sequence[Search]
 ) -> tuple[str, ...]:
-    asked = tester.traffic.connections
-    assert asked is not None, "the trials were of connections"
+    asked = tester.traffic.required_connections
     said = [
         f"A trial makes {tester.traffic.connections_among(asked.count):,} connections: "
         f"{tester.traffic.ranges} source ports, destination ports and addresses, {asked.order}."

@@ -23,7 +23,7 @@ class Establishing:
     """Phase 1 alone, or with its validation: what the establishment rate is searched with.
 
     Validated: the responder sends a frame for each connection, in linear order, at alpha times the
-    rate; what does not come back is asked again slowly.
+    rate; of what does not come back up to a tenth of all is asked again slowly.
     """
 
     rate_fps: int
@@ -48,17 +48,14 @@ class Establishing:
     def frames(self, asked: ConnectionsSection) -> int:
         return asked.count if self.count is None else self.count
 
-    def duration_s(self, asked: ConnectionsSection) -> Fraction:
-        """Without drains; what is asked again should be little."""
-        frames = self.frames(asked)
-        length_s = Fraction(frames, self.rate_fps)
-        return length_s if self.alpha is None else length_s + Fraction(frames, self.validation_fps)
+    @property
+    def asking_again_fps(self) -> int:
+        return max(1, self.validation_fps // SLOWLY)
 
 
 def phase_1(traffic: TrafficPlan, timing: Timing) -> Phase:
     """Before a phase 2: at the testbed's rate, with the delay that it asks for."""
-    asked = traffic.connections
-    assert asked is not None, "a stateless trial has no phase 1"
+    asked = traffic.required_connections
     if asked.rate_fps is None:
         raise ConfigurationError(
             "connections.rate_fps: is missing: phase 1 needs a rate at which no connection fails; "
@@ -89,8 +86,7 @@ def _gap_s(asked: ConnectionsSection, rate_fps: int, timing: Timing) -> Fraction
 
 
 def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase, ...]:
-    asked = traffic.connections
-    assert asked is not None, "a stateless trial establishes nothing"
+    asked = traffic.required_connections
     frames = load.frames(asked)
     connections = traffic.connections_among(frames)
     made = Phase(
@@ -104,9 +100,9 @@ def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase
     )
     if load.alpha is None:
         return (made,)
-    again_fps = max(1, load.validation_fps // SLOWLY)
     validate = _segment(frames, load.validation_fps)
-    again = _segment(frames, again_fps)
+    # It lasts at most as long as validation: connections need not live much longer for its sake.
+    again = _segment(-(-frames // SLOWLY), load.asking_again_fps)
     return (
         made,
         Phase(name=VALIDATE, gap_ns=0, streams=(traffic.respond((validate,), "linear"),)),

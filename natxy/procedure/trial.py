@@ -28,9 +28,17 @@ from natxy.procedure.connection_table import (
     check_established,
     check_kept,
     hold,
+    refuse_small_table,
 )
 from natxy.procedure.observer import Observer
-from natxy.procedure.phases import ESTABLISH, TEST, Establishing, establishing_phases, phase_1
+from natxy.procedure.phases import (
+    ASK_AGAIN,
+    ESTABLISH,
+    TEST,
+    Establishing,
+    establishing_phases,
+    phase_1,
+)
 from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import REALTIME_LIMIT_S, Timing
@@ -84,6 +92,7 @@ class TrialPlan:
         lasts_ns = sum(
             max(stream.duration_ns for stream in phase.streams) + _ns(self.timing.drain_s)
             for phase in phases
+            if phase.name != ASK_AGAIN  # is over at once where nothing is missing
         )
         return asked == "on" or (asked == "auto" and lasts_ns <= _ns(REALTIME_LIMIT_S))
 
@@ -184,6 +193,8 @@ class Trials:
     def _run(self, load: AnyLoad, repetition: int, seed: int) -> TrialRecord:
         number = nonce(self.campaign_seed, self.counts.trials)
         spec = self._plan.spec(load=load, seed=seed, nonce=number)
+        if isinstance(load, Load) and spec.establishing is not None:
+            refuse_small_table(self.dut, spec.phases[0].minimum_connections)
         self._prepare()
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         outcome = run_trial(spec, self.tester, self.dut, self.observer)

@@ -1,0 +1,189 @@
+"""A stateful gateway, its table and a tester at it, in this process: the gateway is arithmetic."""
+
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from natxy.dut.base import Deletion, TableParameters
+from natxy.dut.none import NoDut
+from natxy.errors import DutError
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import Phase, Stream, TrialSpec
+from natxy.procedure.setup import ReadyTester
+from natxy.tester.tester import OnProgress, Tester, ignore_progress
+from tests.unit.scripted_engine import DELAY, MISDELIVERED, ScriptedEngine, rate_of
+
+NO_LIMIT = 10**12
+
+
+@dataclass(kw_only=True)
+class StatefulGateway:
+    """Takes `new_cps` connections a second, `entries` in all, and so many frames a second."""
+
+    new_cps: int = NO_LIMIT
+    entries: int = NO_LIMIT
+    frames_fps: int = NO_LIMIT  # of phase 2, a direction
+    absent: int = 0  # connections that it forgets after phase 1
+    collided: int = 0
+    changed: int = 0
+    flushes: bool = False  # drops all between the phases
+    stored: int = 0
+
+    def makes(self, asked: int, rate_cps: int) -> int:
+        return min(asked, asked * self.new_cps // max(rate_cps, self.new_cps), self.entries)
+
+    def passes(self, sent: int, rate_fps: int) -> int:
+        return sent * self.frames_fps // max(rate_fps, self.frames_fps)
+
+
+@dataclass(kw_only=True)
+class StatefulEngine:
+    gateway: StatefulGateway
+    invalid_above_fps: int = NO_LIMIT
+    specs: list[TrialSpec] = field(default_factory=list)
+
+    def tester(self, traffic: TrafficPlan) -> ReadyTester:
+        return ReadyTester(engine=cast("Tester", self), traffic=traffic)
+
+    @property
+    def hello(self) -> Any:
+        return ScriptedEngine().hello
+
+    def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
+        self.specs.append(spec)
+        streams: list[dict[str, Any]] = []
+        incomplete = False
+        missing = 0
+        for phase in spec.phases:
+            streams += [self._stream(phase, stream, missing) for stream in phase.streams]
+            if phase.name == "establish":
+                incomplete = self.gateway.stored < phase.minimum_connections
+                self._between_the_phases()
+            if incomplete:
+                break
+            missing = streams[-1]["kinds"]["foreground"]["lost"]
+            if phase.name == "validate" and not missing:
+                break
+        highest = max(rate_of(stream) for phase in spec.phases for stream in phase.streams)
+        valid = highest <= self.invalid_above_fps
+        return self._result(spec, streams, valid=valid, incomplete=incomplete)
+
+    def _between_the_phases(self) -> None:
+        self._made = self.gateway.stored
+        self.gateway.stored -= self.gateway.absent
+        if self.gateway.flushes:
+            self.gateway.stored = 0
+
+    def _stream(self, phase: Phase, stream: Stream, missing: int) -> dict[str, Any]:
+        gateway, rate = self.gateway, rate_of(stream)
+        sent, wrong, changed = stream.frames_of("foreground"), 0, 0
+        if phase.name == "establish":
+            gateway.stored = came = gateway.makes(sent, rate)
+        elif phase.name == "ask again":
+            sent = min(sent, missing)
+            came = sent - min(sent, gateway.absent + gateway.collided)
+            wrong = min(sent, gateway.collided)
+        else:
+            wrong = gateway.collided if stream.direction == "reverse" else 0
+            changed = gateway.changed if stream.direction == "forward" else 0
+            lost = sent if gateway.flushes else gateway.absent + wrong
+            came = gateway.passes(sent, rate) - lost
+        new = came if phase.name == "establish" else 0
+        return {
+            "phase": phase.name,
+            "direction": stream.direction,
+            "due": sent,
+            **dict.fromkeys(("refused_by_gateway", "refused_by_port"), 0),
+            "largest_burst": 1,
+            **dict.fromkeys(("sending_ns", "first_departure_ns"), 0.0),
+            **dict.fromkeys(("lateness", "send_call"), DELAY),
+            "kinds": {"foreground": _counters(sent, came, wrong), "background": None},
+            "losses": None,
+            "silence": {"from_ns": 0.0, "until_ns": 0.0},
+            "connections": {
+                "new": new,
+                "known": came - new - changed,
+                "changed": changed,
+                "wrong": wrong,
+                "collided": wrong,
+                "ending_new_percent": 100.0 if new else 0.0,
+            },
+        }
+
+    def _result(
+        self, spec: TrialSpec, streams: list[dict[str, Any]], *, valid: bool, incomplete: bool
+    ) -> TrialResult:
+        asked = spec.phases[0].streams[0].frames_of("foreground")
+        return TrialResult.model_validate(
+            {
+                "version": 1,
+                "seed": spec.seed,
+                "nonce": spec.nonce,
+                "valid": valid,
+                "invalid_reasons": () if valid else ("a frame left too late",),
+                "ended_early": False,
+                "incomplete": incomplete,
+                "connections": {
+                    "asked": asked,
+                    "stored": self._made,
+                    "bytes": 8 * asked,
+                    "page_bytes": 4096,
+                },
+                "preparation_ns": 0.0,
+                "duration_ns": 0.0,
+                "delay_definition": "none",
+                "delay_clock": "none",
+                "streams": tuple(streams),
+                **dict.fromkeys(("ports", "workers", "faults"), ()),
+            }
+        )
+
+
+def _counters(sent: int, came: int, wrong: int) -> dict[str, Any]:
+    return {
+        "sent": sent,
+        "received": came,
+        "lost": sent - came,
+        **dict.fromkeys(("duplicated", "reordered", "late", "negative_delays"), 0),
+        "misdelivered": {**dict.fromkeys(MISDELIVERED, 0), "port": wrong, "total": wrong},
+        "hop_limit": 63,
+        "delay": DELAY,
+    }
+
+
+@dataclass(kw_only=True)
+class StatefulDut(NoDut):
+    """What is None nobody knows; `told_s` are the timeouts that it was told to have."""
+
+    gateway: StatefulGateway
+    known: TableParameters = field(default_factory=TableParameters)
+    settable: bool = True
+    countable: bool = True
+    told_s: list[float] = field(default_factory=list)
+
+    @property
+    def table(self) -> "StatefulDut":
+        return self
+
+    def parameters(self) -> TableParameters:
+        return self.known
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        raise DutError("Its table has one size.")
+
+    def set_timeout(self, timeout_s: float) -> None:
+        if not self.settable:
+            raise DutError("Its timeout cannot be set.")
+        self.told_s.append(timeout_s)
+        self.known = TableParameters(
+            entries=self.known.entries, hash_size=self.known.hash_size, timeout_s=timeout_s
+        )
+
+    def count(self) -> int:
+        if not self.countable:
+            raise DutError("It does not count.")
+        return self.gateway.stored
+
+    def delete_all(self) -> Deletion:
+        stored, self.gateway.stored = self.gateway.stored, 0
+        return Deletion(connections=stored, seconds=0.0)

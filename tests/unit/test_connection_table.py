@@ -1,0 +1,141 @@
+"""A device's table around a trial: how long connections must live, what is said of lost ones."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.dut.base import Dut, TableParameters
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError, MeasurementError
+from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Verdict
+from natxy.procedure.connection_table import needed_timeout_s
+from natxy.procedure.observer import Observer
+from natxy.procedure.phases import Establishing
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import Trials
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.test_connections import plan, spec_of
+
+TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+RATE_FPS = 20_000
+
+
+def trials_of(gateway: StatefulGateway, dut: Dut | None = None, **connections: Any) -> Trials:
+    return Trials(
+        tester=StatefulEngine(gateway=gateway).tester(plan(connections)),
+        dut=dut or StatefulDut(gateway=gateway),
+        timing=TIMING,
+        campaign_seed=1,
+        observer=Observer(),
+    )
+
+
+def trial_of(gateway: StatefulGateway, dut: Dut | None = None, **connections: Any) -> TrialRecord:
+    trials = trials_of(gateway, dut, **connections)
+    return trials.run(load=RATE_FPS, repetition=1, seed=1)
+
+
+def test_what_is_measured_is_phase_2() -> None:
+    trial = trial_of(StatefulGateway())
+    assert trial.verdict is Verdict.PASS
+    assert [(s.phase, s.direction) for s in trial.result.streams] == [
+        ("test", "forward"),
+        ("test", "reverse"),
+    ]
+    assert trial.phase_1
+    assert (trial.phase_1.phase, trial.phase_1.sent) == ("establish", 1000)
+    assert trial.rate_fps == RATE_FPS
+
+
+def test_connections_outlive_phase_1_the_gap_and_phase_2() -> None:
+    """0.1 s of phase 1, 0.1 s of phase 2, two drains of 0.05 s: with 2 s of margin."""
+    dut = StatefulDut(gateway=StatefulGateway())
+    trial_of(dut.gateway, dut)
+    assert dut.told_s[-1] == 3.0
+    assert needed_timeout_s(spec_of(plan({"delay_s": 60}))) == 63.0
+    trial_of(dut.gateway, dut)
+    assert dut.told_s[-1] == 3.0
+    longer = StatefulDut(gateway=StatefulGateway(), known=TableParameters(timeout_s=300))
+    trial_of(longer.gateway, longer)
+    assert longer.told_s == []
+
+
+def test_a_timeout_that_is_too_short_is_refused_before_anything_is_sent() -> None:
+    gateway = StatefulGateway()
+    dut = StatefulDut(gateway=gateway, known=TableParameters(timeout_s=2), settable=False)
+    engine = StatefulEngine(gateway=gateway)
+    trials = trials_of(gateway, dut)
+    trials.tester = engine.tester(plan({}))
+    with pytest.raises(
+        ConfigurationError, match=r"expire after 2 s, but the trial may last 3 s.*cannot be set"
+    ):
+        trials.run(load=RATE_FPS, repetition=1, seed=1)
+    assert all(spec.phases[-1].name == "establish" for spec in engine.specs)  # the warm-up alone
+
+
+def test_a_table_known_to_be_too_small_is_refused() -> None:
+    gateway = StatefulGateway(entries=500)
+    dut = StatefulDut(gateway=gateway, known=TableParameters(entries=500))
+    with pytest.raises(ConfigurationError, match=r"takes 500 entries.* 1,000 connections"):
+        trial_of(gateway, dut)
+    accepted = trial_of(gateway, dut, incomplete="accept", minimum=500)
+    assert accepted.verdict is Verdict.PASS
+
+
+def test_a_full_table_of_unknown_size_is_told_by_its_count() -> None:
+    with pytest.raises(
+        MeasurementError, match=r"made 500 of 1,000 connections.*no more than 500 in its table"
+    ):
+        trial_of(StatefulGateway(entries=500))
+
+
+def test_of_a_device_that_tells_nothing_frames_were_lost() -> None:
+    with pytest.raises(MeasurementError, match=r"made 500 of 1,000.*500 frames were lost"):
+        trial_of(StatefulGateway(new_cps=5000), NoDut())
+
+
+def test_an_incomplete_phase_1_is_repeated_as_often_as_asked() -> None:
+    gateway = StatefulGateway(new_cps=5000)
+    trials = trials_of(gateway, incomplete="repeat", repeats=2)
+    with pytest.raises(MeasurementError, match="made 500 of 1,000"):
+        trials.run(load=RATE_FPS, repetition=1, seed=1)
+    assert trials.counts.trials == 3
+
+
+def test_a_table_that_was_dropped_between_the_phases_is_no_result() -> None:
+    with pytest.raises(
+        MeasurementError, match=r"Of 1,000 connections .* 0 left: it dropped its table"
+    ):
+        trial_of(StatefulGateway(flushes=True))
+    unknown = StatefulDut(gateway=StatefulGateway(flushes=True), countable=False)
+    with pytest.raises(MeasurementError, match=r"None of 2,000 .* dropped its table .* or its"):
+        trial_of(unknown.gateway, unknown)
+
+
+def test_connections_that_went_in_the_trial_are_no_loss_of_frames() -> None:
+    with pytest.raises(MeasurementError, match=r"Of 1,000 connections .* 993 left: .*timeout"):
+        trial_of(StatefulGateway(absent=7))
+
+
+def test_too_high_a_rate_is_a_fail_and_nothing_else() -> None:
+    assert trial_of(StatefulGateway(frames_fps=10_000)).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(("collided", "changed"), [(4, 0), (0, 2)])
+def test_wrong_replies_and_changed_mappings_are_no_pass(collided: int, changed: int) -> None:
+    trials = trials_of(StatefulGateway(collided=collided, changed=changed))
+    trial = trials.run(load=RATE_FPS, repetition=1, seed=1)
+    assert trial.verdict is Verdict.FAIL
+    counts = trials.counts
+    assert (counts.collided, counts.changed) == (collided, changed)
+
+
+def test_establishing_alone_judges_a_small_table_by_what_comes() -> None:
+    """A capacity is searched for with trials that a table does not take."""
+    gateway = StatefulGateway(entries=500)
+    dut = StatefulDut(gateway=gateway, known=TableParameters(entries=500))
+    trial = trials_of(gateway, dut).run(load=Establishing(rate_fps=1000), repetition=1, seed=1)
+    assert trial.verdict is Verdict.FAIL
+    assert trial.result.incomplete

@@ -1,0 +1,220 @@
+"""What the streams of a stateful trial are: its phases, their addresses, ranges and orders."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.errors import ConfigurationError
+from natxy.model.addresses import IpVersion
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import AddressPair, Phase, Side, Traffic, TrialSpec
+from natxy.procedure.phases import Establishing
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import TrialPlan
+from tests.unit.test_traffic import port
+
+TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+PORTS = {
+    "source_port": {"mode": "pseudorandom", "min": 1000, "max": 1999},
+    "destination_port": {"mode": "fixed", "min": 80, "max": 80},
+}
+
+
+def plan(connections: dict[str, Any], **traffic: Any) -> TrafficPlan:
+    source = Source(name="test")
+    asked = {"left_ip_version": 4, "right_ip_version": 4, "forward": PORTS, "reverse": PORTS}
+    written = {
+        "tester": {"left": port("left"), "right": port("right")},
+        "traffic": asked | traffic,
+        "connections": {"count": 1000, "rate_fps": 10_000} | connections,
+    }
+    testbed: Testbed = source.validated(Testbed, written)
+    return TrafficPlan(testbed=testbed, source=source)
+
+
+def spec_of(traffic: TrafficPlan, load: Establishing | int = 20_000) -> TrialSpec:
+    traffic.check()
+    return TrialPlan(traffic=traffic, timing=TIMING).spec(load=load, seed=1, nonce=1)
+
+
+def foreground(phase: Phase, direction: str) -> Traffic:
+    (found,) = (stream.foreground for stream in phase.streams if stream.direction == direction)
+    assert found
+    return found
+
+
+def ends(pair: AddressPair) -> tuple[int, str, str]:
+    return pair.ip_version, pair.source.address, pair.destination.address
+
+
+@pytest.mark.parametrize("initiator", ["left", "right"])
+@pytest.mark.parametrize("left", [4, 6])
+@pytest.mark.parametrize("right", [4, 6])
+def test_replies_come_from_where_connections_went(
+    initiator: Side, left: IpVersion, right: IpVersion
+) -> None:
+    traffic = plan({"initiator": initiator}, left_ip_version=left, right_ip_version=right)
+    phase_1, phase_2 = spec_of(traffic).phases
+    out, back = ("forward", "reverse") if initiator == "left" else ("reverse", "forward")
+    responder: Side = "right" if initiator == "left" else "left"
+    inside, outside = traffic.testbed.traffic.ip_version(initiator), {"left": left, "right": right}
+    assert [stream.direction for stream in phase_1.streams] == [out]
+    made, asks = foreground(phase_1, out), foreground(phase_2, out)
+    replies = foreground(phase_2, back)
+    seen = "real" if left == right else "virtual"
+    assert ends(made.departure) == (
+        inside,
+        port(initiator)[f"ipv{inside}_real"],
+        port(responder)[f"ipv{inside}_{seen}"],
+    )
+    assert made.arrival.ip_version == outside[responder]
+    assert made.arrival.destination.address == port(responder)[f"ipv{outside[responder]}_real"]
+    assert asks.model_copy(update={"connections": made.connections}) == made
+    assert replies.departure.source == made.arrival.destination
+    assert replies.arrival.source == made.departure.destination
+    assert replies.arrival.destination == made.departure.source
+    assert replies.ranges == made.swapped_ranges
+
+
+def test_all_ports_of_the_initiators_direction_are_combined() -> None:
+    ranges = plan({}).ranges
+    assert (ranges.source_port.values, ranges.destination_port.values) == (1000, 1)
+    assert str(ranges) == "1,000 x 1"
+    field = {"mode": "increasing", "min": 0, "max": 9}
+    wide = plan({}, left_field=field | {"ipv4_offset": 2, "ipv6_offset": 14})
+    assert (wide.ranges.combinations, str(wide.ranges)) == (10_000, "1,000 x 1 x 10")
+    default: Testbed = Source(name="test").validated(Testbed, {"connections": {"count": 1}})
+    every = TrafficPlan(testbed=default, source=Source(name="test")).ranges.combinations
+    assert every == 64512 * 49151  # RFC 4814 section 4.5
+
+
+@pytest.mark.parametrize(
+    ("order", "selection", "walks"),
+    [
+        ("pseudorandom", "enumerate-pseudorandom", "linear"),
+        ("increasing", "enumerate-increasing", "linear"),
+        ("decreasing", "enumerate-decreasing", "linear"),
+        ("repeating", "enumerate-pseudorandom", "repeating"),
+    ],
+)
+def test_the_order_of_phase_1(order: str, selection: str, walks: str) -> None:
+    phase_1, phase_2 = spec_of(plan({"order": order})).phases
+    made = foreground(phase_1, "forward")
+    assert made.selection == foreground(phase_2, "reverse").selection == selection
+    assert made.connections
+    assert (made.connections.role, made.connections.order) == ("establish", walks)
+
+
+def test_the_orders_of_phase_2() -> None:
+    traffic = plan({"initiator_order": "fixed", "responder_order": "decreasing"})
+    phase_2 = spec_of(traffic).phases[1]
+    asks, replies = foreground(phase_2, "forward"), foreground(phase_2, "reverse")
+    assert asks.connections
+    assert replies.connections
+    assert (asks.connections.role, asks.connections.order) == ("initiate", "fixed")
+    assert (replies.connections.role, replies.connections.order) == ("respond", "decreasing")
+
+
+def test_upload_and_download_are_directions_of_phase_2() -> None:
+    up = spec_of(plan({}, direction="forward"))
+    down = spec_of(plan({}, direction="reverse"))
+    for spec, role in ((up, "initiate"), (down, "respond")):
+        assert [stream.direction for stream in spec.phases[0].streams] == ["forward"]
+        (stream,) = spec.phases[1].streams
+        assert stream.foreground
+        assert stream.foreground.connections
+        assert stream.foreground.connections.role == role
+
+
+def test_nothing_is_sent_before_phase_1_and_all_of_it_must_come() -> None:
+    spec = spec_of(plan({}))
+    assert spec.warm_up.mode == "neighbours"
+    phase_1, _ = spec.phases
+    assert phase_1.minimum_connections == 1000
+    (segment,) = phase_1.streams[0].segments
+    assert (segment.frames, segment.rate_fps) == (1000, 10_000)
+
+
+def test_with_background_traffic_phase_1_counts_it_too() -> None:
+    spec = spec_of(plan({}, n=10, m=9))
+    assert spec.phases[0].streams[0].frames == 1000
+    assert spec.phases[0].minimum_connections == 900
+
+
+def test_fewer_connections_are_accepted_where_the_testbed_says_so() -> None:
+    accepts = spec_of(plan({"incomplete": "accept", "minimum": 990}))
+    assert accepts.phases[0].minimum_connections == 990
+    drawn = spec_of(plan({"order": "repeating"}))
+    assert drawn.phases[0].minimum_connections == 0  # how many they will be nobody knows
+
+
+def test_the_delay_is_from_phase_1s_first_frame_to_phase_2s() -> None:
+    assert spec_of(plan({})).phases[0].gap_ns == 0
+    delayed = spec_of(plan({"delay_s": 0.4}))  # 0.1 s of frames and 0.05 s of drain are in it
+    assert delayed.phases[0].gap_ns == 250_000_000
+    with pytest.raises(ConfigurationError, match=r"delay_s: 0.1 is shorter .* 0.15 is right"):
+        spec_of(plan({"delay_s": 0.1}))
+
+
+def test_validation_asks_each_connection_once_and_a_tenth_of_them_slowly() -> None:
+    spec = spec_of(plan({}), Establishing(rate_fps=20_000, alpha=Fraction(1, 2)))
+    names = [phase.name for phase in spec.phases]
+    assert names == ["establish", "validate", "ask again"]
+    linear, missing = (foreground(phase, "reverse").connections for phase in spec.phases[1:])
+    assert linear
+    assert missing
+    assert (linear.order, missing.order) == ("linear", "missing")
+    segments = [phase.streams[0].segments[0] for phase in spec.phases]
+    assert [(s.frames, s.rate_fps) for s in segments] == [
+        (1000, 20_000),
+        (1000, 10_000),
+        (100, 1000),
+    ]
+    (alone,) = spec_of(plan({}), Establishing(rate_fps=20_000, count=7)).phases
+    assert (alone.minimum_connections, alone.streams[0].frames) == (7, 7)
+
+
+def test_accepted_loss_lets_validation_begin() -> None:
+    load = Establishing(rate_fps=20_000, alpha=Fraction(1), loss=Fraction(1, 100))
+    assert spec_of(plan({}), load).phases[0].minimum_connections == 990
+
+
+@pytest.mark.parametrize(
+    ("connections", "traffic", "sentence"),
+    [
+        ({"count": 1001}, {}, r"count.*1001 connections, but .* have 1000 combinations"),
+        ({}, {"right_networks": 2}, r"right_networks.*2 is not possible with connections"),
+        ({}, {"n": 1, "m": 0}, r"m.*0 leaves no frame for connections"),
+        ({"incomplete": "accept"}, {}, r"minimum.*is missing"),
+        ({"minimum": 3}, {}, r'minimum.*is for incomplete = "accept"'),
+        ({"count": 0}, {}, r"count.*0 is out of range"),
+        ({"order": "linear"}, {}, r"order"),
+    ],
+)
+def test_what_is_not_possible_is_one_sentence(
+    connections: dict[str, Any], traffic: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=sentence) as refused:
+        plan(connections, **traffic).check()
+    assert "\n" not in str(refused.value)
+
+
+def test_more_combinations_than_frames_can_number_are_refused() -> None:
+    field = {"mode": "increasing", "min": 0, "max": 65535}
+    every = {"mode": "increasing", "min": 1, "max": 65535}
+    with pytest.raises(
+        ConfigurationError, match=r"ranges have \d+ combinations, at most 4294967296 is right"
+    ):
+        plan(
+            {},
+            left_field=field | {"ipv4_offset": 2, "ipv6_offset": 14},
+            forward={"source_port": every, "destination_port": PORTS["source_port"]},
+        ).check()
+
+
+def test_a_phase_1_without_rate_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"rate_fps: is missing.*natxy establishment"):
+        spec_of(plan({"rate_fps": None}))

@@ -1,0 +1,189 @@
+"""The establishment rate that is found of a gateway that is arithmetic, and what is said of it."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.dut.base import TableParameters
+from natxy.errors import ConfigurationError, MeasurementError, TesterLimit
+from natxy.model.measurement import Measurement
+from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Verdict
+from natxy.procedure.establishment import EstablishmentPlan, establishment, first_guess
+from natxy.procedure.observer import Observer
+from natxy.procedure.phases import Establishing
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import Trials
+from natxy.search.bisection import SearchError
+from natxy.search.loss_tolerance import LossTolerance
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.test_connections import plan as traffic_plan
+
+PLAN = EstablishmentPlan(
+    timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
+    seed=7,
+    repetitions=1,
+    error=SearchError(rate_fps=1),
+)
+HALF = Fraction(1, 2)
+
+
+class Kept(Observer):
+    def __init__(self) -> None:
+        self.trials: list[TrialRecord] = []
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        self.trials.append(trial)
+
+
+def measure(
+    gateway: StatefulGateway,
+    plan: EstablishmentPlan = PLAN,
+    *,
+    known: TableParameters | None = None,
+    observer: Observer | None = None,
+    invalid_above_fps: int = 10**12,
+    **connections: Any,
+) -> Measurement:
+    engine = StatefulEngine(gateway=gateway, invalid_above_fps=invalid_above_fps)
+    dut = StatefulDut(gateway=gateway, known=known or TableParameters())
+    return establishment(plan, engine.tester(traffic_plan(connections)), dut, observer)
+
+
+def rate_of(result: Measurement) -> float:
+    (figure,) = result.figures
+    assert figure.unit == "cps"
+    assert not any(figure.lower_bound)
+    return figure.values[0]
+
+
+@pytest.mark.parametrize("new_cps", [700, 4321, 123_456])
+def test_the_rate_at_which_all_connections_are_made(new_cps: int) -> None:
+    result = measure(StatefulGateway(new_cps=new_cps))
+    assert rate_of(result) == new_cps
+    assert result.reference == "RFC 9693"
+    assert any("1,000 connections" in remark for remark in result.remarks)
+
+
+@pytest.mark.parametrize(("alpha", "rate_cps"), [(HALF, 8000), (Fraction(1), 4000)])
+def test_validation_asks_at_alpha_times_the_rate(alpha: Fraction, rate_cps: int) -> None:
+    """The gateway makes 9000 connections a second, but forwards only 4000 replies."""
+    gateway = StatefulGateway(new_cps=9000, frames_fps=4000)
+    assert rate_of(measure(gateway)) == 9000
+    validated = measure(gateway, replace(PLAN, alpha=alpha))
+    assert rate_of(validated) == pytest.approx(rate_cps, abs=1)
+    assert f"alpha {float(alpha):g}" in validated.figures[0].name
+    assert any("answered when they were asked again slowly" in r for r in validated.remarks)
+
+
+def test_accepted_loss_is_shown_beside_the_rate() -> None:
+    """Of 1000 connections 10 may be missing: 9000 a second pass as 9090."""
+    accepts = replace(PLAN, loss=LossTolerance(fraction=Fraction(1, 100)))
+    result = measure(StatefulGateway(new_cps=9000), accepts)
+    assert rate_of(result) == pytest.approx(9000 / 0.99, rel=0.001)
+    assert "1 % loss accepted" in result.figures[0].name
+    assert any("1 % loss accepted" in departure for departure in result.departures)
+
+
+def test_a_weak_tester_yields_a_lower_bound() -> None:
+    result = measure(StatefulGateway(), invalid_above_fps=5000)
+    (figure,) = result.figures
+    assert figure.values[0] == pytest.approx(5000, abs=1)
+    assert figure.lower_bound == (True,)
+
+
+def test_a_tester_that_can_do_nothing_is_an_error() -> None:
+    with pytest.raises(TesterLimit, match=r"at 1000 connections a second .* too late"):
+        measure(StatefulGateway(), invalid_above_fps=0)
+
+
+def test_repetitions_begin_where_the_last_one_ended() -> None:
+    kept = Kept()
+    result = measure(StatefulGateway(new_cps=64_000), replace(PLAN, repetitions=3), observer=kept)
+    assert result.figures[0].values == (64_000.0,) * 3
+    second = next(trial for trial in kept.trials if trial.repetition == 2)
+    assert second.rate_fps == 64_000
+    assert len({trial.result.nonce for trial in kept.trials}) == len(kept.trials)
+
+
+def test_a_table_known_to_be_too_small_is_refused_before_anything_is_sent() -> None:
+    kept = Kept()
+    with pytest.raises(ConfigurationError, match=r"takes 999 entries.* 1,000 connections"):
+        measure(StatefulGateway(), known=TableParameters(entries=999), observer=kept)
+    assert not kept.trials
+
+
+def test_a_table_that_is_full_is_not_taken_for_a_rate() -> None:
+    """Nobody knows its size; no lower rate makes more connections."""
+    kept = Kept()
+    with pytest.raises(
+        MeasurementError, match=r"made 900 of 1,000 .* no more than 900 in its table"
+    ):
+        measure(StatefulGateway(entries=900), observer=kept)
+    assert min(trial.rate_fps for trial in kept.trials) >= 500
+    assert {trial.verdict for trial in kept.trials} == {Verdict.FAIL}
+
+
+@pytest.mark.parametrize(
+    ("gateway", "remark", "counted"),
+    [
+        (StatefulGateway(absent=3), "they were not there", {}),
+        (StatefulGateway(collided=5), "", {"collided": 5, "wrong": 5}),
+    ],
+)
+def test_connections_that_never_answer_have_no_rate(
+    gateway: StatefulGateway, remark: str, counted: dict[str, int]
+) -> None:
+    """Plainly, they were made; validated, no rate passes, and it does not take for ever."""
+    kept = Kept()
+    result = measure(gateway, replace(PLAN, alpha=HALF), observer=kept)
+    assert rate_of(result) == 0
+    assert len(kept.trials) < 10
+    assert any(remark in said for said in result.remarks)
+    for name, each in counted.items():
+        assert getattr(result.counts, name) >= each * len(kept.trials)
+
+
+def test_absent_ones_are_told_from_those_that_were_asked_too_fast() -> None:
+    """3 were forgotten; 500 a second is what the gateway forwards, 5000 at a tenth is slow."""
+    gateway = StatefulGateway(frames_fps=4500, absent=3)
+    trial = _trial(gateway, Establishing(rate_fps=10_000, alpha=HALF))
+    assert trial.verdict is Verdict.FAIL
+    validated, again = (trial.result.stream_of(name) for name in ("validate", "ask again"))
+    assert validated
+    assert again
+    assert validated.lost == 103
+    assert (again.sent, again.lost) == (100, 3)
+
+
+def _trial(gateway: StatefulGateway, load: Establishing) -> TrialRecord:
+    trials = Trials(
+        tester=StatefulEngine(gateway=gateway).tester(traffic_plan({})),
+        dut=StatefulDut(gateway=gateway),
+        timing=PLAN.timing,
+        campaign_seed=1,
+        observer=Observer(),
+    )
+    return trials.run(load=load, repetition=1, seed=1)
+
+
+def test_the_first_guess_is_a_short_trial() -> None:
+    assert first_guess(5000) == 20_000
+    assert first_guess(10) == 1000
+    assert first_guess(10**7) == 100_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "option"),
+    [
+        ({"repetitions": 0}, "--repetitions"),
+        ({"max_rate_cps": 0}, "--max-rate"),
+        ({"alpha": Fraction(0)}, "--alpha"),
+        ({"early_end": True, "loss": LossTolerance(fraction=HALF)}, "--early-end"),
+    ],
+)
+def test_what_is_out_of_range_names_the_option(changes: dict[str, Any], option: str) -> None:
+    with pytest.raises(ConfigurationError, match=rf"{option}: .*"):
+        replace(PLAN, **changes)
