@@ -12,6 +12,7 @@ import typer
 
 from natxy.cli.back_to_back import back_to_back
 from natxy.cli.capacity import capacity
+from natxy.cli.degradation import degradation
 from natxy.cli.demo import demo
 from natxy.cli.doctor import doctor
 from natxy.cli.establishment import establishment
@@ -23,6 +24,7 @@ from natxy.cli.overload import overload
 from natxy.cli.pdv import pdv
 from natxy.cli.recovery import recovery
 from natxy.cli.reset import reset
+from natxy.cli.scale_up import scale_up
 from natxy.cli.self_test import self_test
 from natxy.cli.siitperf import CONTEXT as SIITPERF_CONTEXT
 from natxy.cli.siitperf import arguments_of, siitperf
@@ -50,6 +52,8 @@ VERBS: dict[str, Callable[..., Any]] = {
     "establishment": establishment,
     "capacity": capacity,
     "tear-down": tear_down,
+    "scale-up": scale_up,
+    "degradation": degradation,
 }
 INTERRUPTED = 130
 TERMINATED = 143

@@ -1,0 +1,134 @@
+"""Degradation with connections: a figure over the number of connections, with the device's hash
+table and connection table beside each (SD sections 2.4 and 3.3)."""
+
+from dataclasses import dataclass, replace
+
+from natxy.dut.base import Dut, TableParameters
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.measurement import Figure, Measurement
+from natxy.procedure.at_rate import conditions
+from natxy.procedure.connection_table import parameters_of
+from natxy.procedure.observer import Observer
+from natxy.procedure.places import Searching, figure_of, is_bound, measured, total
+from natxy.procedure.series_of_tables import (
+    check_connections,
+    connections_of,
+    ports_for,
+    table_of,
+    with_connections,
+)
+from natxy.procedure.setup import ReadyTester, name_of
+from natxy.search.bisection import SearchError
+from natxy.statistics import median
+
+DEGRADATION = "degradation"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One number of connections; None: as it is, or as the plan says for all."""
+
+    connections: int
+    entries: int | None = None  # of the device's table
+    hash_size: int | None = None
+    timeout_s: float | None = None
+    repetitions: int | None = None
+    error: SearchError | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DegradationPlan:
+    """`search` finds the figure of each column."""
+
+    search: Searching
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        check_connections("--counts", tuple(column.connections for column in self.columns))
+        for column in self.columns:
+            if column.entries is not None and column.entries < column.connections:
+                raise ConfigurationError(
+                    f"--entries: a table of {column.entries} does not hold the column's "
+                    f"{column.connections} connections, at least as many is right"
+                )
+
+
+def degradation(
+    plan: DegradationPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """The figure at each number of connections, and (X1 - Xn) / X1 x 100 %, X1 the first one's."""
+    observer = observer or Observer()
+    connections_of(tester)
+    found: list[Measurement] = []
+    figures: list[Figure] = []
+    for number, column in enumerate(plan.columns, start=1):
+        table = _set(column, dut)
+        ready = with_connections(tester, column.connections, ports=ports_for(column.connections))
+        found.append(measured(_search(plan.search, column), number, ready, dut, observer))
+        figures.append(figure_of(found[-1], _at(column, table)))
+    if not median(figures[0].values):
+        raise DutError(
+            f"{name_of(dut)} passes nothing with {plan.columns[0].connections:,} connections: "
+            "there is nothing to compare."
+        )
+    bounds = any(is_bound(figure) for figure in figures)
+    return Measurement(
+        procedure="degradation",
+        title=f"Degradation of {figures[0].name} with connections",
+        reference="RFC 9693",
+        conditions=conditions(
+            tester,
+            dut,
+            plan.search.timing,
+            seed=plan.search.seed,
+            rate_fps=None,
+            dut_name=plan.search.dut_name,
+        ),
+        departures=found[0].departures,
+        remarks=(
+            "Source and destination ports: "
+            + ", ".join(str(ports_for(column.connections)) for column in plan.columns)
+            + ".",
+            *(("No degradation is given where a value is a lower bound.",) if bounds else ()),
+        ),
+        figures=tuple(
+            each for figure in figures for each in _figures(figure, figures[0], bounds=bounds)
+        ),
+        counts=total([each.counts for each in found]),
+    )
+
+
+def _set(column: Column, dut: Dut) -> TableParameters:
+    if column.entries is not None or column.hash_size is not None:
+        table_of(dut).resize(entries=column.entries, hash_size=column.hash_size)
+    if column.timeout_s is not None:
+        table_of(dut).set_timeout(column.timeout_s)
+    return parameters_of(dut)
+
+
+def _search(search: Searching, column: Column) -> Searching:
+    changes = {
+        name: value
+        for name, value in (("repetitions", column.repetitions), ("error", column.error))
+        if value is not None
+    }
+    return replace(search, **changes)  # type: ignore[arg-type]
+
+
+def _at(column: Column, table: TableParameters) -> str:
+    """With what makes columns comparable: connections by hash buckets."""
+    said = [f"{column.connections:,} connections"]
+    if table.entries is not None:
+        said.append(f"table {table.entries:,}")
+    if table.hash_size is not None:
+        share = column.connections / table.hash_size
+        said.append(f"hash {table.hash_size:,} ({share:.3g} each)")
+    return ", ".join(said)
+
+
+def _figures(figure: Figure, first: Figure, *, bounds: bool) -> tuple[Figure, ...]:
+    if figure is first or bounds:
+        return (figure,)
+    x1 = median(first.values)
+    percent = (x1 - median(figure.values)) / x1 * 100
+    return figure, Figure(name=DEGRADATION, unit="%", at=figure.at, values=(percent,))

@@ -1,0 +1,87 @@
+"""Scale up: what more cores of the device are good for (RFC 9693; SD section 2.3)."""
+
+from dataclasses import dataclass
+
+from natxy.dut.base import Dut
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.measurement import Figure, Measurement
+from natxy.procedure.at_rate import conditions
+from natxy.procedure.observer import Observer
+from natxy.procedure.places import Searching, figure_of, is_bound, measured, total
+from natxy.procedure.setup import ReadyTester, name_of
+from natxy.statistics import median
+
+RELATIVE = "relative scale up"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleUpPlan:
+    """`search` finds the figure at each number of `cores`, the first of which is 1."""
+
+    search: Searching
+    cores: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.cores or self.cores[0] != 1:
+            raise ConfigurationError(
+                "--cores: the first is what others are compared with, 1,2,4 is right"
+            )
+        if list(self.cores) != sorted(set(self.cores)):
+            raise ConfigurationError("--cores: they must increase, 1,2,4 is right")
+
+
+def scale_up(
+    plan: ScaleUpPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """The figure at each number of cores, and value(k) / (k x value(1))."""
+    observer = observer or Observer()
+    found: dict[int, Measurement] = {}
+    for cores in plan.cores:
+        dut.set_cores(cores)  # what it cannot have is said before anything is measured
+    try:
+        for cores in plan.cores:
+            dut.set_cores(cores)
+            found[cores] = measured(plan.search, cores, tester, dut, observer)
+    finally:
+        dut.set_cores(1)
+    figures = {cores: figure_of(each, _at(cores)) for cores, each in found.items()}
+    alone = figures[1]
+    if not median(alone.values):
+        raise DutError(f"{name_of(dut)} passes nothing with one core: there is nothing to compare.")
+    bounds = any(is_bound(figure) for figure in figures.values())
+    first = found[1]
+    return Measurement(
+        procedure="scale-up",
+        title=f"Scale up of {alone.name}",
+        reference="RFC 9693",
+        conditions=conditions(
+            tester,
+            dut,
+            plan.search.timing,
+            seed=plan.search.seed,
+            rate_fps=None,
+            dut_name=plan.search.dut_name,
+        ),
+        departures=first.departures,
+        remarks=(
+            *first.remarks,
+            *(("No scale up is given where a value is a lower bound.",) if bounds else ()),
+        ),
+        figures=tuple(
+            figure
+            for cores in plan.cores
+            for figure in _figures(cores, figures[cores], alone, bounds=bounds)
+        ),
+        counts=total([each.counts for each in found.values()]),
+    )
+
+
+def _at(cores: int) -> str:
+    return f"{cores:,} core{'s' if cores > 1 else ''}"
+
+
+def _figures(cores: int, figure: Figure, alone: Figure, *, bounds: bool) -> tuple[Figure, ...]:
+    if bounds:
+        return (figure,)
+    relative = median(figure.values) / (cores * median(alone.values))
+    return figure, Figure(name=RELATIVE, unit="times", at=figure.at, values=(relative,))
