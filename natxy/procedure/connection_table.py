@@ -95,17 +95,20 @@ def check_kept(result: TrialResult, spec: TrialSpec, dut: Dut) -> None:
         return
     if left >= table.stored:
         return
-    timeout_s = parameters_of(dut).timeout_s
-    needed_s = needed_timeout_s(spec)
-    if timeout_s is not None and timeout_s < needed_s:
-        why = f"they expire after {timeout_s:g} s, and the trial needs {needed_s:g} s"
-    elif left == 0:
-        why = "it dropped its table between the phases"
-    else:
-        why = "it dropped them, or their timeout is too short"
     raise MeasurementError(
-        f"Of {table.stored:,} connections that phase 1 made the device has {left:,} left: {why}."
+        f"Of {table.stored:,} connections that phase 1 made the device has {left:,} left: "
+        f"{_where_to(dut, left, needed_timeout_s(spec))}."
     )
+
+
+def _where_to(dut: Dut, left: int, needed_s: float) -> str:
+    timeout_s = parameters_of(dut).timeout_s
+    if timeout_s is not None and timeout_s < needed_s:
+        return f"they expire after {timeout_s:g} s, and the trial needs {needed_s:g} s"
+    dropped = "it dropped them" if left else "it dropped its table between the phases"
+    if timeout_s is not None:
+        return dropped
+    return f"{dropped}, or their timeout is too short: {needed_s:g} s is right"
 
 
 def _check_some_reply(result: TrialResult) -> None:
@@ -141,7 +144,7 @@ def _why(dut: Dut, stored: int, asked: int) -> str:
             f"the device has only {left:,} of them left; a longer timeout, or a larger table, is "
             "right"
         )
-    if left is not None and left < asked:
+    if entries is None and left is not None and left < asked:
         return (
             f"the device has no more than {left:,} in its table; a lower phase 1 rate, or a larger "
             "table, is right"

@@ -1,0 +1,296 @@
+"""Connections through a gateway of known limits and faults: what is found, named and refused."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.cli import run as natxy
+from natxy.dut.base import TableParameters
+from natxy.dut.choice import dut_of
+from natxy.dut.reference import ReferenceDut, ReferenceTable
+from natxy.errors import ConfigurationError, DutError, MeasurementError
+from natxy.model.testbed import read_testbed
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import ConnectionCounters
+from natxy.model.verdict import Verdict
+from natxy.procedure.establishment import EstablishmentPlan, establishment
+from natxy.procedure.observer import Observer
+from natxy.procedure.phases import Establishing
+from natxy.procedure.setup import Setup, set_up
+from natxy.procedure.trial import AnyLoad, Trials
+from natxy.search.bisection import SearchError
+from tests.accuracy.reference import ATTEMPTS, TIMING
+
+N = 1000
+RATE_FPS = 20_000
+ERROR = Fraction(1, 100)
+AFTER_PHASE_1_NS = 75_000_000  # it lasts 50 ms, and drains for as long
+VALIDATED = Establishing(rate_fps=RATE_FPS, alpha=Fraction(1, 2))
+TESTBED = """
+[tester]
+cores = [0]
+{tester}
+[traffic]
+left_ip_version = {left}
+right_ip_version = {right}
+direction = "{direction}"
+avoid_zero_checksum = true
+[traffic.forward]
+source_port = {{mode = "increasing", min = 10000, max = 10999}}
+destination_port = {{mode = "fixed", min = 80, max = 80}}
+[traffic.reverse]
+source_port = {{mode = "increasing", min = 10000, max = 10999}}
+destination_port = {{mode = "fixed", min = 80, max = 80}}
+[connections]
+count = {count}
+rate_fps = {rate_fps}
+{connections}
+[dut]
+kind = "reference"
+nat = {{{nat}}}
+faults = [{faults}]
+{dut}
+"""
+DEFAULTS = {
+    "tester": "",
+    "left": 4,
+    "right": 4,
+    "direction": "both",
+    "count": N,
+    "rate_fps": RATE_FPS,
+    "connections": "",
+    "nat": "",
+    "faults": "",
+    "dut": "realtime = true",
+}
+
+
+def testbed_file(folder: Path, **values: Any) -> Path:
+    path = folder / "stateful.toml"
+    path.write_text(TESTBED.format(**(DEFAULTS | values)))
+    return path
+
+
+@contextmanager
+def stateful_gateway(folder: Path, **values: Any) -> Iterator[tuple[Setup, ReferenceDut]]:
+    testbed, source = read_testbed(testbed_file(folder, **values))
+    dut = dut_of(testbed, source)
+    assert isinstance(dut, ReferenceDut)
+    with set_up(testbed, source, dut) as setup:
+        yield setup, dut
+
+
+def valid_trial(setup: Setup, load: AnyLoad | int = RATE_FPS) -> TrialRecord:
+    trials = Trials(
+        tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=1, observer=Observer()
+    )
+    return trials.run_valid(load=load, repetition=1, seed=1, invalid_repeats=ATTEMPTS)
+
+
+def of_phase(trial: TrialRecord, phase: str) -> ConnectionCounters:
+    stream = trial.result.stream_of(phase)
+    assert stream
+    assert stream.connections
+    return stream.connections
+
+
+def plan(**changes: Any) -> EstablishmentPlan:
+    values: dict[str, Any] = {"repetitions": 1, "max_rate_cps": 60_000} | changes
+    return EstablishmentPlan(
+        timing=TIMING,
+        seed=3,
+        error=SearchError(fraction=ERROR),
+        invalid_repeats=ATTEMPTS,
+        **values,
+    )
+
+
+def highest(limit_per_s: int, depth: int) -> float:
+    """At which N frames find a token each: the bucket is full at the first."""
+    return limit_per_s * (N - 1) / (N - depth)
+
+
+def test_the_limit_on_new_connections_is_found(tmp_path: Path) -> None:
+    with stateful_gateway(tmp_path, nat="new_per_s = 20000, depth = 200") as (setup, _):
+        result = establishment(plan(), setup.tester, setup.dut)
+    (figure,) = result.figures
+    assert not any(figure.lower_bound)
+    exact_cps = highest(20_000, 200)
+    assert exact_cps * (1 - ERROR) <= figure.values[0] <= exact_cps * 1.001
+
+
+def test_validated_the_limit_is_that_of_the_replies(tmp_path: Path) -> None:
+    """Half the rate of phase 1 is what they come with; no connection was absent."""
+    replies = '{kind = "rate_limit", direction = "reverse", rate_fps = 12000, depth = 100}'
+    nat = "new_per_s = 40000, depth = 200"
+    with stateful_gateway(tmp_path, nat=nat, faults=replies) as (setup, _):
+        result = establishment(plan(alpha=Fraction(1, 2)), setup.tester, setup.dut)
+    (figure,) = result.figures
+    exact_cps = 2 * highest(12_000, 100)
+    assert exact_cps * (1 - ERROR) <= figure.values[0] <= exact_cps * 1.001
+    assert any(", 0 did not" in remark for remark in result.remarks)
+
+
+@pytest.mark.parametrize(
+    ("initiator", "inside", "direction"),
+    [
+        ("left", 4, "both"),
+        ("left", 6, "both"),
+        ("right", 4, "both"),
+        ("right", 6, "both"),
+        ("left", 6, "forward"),
+        ("left", 6, "reverse"),
+    ],
+)
+def test_phase_2_uses_what_phase_1_has_made(
+    initiator: str, inside: int, direction: str, tmp_path: Path
+) -> None:
+    versions = {"left": inside, "right": 4} if initiator == "left" else {"left": 4, "right": inside}
+    with stateful_gateway(
+        tmp_path,
+        **versions,
+        direction=direction,
+        connections=f'initiator = "{initiator}"',
+        nat=f'inside = "{initiator}"',
+    ) as (setup, dut):
+        trial = valid_trial(setup)
+        record = dut.record()["nat"]
+    assert trial.verdict is Verdict.PASS
+    assert (record["created"], record["entries"]) == (N, N)
+    assert trial.result.misdelivered == trial.result.changed == 0
+    assert len(trial.result.streams) == (2 if direction == "both" else 1)
+    assert all(stream.sent == RATE_FPS * TIMING.duration_s for stream in trial.result.streams)
+
+
+def test_colliding_mappings_are_named(tmp_path: Path) -> None:
+    with stateful_gateway(tmp_path, faults='{kind = "nat-collide", every = 100}') as (setup, dut):
+        trial = valid_trial(setup, VALIDATED)
+        assert dut.record()["nat"]["collided"] == N // 100
+    validated = of_phase(trial, "validate")
+    assert trial.verdict is Verdict.FAIL
+    assert (validated.wrong, validated.collided) == (N // 100, N // 100)
+
+
+def test_a_changed_mapping_is_named(tmp_path: Path) -> None:
+    fault = f'{{kind = "nat-change", connection = 7, after_ns = {AFTER_PHASE_1_NS}}}'
+    with stateful_gateway(tmp_path, direction="forward", faults=fault) as (setup, dut):
+        trial = valid_trial(setup)
+        assert dut.record()["nat"]["changed"] == 1
+    assert trial.verdict is Verdict.FAIL
+    assert of_phase(trial, "test").changed == 1
+    assert trial.result.lost == 0
+
+
+def test_a_forgotten_connection_is_absent_however_slowly_it_is_asked(tmp_path: Path) -> None:
+    fault = f'{{kind = "nat-forget", connection = 7, after_ns = {AFTER_PHASE_1_NS}}}'
+    with stateful_gateway(tmp_path, faults=fault) as (setup, _):
+        trial = valid_trial(setup, VALIDATED)
+    validated, again = (trial.result.stream_of(name) for name in ("validate", "ask again"))
+    assert trial.verdict is Verdict.FAIL
+    assert validated
+    assert again
+    assert (validated.sent, validated.lost) == (N, 1)
+    assert (again.sent, again.lost) == (1, 1)
+
+
+def test_one_connection_each_or_drawn_with_repetition(tmp_path: Path) -> None:
+    """2 N draws of N combinations make about N (1 - exp(-2)) connections (MP Table 23)."""
+    with stateful_gateway(
+        tmp_path, count=2 * N, rate_fps=2 * RATE_FPS, connections='order = "repeating"'
+    ) as (setup, dut):
+        trial = valid_trial(setup, Establishing(rate_fps=RATE_FPS))
+        assert dut.connections() == of_phase(trial, "establish").new
+    made = of_phase(trial, "establish")
+    assert made.new + made.known == 2 * N
+    assert made.new == pytest.approx(865, abs=40)
+    assert 0 < made.ending_new_percent < 50
+    assert trial.verdict is Verdict.PASS
+
+
+def tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device whose table can be counted, but neither described nor changed."""
+
+    def refuse(table: ReferenceTable, timeout_s: float) -> None:
+        raise DutError("Its timeout cannot be set.")
+
+    monkeypatch.setattr(ReferenceTable, "parameters", lambda _: TableParameters())
+    monkeypatch.setattr(ReferenceTable, "set_timeout", refuse)
+
+
+def test_a_table_with_too_few_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with stateful_gateway(tmp_path, nat="entries = 900") as (setup, _):
+        with pytest.raises(ConfigurationError, match=r"takes 900 entries.* 1,000 connections"):
+            valid_trial(setup)
+        tells_nothing(monkeypatch)
+        with pytest.raises(MeasurementError, match=r"made 900 of 1,000 .* no more than 900"):
+            valid_trial(setup)
+
+
+def test_fewer_connections_can_be_accepted(tmp_path: Path) -> None:
+    accepts = 'incomplete = "accept"\nminimum = 900'
+    with stateful_gateway(tmp_path, nat="entries = 900", connections=accepts) as (setup, dut):
+        trial = valid_trial(setup)
+        assert dut.connections() == 900
+    assert trial.verdict is Verdict.PASS
+    assert trial.phase_1
+    assert trial.phase_1.sent - trial.phase_1.lost == 900
+
+
+def test_a_timeout_that_is_too_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody knows it, what it has done to the connections is told."""
+    tells_nothing(monkeypatch)
+    short = "timeout_ns = 60000000"
+    with (
+        stateful_gateway(tmp_path, direction="reverse", nat=short) as (setup, _),
+        pytest.raises(MeasurementError, match=r"Of 1,000 connections .* left: .*timeout is too s"),
+    ):
+        valid_trial(setup)
+
+
+def test_a_table_that_is_dropped_between_the_phases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both cores are shared with who empties it, so the trial has no real-time policy."""
+    with stateful_gateway(
+        tmp_path,
+        direction="reverse",
+        connections="delay_s = 1.0",
+        tester='realtime = "off"\nlateness_tolerance_us = 20000',
+        dut="poll_gap_limit_us = 20000",
+    ) as (setup, dut):
+        starts = dut.before_trial
+
+        def empties_it_later() -> None:
+            starts()
+            threading.Timer(0.6, dut.flush).start()
+
+        monkeypatch.setattr(dut, "before_trial", empties_it_later)
+        with pytest.raises(MeasurementError, match=r"Of 1,000 .* 0 left: it dropped its table"):
+            valid_trial(setup)
+
+
+def test_frames_that_are_lost_in_phase_1(tmp_path: Path) -> None:
+    fault = '{kind = "loss", direction = "forward", every = 100}'
+    with (
+        stateful_gateway(tmp_path, faults=fault) as (setup, _),
+        pytest.raises(MeasurementError, match=r"made 990 of 1,000 .* 10 frames were lost"),
+    ):
+        valid_trial(setup)
+
+
+def test_a_refused_measurement_reports_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    testbed = testbed_file(tmp_path, nat="entries = 900")
+    results = tmp_path / "results"
+    arguments = ["throughput", str(testbed), "--profile", "quick", "--max-rate", "20000"]
+    assert natxy([*arguments, "--output", str(results)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "natxy: The device's connection tracking table takes 900 entries" in said.err
+    assert not (results / "results.json").exists()
