@@ -1,0 +1,152 @@
+"""Stateful gateways of the kernel by their commands: every procedure of RFC 9693 completes, and no
+frame is misdelivered. Tables are small, so that this takes seconds."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
+ENTRIES = 4096
+COMMON = """\
+[tester]
+lateness_tolerance_us = 20000
+[connections]
+count = 1024
+rate_fps = 10000
+incomplete = "repeat"
+"""
+NAT44 = f"""\
+{COMMON}
+[traffic]
+left_ip_version = 4
+right_ip_version = 4
+[dut]
+kind = "namespace"
+driver = "nat44"
+conntrack_entries = {ENTRIES}
+"""
+IPTABLES = NAT44.replace('"nat44"', '"nat44-iptables"')
+NAT64 = f"""\
+{COMMON}
+[traffic]
+left_ip_version = 6
+right_ip_version = 4
+avoid_zero_checksum = true
+[dut]
+kind = "namespace"
+driver = "nat64"
+conntrack_entries = {ENTRIES}
+"""
+QUICK = ("--profile", "quick", "--repetitions", "1", "--seed", "5", "--json")
+BOTH = pytest.mark.parametrize("testbed", [NAT44, NAT64], ids=["nat44", "nat64"])
+
+
+def run(verb: str, testbed: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    path = folder / "testbed.toml"
+    path.write_text(testbed)
+    output = ["--output", str(folder / "results")]
+    return subprocess.run(
+        [*NATXY, verb, str(path), *QUICK, *options, *output],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=200,
+    )
+
+
+def measured(verb: str, testbed: str, folder: Path, *options: str) -> dict[str, Any]:
+    """The entry of results.json; in no trial was a frame misdelivered or a mapping changed."""
+    done = run(verb, testbed, folder, *options)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (entry,) = json.loads(done.stdout)
+    for line in (folder / "results" / "journal.jsonl").read_text().splitlines():
+        trial = json.loads(line)
+        if trial["record"] != "trial":
+            continue
+        for stream in [*trial["result"]["streams"], *filter(None, [trial["phase_1"]])]:
+            assert stream["kinds"]["foreground"]["misdelivered"]["total"] == 0
+            assert stream["connections"]["changed"] == 0
+            assert stream["connections"]["collided"] == 0
+    rows = csv.DictReader((folder / "results" / "results.csv").read_text().splitlines())
+    assert len(list(rows)) == len(entry["figures"])
+    found: dict[str, Any] = entry
+    return found
+
+
+def values(entry: dict[str, Any]) -> dict[str, list[float]]:
+    return {
+        f"{figure['figure']} {figure['at']}".strip(): figure["values"]
+        for figure in entry["figures"]
+    }
+
+
+def test_capacity_is_the_kernels_within_a_few_entries(tmp_path: Path) -> None:
+    """As SD Figure 6 finds it."""
+    quick = ("--first-rate", "20000", "--alpha", "2", "--rate-error", "25%")
+    found = values(measured("capacity", NAT44, tmp_path, *quick))
+    (capacity,) = found["connection tracking table capacity C"]
+    assert ENTRIES - 4 <= capacity <= ENTRIES
+    assert found["C0"] == [1024]
+    assert found["CS"][0] <= capacity <= found["CT"][0]
+
+
+@pytest.mark.parametrize("testbed", [NAT44, IPTABLES, NAT64], ids=["nat44", "iptables", "nat64"])
+@pytest.mark.parametrize("validated", [(), ("--validated",)], ids=["plain", "validated"])
+def test_establishment_rate(testbed: str, validated: tuple[str, ...], tmp_path: Path) -> None:
+    entry = measured("establishment", testbed, tmp_path, "--error", "20%", *validated)
+    ((rate_cps,),) = values(entry).values()
+    assert rate_cps > 1000
+
+
+@BOTH
+@pytest.mark.parametrize("direction", ["both", "forward", "reverse"])
+def test_throughput_in_phase_2(testbed: str, direction: str, tmp_path: Path) -> None:
+    """Bidirectional, upload and download."""
+    search = ("--error", "20%", "--direction", direction)
+    done = run("throughput", testbed, tmp_path, *search)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (entry,) = json.loads(done.stdout)
+    assert entry["rate_fps_per_direction"] >= 1000
+    assert entry["misdelivered"] == 0
+
+
+@BOTH
+def test_tear_down_rate(testbed: str, tmp_path: Path) -> None:
+    found = values(
+        measured("tear-down", testbed, tmp_path, "--counts", "500,2000,4000", "--repetitions", "3")
+    )
+    for count in ("500", "2,000", "4,000"):
+        full_s = found[f"full table deletion time {count} connections"]
+        assert len(full_s) == 3
+        assert all(0 < seconds < 5 for seconds in full_s)
+        assert len(found[f"empty table deletion time {count} connections"]) == 3
+        name = f"connection tear-down rate {count} connections"
+        assert name in found or f"({name.replace(' rate', ' rate)', 1)}" in found
+
+
+def test_degradation_has_the_devices_tables_beside_each_column(tmp_path: Path) -> None:
+    """And the kernel's sizes are afterwards what they were before."""
+    sizes = [
+        Path("/proc/sys/net/netfilter") / name
+        for name in ("nf_conntrack_max", "nf_conntrack_buckets")
+    ]
+    before = [path.read_text() for path in sizes]
+    columns = ("--counts", "500,1000", "--entries", "4096", "--hash-sizes", "1024,2048")
+    figure = ("--of", "establishment", "--error", "30%")
+    found = values(measured("degradation", NAT44, tmp_path, *columns, *figure))
+    assert any("1,000 connections, table 4,096, hash 2,048" in name for name in found)
+    assert [path.read_text() for path in sizes] == before
+
+
+def test_a_table_that_is_too_small_is_no_result(tmp_path: Path) -> None:
+    done = run("throughput", NAT44.replace("count = 1024", "count = 5000"), tmp_path)
+    assert done.returncode != 0
+    assert "connection tracking table takes 4,096 entries" in done.stderr
+    assert not (tmp_path / "results" / "results.json").exists()
