@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from natxy.model.event import Progress
-from natxy.model.measurement import Figure
+from natxy.model.measurement import Figure, Unit
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.observer import Observer
@@ -61,9 +61,17 @@ class Estimate:
 class SearchDisplay(Observer):
     """Watches procedures; `with` it, so that the terminal is left in order."""
 
-    def __init__(self, console: Console, title: str, error_fraction: float = 0.001) -> None:
+    def __init__(
+        self,
+        console: Console,
+        title: str,
+        error_fraction: float = 0.001,
+        *,
+        unit: Unit = "fps",
+    ) -> None:
         self._console = console
         self._title = title
+        self._unit = unit
         self._error_fraction = error_fraction
         self._estimate = Estimate()
         self._repetition, self._repetitions = 0, 0
@@ -123,7 +131,7 @@ class SearchDisplay(Observer):
     def _plain_line(self, trial: TrialRecord) -> str:
         reason = f" ({trial.invalid_reasons[0]})" if trial.invalid_reasons else ""
         return (
-            f"{self._repetition}/{self._repetitions} {rate(trial.rate_fps):>12} fps "
+            f"{self._repetition}/{self._repetitions} {rate(trial.rate_fps):>12} {self._unit} "
             f"{trial.verdict}{reason}{self._left()}"
         )
 
@@ -139,7 +147,8 @@ class SearchDisplay(Observer):
             return
         grid = Table.grid(padding=(0, 2))
         grid.add_row("repetition", f"{self._repetition} of {self._repetitions}{self._left()}")
-        grid.add_row("rate", f"[bold]{rate(self._rate_fps)}[/] frames a second per direction")
+        what = "connections a second" if self._unit == "cps" else "frames a second per direction"
+        grid.add_row("rate", f"[bold]{rate(self._rate_fps)}[/] {what}")
         lower, upper = self._bracket_fps
         grid.add_row("bracket", f"{rate(lower)} to {rate(upper)}")
         grid.add_row("trial", f"{self._stage} {self._share:.0%}" if self._stage else "")
@@ -151,6 +160,6 @@ class SearchDisplay(Observer):
 
 def _found(figure: Figure) -> str:
     bound = "≥ " if any(figure.lower_bound) else ""
-    unit = " fps" if figure.unit == "fps" else ""
+    unit = f" {figure.unit}" if figure.unit in ("fps", "cps") else ""
     value = bound + quantity(figure.values[-1], figure.unit) + unit
     return " ".join(word for word in (ARROWS[figure.direction], figure.name, value) if word)

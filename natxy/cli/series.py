@@ -35,11 +35,12 @@ from natxy.cli.progress import SearchDisplay
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError
-from natxy.model.measurement import Measurement
+from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import read_testbed
 from natxy.model.throughput_result import ThroughputResult
 from natxy.procedure.observer import Observer, Observers
-from natxy.procedure.profile import Profile
+from natxy.procedure.phase_1_rate import with_phase_1_rate
+from natxy.procedure.profile import PROFILES, Profile
 from natxy.procedure.setup import ReadyTester, Setup, set_up
 from natxy.procedure.timing import Timing
 from natxy.records.extra import records_to
@@ -52,6 +53,7 @@ from natxy.report.results_json import result_entry, write_results
 from natxy.report.throughput_table import notes, throughput_table
 from natxy.report.whole_file import write_whole
 
+LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # there is no phase 2 of which to speak
 Result = ThroughputResult | Measurement
 Measure = Callable[[ReadyTester, Dut, Observer], Result]
 
@@ -171,6 +173,7 @@ def run_series(
     )
     folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{name}"
     results: list[Result] = []
+    unit: Unit = "cps" if name in LOOKS_FOR_CONNECTIONS else "fps"
     with (
         records_to(records) as kept,
         set_up(asked, source, dut_of(asked, source), kept) as setup,
@@ -179,13 +182,25 @@ def run_series(
         with _journal(setup, folder, options.seed_value) as journal:
             for number, tester in enumerate(testers, start=1):
                 title = _title(name, setup, tester, f"{number} of {len(testers)}", options)
-                with SearchDisplay(progress_console, title) as display:
-                    result = measure(tester, setup.dut, Observers([journal, display]))
+                with SearchDisplay(progress_console, title, unit=unit) as display:
+                    seen = Observers([journal, display])
+                    ready = _with_phase_1(options, name, tester, setup.dut, seen)
+                    result = measure(ready, setup.dut, seen)
                 journal.append(result)
                 results.append(result)
     _write(folder, results)
     show(results, options.seed_value, folder, as_json=options.json_output)
     return results
+
+
+def _with_phase_1(
+    options: SeriesOptions, name: str, tester: ReadyTester, dut: Dut, observer: Observer
+) -> ReadyTester:
+    """What is measured in phase 2 needs a rate of phase 1: found now where nobody gives one."""
+    if name in LOOKS_FOR_CONNECTIONS:
+        return tester
+    timing = options.timing(options.profile_of(PROFILES).timing)
+    return with_phase_1_rate(tester, dut, timing, seed=options.seed_value, observer=observer)
 
 
 def _journal(setup: Setup, folder: Path, seed: int) -> Journal:

@@ -1,6 +1,7 @@
 """What a measurement yields, whatever the procedure: conditions, and figures with a value each
 repetition. Tables, CSV and JSON are functions of it."""
 
+from collections.abc import Iterable
 from typing import Literal, Self
 
 from natxy.model.base import Model
@@ -38,6 +39,7 @@ class ConnectionConditions(Model):
     initiator: Side
     count: int | None  # connections that phase 1 makes
     rate_fps: int | None  # of phase 1
+    rate_origin: str = "as given"
     order: str  # in which it enumerates them
     ranges: str  # of ports, and of address fields where they vary: "40,000 x 100"
     initiator_order: str
@@ -82,8 +84,21 @@ class TrialCounts(Model):
     collided: int = 0  # of those: two connections had one external four-tuple
     negative_delays: int = 0  # of the valid trials; they count as 0
     worst_lateness_ns: float = 0.0  # of the valid trials
+    needed_timeout_s: float = 0.0  # that connections had to live; 0: stateless
 
-    def plus(self, trial: TrialRecord) -> Self:
+    @classmethod
+    def total(cls, counts: Iterable[Self]) -> Self:
+        """Of several measurements together: sums, and the highest of what is a time."""
+        members = [each.model_dump() for each in counts]
+        highest = ("worst_lateness_ns", "needed_timeout_s")
+        return cls(
+            **{
+                name: (max if name in highest else sum)([each[name] for each in members] or [0])
+                for name in cls.model_fields
+            }
+        )
+
+    def plus(self, trial: TrialRecord, *, needed_timeout_s: float = 0.0) -> Self:
         valid = trial.verdict is not Verdict.INVALID
         lateness_ns = trial.result.worst_lateness_ns if valid else 0.0
         return self.model_copy(
@@ -98,6 +113,7 @@ class TrialCounts(Model):
                 "negative_delays": self.negative_delays
                 + (trial.result.negative_delays if valid else 0),
                 "worst_lateness_ns": max(self.worst_lateness_ns, lateness_ns),
+                "needed_timeout_s": max(self.needed_timeout_s, needed_timeout_s),
             }
         )
 

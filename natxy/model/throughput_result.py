@@ -3,7 +3,13 @@
 from typing import Literal
 
 from natxy.model.base import Model
-from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.measurement import (
+    Conditions,
+    ConnectionConditions,
+    Figure,
+    Measurement,
+    TrialCounts,
+)
 from natxy.model.testbed import Directions
 from natxy.model.verdict import Limit
 
@@ -22,6 +28,9 @@ class Repetition(Model):
     invalid_trials: int
     misdelivered: int  # of all trials, as are the next two
     duplicated: int
+    changed: int = 0  # of all trials, as are the next two: what TrialCounts says they are
+    wrong: int = 0
+    collided: int = 0
     worst_lateness_ns: float  # of the valid trials
 
 
@@ -43,6 +52,9 @@ class ThroughputResult(Model):
     maximum_fps: int | None
     maximum_origin: MaximumOrigin
     seed: int
+    loss: str = ""  # that was accepted; empty: none
+    connections: ConnectionConditions | None = None  # None: stateless
+    needed_timeout_s: float = 0.0  # that connections had to live
     departures: tuple[str, ...]  # from RFC 2544; empty: it conforms
     repetitions: tuple[Repetition, ...]
 
@@ -64,6 +76,14 @@ class ThroughputResult(Model):
     @property
     def duplicated(self) -> int:
         return sum(repetition.duplicated for repetition in self.repetitions)
+
+    @property
+    def connection_faults(self) -> dict[str, int]:
+        """What happened to connections between the phases."""
+        return {
+            name: sum(getattr(repetition, name) for repetition in self.repetitions)
+            for name in ("changed", "wrong", "collided")
+        }
 
     @property
     def invalid_trials(self) -> int:
@@ -89,7 +109,7 @@ class ThroughputResult(Model):
             departures=self.departures,
             figures=(
                 Figure(
-                    name="throughput",
+                    name=f"throughput, {self.loss} accepted" if self.loss else "throughput",
                     unit="fps",
                     values=tuple(float(rate_fps) for rate_fps in self.rates_fps),
                     lower_bound=tuple(r.lower_bound for r in self.repetitions),
@@ -100,6 +120,8 @@ class ThroughputResult(Model):
                 invalid_trials=self.invalid_trials,
                 misdelivered=self.misdelivered,
                 duplicated=self.duplicated,
+                **self.connection_faults,
+                needed_timeout_s=self.needed_timeout_s,
                 worst_lateness_ns=self.worst_lateness_ns,
             ),
         )

@@ -143,6 +143,10 @@ class StreamResult(Model):
         return sum(counters.sent for _, counters in self.counters())
 
     @property
+    def received(self) -> int:
+        return sum(counters.received for _, counters in self.counters())
+
+    @property
     def lost(self) -> int:
         return sum(counters.lost for _, counters in self.counters())
 

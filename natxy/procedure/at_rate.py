@@ -9,19 +9,12 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
-from natxy.model.measurement import (
-    Conditions,
-    ConnectionConditions,
-    Figure,
-    Measurement,
-    Unit,
-)
+from natxy.model.measurement import Conditions, Figure, Measurement, Unit
 from natxy.model.throughput_result import ThroughputResult
-from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
-from natxy.procedure.connection_table import parameters_of
+from natxy.procedure.connection_conditions import connection_conditions
 from natxy.procedure.observer import Observer
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester, name_of
@@ -131,27 +124,7 @@ def conditions(
         settle_s=float(timing.settle_s),
         frame_timeout_s=float(timing.frame_timeout_s),
         seed=seed,
-        connections=connection_conditions(tester.traffic, dut),
-    )
-
-
-def connection_conditions(traffic: TrafficPlan, dut: Dut) -> ConnectionConditions | None:
-    """None: stateless."""
-    asked = traffic.connections
-    if asked is None:
-        return None
-    table = parameters_of(dut)
-    return ConnectionConditions(
-        initiator=asked.initiator,
-        count=traffic.connections_among(asked.count),
-        rate_fps=asked.rate_fps,
-        order=asked.order,
-        ranges=str(traffic.ranges),
-        initiator_order=asked.initiator_order,
-        responder_order=asked.responder_order,
-        table_entries=table.entries,
-        hash_size=table.hash_size,
-        timeout_s=table.timeout_s,
+        connections=connection_conditions(tester, dut),
     )
 
 

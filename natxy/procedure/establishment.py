@@ -120,7 +120,12 @@ def establishment(
         title="Maximum connection establishment rate",
         reference="RFC 9693",
         conditions=conditions(
-            tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
+            tester.with_connections(rate_fps=None),  # it is what is looked for
+            dut,
+            plan.timing,
+            seed=plan.seed,
+            rate_fps=None,
+            dut_name=plan.dut_name,
         ),
         departures=_departures(plan),
         remarks=_remarks(plan, tester, found),

@@ -121,7 +121,8 @@ def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
     ranges = ranges_of(flows)
     source = _series(FIRST_SOURCE_PORT, ranges.source_ports)
     destination = _series(FIRST_DESTINATION_PORT, ranges.destination_ports)
-    return tester.with_traffic(
+    ready = tester if tester.testbed.connections is None else tester.with_connections(count=flows)
+    return ready.with_traffic(
         forward=PortRanges(source_port=source, destination_port=destination).model_dump(),
         reverse=PortRanges(source_port=destination, destination_port=source).model_dump(),
         left_networks=1,
@@ -188,11 +189,4 @@ def _too_few_frames(plan: OverloadPlan, found: dict[int, ThroughputResult]) -> t
 
 
 def _counts(results: list[ThroughputResult]) -> TrialCounts:
-    counts = [result.measurement().counts for result in results]
-    return TrialCounts(
-        trials=sum(each.trials for each in counts),
-        invalid_trials=sum(each.invalid_trials for each in counts),
-        misdelivered=sum(each.misdelivered for each in counts),
-        duplicated=sum(each.duplicated for each in counts),
-        worst_lateness_ns=max(each.worst_lateness_ns for each in counts),
-    )
+    return TrialCounts.total(result.measurement().counts for result in results)

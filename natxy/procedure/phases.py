@@ -39,7 +39,7 @@ class Establishing:
             return False
         asked = [stream for stream in result.streams if stream.phase != ASK_AGAIN]
         accepted = LossTolerance(fraction=self.loss)
-        return all(accepted.accepts(sent=stream.sent, lost=stream.lost) for stream in asked)
+        return all(accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in asked)
 
     @property
     def validation_fps(self) -> int:

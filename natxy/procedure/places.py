@@ -35,11 +35,4 @@ def is_bound(figure: Figure) -> bool:
 
 def total(counts: Sequence[TrialCounts]) -> TrialCounts:
     """Of all places together."""
-    summed = ("trials", "invalid_trials", "misdelivered", "duplicated", "changed", "wrong")
-    return TrialCounts(
-        **{
-            name: sum(getattr(each, name) for each in counts)
-            for name in (*summed, "collided", "negative_delays")
-        },
-        worst_lateness_ns=max((each.worst_lateness_ns for each in counts), default=0.0),
-    )
+    return TrialCounts.total(counts)

@@ -41,6 +41,7 @@ class ReadyTester:
     # What each trial sends, each for as long, before it sends `traffic` (RFC 8219 10.2.2).
     ramp: tuple[TrafficPlan, ...] = ()
     records: FrameRecords | None = None
+    phase_1_origin: str = "as given"  # of its rate
 
     @property
     def hello(self) -> Hello:
@@ -71,6 +72,12 @@ class ReadyTester:
         written = self.testbed.traffic.model_dump(mode="json") | changes
         traffic: TrafficSection = Source(name="traffic").validated(TrafficSection, written)
         return self.with_testbed(self.testbed.model_copy(update={"traffic": traffic}))
+
+    def with_connections(self, **changes: Any) -> Self:
+        """With other values of the testbed's [connections], which it has."""
+        asked = self.traffic.required_connections
+        changed = asked.model_copy(update=changes)
+        return self.with_testbed(self.testbed.model_copy(update={"connections": changed}))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from natxy.model.throughput_result import Repetition, ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.connection_conditions import connection_conditions
 from natxy.procedure.maximum import Maximum, maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import departures
@@ -18,6 +19,7 @@ from natxy.procedure.setup import ReadyTester, name_of
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Load, Trials, steady
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
+from natxy.search.loss_tolerance import LossTolerance
 
 FIRST_GUESS_FPS = 1000  # where nobody knows a maximum
 HOPELESS_FPS = 1000  # what is invalid at this rate is not so because of the rate
@@ -34,6 +36,7 @@ class ThroughputPlan:
     error: SearchError = DEFAULT_ERROR
     invalid_repeats: int = 3
     early_end: bool = False  # a trial ends, and is a FAIL, at its first certain loss
+    loss: LossTolerance | None = None  # None: a trial that loses a frame is a FAIL
     dut_name: str | None = None  # None: what the DUT calls itself
 
     def __post_init__(self) -> None:
@@ -42,6 +45,11 @@ class ThroughputPlan:
                 "--early-end: needs a time after which a frame is lost: a --frame-timeout or a "
                 "--drain of more than 0 is right"
             )
+        if self.early_end and self.loss is not None:
+            raise ConfigurationError(
+                "--early-end: is not possible with --loss, at the first certain loss a trial would "
+                "end"
+            )
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         if self.max_rate_fps is not None:
@@ -49,7 +57,8 @@ class ThroughputPlan:
 
     def load(self, rate_fps: int) -> Load:
         """A frame is lost after the frame timeout, where there is none after the drain."""
-        load = steady(rate_fps, self.timing.duration_s)
+        accepted = self.loss or LossTolerance()
+        load = replace(steady(rate_fps, self.timing.duration_s), accepted=accepted)
         lost_after_s = self.timing.frame_timeout_s or self.timing.drain_s
         return replace(load, early_end_s=lost_after_s) if self.early_end else load
 
@@ -60,6 +69,8 @@ class ThroughputPlan:
         if self.timing.frame_timeout_s:
             timeout_ms = float(self.timing.frame_timeout_s * 1000)
             said.append(f"a frame timeout of {timeout_ms:g} ms, beyond which a frame is lost")
+        if self.loss is not None:
+            said.append(f"{self.loss} accepted")
         if self.early_end:
             said.append("trials that end at their first certain loss (section 24)")
         return tuple(said)
@@ -127,8 +138,11 @@ def _repetition(
         lower_bound=lower_bound,
         trials=len(done),
         invalid_trials=len(done) - len(valid),
-        misdelivered=sum(trial.result.misdelivered for trial in done),
+        misdelivered=sum(trial.misdelivered for trial in done),
         duplicated=sum(trial.result.duplicated for trial in done),
+        changed=sum(trial.result.changed for trial in done),
+        wrong=sum(trial.result.wrong for trial in done),
+        collided=sum(trial.result.collided for trial in done),
         worst_lateness_ns=max((trial.result.worst_lateness_ns for trial in valid), default=0.0),
     )
 
@@ -165,6 +179,9 @@ def _result(
         maximum_fps=maximum.rate_fps,
         maximum_origin=maximum.origin,
         seed=plan.seed,
+        loss="" if plan.loss is None else str(plan.loss),
+        connections=connection_conditions(trials.tester, trials.dut),
+        needed_timeout_s=trials.counts.needed_timeout_s,
         departures=plan.departures,
         repetitions=tuple(repetitions),
     )

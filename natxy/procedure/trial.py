@@ -28,6 +28,7 @@ from natxy.procedure.connection_table import (
     check_established,
     check_kept,
     hold,
+    needed_timeout_s,
     refuse_small_table,
 )
 from natxy.procedure.observer import Observer
@@ -43,6 +44,7 @@ from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import REALTIME_LIMIT_S, Timing
 from natxy.procedure.warm_up import warm_up
+from natxy.search.loss_tolerance import LossTolerance
 
 WARM_UP_FRAMES, WARM_UP_FPS = 10, 1000
 
@@ -54,6 +56,7 @@ class Load:
     segments: tuple[Segment, ...]
     recording: Recording = NO_RECORDING
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
+    accepted: LossTolerance = LossTolerance()  # noqa: RUF009 (it is frozen)
 
     @property
     def rate_fps(self) -> int:
@@ -61,7 +64,15 @@ class Load:
         return max(segment.rate_fps for segment in self.segments)
 
     def passes(self, result: TrialResult) -> bool:
-        return result.passed
+        """Each direction for itself; a mapping that changed, and a reply to the wrong connection,
+        are more than a loss."""
+        if not self.accepted.fraction:
+            return result.passed
+        if result.ended_early or result.incomplete or result.changed or result.wrong:
+            return False
+        return all(
+            self.accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in result.streams
+        )
 
     @property
     def duration_s(self) -> Fraction:
@@ -213,7 +224,7 @@ class Trials:
             result=phase_2,
             phase_1=None if phase_2 is result else result.stream_of(ESTABLISH),
         )
-        self.counts = self.counts.plus(trial)
+        self.counts = self.counts.plus(trial, needed_timeout_s=_needed_timeout_s(spec))
         self.observer.trial_ended(trial)
         if isinstance(load, Load) and trial.verdict is not Verdict.INVALID:
             self._check_connections(trial, result, spec)
@@ -276,6 +287,10 @@ def _verdict(reasons: tuple[str, ...], *, passed: bool) -> Verdict:
     if reasons:
         return Verdict.INVALID
     return Verdict.PASS if passed else Verdict.FAIL
+
+
+def _needed_timeout_s(spec: TrialSpec) -> float:
+    return 0.0 if spec.establishing is None else needed_timeout_s(spec)
 
 
 def _phase(name: str, traffic: TrafficPlan, load: Load) -> Phase:

@@ -7,6 +7,7 @@ from rich import box
 from rich.table import Table
 
 from natxy.model.measurement import Figure, Measurement
+from natxy.report.connection_notes import connection_notes
 from natxy.report.numbers import quantity, rate
 from natxy.statistics import Summary, summary
 
@@ -72,6 +73,7 @@ def _notes(measurement: Measurement) -> Iterator[str]:
     else:
         yield f"As {measurement.reference} defines it."
     yield from measurement.remarks
+    yield from connection_notes(conditions.connections, counts)
     if any(any(figure.lower_bound) for figure in measurement.figures):
         yield "≥: a lower bound, limited by the tester or by the highest value that was tried."
     if counts.invalid_trials:

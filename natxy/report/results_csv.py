@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import ConnectionConditions, Figure, Measurement, TrialCounts
 from natxy.statistics import summary
 
 FILE_NAME = "results.csv"
@@ -42,6 +42,23 @@ COLUMNS = (
     "remarks",
     "trials",
     "invalid_trials",
+    "misdelivered",
+    "duplicated",
+    # Of a stateful gateway; else empty.
+    "initiator",
+    "connections",
+    "establishment_rate_cps",
+    "establishment_rate_origin",
+    "establishment_order",
+    "connection_ranges",
+    "initiator_order",
+    "responder_order",
+    "table_entries",
+    "hash_size",
+    "connection_timeout_s",
+    "changed",
+    "wrong",
+    "collided",
 )
 
 
@@ -55,7 +72,7 @@ def results_csv(measurements: Sequence[Measurement]) -> str:
 
 def rows(measurement: Measurement) -> Iterator[dict[str, Any]]:
     """One a figure, flat: what it was taken at, and its statistics."""
-    conditions = measurement.conditions
+    conditions, counts = measurement.conditions, measurement.counts
     common = {name: getattr(conditions, name) for name in COLUMNS if hasattr(conditions, name)} | {
         "procedure": measurement.procedure,
         "traffic_direction": conditions.direction,
@@ -63,12 +80,32 @@ def rows(measurement: Measurement) -> Iterator[dict[str, Any]]:
         "conforms": "no" if measurement.departures else "yes",
         "departures": "; ".join(measurement.departures),
         "remarks": " ".join(measurement.remarks),
-        "trials": measurement.counts.trials,
-        "invalid_trials": measurement.counts.invalid_trials,
+        **{name: getattr(counts, name) for name in COLUMNS if name in TrialCounts.model_fields},
+        **_connections(conditions.connections),
     }
     for figure in measurement.figures:
         row = common | figure_entry(figure)
         yield {name: row[name] for name in COLUMNS}
+
+
+def _connections(of: ConnectionConditions | None) -> dict[str, Any]:
+    """Empty: stateless, or nobody knows."""
+    known = {} if of is None else of.model_dump(mode="json")
+    columns = {
+        "initiator": "initiator",
+        "connections": "count",
+        "establishment_rate_cps": "rate_fps",
+        "establishment_rate_origin": "rate_origin",
+        "establishment_order": "order",
+        "connection_ranges": "ranges",
+        "initiator_order": "initiator_order",
+        "responder_order": "responder_order",
+        "table_entries": "table_entries",
+        "hash_size": "hash_size",
+        "connection_timeout_s": "timeout_s",
+    }
+    values = {column: known.get(member) for column, member in columns.items()}
+    return {column: "" if value is None else value for column, value in values.items()}
 
 
 def figure_entry(figure: Figure) -> dict[str, Any]:

@@ -33,6 +33,9 @@ def result_entry(result: ThroughputResult | Measurement) -> dict[str, Any]:
         "duplicated": result.duplicated,
         "invalid_trials": result.invalid_trials,
         "worst_lateness_us": result.worst_lateness_ns / 1000,
+        "loss_accepted": result.loss,
+        "connections": result.connections and result.connections.model_dump(mode="json"),
+        **result.connection_faults,
     }
 
 

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.verdict import Limit
+from natxy.report.connection_notes import connection_notes
 from natxy.report.numbers import duration, rate
 from natxy.statistics import Summary, summary
 
@@ -38,8 +39,18 @@ def _rows(
     yield "repetitions (n)", [str(figures.n) for figures in summaries]
     yield "misdelivered", [f"{result.misdelivered:,}" for result in results]
     yield "duplicated", [f"{result.duplicated:,}" for result in results]
+    yield from _connection_rows(results)
     yield "invalid trials", [f"{result.invalid_trials:,}" for result in results]
     yield "worst lateness", [duration(result.worst_lateness_ns) for result in results]
+
+
+def _connection_rows(results: Sequence[ThroughputResult]) -> Iterator[tuple[str, list[str]]]:
+    """Only where there are connections in one of them."""
+    asked = [result.connections for result in results]
+    if not any(asked):
+        return
+    yield "connections", [f"{c.count:,}" if c and c.count is not None else "" for c in asked]
+    yield "phase 1 rate", [rate(c.rate_fps) if c and c.rate_fps else "" for c in asked]
 
 
 def rate_rows(summaries: Sequence[Summary]) -> Iterator[tuple[str, list[float]]]:
@@ -80,6 +91,7 @@ def _notes(result: ThroughputResult) -> list[str]:
         said.append(f"{result.dut}: limited by the media's rate.")
     if any(r.rate_fps == 0 for r in result.repetitions):
         said.append(f"{result.dut}: 0 means that no rate passed; frames are lost at every rate.")
+    said += connection_notes(result.connections, result.measurement().counts)
     said.append(
         f"Frame sizes are those of IPv6; IPv4 frames are 20 bytes smaller. "
         f"Search error {result.error}, seed {result.seed}."

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from natxy.model.trial_result import (
+    ConnectionCounters,
+    ConnectionTableResult,
     Distribution,
     KindCounters,
     PortResult,
@@ -33,6 +35,8 @@ def _lines(result: TrialResult, verdict: Verdict, reasons: tuple[str, ...]) -> I
         yield ""
         yield from _stream_lines(stream, several_phases=len({s.phase for s in result.streams}) > 1)
     yield ""
+    if result.connections:
+        yield _table_line(result.connections)
     for port in result.ports:
         yield from _port_lines(port)
     for worker in result.workers:
@@ -45,6 +49,14 @@ def _lines(result: TrialResult, verdict: Verdict, reasons: tuple[str, ...]) -> I
 def _headline(result: TrialResult, verdict: Verdict) -> str:
     if verdict is Verdict.PASS:
         return f"PASS: all {result.sent:,} frames that were sent were received"
+    if verdict is Verdict.FAIL and result.incomplete and result.connections:
+        made = result.connections
+        return f"FAIL: phase 1 made {made.stored:,} of {made.asked:,} connections"
+    if verdict is Verdict.FAIL and not result.lost and (result.changed or result.wrong):
+        return (
+            f"FAIL: {result.changed:,} connections got another mapping, {result.wrong:,} replies "
+            "came to another one"
+        )
     if verdict is Verdict.FAIL:
         return f"FAIL: {result.lost:,} of {result.sent:,} frames were not received"
     return "INVALID: the tester could not do what was asked; this says nothing of the gateway"
@@ -65,9 +77,23 @@ def _stream_lines(stream: StreamResult, *, several_phases: bool) -> Iterator[str
     yield f"  {'send call':<12}{_distribution(stream.send_call)}"
     for kind, counters in stream.counters():
         yield from _kind_lines(kind, counters)
+    if stream.connections:
+        yield _connections_line(stream.connections)
     if stream.tags:
         counted = f"sent {stream.tags.sent:,}, lost {stream.tags.lost:,}"
         yield f"  {'tags':<12}{counted}; delay {_distribution(stream.tags.delay)}"
+
+
+def _connections_line(of: ConnectionCounters) -> str:
+    shown = {
+        "new": of.new,
+        "known": of.known,
+        "changed": of.changed,
+        "wrong": of.wrong,
+        "collided": of.collided,
+    }
+    ending = f"; {of.ending_new_percent:.4g} % new at the end" if of.new else ""
+    return f"  {'connections':<12}{', '.join(f'{k} {v:,}' for k, v in shown.items())}{ending}"
 
 
 def _kind_lines(kind: str, counters: KindCounters) -> Iterator[str]:
@@ -108,6 +134,13 @@ def _distribution(of: Distribution) -> str:
         "mean": of.mean_ns,
     }
     return "  ".join(f"{name} {quantity(value, 'ns')}" for name, value in figures.items())
+
+
+def _table_line(of: ConnectionTableResult) -> str:
+    return (
+        f"the tester's table: {of.stored:,} of {of.asked:,} connections, {of.bytes:,} bytes, "
+        f"pages of {of.page_bytes:,}"
+    )
 
 
 def _port_lines(port: PortResult) -> Iterator[str]:

@@ -115,7 +115,9 @@ def test_a_table_that_was_dropped_between_the_phases_is_no_result() -> None:
 
 
 def test_connections_that_went_in_the_trial_are_no_loss_of_frames() -> None:
-    with pytest.raises(MeasurementError, match=r"Of 1,000 connections .* 993 left: it dropped them"):
+    with pytest.raises(
+        MeasurementError, match=r"Of 1,000 connections .* 993 left: it dropped them"
+    ):
         trial_of(StatefulGateway(absent=7))
 
 

@@ -250,6 +250,11 @@ def test_results_are_written_whole_or_not_at_all(measure: Measure, tmp_path: Pat
         "duplicated",
         "invalid_trials",
         "worst_lateness_us",
+        "loss_accepted",
+        "connections",
+        "changed",
+        "wrong",
+        "collided",
     ]
     assert (entry["dut"], entry["procedure"], entry["seed"]) == ("fake", "throughput", 7)
     (tmp_path / "file").write_text("")

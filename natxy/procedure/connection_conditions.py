@@ -1,0 +1,28 @@
+"""What must be shown beside a figure of a stateful gateway (RFC 9693)."""
+
+from natxy.dut.base import Dut
+from natxy.model.measurement import ConnectionConditions
+from natxy.procedure.connection_table import parameters_of
+from natxy.procedure.setup import ReadyTester
+
+
+def connection_conditions(tester: ReadyTester, dut: Dut) -> ConnectionConditions | None:
+    """None: stateless."""
+    traffic = tester.traffic
+    asked = traffic.connections
+    if asked is None:
+        return None
+    table = parameters_of(dut)
+    return ConnectionConditions(
+        initiator=asked.initiator,
+        count=traffic.connections_among(asked.count),
+        rate_fps=asked.rate_fps,
+        rate_origin=tester.phase_1_origin,
+        order=asked.order,
+        ranges=str(traffic.ranges),
+        initiator_order=asked.initiator_order,
+        responder_order=asked.responder_order,
+        table_entries=table.entries,
+        hash_size=table.hash_size,
+        timeout_s=table.timeout_s,
+    )

@@ -1,0 +1,61 @@
+"""What is said of connections beside figures of a stateful gateway: a sentence each."""
+
+from collections.abc import Iterator
+
+from natxy.model.measurement import ConnectionConditions, TrialCounts
+from natxy.report.numbers import rate
+
+NOT_TOLD = "not told"
+
+
+def connection_notes(
+    connections: ConnectionConditions | None, counts: TrialCounts
+) -> Iterator[str]:
+    if connections is not None:
+        yield _phase_1(connections)
+        yield _phase_2(connections)
+        yield _table(connections)
+        if connections.timeout_s is None and counts.needed_timeout_s:
+            yield (
+                "Nobody knows after what time the device's connections expire: it must have been "
+                f"more than {counts.needed_timeout_s:g} s."
+            )
+    yield from _faults(counts)
+
+
+def _phase_1(of: ConnectionConditions) -> str:
+    made = f"{of.count:,} connections" if of.count is not None else "connections"
+    speed = f" at {rate(of.rate_fps)} a second ({of.rate_origin})" if of.rate_fps else ""
+    return (
+        f"Phase 1: {made}{speed}, initiated on the {of.initiator}, {of.order} of {of.ranges} "
+        "source ports, destination ports and addresses."
+    )
+
+
+def _phase_2(of: ConnectionConditions) -> str:
+    return (
+        f"Phase 2: the initiator uses them in {of.initiator_order} order, the responder in "
+        f"{of.responder_order}."
+    )
+
+
+def _table(of: ConnectionConditions) -> str:
+    known = {
+        "entries": f"{of.table_entries:,}" if of.table_entries is not None else NOT_TOLD,
+        "hash size": f"{of.hash_size:,}" if of.hash_size is not None else NOT_TOLD,
+        "timeout": f"{of.timeout_s:g} s" if of.timeout_s is not None else NOT_TOLD,
+    }
+    said = ", ".join(f"{name} {value}" for name, value in known.items())
+    return f"The device's connection tracking table: {said}."
+
+
+def _faults(counts: TrialCounts) -> Iterator[str]:
+    if counts.changed:
+        yield f"{counts.changed:,} connections got another mapping within a trial."
+    if counts.wrong:
+        yield f"{counts.wrong:,} replies came to another connection than they were sent to."
+    if counts.collided:
+        yield (
+            f"{counts.collided:,} of these because two connections had one and the same external "
+            "address and port."
+        )
