@@ -6,11 +6,12 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError, TesterLimit
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.procedure.observer import Observer
-from natxy.procedure.phases import Establishing
+from natxy.procedure.phases import VALIDATE, Establishing
 from natxy.procedure.profile import departures
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.series_of_tables import connections_of, table_of
@@ -23,6 +24,7 @@ from natxy.search.capacity import (
     Capacity,
     CapacityGoal,
     CapacitySearch,
+    Outcome,
     TooManyInvalid,
     UnsafeStart,
 )
@@ -114,10 +116,10 @@ def _search(
     collapses = 0
     while (attempt := search.next()) is not None:
         trials.observer.trial_started(attempt.rate_cps, (attempt.safe, attempt.tested))
-        answer = _answer(plan, attempt, trials, number, seed)
-        collapses += answer is Answer.COLLAPSE
+        outcome = _outcome(plan, attempt, trials, number, seed)
+        collapses += outcome.answer is Answer.COLLAPSE
         try:
-            search.tell(answer)
+            search.tell(outcome.answer, outcome.held)
         except UnsafeStart as unsafe:
             raise DutError(
                 f"{name_of(trials.dut)} does not take C0 = {goal.c0:,} connections at any rate: a "
@@ -132,16 +134,27 @@ def _search(
     return search.result, collapses
 
 
-def _answer(plan: CapacityPlan, attempt: Attempt, trials: Trials, number: int, seed: int) -> Answer:
+def _outcome(
+    plan: CapacityPlan, attempt: Attempt, trials: Trials, number: int, seed: int
+) -> Outcome:
     load = Establishing(rate_fps=attempt.rate_cps, alpha=plan.alpha, count=attempt.connections)
     try:
         trial = trials.run(load=load, repetition=number, seed=seed)
     except DutError:
         trials.dut.recover()
-        return Answer.COLLAPSE
+        return Outcome(answer=Answer.COLLAPSE)
     if trial.verdict is Verdict.INVALID:
-        return Answer.INVALID
-    return Answer.PASS if trial.verdict is Verdict.PASS else Answer.FAIL
+        return Outcome(answer=Answer.INVALID)
+    answer = Answer.PASS if trial.verdict is Verdict.PASS else Answer.FAIL
+    return Outcome(answer=answer, held=_held(trial.result))
+
+
+def _held(result: TrialResult) -> int:
+    """Connections that answered, or, where nobody was asked, that were made."""
+    validation = result.stream_of(VALIDATE)
+    if validation is not None and validation.connections is not None:
+        return validation.connections.known
+    return result.connections.stored if result.connections else 0
 
 
 def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
@@ -172,8 +185,7 @@ def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
 def _remarks(plan: CapacityPlan, goal: CapacityGoal, name: str, collapses: int) -> tuple[str, ...]:
     said = [
         f"alpha {float(plan.alpha):g}, beta {float(goal.beta):g}, gamma {float(goal.gamma):g}, "
-        f"E {goal.error:,}; rates within {goal.rate_error}; a trial that failed where its step "
-        f"would fail was made {goal.confirmations + 1} times.",
+        f"E {goal.error:,}; rates within {goal.rate_error}; a trial that failed was made again.",
     ]
     if collapses:
         said.append(f"{name} collapsed {collapses} times and was brought back.")

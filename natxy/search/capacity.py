@@ -33,6 +33,14 @@ class Answer(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """`held`: connections that proved to be there; None: nobody knows."""
+
+    answer: Answer
+    held: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Attempt:
     """A validated trial to be made: so many connections at that rate."""
 
@@ -55,7 +63,9 @@ class CapacityGoal:
     rate_error: SearchError = COARSE
     first_cps: int = 1000  # where the search for R0 begins
     max_cps: int = 2**33
-    confirmations: int = 1  # further failures before a rate counts as too high for a device
+    # A failure is confirmed by another one. A full table holds as many connections each time; where
+    # failures differ, frames were lost elsewhere, and it takes so many before they count.
+    patience: int = 5
     invalid_repeats: int = 10
 
     def __post_init__(self) -> None:
@@ -103,13 +113,13 @@ class CapacitySearch:
     def next(self) -> Attempt | None:
         return self._next
 
-    def tell(self, answer: Answer) -> None:
+    def tell(self, answer: Answer, held: int | None = None) -> None:
         try:
-            self._next = self._steps.send(answer)
+            self._next = self._steps.send(Outcome(answer=answer, held=held))
         except StopIteration:
             self._next = None
 
-    def _search(self) -> Generator[Attempt, Answer, None]:
+    def _search(self) -> Generator[Attempt, Outcome, None]:
         goal = self._goal
         r0 = yield from self._highest_rate(goal.c0, goal.first_cps, goal.max_cps)
         if r0 is None:
@@ -144,7 +154,7 @@ class CapacitySearch:
 
     def _highest_rate(
         self, connections: int, first_cps: int, most_cps: int, *, at_least: bool = False
-    ) -> Generator[Attempt, Answer, int | None]:
+    ) -> Generator[Attempt, Outcome, int | None]:
         """By bisection. With `at_least` the search is hopeless, and over, where the first rate
         fails: lower ones are not tried."""
         first_cps = min(first_cps, most_cps)
@@ -160,29 +170,32 @@ class CapacitySearch:
                 return None
             bisection.tell(first_cps, Verdict.PASS)
         while (rate_cps := bisection.next()) is not None:
-            answer = yield self._attempt(connections, rate_cps)
-            bisection.tell(rate_cps, answer.verdict)
+            outcome = yield self._attempt(connections, rate_cps)
+            bisection.tell(rate_cps, outcome.answer.verdict)
         return bisection.result_fps
 
     def _passes(
         self, connections: int, rate_cps: int, first_cps: int | None = None
-    ) -> Generator[Attempt, Answer, bool]:
+    ) -> Generator[Attempt, Outcome, bool]:
         """At this rate, or at a higher one that is tried first. A failure is confirmed: frames may
         be lost for other reasons. A collapse is one."""
-        failures = invalid = 0
-        while failures <= self._goal.confirmations or (first_cps and failures < 2):
-            tried_cps = first_cps if first_cps and not failures else rate_cps
-            answer = yield self._attempt(connections, tried_cps)
-            if answer is Answer.PASS:
+        held: list[int | None] = []
+        invalid = 0
+        while len(held) < self._goal.patience:
+            tried_cps = first_cps if first_cps and not held else rate_cps
+            outcome = yield self._attempt(connections, tried_cps)
+            if outcome.answer is Answer.PASS:
                 return True
-            if answer is Answer.COLLAPSE:
+            if outcome.answer is Answer.COLLAPSE:
                 return False
-            if answer is Answer.FAIL:
-                failures += 1
+            if outcome.answer is Answer.INVALID:
+                invalid += 1
+                if invalid > self._goal.invalid_repeats:
+                    raise TooManyInvalid
                 continue
-            invalid += 1
-            if invalid > self._goal.invalid_repeats:
-                raise TooManyInvalid
+            if held and outcome.held == held[-1]:
+                return False
+            held.append(outcome.held)
         return False
 
     def _attempt(self, connections: int, rate_cps: int) -> Attempt:

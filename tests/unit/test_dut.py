@@ -57,7 +57,7 @@ def test_a_testbed_chooses_its_driver(text: str, kind: type) -> None:
         ('[dut]\nkind = "namespace"\ndrivr = "tayga"', r"drivr: .*did you mean driver"),
         (
             ROUTER + '[dut]\nkind = "namespace"\nudp_timeout_s = 5',
-            r'is for driver "nat44", not for "kernel-router"',
+            r'is for driver "nat44" or "nat44-iptables" or "nat64", not for "kernel-router"',
         ),
         ('[dut]\nkind = "namespace"', r"4 and 4, or 6 and 6 is right"),
         (ROUTER + '[dut]\nkind = "namespace"\ndriver = "tayga"', r"6 and 4, or 4 and 6 is right"),

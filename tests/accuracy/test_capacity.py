@@ -1,0 +1,73 @@
+"""The capacity of a table that is known is found to one entry, and what a deletion costs is what
+the gateway says."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from natxy.dut.choice import dut_of
+from natxy.model.testbed import read_testbed
+from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
+from natxy.procedure.setup import set_up
+from natxy.procedure.tear_down import TearDownPlan, tear_down
+from natxy.procedure.timing import Timing
+from natxy.search.bisection import SearchError
+from natxy.search.capacity import CapacityGoal
+
+TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20))
+COARSE = SearchError(fraction=Fraction(1, 4))
+# Mapping by remote endpoint: one address outside has ports for more than 64,512 connections.
+TESTBED = """
+[tester]
+cores = [0]
+lateness_tolerance_us = 20000
+[traffic]
+left_ip_version = 4
+right_ip_version = 4
+[connections]
+count = 1000
+rate_fps = 20000
+[dut]
+kind = "reference"
+poll_gap_limit_us = 20000
+nat = {{mapping = "address-and-port-dependent", entries = {entries}}}
+"""
+
+
+def testbed_file(folder: Path, entries: int) -> Path:
+    path = folder / "capacity.toml"
+    path.write_text(TESTBED.format(entries=entries))
+    return path
+
+
+@pytest.mark.parametrize("entries", [10_000, 100_007])
+def test_capacity_is_found_exactly(entries: int, tmp_path: Path) -> None:
+    testbed, source = read_testbed(testbed_file(tmp_path, entries))
+    goal = CapacityGoal(
+        c0=entries * 2 // 3,
+        error=1,
+        first_cps=40_000,
+        rate_error=COARSE,
+        max_cps=160_000,
+        patience=10,
+    )
+    # What exists takes more than what is new: validation may be faster than phase 1.
+    plan = CapacityPlan(timing=TIMING, seed=1, repetitions=1, goal=goal, alpha=Fraction(3))
+    with set_up(testbed, source, dut_of(testbed, source)) as setup:
+        result = capacity(plan, setup.tester, setup.dut)
+    assert result.figure(CAPACITY).values == (float(entries),)
+    assert result.figure("CS").values[0] <= entries < result.figure("CT").values[0]
+
+
+def test_tear_down_rate_is_of_what_the_gateway_deleted(tmp_path: Path) -> None:
+    testbed, source = read_testbed(testbed_file(tmp_path, 65536))
+    plan = TearDownPlan(timing=TIMING, seed=1, repetitions=3, counts=(1000, 20_000))
+    with set_up(testbed, source, dut_of(testbed, source)) as setup:
+        result = tear_down(plan, setup.tester, setup.dut)
+    for count in (1000, 20_000):
+        at = f"{count:,} connections"
+        full = sorted(result.figure("full table deletion time", at=at).values)[1]
+        empty = sorted(result.figure("empty table deletion time", at=at).values)[1]
+        rate = next(f for f in result.figures if f.at == at and "rate" in f.name).values[0]
+        assert rate == pytest.approx(count / (full - empty) if full > empty else 0.0)
