@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import seconds
+from natxy.cli.options import loss_tolerance, seconds
 from natxy.cli.rates import rates_of
 from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.procedure.frame_loss import PROFILES, FrameLossPlan
@@ -25,6 +25,13 @@ def frame_loss(
         str | None,
         typer.Option(help="1000,2000 or 1000:10000:1000 instead of the series.", metavar="FPS"),
     ] = None,
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            help="Share of the frames, 0.01%: the series ends where no more are lost.",
+            metavar="PERCENT",
+        ),
+    ] = None,
 ) -> None:
     """Measure the frame loss rate over the load (RFC 2544 section 26.3)."""
     base = options.profile_of(PROFILES)
@@ -35,5 +42,6 @@ def frame_loss(
         max_rate_fps=max_rate,
         step=seconds("--step", step, Fraction(10)) / 100,
         rates_fps=rates_of(rates),
+        loss=loss_tolerance(loss),
     )
     run_series(options, "frame-loss", lambda tester, dut, seen: measure(plan, tester, dut, seen))

@@ -44,6 +44,18 @@ DirectionOption = Annotated[
 SeedOption = Annotated[
     int | None, typer.Option("--seed", help="Repeats a measurement's frames.", metavar="N")
 ]
+ConnectionsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--connections",
+        help="That phase 1 makes in a stateful gateway; what is measured is phase 2.",
+        metavar="N",
+    ),
+]
+EstablishmentRateOption = Annotated[
+    int | None,
+    typer.Option("--establishment-rate", help="Of phase 1, frames a second.", metavar="CPS"),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON on standard output.")]
 
 # Progress goes to standard error: standard output is the result and nothing else.

@@ -15,9 +15,11 @@ from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal
 from natxy.campaign.provenance import provenance
 from natxy.cli.options import (
+    ConnectionsOption,
     DirectionOption,
     DrainOption,
     DurationOption,
+    EstablishmentRateOption,
     JsonOption,
     SeedOption,
     SettleOption,
@@ -90,16 +92,8 @@ class SeriesOptions:
         ),
     ] = None
     direction: DirectionOption = None
-    connections: Annotated[
-        int | None,
-        typer.Option(
-            help="That phase 1 makes in a stateful gateway; what is measured is phase 2.",
-            metavar="N",
-        ),
-    ] = None
-    establishment_rate: Annotated[
-        int | None, typer.Option(help="Of phase 1, frames a second.", metavar="CPS")
-    ] = None
+    connections: ConnectionsOption = None
+    establishment_rate: EstablishmentRateOption = None
     seed: SeedOption = None
     output: Annotated[
         Path | None, typer.Option(help="Folder for journal and results.", metavar="DIR")

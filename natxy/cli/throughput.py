@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import search_error
+from natxy.cli.options import loss_tolerance, search_error
 from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.errors import ConfigurationError
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
@@ -43,8 +43,8 @@ def throughput(
     loss: Annotated[
         str | None,
         typer.Option(
-            help="With mlr: tolerated losses, 0.5%,1%: each a partial drop rate beside "
-            "the non-drop rate.",
+            help="Share of the frames that may be lost: 0.01%. With mlr a list, 0.5%,1%: each a "
+            "partial drop rate beside the non-drop rate.",
             metavar="PERCENT",
         ),
     ] = None,
@@ -71,14 +71,13 @@ def throughput(
             options, "throughput", lambda tester, dut, seen: mlr_throughput(mlr, tester, dut, seen)
         )
         return
-    if loss is not None:
-        raise ConfigurationError("--loss: bisection tolerates none; --search mlr is right")
     plan = ThroughputPlan(
         timing=timing,
         repetitions=options.repetitions_of(base),
         error=accepted,
         max_rate_fps=max_rate,
         early_end=early_end,
+        loss=loss_tolerance(loss),
         seed=options.seed_value,
     )
     run_series(options, "throughput", lambda tester, dut, seen: measure(plan, tester, dut, seen))

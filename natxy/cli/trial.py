@@ -10,9 +10,11 @@ import typer
 
 from natxy.campaign.provenance import provenance
 from natxy.cli.options import (
+    ConnectionsOption,
     DirectionOption,
     DrainOption,
     DurationOption,
+    EstablishmentRateOption,
     FrameSizeOption,
     JsonOption,
     RateOption,
@@ -23,6 +25,7 @@ from natxy.cli.options import (
     result_console,
     seconds,
     seed_of,
+    with_connection_options,
     with_traffic_options,
 )
 from natxy.cli.records import RecordsOption
@@ -70,6 +73,8 @@ def trial(
     ] = None,
     frame_size: FrameSizeOption = None,
     direction: DirectionOption = None,
+    connections: ConnectionsOption = None,
+    establishment_rate: EstablishmentRateOption = None,
     seed: SeedOption = None,
     spec: Annotated[
         Path | None, typer.Option(help="A trial spec in JSON, instead of options.", metavar="FILE")
@@ -90,7 +95,11 @@ def trial(
         timing.check_rate("--rate", rate)
     given = None if spec is None else read_spec(spec)
     written, source = read_testbed(testbed)
-    asked = with_traffic_options(written, frame_size=frame_size, direction=direction)
+    asked = with_connection_options(
+        with_traffic_options(written, frame_size=frame_size, direction=direction),
+        connections=connections,
+        establishment_rate=establishment_rate,
+    )
     with (
         records_to(records) as recorded,
         set_up(asked, source, dut_of(asked, source), recorded) as setup,
@@ -100,6 +109,8 @@ def trial(
         carried_out = given or plan.spec(load=rate or 0, seed=chosen_seed, nonce=number)
         if recorded is not None:
             carried_out = with_frames(carried_out)
+        if carried_out.establishing is not None:
+            setup.dut.reset()
         outcome = run_trial(carried_out, setup.tester, setup.dut, StageDisplay())
         if recorded is not None:
             recorded.keep(record_of(carried_out, outcome), setup.traffic.testbed.traffic)

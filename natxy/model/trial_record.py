@@ -19,6 +19,12 @@ class TrialRecord(Model):
     phase_1: StreamResult | None = None
 
     @property
+    def phases(self) -> tuple[str, ...]:
+        """Names, in order."""
+        streams = (*((self.phase_1,) if self.phase_1 else ()), *self.result.streams)
+        return tuple(dict.fromkeys(stream.phase for stream in streams))
+
+    @property
     def misdelivered(self) -> int:
         """In all phases."""
         early = sum(c.misdelivered.total for _, c in self.phase_1.counters()) if self.phase_1 else 0

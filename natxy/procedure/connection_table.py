@@ -8,7 +8,7 @@ from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import TrialSpec
-from natxy.procedure.phases import ESTABLISH
+from natxy.procedure.phases import ESTABLISH, TEST
 
 MARGIN_S = 2.0  # neighbours are asked, memory is touched, a timer of the device is coarse
 
@@ -69,7 +69,10 @@ def _lasts(dut: Dut, needed_s: float) -> bool:
 
 
 def check_established(result: TrialResult, dut: Dut) -> None:
-    if result.incomplete:
+    """A trial that was to have a phase 2, and ended before that."""
+    if result.connections is None:
+        return
+    if result.incomplete or result.stream_of(TEST) is None:
         explain_incomplete(result, dut)
 
 

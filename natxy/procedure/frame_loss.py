@@ -1,6 +1,6 @@
 """Frame loss rate over a series of rates (RFC 2544 section 26.3)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.dut.base import Dut
@@ -9,6 +9,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import KindCounters
 from natxy.model.trial_spec import Direction
+from natxy.model.verdict import Verdict
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
@@ -18,7 +19,8 @@ from natxy.procedure.profile import Profile, departures
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Trials
+from natxy.procedure.trial import Load, Trials, steady
+from natxy.search.loss_tolerance import LossTolerance
 
 LOSS = "frame loss rate"
 HIGHEST_STEP = Fraction(1, 10)
@@ -40,6 +42,7 @@ class FrameLossPlan:
     max_rate_fps: int | None = None  # None: the media's
     step: Fraction = HIGHEST_STEP  # of the maximum
     rates_fps: tuple[int, ...] = ()  # instead of the series
+    loss: LossTolerance | None = None  # at two successive rates of which the series ends
     invalid_repeats: int = 3
     dut_name: str | None = None
 
@@ -52,6 +55,10 @@ class FrameLossPlan:
         if self.max_rate_fps is not None:
             self.timing.check_rate("--max-rate", self.max_rate_fps)
 
+    def load(self, rate_fps: int) -> Load:
+        accepted = self.loss or LossTolerance()
+        return replace(steady(rate_fps, self.timing.duration_s), accepted=accepted)
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Point:
@@ -61,9 +68,9 @@ class _Point:
     left_out: str = ""  # why there are fewer than were to be
 
     @property
-    def lossless(self) -> bool:
+    def accepted(self) -> bool:
         """What came wrong or too late is lost as well."""
-        return bool(self.trials) and all(trial.result.passed for trial in self.trials)
+        return bool(self.trials) and all(t.verdict is Verdict.PASS for t in self.trials)
 
 
 def frame_loss(
@@ -105,7 +112,7 @@ def _points(plan: FrameLossPlan, trials: Trials) -> list[_Point]:
         points.append(_point(plan, trials, rate_fps, name))
         trials.observer.repetition_ended(_figures(points[-1]))
         newest = points[-LOSSLESS_TO_END:]
-        if not plan.rates_fps and len(newest) == 2 and all(point.lossless for point in newest):
+        if not plan.rates_fps and len(newest) == 2 and all(point.accepted for point in newest):
             break
     return points
 
@@ -134,7 +141,7 @@ def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Po
     for number in range(1, plan.repetitions + 1):
         try:
             trial = trials.run_valid(
-                load=rate_fps,
+                load=plan.load(rate_fps),
                 repetition=number,
                 seed=repetition_seed(plan.seed, number),
                 invalid_repeats=plan.invalid_repeats,
@@ -191,6 +198,8 @@ def _departures(plan: FrameLossPlan, points: list[_Point]) -> tuple[str, ...]:
         said.append("rates as given, not from 100 % of the media's down")
     elif plan.max_rate_fps is not None:
         said.append("from a given rate down, not from the media's")
+    if plan.loss is not None:
+        said.append(f"{plan.loss} accepted where the series ends")
     if any(point.left_out for point in points):
         said.append("rates left out")
     return tuple(said)

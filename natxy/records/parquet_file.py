@@ -79,12 +79,11 @@ class RecordsFile:
 
     def keep(self, trial: TrialRecord, traffic: TrafficSection) -> None:
         """The records of the trial that has just ended."""
-        phases = tuple(dict.fromkeys(stream.phase for stream in trial.result.streams))
         try:
             for octets in self._pipe.batches(RECORD.itemsize, ROW_GROUP_RECORDS):
                 records = np.frombuffer(octets, dtype=RECORD)
                 own = records[records["nonce"] == trial.result.nonce]
-                self._writer.write_batch(_batch(own, trial, traffic, phases))
+                self._writer.write_batch(_batch(own, trial, traffic, trial.phases))
         except OSError as error:
             raise self._cannot(error) from None
 
