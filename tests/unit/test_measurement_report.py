@@ -7,7 +7,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.measurement import (
+    Conditions,
+    ConnectionConditions,
+    Figure,
+    Measurement,
+    TrialCounts,
+)
 from natxy.report.measurement_table import measurement_notes, measurement_table
 from natxy.report.results_csv import COLUMNS, results_csv
 from natxy.report.results_json import write_results
@@ -102,3 +108,72 @@ def test_no_number_is_cut_off_where_there_is_no_terminal() -> None:
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert text.count("12.34 %") == 4
     assert "…" not in text
+
+
+CONNECTIONS = ConnectionConditions(
+    initiator="right",
+    count=4000,
+    rate_fps=42_000,
+    rate_origin="half of the establishment rate, 84,000, found first",
+    order="pseudorandom",
+    ranges="4,000 x 1",
+    initiator_order="fixed",
+    responder_order="increasing",
+    table_entries=16_384,
+)
+
+
+def stateful(**counts: int) -> Measurement:
+    plain = measurement()
+    conditions = plain.conditions.model_copy(update={"connections": CONNECTIONS})
+    counted = plain.counts.model_copy(update={"needed_timeout_s": 5.0} | counts)
+    return plain.model_copy(update={"conditions": conditions, "counts": counted})
+
+
+def test_what_rfc_9693_wants_beside_a_figure_is_said() -> None:
+    said = "\n".join(measurement_notes([stateful()]))
+    assert "4,000 connections at 42,000 a second (half of the establishment rate" in said
+    assert "initiated on the right, pseudorandom of 4,000 x 1" in said
+    assert "initiator uses them in fixed order, the responder in increasing" in said
+    assert "entries 16,384, hash size not told, timeout not told" in said
+    assert "must have been more than 5 s" in said
+    assert "mapping" not in said
+    assert "Phase 1" not in "\n".join(measurement_notes([measurement()]))
+
+
+def test_what_happened_to_mappings_is_said() -> None:
+    said = measurement_notes([stateful(changed=3, wrong=2, collided=1)])
+    assert any(note.startswith("3 connections got another mapping") for note in said)
+    assert any(note.startswith("2 replies came to another connection") for note in said)
+    assert any(note.startswith("1 of these because two") for note in said)
+
+
+def test_csv_and_json_have_the_connections(tmp_path: Path) -> None:
+    row = next(csv.DictReader(io.StringIO(results_csv([stateful(changed=3)]))))
+    expected = {
+        "initiator": "right",
+        "connections": "4000",
+        "establishment_rate_cps": "42000",
+        "establishment_order": "pseudorandom",
+        "connection_ranges": "4,000 x 1",
+        "table_entries": "16384",
+        "hash_size": "",
+        "changed": "3",
+        "collided": "0",
+    }
+    assert {name: row[name] for name in expected} == expected
+    stateless = next(csv.DictReader(io.StringIO(results_csv([measurement()]))))
+    assert stateless["connections"] == stateless["initiator"] == ""
+    write_results(tmp_path / "results.json", [stateful(wrong=2)])
+    (entry,) = json.loads((tmp_path / "results.json").read_text())
+    assert entry["connections"]["count"] == 4000
+    assert (entry["wrong"], entry["needed_timeout_s"]) == (2, 5.0)
+
+
+def test_counts_of_several_measurements_are_summed_and_times_are_not() -> None:
+    one = TrialCounts(trials=2, changed=1, worst_lateness_ns=5.0, needed_timeout_s=9.0)
+    other = TrialCounts(trials=3, changed=4, worst_lateness_ns=7.0, needed_timeout_s=3.0)
+    assert TrialCounts.total([one, other]) == TrialCounts(
+        trials=5, changed=5, worst_lateness_ns=7.0, needed_timeout_s=9.0
+    )
+    assert TrialCounts.total([]) == TrialCounts()

@@ -1,0 +1,80 @@
+"""Phase 1's rate where nobody gives one, and what measurements of phase 2 say of it."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.errors import DutError
+from natxy.procedure.observer import Observer
+from natxy.procedure.phase_1_rate import with_phase_1_rate
+from natxy.procedure.setup import ReadyTester
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.timing import Timing
+from natxy.report.throughput_table import notes
+from natxy.search.loss_tolerance import LossTolerance
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.test_connections import plan
+
+TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+
+
+def ready(gateway: StatefulGateway, rate_fps: int | None = None) -> ReadyTester:
+    tester = StatefulEngine(gateway=gateway).tester(plan({"rate_fps": rate_fps}))
+    dut = StatefulDut(gateway=gateway)
+    return with_phase_1_rate(tester, dut, TIMING, seed=1, observer=Observer())
+
+
+def test_half_of_the_rate_that_is_found_first() -> None:
+    tester = ready(StatefulGateway(new_cps=30_000))
+    asked = tester.traffic.required_connections
+    assert asked.rate_fps is not None
+    assert asked.rate_fps == pytest.approx(15_000, rel=0.05)
+    assert asked.rate_fps <= 15_000
+    assert tester.phase_1_origin.startswith("half of the establishment rate, ")
+
+
+def test_a_rate_that_is_given_is_taken() -> None:
+    tester = ready(StatefulGateway(new_cps=30_000), rate_fps=29_000)
+    assert tester.traffic.required_connections.rate_fps == 29_000
+    assert tester.phase_1_origin == "as given"
+
+
+def test_a_device_that_loses_connections_at_every_rate_has_no_phase_2() -> None:
+    """Fewer than 1000 in a minute; its table is nobody's to look at."""
+    tester = StatefulEngine(gateway=StatefulGateway(new_cps=10)).tester(plan({"rate_fps": None}))
+    with pytest.raises(DutError, match=r"at every rate.*--establishment-rate gives one"):
+        with_phase_1_rate(tester, NoDut(), TIMING, seed=1, observer=Observer())
+
+
+def test_throughput_in_phase_2_says_what_phase_1_was() -> None:
+    gateway = StatefulGateway(new_cps=30_000, frames_fps=20_000)
+    tester = ready(gateway)
+    search = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, max_rate_fps=100_000)
+    result = throughput(search, tester, StatefulDut(gateway=gateway))
+    assert result.rates_fps[0] == pytest.approx(20_000, rel=0.001)
+    assert result.connections
+    assert (result.connections.count, result.connections.ranges) == (1000, "1,000 x 1")
+    assert result.needed_timeout_s > 2
+    assert any("half of the establishment rate" in note for note in notes([result]))
+    assert result.measurement().conditions.connections == result.connections
+
+
+def test_throughput_with_accepted_loss_is_shown_with_it() -> None:
+    gateway = StatefulGateway(frames_fps=20_000)
+    search = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, max_rate_fps=100_000)
+    accepts = replace(search, loss=LossTolerance(fraction=Fraction(1, 10)))
+    result = throughput(accepts, ready(gateway, 10_000), StatefulDut(gateway=gateway))
+    assert result.rates_fps[0] == pytest.approx(20_000 / 0.9, rel=0.002)
+    assert result.measurement().figures[0].name == "throughput, 10 % loss accepted"
+    assert "10 % loss accepted" in result.departures
+
+
+def test_no_loss_is_accepted_of_mappings() -> None:
+    gateway = StatefulGateway(collided=1)
+    search = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, max_rate_fps=1000)
+    accepts = replace(search, loss=LossTolerance(fraction=Fraction(1, 2)))
+    result = throughput(accepts, ready(gateway, 10_000), StatefulDut(gateway=gateway))
+    assert result.rates_fps == [0]
+    assert result.connection_faults["collided"] > 0
