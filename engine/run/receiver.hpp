@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "run/clock.hpp"
+#include "run/connection_recorder.hpp"
 #include "run/control.hpp"
 #include "run/delay_histogram.hpp"
 #include "run/delay_variation.hpp"
@@ -39,19 +40,6 @@ struct KindTally {
 struct Silence {
   Ticks from = 0;
   Ticks until = 0;
-};
-
-// What arrivals said of their connections.
-struct ConnectionTally {
-  std::uint64_t stored = 0;
-  std::uint64_t known = 0;
-  std::uint64_t changed = 0;
-  std::uint64_t wrong = 0;
-  std::uint64_t collided = 0;
-  std::uint64_t answered = 0;     // for the first time
-  std::uint64_t ending_came = 0;  // of the last 1 % of the numbers
-  std::uint64_t ending_new = 0;
-  std::uint64_t without_number = 0;  // IPv6 addresses outside for which there was no room
 };
 
 struct FaultExample {
@@ -127,7 +115,11 @@ class Receiver {
     return true;
   }
 
-  [[nodiscard]] const ReceiverReport& report() const { return report_; }
+  [[nodiscard]] ReceiverReport report() const {
+    auto report = report_;
+    report.connections = connections_.tally();
+    return report;
+  }
   // What never came of the first `frames` frames of the stream.
   [[nodiscard]] LossRuns losses(std::uint64_t frames) const { return window_.losses(frames); }
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
@@ -216,8 +208,8 @@ class Receiver {
     flow::ValueLot values;
     if constexpr (kShape.connected) {
       if (plan.connections) {
-        known &= find_connections(*plan.connections, lot);
-        plan.flow.template fill<kShape>(connections_.data(), lot.size, values);
+        known &= connections_.read(*plan.connections, lot);
+        plan.flow.template fill<kShape>(connections_.numbers(), lot.size, values);
         if (plan.connections->responds()) values.swap_ends();
         if (plan.arrival.learns_source()) plan.arrival.read_source_ports(lot, values);
         return known & plan.arrival.template right<kShape>(lot, values, hop_limit);
@@ -227,73 +219,11 @@ class Receiver {
     return known & plan.arrival.template right<kShape>(lot, values, hop_limit);
   }
 
-  // Leaves the connections that the frames name in connections_; which are in the table, a bit
-  // each.
-  [[nodiscard]] std::uint32_t find_connections(const ConnectionPlan& use,
-                                               const frame::ArrivalLot& lot) {
-    std::uint32_t known = 0;
-    for (unsigned i = 0; i < lot.size; ++i) {
-      const auto connection = lot.stamps.at(i).connection();
-      const bool inside = connection < use.table->entries();
-      connections_[i] = inside ? connection : 0;
-      known |= static_cast<std::uint32_t>(inside) << i;
-      if (inside) use.table->prefetch_to_write(connection);
-    }
-    return known;
-  }
-
   // What the accepted frames of a lot, a bit each, tell of their connections.
   void learn(spec::Kind kind, const frame::ArrivalLot& lot, std::uint32_t accepted) {
     const auto& plan = plan_->kind(kind);
     if (!plan.connections || accepted == 0) return;
-    const auto& use = *plan.connections;
-    for (unsigned i = 0; i < lot.size; ++i) {
-      if ((accepted >> i & 1U) == 0) continue;
-      if (use.responds()) {
-        ++report_.connections.known;
-        if (use.ends()) report_.connections.answered += use.table->mark_answered(connections_[i]);
-      } else {
-        learn(use, lot.at(i), connections_[i]);
-      }
-    }
-  }
-  void learn(const ConnectionPlan& use, const frame::Claimed& claimed, std::uint64_t connection) {
-    auto& tally = report_.connections;
-    const auto* source = claimed.frame + claimed.layout->source;
-    const auto port = frame::read16(claimed.frame + claimed.layout->udp);
-    auto address = frame::load<std::uint32_t>(source);
-    if (claimed.layout->ip_version == spec::IpVersion::k6) {
-      address = use.table->addresses().number_of(source);
-      if (address == AddressDictionary::kFull) {
-        ++tally.without_number;
-        return;
-      }
-    }
-    const auto learned = use.table->learn(connection, Entry(address, port));
-    tally.stored += learned == Learned::kNew;
-    tally.known += learned == Learned::kKnown;
-    tally.changed += learned == Learned::kChanged;
-    const auto frames = plan_->schedule.frames();
-    if (claimed.stamp.number() >= frames - (frames + 99) / 100) {
-      ++tally.ending_came;
-      tally.ending_new += learned == Learned::kNew;
-    }
-  }
-
-  // A reply that came with the four-tuple of another connection than the one that it was sent for.
-  void judge_reply(const ConnectionPlan& use, const KindPlan& plan, const frame::Claimed& claimed) {
-    const auto seen = plan.arrival.values_of(claimed);
-    if (!seen) return;
-    const auto meant = claimed.stamp.connection();
-    const auto other = plan.flow.ordinal_of(seen->swapped());
-    if (!other || *other >= use.table->entries() || *other == meant) return;
-    ++report_.connections.wrong;
-    const auto expected = plan.flow.template at<kShape>(meant).swapped();
-    const bool one_responder =
-        expected.source_port == seen->source_port && expected.source_field == seen->source_field;
-    const auto entry = use.table->at(meant);
-    report_.connections.collided +=
-        one_responder && entry.stored() && entry.same_endpoint(use.table->at(*other));
+    connections_.record(*plan.connections, lot, accepted, plan_->schedule.frames());
   }
 
   [[nodiscard]] bool in_sequence(unsigned n) const {
@@ -313,7 +243,7 @@ class Receiver {
       const auto& plan = plan_->kind(claimed.stamp.stream().kind());
       const bool strayed = defect == frame::Defect::kAddress || defect == frame::Defect::kPort;
       if (strayed && plan.connections && plan.connections->responds()) {
-        judge_reply(*plan.connections, plan, claimed);
+        connections_.template judge_reply<kShape>(plan, claimed);
       }
     }
     if (report_.examples.size() < kMaxExamples) {
@@ -504,12 +434,12 @@ class Receiver {
   // Of the lot at hand.
   std::array<std::uint64_t, kMaxReceive> numbers_{};
   std::array<std::uint32_t, kMaxReceive> lateness_{};
-  std::array<std::uint64_t, kMaxReceive> connections_{};
   unsigned accepted_ = 0;
   Ticks start_ = 0;
   Ticks last_poll_ = 0;
   Ticks last_arrival_ = 0;
   Ticks next_look_ = kNever;
+  ConnectionRecorder connections_;
   ReceiverReport report_;
   alignas(64) std::atomic<std::uint64_t> progress_{0};
 };

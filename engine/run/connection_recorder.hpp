@@ -1,0 +1,104 @@
+// What arrivals say of their connections: the table is filled, answers are marked, and replies that
+// went to another connection are told.
+//
+// Touched by its receiver alone; the table is read by senders meanwhile.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "run/stream_plan.hpp"
+
+namespace natxy::run {
+
+struct ConnectionTally {
+  std::uint64_t stored = 0;
+  std::uint64_t known = 0;
+  std::uint64_t changed = 0;
+  std::uint64_t wrong = 0;
+  std::uint64_t collided = 0;
+  std::uint64_t answered = 0;     // for the first time
+  std::uint64_t ending_came = 0;  // of the last 1 % of the numbers
+  std::uint64_t ending_new = 0;
+  std::uint64_t without_number = 0;  // IPv6 addresses outside for which there was no room
+};
+
+class ConnectionRecorder {
+ public:
+  // Takes the connections that a lot's frames name; which are in the table, a bit each.
+  [[nodiscard]] std::uint32_t read(const ConnectionPlan& use, const frame::ArrivalLot& lot) {
+    std::uint32_t known = 0;
+    for (unsigned i = 0; i < lot.size; ++i) {
+      const auto connection = lot.stamps.at(i).connection();
+      const bool inside = connection < use.table->entries();
+      numbers_[i] = inside ? connection : 0;
+      known |= static_cast<std::uint32_t>(inside) << i;
+      if (inside) use.table->prefetch_to_write(connection);
+    }
+    return known;
+  }
+  // Of the lot that was read last; 0 for what is not in the table.
+  [[nodiscard]] const std::uint64_t* numbers() const { return numbers_.data(); }
+
+  // accepted: frames of that lot, a bit each; frames: how many the stream has.
+  void record(const ConnectionPlan& use, const frame::ArrivalLot& lot, std::uint32_t accepted,
+              std::uint64_t frames) {
+    for (unsigned i = 0; i < lot.size; ++i) {
+      if ((accepted >> i & 1U) == 0) continue;
+      if (use.responds()) {
+        ++tally_.known;
+        if (use.ends()) tally_.answered += use.table->mark_answered(numbers_[i]);
+      } else {
+        learn(use, lot.at(i), numbers_[i], frames);
+      }
+    }
+  }
+
+  // A reply that came with a four-tuple that is not that of the connection it was sent for: whose
+  // it is, and whether the gateway has both at one four-tuple outside.
+  template <flow::Shape kShape>
+  void judge_reply(const KindPlan& plan, const frame::Claimed& claimed) {
+    const auto& table = *plan.connections->table;
+    const auto seen = plan.arrival.values_of(claimed);
+    const auto meant = claimed.stamp.connection();
+    if (!seen || meant >= table.entries()) return;
+    const auto other = plan.flow.ordinal_of(seen->swapped());
+    if (!other || *other >= table.entries() || *other == meant) return;
+    ++tally_.wrong;
+    const auto expected = plan.flow.template at<kShape>(meant).swapped();
+    const bool one_responder =
+        expected.source_port == seen->source_port && expected.source_field == seen->source_field;
+    const auto entry = table.at(meant);
+    tally_.collided += one_responder && entry.stored() && entry.same_endpoint(table.at(*other));
+  }
+
+  [[nodiscard]] const ConnectionTally& tally() const { return tally_; }
+
+ private:
+  void learn(const ConnectionPlan& use, const frame::Claimed& claimed, std::uint64_t connection,
+             std::uint64_t frames) {
+    const auto* source = claimed.frame + claimed.layout->source;
+    const auto port = frame::read16(claimed.frame + claimed.layout->udp);
+    auto address = frame::load<std::uint32_t>(source);
+    if (claimed.layout->ip_version == spec::IpVersion::k6) {
+      address = use.table->addresses().number_of(source);
+      if (address == AddressDictionary::kFull) {
+        ++tally_.without_number;
+        return;
+      }
+    }
+    const auto learned = use.table->learn(connection, Entry(address, port));
+    tally_.stored += learned == Learned::kNew;
+    tally_.known += learned == Learned::kKnown;
+    tally_.changed += learned == Learned::kChanged;
+    if (claimed.stamp.number() >= frames - (frames + 99) / 100) {
+      ++tally_.ending_came;
+      tally_.ending_new += learned == Learned::kNew;
+    }
+  }
+
+  std::array<std::uint64_t, flow::kMaxLot> numbers_{};
+  ConnectionTally tally_;
+};
+
+}  // namespace natxy::run
