@@ -16,9 +16,12 @@ from natxy.dut.process import Process, within
 from natxy.errors import DutError
 
 SIZES = Path("/proc/sys/net/netfilter")  # the first namespace's
+SIZE_NAMES = ("nf_conntrack_buckets", "nf_conntrack_max")
 UDP_TIMEOUTS = ("nf_conntrack_udp_timeout", "nf_conntrack_udp_timeout_stream")
 DELETES_WITHIN_S = 600
+LISTENS = ("conntrack", "-E", "-e", "NEW", "-p", "udp", "-o", "timestamp")
 LISTENS_WITHIN_S = 2.0
+LOG_BUFFER_BYTES = 2**24
 # By bash's own clock, which needs no process: what is timed is the deletion and one exec.
 TIMED_DELETION = 's=$EPOCHREALTIME; conntrack -F 2>/dev/null; e=$EPOCHREALTIME; echo "$s $e"'
 
@@ -28,6 +31,7 @@ class Conntrack:
 
     def __init__(self, site: Site) -> None:
         self._site = site
+        self._sizes: dict[str, int] = {}  # as this lab has made them, or found them
 
     def parameters(self) -> TableParameters:
         return TableParameters(
@@ -37,9 +41,11 @@ class Conntrack:
         )
 
     def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
-        for name, value in (("nf_conntrack_buckets", hash_size), ("nf_conntrack_max", entries)):
+        for name, value in zip(SIZE_NAMES, (hash_size, entries), strict=True):
             if value is not None:
                 self._site.ledger.change_setting(str(SIZES / name), str(value))
+            if value is not None or name not in self._sizes:
+                self._sizes[name] = _size(name)  # buckets are rounded up to whole pages
 
     def set_timeout(self, timeout_s: float) -> None:
         """Of connections with and without an answer; whole seconds."""
@@ -59,6 +65,16 @@ class Conntrack:
         seconds = float(end.replace(",", ".")) - float(begin.replace(",", "."))
         return Deletion(connections=connections, seconds=seconds)
 
+    def fault(self) -> str | None:
+        """All labs of a machine share the sizes: those of this one must still be there."""
+        for name, wanted in self._sizes.items():
+            if (now := _size(name)) != wanted:
+                return (
+                    f"{SIZES / name} is {now}, and was {wanted} for this lab: another lab "
+                    "or program has changed it, and one at a time is right."
+                )
+        return None
+
     def clear(self) -> None:
         self._in_namespace(["conntrack", "-F"])
 
@@ -70,7 +86,12 @@ class Conntrack:
 
 
 class ConnectionLog:
-    """The gateway's log of new connections (RFC 6888 section 4): a line each, into a file."""
+    """The gateway's log of new connections (RFC 6888 section 4): a line each, into a file.
+
+    What comes faster than it writes, when its buffer is full, is not logged; nobody waits for it.
+    """
+
+    words = "conntrack -E -e NEW to a file; what it is too slow for is not logged"
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -84,7 +105,7 @@ class ConnectionLog:
     def start(self) -> None:
         self._file = self.path.open("wb")
         self._process = subprocess.Popen(
-            self._site.pinned(["conntrack", "-E", "-e", "NEW", "-p", "udp", "-o", "timestamp"]),
+            self._site.pinned([*LISTENS, "-b", str(LOG_BUFFER_BYTES)]),
             stdin=subprocess.DEVNULL,
             stdout=self._file,
             stderr=subprocess.DEVNULL,
@@ -100,6 +121,11 @@ class ConnectionLog:
         if self._file is not None:
             self._file.truncate(0)
             self._file.seek(0)
+
+    def fault(self) -> str | None:
+        if self._process is None or self._process.poll() is None:
+            return None
+        return f"The log of new connections has ended, with status {self._process.returncode}."
 
     def stop(self) -> None:
         if self._process is not None:

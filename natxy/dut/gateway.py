@@ -54,4 +54,7 @@ class Gateway(Protocol):
     def check(self) -> None:
         """DutError if it has ended."""
 
+    def fault(self) -> str | None:
+        """A sentence if it was not in order in the last trial, through no fault of its own."""
+
     def describe(self) -> dict[str, str]: ...

@@ -30,5 +30,8 @@ class KernelRouter:
     def check(self) -> None:
         pass
 
+    def fault(self) -> str | None:
+        return None
+
     def describe(self) -> dict[str, str]:
         return {"software": "Linux kernel, IPv4 and IPv6 forwarding"}

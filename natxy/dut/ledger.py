@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -45,11 +45,15 @@ class Entries:
         processes = [Process(pid=p, start_ticks=t) for p, t in read.pop("processes", [])]
         return Entries(processes=processes, **read)
 
-    def undo(self) -> list[str]:
-        """Undoes all that can be undone; a sentence for each thing that is left."""
+    def undo(self, kept: Collection[str] = ()) -> list[str]:
+        """Undoes all that can be undone; a sentence for each thing that is left.
+
+        Settings that are `kept` stay: another lab has changed them as well, and puts them back.
+        """
         steps: list[Callable[[], None]] = [process.end for process in self.processes]
         steps += [partial(remove_namespace, name) for name in self.namespaces]
-        steps += [partial(_restore, path, value) for path, value in self.settings.items()]
+        settings = {path: value for path, value in self.settings.items() if path not in kept}
+        steps += [partial(_restore, path, value) for path, value in settings.items()]
         steps += [partial(_remove_folder, folder) for folder in self.folders]
         left = []
         for step in steps:
@@ -77,9 +81,12 @@ class Ledger:
         self._write()
 
     def change_setting(self, path: str, value: str) -> None:
-        """Changes a kernel parameter of the first namespace; its first value is put back."""
-        self._entries.settings.setdefault(path, Path(path).read_text().strip())
-        self._write()
+        """Changes a kernel parameter of the first namespace; its first value is put back, by the
+        last of the labs that have changed it."""
+        if path not in self._entries.settings:
+            before = self._of_other_labs().get(path) or Path(path).read_text().strip()
+            self._entries.settings[path] = before
+            self._write()
         Path(path).write_text(value)
 
     def make_folder(self) -> Path:
@@ -92,12 +99,15 @@ class Ledger:
 
     def undo(self) -> None:
         """Undoes the lab; DutError names what is left, which the next start tries again."""
-        left = self._entries.undo()
+        left = self._entries.undo(kept=self._of_other_labs())
         if not left:
             Path(self._file.name).unlink(missing_ok=True)
         self._file.close()
         if left:
             raise DutError("The lab left something behind. " + " ".join(left))
+
+    def _of_other_labs(self) -> dict[str, str]:
+        return _living_settings(besides=Path(self._file.name))
 
     def _write(self) -> None:
         """The text only grows: killed before the last line, the file is still whole."""
@@ -125,13 +135,30 @@ def _sweep_one(path: Path) -> list[str]:
         if not _lock(file):
             return []
         try:
-            left = Entries.from_json(file.read()).undo()
+            left = Entries.from_json(file.read()).undo(kept=_living_settings(besides=path))
         except (ValueError, TypeError) as error:
             left = [f"{path} cannot be read ({error}); remove it."]
         if not left:
             path.unlink(missing_ok=True)
             return [f"Removed the lab {path.stem}, which a process had left behind when it died."]
         return left
+
+
+def _living_settings(*, besides: Path) -> dict[str, str]:
+    """What the other labs have changed whose processes live, and what stood there before."""
+    found: dict[str, str] = {}
+    for path in sorted(FOLDER.glob("*.json")):
+        if path != besides:
+            found = _settings_if_it_lives(path) | found
+    return found
+
+
+def _settings_if_it_lives(path: Path) -> dict[str, str]:
+    try:
+        with path.open("r+") as file:
+            return {} if _lock(file) else Entries.from_json(file.read()).settings
+    except (OSError, ValueError, TypeError):  # it ended while we looked
+        return {}
 
 
 def _claim_label() -> tuple[str, IO[str]]:

@@ -49,6 +49,7 @@ class NamespaceDut:
         self._config = config
         self._plan = plan
         self._cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
+        self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
         self._tester_cpus = tester_cpus
         self._ledger: Ledger | None = None
         self._links: LabLinks | None = None
@@ -91,7 +92,8 @@ class NamespaceDut:
         """The gateway's CPU and those behind it; frames are spread over them by their flow."""
         if self._links is None or self._cpu is None:
             raise DutError("The gateway runs on the tester's CPU: it has no cores of its own.")
-        spread_frames(self._links, gateway_cpus(self._cpu, self._tester_cpus, cores))
+        self._cpus = gateway_cpus(self._cpu, self._tester_cpus, cores)
+        spread_frames(self._links, self._cpus)
 
     def describe(self) -> dict[str, str]:
         return {
@@ -102,7 +104,7 @@ class NamespaceDut:
             "kernel": f"{platform.system()} {platform.release()}",
             "gateway_cpu": "the tester's, inside its send call"
             if self._cpu is None
-            else str(self._cpu),
+            else ", ".join(map(str, self._cpus)),
             "mtu_bytes": str(self._mtu_bytes),
             "tester_device": self._device_kind,
         }
@@ -111,7 +113,7 @@ class NamespaceDut:
         self._running.check()
 
     def trial_fault(self) -> str | None:
-        return None
+        return self._running.fault()
 
     @property
     def tester_namespace(self) -> str | None:

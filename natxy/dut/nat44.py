@@ -52,6 +52,9 @@ class Nat44:
     def check(self) -> None:
         pass
 
+    def fault(self) -> str | None:
+        return self.table.fault() or (self._log.fault() if self._log else None)
+
     def describe(self) -> dict[str, str]:
         table = self.table.parameters()
         return {
@@ -61,5 +64,5 @@ class Nat44:
             "conntrack_entries": str(table.entries),
             "conntrack_buckets": str(table.hash_size),
             "udp_timeout_s": f"{table.timeout_s:g}",
-            "logging": "off" if self._log is None else "each new connection: conntrack -E -e NEW",
+            "logging": "off" if self._log is None else self._log.words,
         }

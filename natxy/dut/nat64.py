@@ -42,6 +42,9 @@ class Nat64:
     def check(self) -> None:
         self._tayga.check()
 
+    def fault(self) -> str | None:
+        return self._nat44.fault()
+
     def describe(self) -> dict[str, str]:
         one, other = self._tayga.describe(), self._nat44.describe()
         both = {key: f"{one[key]}; {other[key]}" for key in ("software", "configuration")}

@@ -84,6 +84,9 @@ class Tayga:
             words = self._log.read_text(errors="replace").strip().splitlines() or ["nothing"]
             raise DutError(f"tayga has ended; the last that it said: {words[-1]}")
 
+    def fault(self) -> str | None:
+        return None
+
     def describe(self) -> dict[str, str]:
         said = re.search(r"TAYGA (\S+)", self._log.read_text(errors="replace"))
         return {

@@ -1,6 +1,8 @@
 """Drivers of stateful gateways, without the tester: what their tables tell and take, in packets of
 the kernel's own."""
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from natxy.dut.addresses import AddressPlan
+from natxy.dut.addresses import LEFT, AddressPlan
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.namespace import NamespaceDut
+from natxy.dut.process import within
 from natxy.errors import ConfigurationError, DutError
 
 MAX = Path("/proc/sys/net/netfilter/nf_conntrack_max")
@@ -36,44 +39,50 @@ def dut(request: pytest.FixtureRequest) -> Iterator[NamespaceDut]:
     lab.stop()
 
 
+def config_of(driver: str, **keys: object) -> NamespaceConfig:
+    return NamespaceConfig.model_validate({"kind": "namespace", "driver": driver, **keys})
+
+
 def lab_of(driver: str, **keys: object) -> NamespaceDut:
-    config = NamespaceConfig.model_validate({"kind": "namespace", "driver": driver, **keys})
     left = 6 if driver == "nat64" else 4
     plan = AddressPlan(left_ip_version=left, right_ip_version=4, stateful=True)
-    return NamespaceDut(config, plan, tester_cpus=(0,))
+    return NamespaceDut(config_of(driver, **keys), plan, tester_cpus=(0,))
 
 
-def give_addresses(lab: NamespaceDut, *, ipv6: bool) -> None:
-    """The tester's kernel speaks in place of the engine, from the left; the right one is silent,
-    and known to the gateway all the same."""
+def give_addresses(lab: NamespaceDut, *, ipv6: bool, initiator: str = "left") -> None:
+    """The tester's kernel speaks in place of the engine, for the initiator; the responder is
+    silent, and known to the gateway all the same."""
     tester, gateway = lab.tester_namespace, lab.gateway_namespace
     ports = lab.tester_ports()
     assert ports is not None
-    lines = [
-        f"ip netns exec {tester} sysctl -qw net.ipv6.conf.t0.disable_ipv6=0",
-        f"ip -n {tester} addr add {ports.left.ipv6_real}/128 dev t0 nodad"
-        if ipv6
-        else f"ip -n {tester} addr add {ports.left.ipv4_real}/32 dev t0",
-        f"ip -n {tester} route add default via {ports.left.next_hop_ipv6} dev t0 onlink"
-        if ipv6
-        else f"ip -n {tester} route add default via {ports.left.next_hop_ipv4} dev t0 onlink",
-    ]
-    for line in lines:
+    own, end = (ports.left, "t0") if initiator == "left" else (ports.right, "t1")
+    other, to = (ports.right, "d1") if initiator == "left" else (ports.left, "d0")
+    far_end = f"{to}-{label_of(lab)}"
+    address = f"{own.ipv6_real}/128 nodad" if ipv6 else f"{own.ipv4_real}/32"
+    next_hop = own.next_hop_ipv6 if ipv6 else own.next_hop_ipv4
+    responders = [each for each in (other.ipv4_real, other.ipv6_real) if each]
+    for line in [
+        f"ip netns exec {tester} sysctl -qw net.ipv6.conf.{end}.disable_ipv6=0",
+        f"ip -n {tester} addr add {address} dev {end}",
+        f"ip -n {tester} route add default via {next_hop} dev {end} onlink",
+        *(
+            f"ip -n {gateway} neigh replace {each} lladdr 02:00:00:00:00:99 dev {far_end}"
+            for each in responders
+        ),
+    ]:
         subprocess.run(line.split(), check=True)
-    links = subprocess.run(
-        ["ip", "-n", str(gateway), "-br", "link"], capture_output=True, text=True, check=True
-    ).stdout
-    right = next(word for word in links.split() if word.startswith("d1-")).split("@")[0]
-    neighbour = f"ip -n {gateway} neigh replace {ports.right.ipv4_real} lladdr 02:00:00:00:00:99"
-    subprocess.run([*neighbour.split(), "dev", right], check=True)
 
 
-def send(lab: NamespaceDut, packets: int = PACKETS) -> None:
+def send(lab: NamespaceDut, *, initiator: str = "left") -> None:
     ports = lab.tester_ports()
     assert ports is not None
-    to = ports.right.ipv6_virtual or ports.right.ipv4_real
+    responder = ports.right if initiator == "left" else ports.left
+    send_to(lab, str(responder.ipv6_virtual or responder.ipv4_real))
+
+
+def send_to(lab: NamespaceDut, address: str) -> None:
     command = ["ip", "netns", "exec", str(lab.tester_namespace), sys.executable, "-c", SENDER]
-    subprocess.run([*command, str(to), str(packets)], check=True, timeout=30)
+    subprocess.run([*command, address, str(PACKETS)], check=True, timeout=30)
 
 
 def counted(lab: NamespaceDut, wanted: int) -> int:
@@ -161,3 +170,90 @@ def test_a_stateful_nat64_needs_to_know_who_begins() -> None:
     plan = AddressPlan(left_ip_version=6, right_ip_version=4, stateful=True, initiator="right")
     with pytest.raises(ConfigurationError, match="initiator's side"):
         NamespaceDut(config, plan, tester_cpus=(0,))
+
+
+def test_routed_ipv6_makes_no_connections() -> None:
+    """Background traffic must not fill the table."""
+    lab = lab_of("nat44")
+    lab.start()
+    try:
+        give_addresses(lab, ipv6=True)
+        ports = lab.tester_ports()
+        assert ports is not None
+        assert lab.table is not None
+        send_to(lab, str(ports.right.ipv6_real))
+        assert forwarded_ipv6(lab) >= PACKETS
+        assert lab.table.count() == 0
+    finally:
+        lab.stop()
+
+
+def forwarded_ipv6(lab: NamespaceDut) -> int:
+    command = ["ip", "netns", "exec", str(lab.gateway_namespace), "cat", "/proc/net/snmp6"]
+    for _ in range(100):
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        (count,) = (
+            int(line.split()[1]) for line in said.splitlines() if "OutForwDatagrams" in line
+        )
+        if count >= PACKETS:
+            break
+    return count
+
+
+@pytest.mark.parametrize("driver", ["nat44", "nat64"])
+def test_the_inside_may_be_on_the_right(driver: str) -> None:
+    left, right = (4, 4) if driver == "nat44" else (4, 6)
+    plan = AddressPlan(
+        left_ip_version=left, right_ip_version=right, stateful=True, initiator="right"
+    )
+    lab = NamespaceDut(config_of(driver), plan, tester_cpus=(0,))
+    lab.start()
+    try:
+        give_addresses(lab, ipv6=driver == "nat64", initiator="right")
+        send(lab, initiator="right")
+        assert counted(lab, PACKETS) == PACKETS
+        assert all(f"dst={LEFT.gateway_ipv4}" in line for line in listed(lab))
+    finally:
+        lab.stop()
+
+
+def listed(lab: NamespaceDut) -> list[str]:
+    command = ["ip", "netns", "exec", str(lab.gateway_namespace), "conntrack", "-L"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def test_two_labs_put_the_sizes_back_in_any_order() -> None:
+    before = MAX.read_text()
+    first = lab_of("nat44", conntrack_entries=4096, hash_size=2048)
+    second = lab_of("nat44", conntrack_entries=5000, hash_size=2048)
+    first.start()
+    try:
+        assert first.trial_fault() is None
+        second.start()
+        assert second.trial_fault() is None
+        assert "nf_conntrack_max is 5000, and was 4096" in str(first.trial_fault())
+        first.stop()
+        assert MAX.read_text().strip() == "5000", "the second still needs it"
+    finally:
+        first.stop()
+        second.stop()
+    assert MAX.read_text() == before
+
+
+def test_a_log_that_has_ended_spoils_the_trial() -> None:
+    lab = lab_of("nat44", logging=True)
+    lab.start()
+    try:
+        assert lab.trial_fault() is None
+        for pid in pids_of(lab, "conntrack"):
+            os.kill(pid, signal.SIGKILL)
+        assert within(5, lambda: lab.trial_fault() is not None)
+        assert "log of new connections has ended" in str(lab.trial_fault())
+    finally:
+        lab.stop()
+
+
+def pids_of(lab: NamespaceDut, name: str) -> list[int]:
+    command = ["ip", "netns", "pids", str(lab.gateway_namespace)]
+    pids = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return [int(pid) for pid in pids if Path(f"/proc/{pid}/comm").read_text().strip() == name]
