@@ -1,5 +1,5 @@
 // A JSON value that knows its path, so that what is wrong with it can be said in a sentence.
-// Included by json.cpp alone: the library is slow to compile.
+// Included by json_read.cpp and json_write.cpp alone: the library is slow to compile.
 #pragma once
 
 #include <cstdint>
