@@ -21,6 +21,8 @@ UDP_TIMEOUTS = ("nf_conntrack_udp_timeout", "nf_conntrack_udp_timeout_stream")
 DELETES_WITHIN_S = 600
 LISTENS = ("conntrack", "-E", "-e", "NEW", "-p", "udp", "-o", "timestamp")
 LISTENS_WITHIN_S = 2.0
+PROTOCOL, GROUPS = 1, 3  # columns of /proc/net/netlink
+NETLINK_NETFILTER, NEW_CONNECTIONS = 12, 1 << 0  # linux/netlink.h; NFNLGRP_CONNTRACK_NEW
 LOG_BUFFER_BYTES = 2**24
 # By bash's own clock, which needs no process: what is timed is the deletion and one exec.
 TIMED_DELETION = 's=$EPOCHREALTIME; conntrack -F 2>/dev/null; e=$EPOCHREALTIME; echo "$s $e"'
@@ -113,7 +115,7 @@ class ConnectionLog:
         )
         self._site.ledger.note_process(self._process.pid)
         pid = self._process.pid
-        if not within(LISTENS_WITHIN_S, lambda: _has_netfilter_socket(pid)):
+        if not within(LISTENS_WITHIN_S, lambda: _is_told_of_new_connections(pid)):
             raise DutError("`conntrack -E` does not listen for new connections to log them.")
 
     def clear(self) -> None:
@@ -141,10 +143,15 @@ def _size(name: str) -> int:
     return int((SIZES / name).read_text())
 
 
-def _has_netfilter_socket(pid: int) -> bool:
-    """Whether a process has a netlink socket open: it has begun to listen."""
+def _is_told_of_new_connections(pid: int) -> bool:
+    """Whether somebody in the process's namespace, where nobody else is, has begun to listen."""
     try:
-        links = [str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir()]
+        lines = Path(f"/proc/{pid}/net/netlink").read_text().splitlines()[1:]
+        has_begun = Path(f"/proc/{pid}/comm").read_text().strip() == LISTENS[0]
     except OSError:
         return False
-    return any(link.startswith("socket:") for link in links)
+    sockets = [line.split() for line in lines]
+    return has_begun and any(
+        int(each[PROTOCOL]) == NETLINK_NETFILTER and int(each[GROUPS], 16) & NEW_CONNECTIONS
+        for each in sockets
+    )
