@@ -475,7 +475,9 @@ class TrialSpec(Model):
 
     def _check_tags(self, stream: Stream) -> None:
         tags = self.recording.tags
-        if tags is not None and tags.after_ns > stream.last_due_ns:
+        if tags is None or stream.establishes:  # which bears none
+            return
+        if tags.after_ns > stream.last_due_ns:
             refuse(
                 f"{tags.after_ns} is after the last frame, 0 to {stream.last_due_ns} is right",
                 member="recording.tags.after_ns",

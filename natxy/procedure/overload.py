@@ -5,7 +5,7 @@ from math import gcd
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
-from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import PortRanges
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.traffic import TrafficPlan, frames_of
@@ -80,14 +80,7 @@ def overload(
         procedure="overload",
         title=f"Overload scalability, {'incremental' if plan.incremental else 'simultaneous'} load",
         reference=f"RFC 8219 section 10.2.{2 if plan.incremental else 1}",
-        conditions=conditions(
-            tester,
-            dut,
-            plan.search.timing,
-            seed=plan.search.seed,
-            rate_fps=None,
-            dut_name=plan.search.dut_name,
-        ),
+        conditions=_conditions(plan, tester, dut),
         departures=(*alone.departures, *(STARTED_IN_GROUPS if plan.incremental else ())),
         remarks=(*_remarks(plan), *_unknown(found), *_too_few_frames(plan, found)),
         figures=tuple(
@@ -95,6 +88,18 @@ def overload(
         ),
         counts=_counts(list(found.values())),
     )
+
+
+def _conditions(plan: OverloadPlan, tester: ReadyTester, dut: Dut) -> Conditions:
+    """As many connections as there are flows, a different number in each line."""
+    asked = plan.search
+    of = conditions(
+        tester, dut, asked.timing, seed=asked.seed, rate_fps=None, dut_name=asked.dut_name
+    )
+    if of.connections is None:
+        return of
+    flows = of.connections.model_copy(update={"count": None, "ranges": "all flows'"})
+    return of.model_copy(update={"connections": flows})
 
 
 def _search(plan: OverloadPlan, flows: int) -> ThroughputPlan:

@@ -71,6 +71,15 @@ def phase_1(traffic: TrafficPlan, timing: Timing) -> Phase:
     )
 
 
+def phase_1_s(traffic: TrafficPlan, timing: Timing) -> Fraction:
+    """From a trial's first frame to the first one of what is measured; 0: stateless."""
+    if traffic.connections is None:
+        return Fraction(0)
+    phase = phase_1(traffic, timing)
+    sending_ns = max(stream.duration_ns for stream in phase.streams)
+    return Fraction(sending_ns + phase.gap_ns, 10**9) + timing.drain_s
+
+
 def _gap_s(asked: ConnectionsSection, rate_fps: int, timing: Timing) -> Fraction:
     """From the end of phase 1's drain."""
     if asked.delay_s is None:

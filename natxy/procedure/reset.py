@@ -16,6 +16,7 @@ from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
 from natxy.procedure.at_rate import RatePlan, conditions, found_rate, found_throughput
 from natxy.procedure.observer import Observer, Observers
+from natxy.procedure.phases import phase_1_s
 from natxy.procedure.profile import Profile, departures
 from natxy.procedure.seeds import repetition_seed
 from natxy.procedure.setup import ReadyTester
@@ -67,13 +68,15 @@ def reset(
     rate_fps = plan.rate_fps or found_rate(found_throughput(plan, tester, dut, observer))
     done: list[TrialRecord] = []
     ways: list[str] = []
-    resetter = Resetter(dut, float(plan.after_s), lambda: tester.engine.cancel())
+    after_s = float(plan.after_s + phase_1_s(tester.traffic, plan.timing))
+    resetter = Resetter(dut, after_s, lambda: tester.engine.cancel())
     trials = Trials(
         tester=tester,
         dut=dut,
         timing=plan.timing,
         campaign_seed=plan.seed,
         observer=Observers([observer, resetter]),
+        resets=True,
     )
     with resetter:
         for number in range(1, plan.repetitions + 1):
@@ -96,7 +99,7 @@ def reset(
 
 
 class Resetter(Observer):
-    """Resets the device in each trial, a time after its sending has begun.
+    """Resets the device in each trial, a time after its first frame.
 
     `with` it: a reset that has begun is waited for, whatever ends the measurement. One that fails
     ends the trial by `cancel`.
@@ -238,4 +241,9 @@ def _remarks(plan: ResetPlan, ways: Sequence[str], done: Sequence[TrialRecord]) 
         said.append("Frames were lost up to the end of a trial: longer ones are right.")
     if any(stream.losses is None for trial in done for stream in trial.result.streams):
         said.append("0: no frame was lost in spite of the reset.")
+    if any(trial.phase_1 for trial in done):
+        said.append(
+            "Connections that the device lost by the reset come back where the initiator uses "
+            "them, to the responder only then."
+        )
     return tuple(said)

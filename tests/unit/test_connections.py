@@ -10,10 +10,18 @@ from natxy.model.addresses import IpVersion
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import AddressPair, Phase, Side, Traffic, TrialSpec
-from natxy.procedure.phases import Establishing
+from natxy.model.trial_spec import (
+    AddressPair,
+    Phase,
+    Recording,
+    Side,
+    Tags,
+    Traffic,
+    TrialSpec,
+)
+from natxy.procedure.phases import Establishing, phase_1_s
 from natxy.procedure.timing import Timing
-from natxy.procedure.trial import TrialPlan
+from natxy.procedure.trial import AnyLoad, TrialPlan, steady
 from tests.unit.test_traffic import port
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
@@ -35,7 +43,7 @@ def plan(connections: dict[str, Any], **traffic: Any) -> TrafficPlan:
     return TrafficPlan(testbed=testbed, source=source)
 
 
-def spec_of(traffic: TrafficPlan, load: Establishing | int = 20_000) -> TrialSpec:
+def spec_of(traffic: TrafficPlan, load: AnyLoad | int = 20_000) -> TrialSpec:
     traffic.check()
     return TrialPlan(traffic=traffic, timing=TIMING).spec(load=load, seed=1, nonce=1)
 
@@ -218,3 +226,19 @@ def test_more_combinations_than_frames_can_number_are_refused() -> None:
 def test_a_phase_1_without_rate_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"rate_fps: is missing.*natxy establishment"):
         spec_of(plan({"rate_fps": None}))
+
+
+def test_latency_is_that_of_phase_2_however_short_phase_1_is() -> None:
+    """Phase 1 lasts 0.1 s."""
+    recording = Recording(tags=Tags(after_ns=150_000_000, count=5))
+    load = steady(20_000, Fraction(1, 5), recording)
+    assert spec_of(plan({}), load).recording.tags
+    with pytest.raises(ValueError, match="after the last frame"):
+        spec_of(plan({}), steady(20_000, Fraction(1, 10), recording))
+
+
+def test_a_reset_is_after_phase_1() -> None:
+    assert phase_1_s(plan({}), TIMING) == Fraction(15, 100)
+    assert phase_1_s(plan({"delay_s": 0.4}), TIMING) == Fraction(4, 10)
+    stateless = plan({}).testbed.model_copy(update={"connections": None})
+    assert phase_1_s(TrafficPlan(testbed=stateless, source=Source(name="")), TIMING) == 0
