@@ -29,6 +29,7 @@ class Wire {
  public:
   using Frames = std::vector<std::vector<std::uint8_t>>;
   void put(const std::vector<std::uint8_t>& octets) {
+    if (cut) return;
     const std::lock_guard lock(mutex_);
     frames_.push_back(octets);
   }
@@ -43,6 +44,7 @@ class Wire {
     const std::lock_guard lock(mutex_);
     return frames_.size();
   }
+  bool cut = false;  // set before threads run
 
  private:
   std::mutex mutex_;

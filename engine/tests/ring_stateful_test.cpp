@@ -178,6 +178,21 @@ TEST_P(StatefulWorkers, AnyNumberCarriesItOut) {
 
 INSTANTIATE_TEST_SUITE_P(Some, StatefulWorkers, testing::Values(2, 5));
 
+TEST(RingStateful, LatencyIsThatOfWhatUsesConnections) {
+  const auto of = nat44();
+  RingTestbed testbed(config_of(of));
+  auto spec = trial_in(of);
+  auto& made = spec.phases[0].streams[0].segments[0];
+  made.frames /= 10;
+  spec.recording.tags = spec::Tags{.after_ns = (made.frames + 1) * 1'000'000'000 / made.rate_fps,
+                                   .count = 10};  // later than phase 1's last frame
+  spec.phases.erase(spec.phases.begin() + 1, spec.phases.begin() + 3);
+  const auto seen = testbed.run(spec);
+  EXPECT_EQ(wrongs(seen.result), Counts{});
+  EXPECT_FALSE(stream_of(seen.result, "establish", Direction::kForward).tags);
+  EXPECT_EQ(stream_of(seen.result, "test", Direction::kReverse).tags->received, 10U);
+}
+
 TEST(RingStateful, BackgroundGoesBesideAndCountsAmongTheFrames) {
   const auto of = nat44();
   auto spec = trial_in(of);

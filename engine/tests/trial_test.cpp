@@ -69,6 +69,74 @@ TEST_P(Workers, AnyNumberCarryOutATrial) {
 
 INSTANTIATE_TEST_SUITE_P(Some, Workers, testing::Values(1U, 2U, 3U, 4U, 6U, 8U));
 
+// Through a wire, where nothing is translated: the outside is the inside. Phase 1, validation, and
+// a phase 2 in which the initiator's frames are learned again while the responder's are sent.
+spec::TrialSpec of_connections(IpVersion version, std::uint64_t frames) {
+  const auto of = [&](spec::Role role, spec::Order order) {
+    const bool outward = role != spec::Role::kRespond;
+    spec::Stream stream;
+    stream.direction = outward ? spec::Direction::kForward : spec::Direction::kReverse;
+    stream.segments = {{.frames = frames, .rate_fps = 100'000, .pause_ns = 0}};
+    auto traffic = tests::traffic(version, version);
+    if (!outward) {
+      for (auto* pair : {&traffic.departure, &traffic.arrival}) {
+        std::swap(pair->source, pair->destination);
+      }
+      std::swap(traffic.source_port, traffic.destination_port);
+    }
+    traffic.selection = spec::Selection::kEnumeratePseudorandom;
+    traffic.connections = spec::Connections{.role = role, .order = order};
+    stream.foreground = traffic;
+    return stream;
+  };
+  using enum spec::Role;
+  using enum spec::Order;
+  auto spec = both_ways(frames);
+  spec.warm_up.mode = spec::WarmUpMode::kNeighbours;
+  spec.phases = {
+      {.name = "establish", .streams = {of(kEstablish, kLinear)}},
+      {.name = "validate", .streams = {of(kRespond, kLinear)}},
+      {.name = "test", .streams = {of(kInitiate, kPseudorandom), of(kRespond, kPseudorandom)}}};
+  return spec;
+}
+
+class Connections : public testing::TestWithParam<std::pair<IpVersion, unsigned>> {};
+
+TEST_P(Connections, AreLearnedByOneThreadAndUsedByAnother) {
+  const auto [version, workers] = GetParam();
+  FakeDevice device(workers, 2);
+  Runner runner(device);
+  for (std::uint32_t nonce = 20; nonce < 22; ++nonce) {  // the table's memory is used again
+    auto spec = of_connections(version, 2000);
+    spec.nonce = nonce;
+    const auto result = runner.run(spec, kQuiet, kGoOn);
+    EXPECT_TRUE(result.valid) << result.invalid_reasons.front();
+    ASSERT_TRUE(result.connections);
+    EXPECT_EQ(result.connections->stored, 2000U);
+    ASSERT_EQ(result.streams.size(), 4U);
+    for (const auto& stream : result.streams) {
+      EXPECT_EQ(stream.kinds[0]->received, 2000U) << stream.phase;
+      EXPECT_EQ(stream.kinds[0]->misdelivered.total(), 0U);
+      EXPECT_EQ(stream.connections->known, stream.phase == "establish" ? 0U : 2000U);
+      EXPECT_EQ(stream.connections->changed + stream.connections->wrong, 0U);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, Connections,
+                         testing::Values(std::pair{IpVersion::k4, 1U}, std::pair{IpVersion::k4, 2U},
+                                         std::pair{IpVersion::k6, 2U},
+                                         std::pair{IpVersion::k4, 4U}));
+
+TEST(Trial, WithoutAConnectionThereIsNoPhase2) {
+  FakeDevice device(1);
+  device.wires[1].cut = true;
+  const auto result = Runner(device).run(of_connections(IpVersion::k4, 100), kQuiet, kGoOn);
+  EXPECT_TRUE(result.incomplete);
+  EXPECT_EQ(result.connections->stored, 0U);
+  EXPECT_EQ(result.streams.size(), 1U);
+}
+
 TEST(Trial, PortsAndPoolsLiveFromTrialToTrial) {
   FakeDevice device(1);
   Runner runner(device);
