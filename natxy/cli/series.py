@@ -56,6 +56,11 @@ from natxy.report.throughput_table import notes, throughput_table
 from natxy.report.whole_file import write_whole
 
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # there is no phase 2 of which to speak
+HAS_ITS_OWN_PHASE_1 = (
+    *LOOKS_FOR_CONNECTIONS,
+    "tear-down",
+    "degradation",
+)  # for each of its numbers
 Result = ThroughputResult | Measurement
 Measure = Callable[[ReadyTester, Dut, Observer], Result]
 
@@ -191,7 +196,7 @@ def _with_phase_1(
     options: SeriesOptions, name: str, tester: ReadyTester, dut: Dut, observer: Observer
 ) -> ReadyTester:
     """What is measured in phase 2 needs a rate of phase 1: found now where nobody gives one."""
-    if name in LOOKS_FOR_CONNECTIONS:
+    if name in HAS_ITS_OWN_PHASE_1:
         return tester
     timing = options.timing(options.profile_of(PROFILES).timing)
     return with_phase_1_rate(tester, dut, timing, seed=options.seed_value, observer=observer)

@@ -9,6 +9,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.verdict import Verdict
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.observer import Observer
+from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.phases import Establishing
 from natxy.procedure.profile import departures
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
@@ -82,7 +83,9 @@ def tear_down(
     found: list[Deletions] = []
     for number, count in enumerate(plan.counts, start=1):
         observer.repetition_started(number, len(plan.counts))
-        trials.tester = with_connections(tester, count, ports=ports_for(count))
+        ready = with_connections(tester, count, ports=ports_for(count))
+        seed = (plan.seed + number) % 2**63
+        trials.tester = with_phase_1_rate(ready, dut, plan.timing, seed=seed, observer=observer)
         found.append(_deletions(plan, trials, table, count))
         observer.repetition_ended(_figures(found[-1])[:1])
     return Measurement(
