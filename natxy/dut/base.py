@@ -36,7 +36,7 @@ class TesterPorts:
 class Deletion:
     """What `delete_all` did."""
 
-    connections: int  # that the table held
+    connections: int | None  # that the table held; None: the device does not tell
     seconds: float  # that the deletion took, by the device's own clock
 
 

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import ceil
+from math import ceil, isfinite
 
 from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPorts
 from natxy.dut.config import CommandConfig
 from natxy.dut.interrupts import without_interrupts
 from natxy.errors import DutError
+
+COUNT = "the number of connections"
+DELETION = "the seconds that it took on the device (and, if known, the number of connections)"
 
 
 def show_on_stderr(key: str, command: str) -> None:
@@ -47,7 +50,8 @@ class CommandDut:
             self._run("stop")
 
     def reset(self) -> None:
-        self._run("reset")
+        """Where nothing else is said, a table that can be emptied is emptied."""
+        self._run("reset" if self.can("reset") else "delete_all")
 
     def restart(self) -> str:
         if self._config.restart is None:
@@ -64,9 +68,9 @@ class CommandDut:
 
     @property
     def table(self) -> ConnectionTable | None:
-        """One that can be emptied or counted, or of which something is known."""
+        """One that can be counted, emptied or set, or of which something is known."""
         known = self._parameters != TableParameters()
-        asked = any((self._config.count, self._config.delete_all, self._config.set_timeout))
+        asked = any(self.can(key) for key in ("count", "delete_all", "set_timeout", "resize"))
         return CommandTable(self) if known or asked else None
 
     def describe(self) -> dict[str, str]:
@@ -94,16 +98,23 @@ class CommandDut:
         self._told(key, **environment)
         self._parameters = parameters
 
-    def number(self, key: str) -> float:
-        """What a command printed last."""
-        words = self._told(key).split() or [""]
+    def can(self, key: str) -> bool:
+        return getattr(self._config, key) is not None
+
+    def numbers(self, key: str, right: str) -> list[float]:
+        """What stands in the last line that a command printed; `right` says what belongs there."""
+        line = ["", *self._told(key).splitlines()][-1]
         try:
-            return float(words[-1])
+            numbers = [float(word) for word in line.split()]
         except ValueError:
-            command = getattr(self._config, key)
-            raise DutError(
-                f'dut.{key}: `{command}` printed "{words[-1][:60]}", a number is right'
-            ) from None
+            numbers = []
+        if not numbers or not all(isfinite(number) and number >= 0 for number in numbers):
+            raise self.misread(key, line, right)
+        return numbers
+
+    def misread(self, key: str, line: str, right: str) -> DutError:
+        command = getattr(self._config, key)
+        return DutError(f'dut.{key}: `{command}` printed "{line[:60]}", {right} is right')
 
     def _told(self, key: str, **environment: str) -> str:
         """A command that must be there; DutError if it is not."""
@@ -139,20 +150,32 @@ class CommandTable:
         )
 
     def set_timeout(self, timeout_s: float) -> None:
+        """Whole seconds: all devices take those."""
+        whole_s = ceil(timeout_s)
         self._dut.change(
             "set_timeout",
-            replace(self._dut.parameters, timeout_s=timeout_s),
-            NATXY_TIMEOUT_S=str(ceil(timeout_s)),
+            replace(self._dut.parameters, timeout_s=float(whole_s)),
+            NATXY_TIMEOUT_S=str(whole_s),
         )
 
     def count(self) -> int:
-        return int(self._dut.number("count"))
+        return self._whole("count", self._dut.numbers("count", COUNT), COUNT)
 
     def delete_all(self) -> Deletion:
         """The seconds are the command's own: by the device's clock, not that of a connection to
-        it."""
-        connections = self.count()
-        return Deletion(connections=connections, seconds=self._dut.number("delete_all"))
+        it. It may tell the connections as well; else they are counted before, if they can be."""
+        counted = self.count() if self._dut.can("count") else None
+        seconds, *told = self._dut.numbers("delete_all", DELETION)
+        if told:
+            counted = self._whole("delete_all", told, DELETION)
+        return Deletion(connections=counted, seconds=seconds)
+
+    def _whole(self, key: str, numbers: list[float], right: str) -> int:
+        number, *more = numbers
+        if more or not number.is_integer():
+            line = " ".join(f"{each:g}" for each in numbers)
+            raise self._dut.misread(key, line, right)
+        return int(number)
 
 
 def run_shell(
