@@ -9,13 +9,14 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import ConnectionCounters
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.connection_table import explain_incomplete, refuse_small_table
 from natxy.procedure.maximum import Maximum, maximum_of
 from natxy.procedure.observer import Observer
-from natxy.procedure.phases import ASK_AGAIN, VALIDATE, Establishing
+from natxy.procedure.phases import ASK_AGAIN, ESTABLISH, VALIDATE, Establishing
 from natxy.procedure.profile import Profile, departures
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester
@@ -95,6 +96,15 @@ class Search:
     rate_cps: int
     lower_bound: bool
     trials: tuple[TrialRecord, ...]
+
+    @property
+    def made(self) -> ConnectionCounters | None:
+        """By phase 1 at the rate that was found; None: no rate passed."""
+        passed = (
+            t for t in self.trials if t.verdict is Verdict.PASS and t.rate_fps == self.rate_cps
+        )
+        streams = (trial.result.stream_of(ESTABLISH) for trial in passed)
+        return next((s.connections for s in streams if s is not None), None)
 
 
 def establishment(
@@ -211,15 +221,39 @@ def _came_through(trial: TrialRecord) -> int:
 
 
 def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
+    return (_rate_figure(plan, found), *_drawn_figures(found))
+
+
+def _rate_figure(plan: EstablishmentPlan, found: Sequence[Search]) -> Figure:
     name = RATE if plan.alpha is None else f"{VALIDATED}, alpha {float(plan.alpha):g}"
     if plan.loss is not None:
         name = f"{name}, {plan.loss} accepted"
+    return Figure(
+        name=name,
+        unit="cps",
+        values=tuple(float(each.rate_cps) for each in found),
+        lower_bound=tuple(each.lower_bound for each in found),
+    )
+
+
+def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:
+    """A combination that is drawn again is no new connection (MP Table 23)."""
+    made = [each.made for each in found]
+    drawn = [of for of in made if of is not None and of.known]
+    if not drawn or len(drawn) < len(found):
+        return ()
     return (
         Figure(
-            name=name,
-            unit="cps",
-            values=tuple(float(each.rate_cps) for each in found),
-            lower_bound=tuple(each.lower_bound for each in found),
+            name="connections",
+            unit="connections",
+            values=tuple(float(of.new) for of in drawn),
+            primary=False,
+        ),
+        Figure(
+            name="ending new connection ratio",
+            unit="%",
+            values=tuple(of.ending_new_percent for of in drawn),
+            primary=False,
         ),
     )
 
@@ -238,27 +272,14 @@ def _remarks(
 ) -> tuple[str, ...]:
     asked = tester.traffic.required_connections
     said = [
-        f"A trial makes {tester.traffic.connections_among(asked.count):,} connections: "
-        f"{tester.traffic.ranges} source ports, destination ports and addresses, {asked.order}."
+        f"A trial makes {tester.traffic.connections_among(asked.count):,} connections. Search "
+        f"error {str(plan.error).replace('fps', 'cps')}."
     ]
-    if asked.order == "repeating":
-        said += _of_repeating(found)
+    if not all(each.rate_cps for each in found):
+        said.append("0 means that no rate passed; connections are lost at every rate.")
     if plan.alpha is not None:
         said += _of_validation(found)
     return tuple(said)
-
-
-def _of_repeating(found: Sequence[Search]) -> list[str]:
-    """Combinations that were drawn again are no new connections (MP Table 23)."""
-    passed = [t for each in found for t in each.trials if t.rate_fps == each.rate_cps]
-    made = [s.connections for t in passed for s in t.result.streams if s.connections]
-    if not made:
-        return []
-    last = made[-1]
-    return [
-        f"Drawn with repetition: {last.new:,} frames made a connection, {last.known:,} used one "
-        f"again; of the last 1 % {last.ending_new_percent:.4g} % made one."
-    ]
 
 
 def _of_validation(found: Sequence[Search]) -> list[str]:

@@ -46,7 +46,12 @@ def _table(of: ConnectionConditions) -> str:
         "timeout": f"{of.timeout_s:g} s" if of.timeout_s is not None else NOT_TOLD,
     }
     said = ", ".join(f"{name} {value}" for name, value in known.items())
-    return f"The device's connection tracking table: {said}."
+    each = (
+        f" ({of.count / of.hash_size:.4g} connections a bucket)"
+        if of.count and of.hash_size
+        else ""
+    )
+    return f"The device's connection tracking table: {said}{each}."
 
 
 def _faults(counts: TrialCounts) -> Iterator[str]:
