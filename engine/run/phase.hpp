@@ -208,7 +208,8 @@ class Phase {
   }
 
   [[nodiscard]] std::optional<TagPlan> tags_of(const StreamPlan& plan) const {
-    if (!setup_.tags_after) return std::nullopt;
+    // Latency is phase 2's (RFC 9693).
+    if (!setup_.tags_after || plan.establishes()) return std::nullopt;
     return TagPlan(plan.schedule, *setup_.tags_after, setup_.tags);
   }
 

@@ -62,6 +62,10 @@ struct StreamPlan {
   [[nodiscard]] spec::Side to() const {
     return direction == spec::Direction::kForward ? spec::Side::kRight : spec::Side::kLeft;
   }
+  [[nodiscard]] bool establishes() const {
+    const auto& connections = kind(spec::Kind::kForeground).connections;
+    return connections && connections->role == spec::Role::kEstablish;
+  }
   [[nodiscard]] flow::Shape shape() const {
     const auto& [foreground, background] = kinds;
     return {.addresses_vary =
