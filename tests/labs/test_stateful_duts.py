@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from natxy.dut import ledger
 from natxy.dut.addresses import LEFT, AddressPlan
 from natxy.dut.config import NamespaceConfig
+from natxy.dut.ledger import sweep
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.process import within
 from natxy.errors import ConfigurationError, DutError
@@ -28,6 +30,13 @@ for port in range(20000, 20000 + int(sys.argv[2])):
         one.bind(("", port))
         one.sendto(b"natxy", (sys.argv[1], 53))
 """
+
+
+@pytest.fixture
+def alone() -> None:
+    """Sizes are put back by the machine's last lab: others' must have ended."""
+    sweep()
+    assert within(120, lambda: not list(ledger.FOLDER.glob("*.json")))
 
 
 @pytest.fixture(params=["nat44", "nat44-iptables", "nat64"])
@@ -80,9 +89,9 @@ def send(lab: NamespaceDut, *, initiator: str = "left") -> None:
     send_to(lab, str(responder.ipv6_virtual or responder.ipv4_real))
 
 
-def send_to(lab: NamespaceDut, address: str) -> None:
+def send_to(lab: NamespaceDut, address: str, packets: int = PACKETS) -> None:
     command = ["ip", "netns", "exec", str(lab.tester_namespace), sys.executable, "-c", SENDER]
-    subprocess.run([*command, address, str(PACKETS)], check=True, timeout=30)
+    subprocess.run([*command, address, str(packets)], check=True, timeout=30)
 
 
 def counted(lab: NamespaceDut, wanted: int) -> int:
@@ -110,7 +119,7 @@ def test_the_table_counts_and_deletes_what_was_sent(dut: NamespaceDut) -> None:
     assert dut.table.count() == 0
 
 
-def test_its_sizes_and_timeout_are_set_and_put_back(dut: NamespaceDut) -> None:
+def test_its_sizes_and_timeout_are_set_and_put_back(alone: None, dut: NamespaceDut) -> None:
     assert dut.table is not None
     assert dut.table.parameters().entries == 4096
     assert dut.table.parameters().hash_size == 2048
@@ -222,7 +231,7 @@ def listed(lab: NamespaceDut) -> list[str]:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-def test_two_labs_put_the_sizes_back_in_any_order() -> None:
+def test_two_labs_put_the_sizes_back_in_any_order(alone: None) -> None:
     before = MAX.read_text()
     first = lab_of("nat44", conntrack_entries=4096, hash_size=2048)
     second = lab_of("nat44", conntrack_entries=5000, hash_size=2048)
@@ -257,3 +266,20 @@ def pids_of(lab: NamespaceDut, name: str) -> list[int]:
     command = ["ip", "netns", "pids", str(lab.gateway_namespace)]
     pids = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return [int(pid) for pid in pids if Path(f"/proc/{pid}/comm").read_text().strip() == name]
+
+
+def test_each_lab_has_the_whole_limit_to_itself() -> None:
+    """nf_conntrack_max is compared with the count of the packet's own namespace."""
+    labs = [lab_of("nat44", conntrack_entries=64, hash_size=1024) for _ in range(2)]
+    try:
+        for lab in labs:
+            lab.start()
+            give_addresses(lab, ipv6=False)
+            ports = lab.tester_ports()
+            assert ports is not None
+            send_to(lab, str(ports.right.ipv4_real), packets=200)
+        for lab in labs:
+            assert counted(lab, 64) == 64
+    finally:
+        for lab in labs:
+            lab.stop()
