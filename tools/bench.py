@@ -72,11 +72,12 @@ def connections_table(cpus: Cpus) -> str:
     command += ["--main-cpu", str(cpus.main), "--cpus", ",".join(map(str, cpus.workers))]
     ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=300)
     lines = [
-        "| connections | established a second | octets of the table each | resident | page |",
-        "|---|---|---|---|---|",
+        "| connections | established a second | replies a second | octets each | resident | page |",
+        "|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {row['connections']:,} | {row['per_second']:,} | {row['table_octets']:.2f} "
+        f"| {row['connections']:,} | {row['per_second']:,} "
+        f"| {row['replies_per_second']:,} | {row['table_octets']:.2f} "
         f"| {row['resident_octets']:.2f} | {row['page_bytes']:,} |"
         for row in [json.loads(line) for line in ran.stdout.splitlines()][1:]
     ]

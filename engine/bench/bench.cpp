@@ -5,7 +5,7 @@
 // prints a JSON object a line, the first {"tsc_hz"}, then {"name", "cycles_per_frame", "reference",
 // "reference_cycles"}; reference_cycles is absent where tools/bench.py measures the reference. With
 // `connections` it establishes 10 and 100 million of them instead: {"connections", "per_second",
-// "table_octets", "resident_octets", "page_bytes"}.
+// "replies_per_second", "table_octets", "resident_octets", "page_bytes"}.
 #include <unistd.h>
 
 #include <cstdio>
@@ -72,20 +72,21 @@ void over_rings(Bench& bench) {
 double print_established(std::uint64_t count, std::uint64_t rate_fps, const std::vector<int>& cpus,
                          run::TickRate ticks) {
   const auto measured = establish(count, rate_fps, cpus, ticks);
-  std::printf(
-      R"({"connections": %lu, "per_second": %.0f, "table_octets": %.2f, "resident_octets": %.2f, )"
-      R"("page_bytes": %lu})"
-      "\n",
-      static_cast<unsigned long>(measured.connections), measured.per_second, measured.table_octets,
-      measured.resident_octets, static_cast<unsigned long>(measured.page_bytes));
+  std::printf(R"({"connections": %lu, "per_second": %.0f, "replies_per_second": %.0f, )"
+              R"("table_octets": %.2f, "resident_octets": %.2f, "page_bytes": %lu})"
+              "\n",
+              static_cast<unsigned long>(measured.connections), measured.per_second,
+              measured.replies_per_second, measured.table_octets, measured.resident_octets,
+              static_cast<unsigned long>(measured.page_bytes));
   std::fflush(stdout);
   return measured.per_second;
 }
 
-// As fast as it goes, every frame being due at once; then many, at a rate that can be kept up.
+// As fast as it goes, every frame being due at once; then many, at a rate that can be kept up also
+// where other programs take a core away for a while.
 void connections(const std::vector<int>& cpus, run::TickRate ticks) {
   const auto fastest = print_established(8'000'000, spec::kMaxRateFps, cpus, ticks);
-  print_established(100'000'000, static_cast<std::uint64_t>(0.75 * fastest), cpus, ticks);
+  print_established(100'000'000, static_cast<std::uint64_t>(0.5 * fastest), cpus, ticks);
 }
 
 int run(int argc, char** argv) {
