@@ -42,7 +42,7 @@ class ConnectionConditions(Model):
     rate_origin: str = "as given"
     order: str  # in which it enumerates them
     ranges: str  # of ports, and of address fields where they vary: "40,000 x 100"
-    initiator_order: str
+    initiator_order: str  # of phase 2; empty: there is none that uses connections
     responder_order: str
     table_entries: int | None = None  # the device's
     hash_size: int | None = None

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import ConnectionCounters
 from natxy.model.trial_spec import MAX_RATE_FPS
@@ -129,14 +129,7 @@ def establishment(
         procedure="establishment",
         title="Maximum connection establishment rate",
         reference="RFC 9693",
-        conditions=conditions(
-            tester.with_connections(rate_fps=None),  # it is what is looked for
-            dut,
-            plan.timing,
-            seed=plan.seed,
-            rate_fps=None,
-            dut_name=plan.dut_name,
-        ),
+        conditions=_conditions(plan, tester, dut),
         departures=_departures(plan),
         remarks=_remarks(plan, tester, found),
         figures=_figures(plan, found),
@@ -258,8 +251,21 @@ def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:
     )
 
 
+def _conditions(plan: EstablishmentPlan, tester: ReadyTester, dut: Dut) -> Conditions:
+    """Phase 1's rate is what is looked for, and there is no phase 2 that uses connections."""
+    of = conditions(tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name)
+    assert of.connections is not None, "a stateless device was refused"
+    unused = {"rate_fps": None, "initiator_order": "", "responder_order": ""}
+    return of.model_copy(update={"connections": of.connections.model_copy(update=unused)})
+
+
 def _departures(plan: EstablishmentPlan) -> tuple[str, ...]:
-    said = [each for each in departures(plan.timing) if not each.startswith("trials")]
+    """Of a trial's length RFC 9693 says nothing, of its other times what RFC 2544 says."""
+    said = [
+        each.replace("(section", "(RFC 2544 section")
+        for each in departures(plan.timing)
+        if not each.startswith("trials")
+    ]
     if plan.loss is not None:
         said.append(f"{plan.loss} accepted")
     if plan.early_end:

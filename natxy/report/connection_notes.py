@@ -13,7 +13,8 @@ def connection_notes(
 ) -> Iterator[str]:
     if connections is not None:
         yield _phase_1(connections)
-        yield _phase_2(connections)
+        if connections.initiator_order:
+            yield _phase_2(connections)
         yield _table(connections)
         if connections.timeout_s is None and counts.needed_timeout_s:
             yield (
