@@ -1,0 +1,84 @@
+"""--connections, --establishment-rate, --loss: what a command line says instead of the testbed."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from natxy.cli import run
+from natxy.cli.options import loss_tolerance, with_connection_options
+from natxy.errors import ConfigurationError
+from natxy.model.source import Source
+from natxy.model.testbed import ConnectionsSection, Testbed
+
+STATELESS: Testbed = Source(name="test").validated(Testbed, {})
+STATEFUL: Testbed = Source(name="test").validated(
+    Testbed, {"connections": {"count": 10, "rate_fps": 5, "initiator": "right"}}
+)
+
+
+def asked(testbed: Testbed, count: int | None, rate: int | None) -> ConnectionsSection | None:
+    changed = with_connection_options(testbed, connections=count, establishment_rate=rate)
+    assert changed.traffic == testbed.traffic
+    return changed.connections
+
+
+def test_nothing_is_changed_where_nothing_is_given() -> None:
+    assert asked(STATELESS, None, None) is None
+    assert asked(STATEFUL, None, None) == STATEFUL.connections
+
+
+def test_connections_alone_make_a_stateful_measurement() -> None:
+    made = asked(STATELESS, 4000, 20_000)
+    assert made
+    assert (made.count, made.rate_fps, made.initiator) == (4000, 20_000, "left")
+
+
+def test_options_override_their_keys_alone() -> None:
+    changed = asked(STATEFUL, 7, None)
+    assert changed
+    assert (changed.count, changed.rate_fps, changed.initiator) == (7, 5, "right")
+    faster = asked(STATEFUL, None, 99)
+    assert faster
+    assert (faster.count, faster.rate_fps) == (10, 99)
+
+
+@pytest.mark.parametrize(
+    ("testbed", "count", "rate", "sentence"),
+    [
+        (STATEFUL, 0, None, "--connections.*0 is out of range"),
+        (STATEFUL, None, 0, "--establishment-rate.*0 is out of range"),
+        (STATELESS, None, 5, r"--establishment-rate: the testbed has no \[connections\]"),
+    ],
+)
+def test_what_is_wrong_names_the_option(
+    testbed: Testbed, count: int | None, rate: int | None, sentence: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        asked(testbed, count, rate)
+
+
+def test_accepted_loss_is_a_share() -> None:
+    accepted = loss_tolerance("0.01%")
+    assert accepted
+    assert accepted.fraction == Fraction(1, 10_000)
+    assert loss_tolerance(None) is None
+    for wrong in ("0%", "100%", "1", "-1%", "0.01%,1%"):
+        with pytest.raises(ConfigurationError, match="--loss: "):
+            loss_tolerance(wrong)
+
+
+@pytest.mark.parametrize("verb", ["throughput", "establishment"])
+def test_a_trial_that_ends_early_accepts_no_loss(
+    verb: str, testbed_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [verb, str(testbed_file), "--connections", "10", "--early-end", "--loss", "1%"]
+    assert run(arguments) == 2
+    assert "natxy: --early-end: " in capsys.readouterr().err
+
+
+def test_an_establishment_rate_needs_connections(
+    engine: list[str], testbed_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["establishment", str(testbed_file), "--output", str(tmp_path / "o")]) == 2
+    assert "connections: is missing: a stateful gateway" in capsys.readouterr().err
