@@ -283,3 +283,30 @@ def test_each_lab_has_the_whole_limit_to_itself() -> None:
     finally:
         for lab in labs:
             lab.stop()
+
+
+def test_frames_are_spread_over_the_cores() -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one CPU")
+    plan = AddressPlan(left_ip_version=4, right_ip_version=4, stateful=True)
+    lab = NamespaceDut(config_of("nat44"), plan, tester_cpus=())
+    lab.start()
+    try:
+        first = lab.describe()["gateway_cpu"]
+        lab.set_cores(2)
+        used = lab.describe()["gateway_cpu"].split(", ")
+        assert used[0] == first
+        assert steered(lab) == [sum(1 << int(cpu) for cpu in used)] * 2
+        lab.set_cores(1)
+        assert lab.describe()["gateway_cpu"] == first
+        assert steered(lab) == [0, 0], "its NAPI thread does all"
+    finally:
+        lab.stop()
+
+
+def steered(lab: NamespaceDut) -> list[int]:
+    """Each link's CPUs as a mask."""
+    ends = [f"/sys/class/net/d{side}-{label_of(lab)}/queues/rx-0/rps_cpus" for side in (0, 1)]
+    command = ["ip", "netns", "exec", str(lab.gateway_namespace), "cat", *ends]
+    masks = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return [int(mask, 16) for mask in masks]
