@@ -8,7 +8,8 @@ import typer
 from natxy.cli.options import search_error, seconds
 from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.errors import ConfigurationError
-from natxy.model.trial_spec import MAX_CONNECTIONS, MAX_RATE_FPS
+from natxy.model.traffic_spec import MAX_CONNECTIONS
+from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.procedure.capacity import CapacityPlan
 from natxy.procedure.capacity import capacity as measure
 from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES

@@ -8,19 +8,21 @@ from pydantic import Field, model_validator
 from natxy.model.addresses import IpAddress, Ipv4Address, Ipv6Address, IpVersion, MacAddress
 from natxy.model.base import Between, Model, refuse
 from natxy.model.source import Source
-from natxy.model.trial_spec import (
+from natxy.model.traffic_spec import (
     FIXED_ZERO,
     MAX_CONNECTIONS,
+    Selection,
+    Series,
+    SeriesMode,
+    UInt16,
+)
+from natxy.model.trial_spec import (
     MAX_FRAME_SIZE_BYTES,
     MAX_MIX_N,
     MAX_RATE_FPS,
     MIN_FRAME_SIZE_BYTES,
     Direction,
-    Selection,
-    Series,
-    SeriesMode,
     Side,
-    UInt16,
 )
 
 Directions = Literal["both", "forward", "reverse"]

@@ -18,23 +18,16 @@ from natxy.model.testbed import (
     ConnectionsSection,
     Testbed,
 )
-from natxy.model.trial_spec import (
+from natxy.model.traffic_spec import (
     MAX_CONNECTIONS,
     AddressPair,
     AddressPattern,
     Connections,
-    Direction,
-    Mix,
-    NextHop,
     Order,
-    Segment,
     Series,
-    Side,
-    Sides,
-    SideSpec,
-    Stream,
     Traffic,
 )
+from natxy.model.trial_spec import Direction, Mix, NextHop, Segment, Side, Sides, SideSpec, Stream
 
 ETHERNET_BYTES = 18  # header and FCS
 IPV4_SAVES_BYTES = 20  # an IPv4 frame is that much smaller than the IPv6 frame

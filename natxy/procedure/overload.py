@@ -9,7 +9,7 @@ from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import PortRanges
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.traffic import TrafficPlan, frames_of
-from natxy.model.trial_spec import Series
+from natxy.model.traffic_spec import Series
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.observer import Observer
 from natxy.procedure.setup import ReadyTester

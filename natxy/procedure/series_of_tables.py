@@ -6,7 +6,7 @@ from math import ceil, isqrt
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.testbed import ConnectionsSection, PortRanges
-from natxy.model.trial_spec import MAX_CONNECTIONS, Series
+from natxy.model.traffic_spec import MAX_CONNECTIONS, Series
 from natxy.procedure.setup import ReadyTester, name_of
 
 FIRST_SOURCE_PORT, SOURCE_PORTS = 1024, 64512  # RFC 4814 section 4.5

@@ -13,7 +13,7 @@ from natxy.model.testbed import (
     TesterSection,
     TrafficSection,
 )
-from natxy.model.trial_spec import Series, SeriesMode
+from natxy.model.traffic_spec import Series, SeriesMode
 from natxy.siitperf.configuration import Configuration, Direction, Side
 
 MODES: tuple[SeriesMode, ...] = get_args(SeriesMode)  # in siitperf's order: 0 to 3

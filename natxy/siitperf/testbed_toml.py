@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from natxy.model.testbed import AddressField, Port, Testbed, TrafficSection
-from natxy.model.trial_spec import Series
+from natxy.model.traffic_spec import Series
 
 HEADING = """\
 # From {name}, a configuration of siitperf. What is not here has its default;

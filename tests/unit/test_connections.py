@@ -10,15 +10,8 @@ from natxy.model.addresses import IpVersion
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import (
-    AddressPair,
-    Phase,
-    Recording,
-    Side,
-    Tags,
-    Traffic,
-    TrialSpec,
-)
+from natxy.model.traffic_spec import AddressPair, Traffic
+from natxy.model.trial_spec import Phase, Recording, Side, Tags, TrialSpec
 from natxy.procedure.phases import Establishing, phase_1_s
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import AnyLoad, TrialPlan, steady

@@ -9,7 +9,8 @@ import pytest
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import Series, Stream, TrialSpec
+from natxy.model.traffic_spec import Series
+from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.overload import (
     DEGRADATION,
     SOURCE_PORTS,

@@ -9,7 +9,7 @@ import pytest
 from natxy.cli import run
 from natxy.errors import ConfigurationError, DeviceError
 from natxy.model.testbed import AddressField, Port, Testbed, TesterSection, read_testbed
-from natxy.model.trial_spec import Series
+from natxy.model.traffic_spec import Series
 from natxy.siitperf.configuration import Configuration, read_configuration
 from natxy.siitperf.imported import imported_testbed
 from natxy.siitperf.lab_addresses import with_own_addresses

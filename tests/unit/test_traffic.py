@@ -10,7 +10,8 @@ from natxy.model.addresses import IpVersion
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan, frames_of
-from natxy.model.trial_spec import AddressPair, Segment, TrialSpec
+from natxy.model.traffic_spec import AddressPair
+from natxy.model.trial_spec import Segment, TrialSpec
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import TrialPlan
 
