@@ -32,6 +32,7 @@ LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
 HOPELESS_CPS = 1000  # what is invalid at this rate is not so because of the rate
 LONGEST_S = 60  # of a phase 1 that fails: it would fail at lower rates as well
 STEADY_S = Fraction(1, 4)
+QUARTER = 3.9  # 4, but for rates that are rounded down
 MORE = 1.01  # that a rate is what limits connections shows in more of them at a lower rate
 PROFILES = {
     "rfc": Profile(
@@ -197,12 +198,17 @@ def _hopeless(
 def is_stuck(done: Sequence[TrialRecord], frames: int) -> bool:
     """Whether what failed did so for another reason than its rate: at a quarter of the rate, in
     trials that are long beside what a queue holds, no more came through."""
-    failed = [trial for trial in done if trial.verdict is Verdict.FAIL][-3:]
-    if len(failed) < 3 or done[-1] is not failed[-1]:
+    last = done[-1]
+    if last.verdict is not Verdict.FAIL:
         return False
-    first, last = failed[0], failed[-1]
-    long_enough = frames >= first.rate_fps * STEADY_S and last.rate_fps * 3 < first.rate_fps
-    return long_enough and _came_through(last) <= _came_through(first) * MORE
+    faster = (
+        trial
+        for trial in done
+        if trial.verdict is Verdict.FAIL
+        and trial.rate_fps > last.rate_fps * QUARTER
+        and frames >= trial.rate_fps * STEADY_S
+    )
+    return any(_came_through(last) <= _came_through(trial) * MORE for trial in faster)
 
 
 def _came_through(trial: TrialRecord) -> int:
