@@ -12,6 +12,8 @@ from natxy.procedure.phases import ESTABLISH, TEST
 
 MARGIN_S = 2.0  # neighbours are asked, memory is touched, a timer of the device is coarse
 
+LOST_ADVICE = 'a lower phase 1 rate is right, or connections.incomplete = "accept"'
+
 
 class IncompletePhase1(MeasurementError):
     """Connections that phase 1 was to make are not there."""
@@ -76,14 +78,14 @@ def check_established(result: TrialResult, dut: Dut) -> None:
         explain_incomplete(result, dut)
 
 
-def explain_incomplete(result: TrialResult, dut: Dut) -> NoReturn:
-    """IncompletePhase1 with what is known of the reason."""
+def explain_incomplete(result: TrialResult, dut: Dut, advice: str = LOST_ADVICE) -> NoReturn:
+    """IncompletePhase1 with what is known of the reason; the advice is for lost frames."""
     made, table = result.stream_of(ESTABLISH), result.connections
     assert made is not None, "a trial of connections begins with it"
     assert table is not None, "a trial of connections has one"
     stored, asked = table.stored, _asked(made)
     raise IncompletePhase1(
-        f"Phase 1 made {stored:,} of {asked:,} connections: {_why(dut, stored, asked)}."
+        f"Phase 1 made {stored:,} of {asked:,} connections: {_why(dut, stored, asked, advice)}."
     )
 
 
@@ -134,7 +136,7 @@ def _asked(made: StreamResult) -> int:
     return counted.sent if counted else 0
 
 
-def _why(dut: Dut, stored: int, asked: int) -> str:
+def _why(dut: Dut, stored: int, asked: int, advice: str) -> str:
     """Whether the gateway's table is full, or the frames went astray."""
     entries, left = parameters_of(dut).entries, _count(dut)
     if entries is not None and entries < asked:
@@ -152,10 +154,7 @@ def _why(dut: Dut, stored: int, asked: int) -> str:
             f"the device has no more than {left:,} in its table; a lower phase 1 rate, or a larger "
             "table, is right"
         )
-    return (
-        f"{asked - stored:,} frames were lost on their way; a lower phase 1 rate is right, or "
-        'connections.incomplete = "accept"'
-    )
+    return f"{asked - stored:,} frames were lost on their way; {advice}"
 
 
 def _count(dut: Dut) -> int | None:

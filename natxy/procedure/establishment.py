@@ -29,6 +29,7 @@ RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"
 DEFAULT_ALPHA = Fraction(1, 2)
 LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
+LOST_AT_EVERY_RATE = "as many at every rate; --loss accepts a share of them"
 HOPELESS_CPS = 1000  # what is invalid at this rate is not so because of the rate
 LONGEST_S = 60  # of a phase 1 that fails: it would fail at lower rates as well
 STEADY_S = Fraction(1, 4)
@@ -191,7 +192,7 @@ def _hopeless(
     if not is_stuck(done, frames):
         return slow
     if done[-1].result.incomplete:
-        explain_incomplete(done[-1].result, trials.dut)
+        explain_incomplete(done[-1].result, trials.dut, LOST_AT_EVERY_RATE)
     return True
 
 

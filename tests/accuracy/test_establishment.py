@@ -19,6 +19,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import ConnectionCounters
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import EstablishmentPlan, establishment
+from natxy.procedure.latency import TAGGED, TYPICAL, LatencyPlan, latency
 from natxy.procedure.observer import Observer
 from natxy.procedure.phases import Establishing
 from natxy.procedure.setup import Setup, set_up
@@ -165,6 +166,28 @@ def test_phase_2_uses_what_phase_1_has_made(
     assert trial.result.misdelivered == trial.result.changed == 0
     assert len(trial.result.streams) == (2 if direction == "both" else 1)
     assert all(stream.sent == RATE_FPS * TIMING.duration_s for stream in trial.result.streams)
+
+
+def test_latency_is_that_of_phase_2(tmp_path: Path) -> None:
+    """Phase 1 is over before the first tagged frame of a phase would be due."""
+    plan = LatencyPlan(
+        timing=TIMING,
+        seed=1,
+        repetitions=1,
+        rate_fps=RATE_FPS,
+        tags=500,
+        invalid_repeats=ATTEMPTS,
+    )
+    delay = '{kind = "delay", ns = 2000000}'
+    with stateful_gateway(tmp_path, faults=delay) as (setup, _):
+        result = latency(plan, setup.tester, setup.dut)
+    assert result.conditions.connections
+    assert result.conditions.connections.count == N
+    for direction in ("forward", "reverse"):
+        (typical,) = (f for f in result.figures if (f.name, f.direction) == (TYPICAL, direction))
+        assert typical.values[0] == pytest.approx(2e6, rel=0.05)
+        (tagged,) = (f for f in result.figures if (f.name, f.direction) == (TAGGED, direction))
+        assert tagged.values == (500,)
 
 
 def test_colliding_mappings_are_named(tmp_path: Path) -> None:
