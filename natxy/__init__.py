@@ -34,6 +34,7 @@ EXPORTS = {
     "natxy.procedure.observer": ("Observer",),
     "natxy.procedure.overload": ("OverloadPlan", "overload"),
     "natxy.procedure.pdv": ("PdvPlan", "pdv"),
+    "natxy.procedure.phase_1_rate": ("with_phase_1_rate",),
     "natxy.procedure.recovery": ("RecoveryPlan", "recovery"),
     "natxy.procedure.reset": ("ResetPlan", "reset"),
     "natxy.procedure.scale_up": ("ScaleUpPlan", "scale_up"),
