@@ -1,0 +1,149 @@
+"""Degradation with connections of a device whose hash chains make it slower."""
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.dut.base import TableParameters
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.measurement import Measurement
+from natxy.procedure.degradation import DEGRADATION, Column, DegradationPlan, degradation
+from natxy.procedure.establishment import EstablishmentPlan
+from natxy.procedure.places import Searching
+from natxy.procedure.throughput import ThroughputPlan
+from natxy.procedure.timing import Timing
+from natxy.search.bisection import SearchError
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.test_connections import plan as traffic_plan
+
+TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+ESTABLISHMENT = EstablishmentPlan(
+    timing=TIMING, seed=7, repetitions=1, error=SearchError(rate_fps=1)
+)
+THROUGHPUT = ThroughputPlan(
+    timing=TIMING, seed=7, repetitions=1, error=SearchError(rate_fps=1), max_rate_fps=200_000
+)
+
+
+@dataclass(kw_only=True)
+class Chained(StatefulGateway):
+    """100,000 a second, divided by 1 + connections a bucket."""
+
+    buckets: int = 1000
+    made: int = 0
+
+    def makes(self, asked: int, rate_cps: int) -> int:
+        self.made = asked
+        self.new_cps = self.frames_fps = 100_000 * self.buckets // (self.buckets + asked)
+        return super().makes(asked, rate_cps)
+
+
+@dataclass(kw_only=True)
+class Resizable(StatefulDut):
+    resized: list[tuple[int | None, int | None]] = field(default_factory=list)
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        self.resized.append((entries, hash_size))
+        if hash_size is not None and isinstance(self.gateway, Chained):
+            self.gateway.buckets = hash_size
+        self.known = TableParameters(
+            entries=self.known.entries if entries is None else entries,
+            hash_size=self.known.hash_size if hash_size is None else hash_size,
+            timeout_s=self.known.timeout_s,
+        )
+
+
+def measure(
+    columns: tuple[Column, ...],
+    search: Searching = ESTABLISHMENT,
+    gateway: StatefulGateway | None = None,
+    connections: dict[str, Any] | None = None,
+    **engine_keys: Any,
+) -> tuple[Measurement, StatefulEngine, Resizable]:
+    gateway = gateway or Chained()
+    engine = StatefulEngine(gateway=gateway, **engine_keys)
+    dut = Resizable(gateway=gateway, known=TableParameters(entries=10**6, hash_size=1000))
+    plan = DegradationPlan(search=search, columns=columns)
+    return degradation(plan, engine.tester(traffic_plan(connections or {})), dut), engine, dut
+
+
+def columns_of(*connections: int, **keys: Any) -> tuple[Column, ...]:
+    return tuple(Column(connections=each, **keys) for each in connections)
+
+
+@pytest.mark.parametrize("search", [ESTABLISHMENT, THROUGHPUT], ids=["establishment", "throughput"])
+def test_each_column_is_compared_with_the_first(search: Searching) -> None:
+    """100,000 / 2, and 100,000 / 5."""
+    result, _, _ = measure(columns_of(1000, 4000), search)
+    first, second, lost = result.figures
+    assert first.values[0] == pytest.approx(50_000, rel=0.001)
+    assert second.values[0] == pytest.approx(20_000, rel=0.001)
+    assert (lost.name, lost.unit) == (DEGRADATION, "%")
+    assert lost.values[0] == pytest.approx(60, abs=0.1)
+
+
+def test_tables_stand_beside_each_column() -> None:
+    columns = (
+        Column(connections=1000, hash_size=1000),
+        Column(connections=4000, hash_size=8000, entries=5000, timeout_s=77),
+    )
+    result, _, dut = measure(columns)
+    assert [figure.at for figure in result.figures] == [
+        "1,000 connections, table 1,000,000, hash 1,000 (1 each)",
+        *["4,000 connections, table 5,000, hash 8,000 (0.5 each)"] * 2,
+    ]
+    assert dut.resized == [(None, 1000), (5000, 8000)]
+    assert 77 in dut.told_s
+    assert result.figures[2].values[0] == pytest.approx(-33.3, abs=0.1)  # it is faster
+
+
+def test_columns_that_change_nothing_leave_the_device_alone() -> None:
+    _, _, dut = measure(columns_of(1000, 2000))
+    assert dut.resized == []
+
+
+def test_each_column_makes_so_many_connections_and_searches_in_its_own_way() -> None:
+    columns = (
+        Column(connections=1000, repetitions=3),
+        Column(connections=5000, error=SearchError(fraction=Fraction(1, 2))),
+    )
+    result, engine, _ = measure(columns)
+    assert [len(figure.values) for figure in result.figures[:2]] == [3, 1]
+    made = [spec.phases[0].streams[0].frames_of("foreground") for spec in engine.specs]
+    assert {1000, 5000} <= set(made)
+    assert made.count(5000) < 12 < made.count(1000)
+    assert any("64 x 16, 142 x 36" in remark for remark in result.remarks)
+
+
+def test_phase_1_of_each_column_is_at_a_rate_found_for_it() -> None:
+    _, engine, _ = measure(columns_of(1000, 4000), THROUGHPUT, connections={"rate_fps": None})
+    rates = {
+        spec.phases[0].streams[0].frames_of("foreground"): spec.phases[0].streams[0].segments[0]
+        for spec in engine.specs
+        if spec.phases[-1].name == "test"
+    }
+    assert rates[1000].rate_fps == pytest.approx(25_000, rel=0.06)
+    assert rates[4000].rate_fps == pytest.approx(10_000, rel=0.06)
+
+
+def test_no_degradation_is_given_of_the_testers_limit() -> None:
+    result, _, _ = measure(columns_of(1000, 4000), invalid_above_fps=30_000)
+    assert [figure.lower_bound for figure in result.figures] == [(True,), (False,)]
+    assert any("lower bound" in remark for remark in result.remarks)
+
+
+def test_a_device_that_passes_nothing_has_nothing_to_compare() -> None:
+    search = replace(THROUGHPUT, max_rate_fps=1000)
+    with pytest.raises(DutError, match="passes nothing with 1,000 connections"):
+        measure(columns_of(1000), search, StatefulGateway(collided=1))
+
+
+@pytest.mark.parametrize(
+    ("columns", "option"),
+    [((), "--counts"), (columns_of(0), "--counts"), (columns_of(9, entries=8), "--entries")],
+)
+def test_columns_that_make_no_sense_are_refused(columns: tuple[Column, ...], option: str) -> None:
+    with pytest.raises(ConfigurationError, match=rf"{option}: .* is right"):
+        DegradationPlan(search=ESTABLISHMENT, columns=columns)

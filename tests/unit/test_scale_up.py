@@ -1,0 +1,110 @@
+"""Scale up with the cores of a device that is arithmetic."""
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import pytest
+
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.measurement import Measurement
+from natxy.procedure.establishment import EstablishmentPlan
+from natxy.procedure.places import Searching
+from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
+from natxy.procedure.throughput import ThroughputPlan
+from natxy.procedure.timing import Timing
+from natxy.search.bisection import SearchError
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.test_connections import plan as traffic_plan
+
+TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+ESTABLISHMENT = EstablishmentPlan(
+    timing=TIMING, seed=7, repetitions=1, error=SearchError(rate_fps=1)
+)
+THROUGHPUT = ThroughputPlan(
+    timing=TIMING, seed=7, repetitions=1, error=SearchError(rate_fps=1), max_rate_fps=200_000
+)
+
+
+@dataclass(kw_only=True)
+class Cores(StatefulDut):
+    """Each core after the first adds three quarters of what one does."""
+
+    most: int = 8
+    one_cps: int = 20_000
+    asked: list[int] = field(default_factory=list)
+
+    def set_cores(self, cores: int) -> None:
+        if cores > self.most:
+            raise DutError(f"The gateway cannot have {cores} cores.")
+        self.asked.append(cores)
+        rate = self.one_cps * (1 + (cores - 1) * 3 // 4) if cores > 1 else self.one_cps
+        self.gateway.new_cps = rate
+        self.gateway.frames_fps = rate
+
+
+def measure(
+    search: Searching, cores: tuple[int, ...], invalid_above_fps: int = 10**12, most: int = 8
+) -> tuple[Measurement, StatefulEngine, Cores]:
+    gateway = StatefulGateway()
+    engine = StatefulEngine(gateway=gateway, invalid_above_fps=invalid_above_fps)
+    dut = Cores(gateway=gateway, most=most)
+    plan = ScaleUpPlan(search=search, cores=cores)
+    return scale_up(plan, engine.tester(traffic_plan({})), dut), engine, dut
+
+
+@pytest.mark.parametrize(
+    ("search", "name"),
+    [(ESTABLISHMENT, "establishment rate"), (THROUGHPUT, "throughput")],
+    ids=["establishment", "throughput"],
+)
+def test_relative_scale_up_is_against_as_many_times_one_core(search: Searching, name: str) -> None:
+    result, _, dut = measure(search, (1, 5))
+    figures = [(f.name, f.at, f.values[0]) for f in result.figures]
+    assert [at for _, at, _ in figures] == ["1 core"] * 2 + ["5 cores"] * 2
+    assert name in figures[0][0]
+    assert figures[0][2] == pytest.approx(20_000, abs=20)
+    assert figures[2][2] == pytest.approx(80_000, abs=80)
+    assert result.figure(RELATIVE, at="1 core").values == (1.0,)
+    assert result.figure(RELATIVE, at="5 cores").values[0] == pytest.approx(0.8, rel=0.002)
+    assert dut.asked[-1] == 1
+
+
+def test_trials_of_all_places_are_counted_and_no_nonce_comes_again() -> None:
+    result, engine, _ = measure(ESTABLISHMENT, (1, 2, 4))
+    assert result.counts.trials == len(engine.specs) - 3  # but a warm-up each
+    nonces = [spec.nonce for spec in engine.specs if spec.seed]
+    assert len(set(nonces)) == len(nonces)
+
+
+def test_no_scale_up_of_the_testers_own_limit() -> None:
+    result, _, _ = measure(ESTABLISHMENT, (1, 5), invalid_above_fps=50_000)
+    assert not any(figure.name == RELATIVE for figure in result.figures)
+    assert result.figures[-1].lower_bound == (True,)
+    assert any("lower bound" in remark for remark in result.remarks)
+
+
+def test_cores_that_it_cannot_have_are_said_before_anything_is_measured() -> None:
+    engine = StatefulEngine(gateway=StatefulGateway())
+    dut = Cores(gateway=engine.gateway, most=2)
+    plan = ScaleUpPlan(search=ESTABLISHMENT, cores=(1, 2, 4))
+    with pytest.raises(DutError, match="cannot have 4 cores"):
+        scale_up(plan, engine.tester(traffic_plan({})), dut)
+    assert not engine.specs
+
+
+def test_a_device_that_passes_nothing_has_no_scale_up() -> None:
+    search = replace(THROUGHPUT, max_rate_fps=1000)
+    gateway = StatefulGateway(collided=1)  # a reply goes wrong at every rate
+    engine = StatefulEngine(gateway=gateway)
+    with pytest.raises(DutError, match="passes nothing with one core"):
+        scale_up(
+            ScaleUpPlan(search=search, cores=(1,)),
+            engine.tester(traffic_plan({})),
+            Cores(gateway=gateway),
+        )
+
+
+@pytest.mark.parametrize("cores", [(), (2, 4), (1, 1), (1, 4, 2)])
+def test_cores_are_compared_with_one(cores: tuple[int, ...]) -> None:
+    with pytest.raises(ConfigurationError, match=r"--cores: .* 1,2,4 is right"):
+        ScaleUpPlan(search=ESTABLISHMENT, cores=cores)
