@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.dut.base import Dut
-from natxy.errors import ConfigurationError, DutError, TesterLimit
+from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialRefused
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
@@ -140,13 +140,26 @@ def _outcome(
     load = Establishing(rate_fps=attempt.rate_cps, alpha=plan.alpha, count=attempt.connections)
     try:
         trial = trials.run(load=load, repetition=number, seed=seed)
+        if trial.verdict is Verdict.FAIL:
+            _check_alive(trials.dut)
     except DutError:
         trials.dut.recover()
+        return Outcome(answer=Answer.COLLAPSE)
+    except TrialRefused as refusal:
+        if refusal.kind != "neighbour":
+            raise
+        trials.dut.recover()  # it does not answer for its own addresses any more
         return Outcome(answer=Answer.COLLAPSE)
     if trial.verdict is Verdict.INVALID:
         return Outcome(answer=Answer.INVALID)
     answer = Answer.PASS if trial.verdict is Verdict.PASS else Answer.FAIL
     return Outcome(answer=answer, held=_held(trial.result))
+
+
+def _check_alive(dut: Dut) -> None:
+    """DutError if the trial that has just failed was the device's last."""
+    dut.before_trial()
+    dut.trial_fault()  # ends what that began
 
 
 def _held(result: TrialResult) -> int:

@@ -1,0 +1,167 @@
+"""Capacity and tear-down of devices that are arithmetic, collapse, or delete too little."""
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import pytest
+
+from natxy.dut.base import Deletion
+from natxy.errors import ConfigurationError, DutError, TrialRefused
+from natxy.model.measurement import Measurement
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import TrialSpec
+from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
+from natxy.procedure.tear_down import TearDownPlan, tear_down
+from natxy.procedure.timing import Timing
+from natxy.search.capacity import CapacityGoal
+from natxy.tester.tester import OnProgress, ignore_progress
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.test_connections import plan as traffic_plan
+
+WIDE = {
+    "source_port": {"mode": "increasing", "min": 1000, "max": 1999},
+    "destination_port": {"mode": "increasing", "min": 1, "max": 10},
+}
+TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+
+
+def plan(c0: int) -> CapacityPlan:
+    goal = CapacityGoal(c0=c0, first_cps=10_000, max_cps=100_000)
+    return CapacityPlan(timing=TIMING, seed=3, repetitions=2, goal=goal)
+
+
+@dataclass(kw_only=True)
+class Collapsing(StatefulDut):
+    """Dies of more than `most` connections; `by` says who notices it first."""
+
+    most: int = 1500
+    by: str = "driver"
+    recovered: int = 0
+
+    def before_trial(self) -> None:
+        if self.by == "driver" and self.gateway.stored > self.most:
+            raise DutError("The gateway has ended.")
+
+    def recover(self) -> None:
+        self.recovered += 1
+        self.gateway.stored = 0
+
+
+@dataclass(kw_only=True)
+class EngineAtACorpse(StatefulEngine):
+    most: int = 1500
+
+    def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
+        if spec.phases[0].streams[0].frames_of("foreground") > self.most:
+            raise TrialRefused("neighbour", "nobody answers for 198.18.0.1")
+        return super().run(spec, on_progress)
+
+
+def measured(
+    gateway: StatefulGateway, dut: StatefulDut | None = None, engine: StatefulEngine | None = None
+) -> Measurement:
+    engine = engine or StatefulEngine(gateway=gateway)
+    tester = engine.tester(traffic_plan({"count": 500}, forward=WIDE))
+    return capacity(plan(500), tester, dut or StatefulDut(gateway=gateway))
+
+
+def test_each_repetition_has_its_row() -> None:
+    result = measured(StatefulGateway(entries=1234))
+    assert result.figure(CAPACITY).values == (1234.0, 1234.0)
+    assert result.figure("C0").values == (500.0, 500.0)
+    assert result.figure("CS").values == (1000.0, 1000.0)
+    assert result.figure("CT").values == (2000.0, 2000.0)
+    assert result.figure("R0").values[0] == 100_000.0
+    assert not any(result.figure(CAPACITY).lower_bound)
+
+
+def test_a_device_that_dies_of_too_many_has_failed_that_step_and_is_brought_back() -> None:
+    """Also where it is only seen after the trial that killed it."""
+    gateway = StatefulGateway(entries=1500)
+    dut = Collapsing(gateway=gateway, most=1499)
+    result = measured(gateway, dut)
+    assert result.figure(CAPACITY).values == (1500.0, 1500.0)
+    assert dut.recovered > 0
+    assert any("collapsed" in remark for remark in result.remarks)
+
+
+def test_a_device_that_answers_nobody_has_collapsed_too() -> None:
+    gateway = StatefulGateway()
+    dut = Collapsing(gateway=gateway, by="engine")
+    result = measured(gateway, dut, EngineAtACorpse(gateway=gateway))
+    assert result.figure(CAPACITY).values == (1500.0, 1500.0)
+    assert dut.recovered > 0
+
+
+def test_a_start_that_is_not_safe_is_said() -> None:
+    with pytest.raises(DutError, match=r"does not take C0 = 500 connections at any rate"):
+        measured(StatefulGateway(entries=499))
+
+
+def test_all_combinations_that_are_taken_are_a_lower_bound() -> None:
+    result = measured(StatefulGateway())
+    assert all(result.figure(CAPACITY).lower_bound)
+
+
+def test_connections_are_needed() -> None:
+    traffic = traffic_plan({"count": 500}, forward=WIDE)
+    stateless = traffic.testbed.model_copy(update={"connections": None})
+    gateway = StatefulGateway()
+    tester = StatefulEngine(gateway=gateway).tester(replace(traffic, testbed=stateless))
+    with pytest.raises(ConfigurationError, match="connections: is missing"):
+        capacity(plan(500), tester, StatefulDut(gateway=gateway))
+
+
+# --- tear-down -----------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class Deleting(StatefulDut):
+    """A microsecond a connection and a millisecond for nothing; `noise_s` to and fro."""
+
+    noise_s: float = 0.0
+    leaves: int = 0
+    deletions: list[int] = field(default_factory=list)
+
+    def delete_all(self) -> Deletion:
+        stored = self.gateway.stored
+        self.gateway.stored = min(stored, self.leaves)
+        self.deletions.append(stored)
+        noise_s = self.noise_s * (-1) ** (len(self.deletions) // 2)
+        return Deletion(connections=stored, seconds=0.001 + stored * 1e-6 + noise_s)
+
+
+def torn_down(dut: Deleting, counts: tuple[int, ...]) -> Measurement:
+    tester = StatefulEngine(gateway=dut.gateway).tester(traffic_plan({"count": 500}, forward=WIDE))
+    asked = TearDownPlan(timing=TIMING, seed=3, repetitions=4, counts=counts)
+    return tear_down(asked, tester, dut)
+
+
+def test_a_rate_is_of_the_difference_between_full_and_empty() -> None:
+    dut = Deleting(gateway=StatefulGateway())
+    result = torn_down(dut, (500, 1000))
+    for count in (500, 1000):
+        at = f"{count:,} connections"
+        assert result.figure("connection tear-down rate", at=at).values[0] == pytest.approx(1e6)
+        assert result.figure("full table deletion time", at=at).values[0] == pytest.approx(
+            0.001 + count / 1e6
+        )
+    assert dut.deletions[:2] == [500, 0]
+
+
+def test_a_rate_within_the_noise_stands_in_parentheses() -> None:
+    result = torn_down(Deleting(gateway=StatefulGateway(), noise_s=0.0002), (500,))
+    assert result.figure("(connection tear-down rate)", at="500 connections").values
+    assert any("parentheses" in remark for remark in result.remarks)
+
+
+def test_a_deletion_that_deletes_too_little_is_no_figure() -> None:
+    with pytest.raises(DutError, match="still has 3 connections after it deleted all"):
+        torn_down(Deleting(gateway=StatefulGateway(), leaves=3), (500,))
+
+
+def test_a_table_that_does_not_hold_what_was_made_is_no_figure() -> None:
+    with pytest.raises(DutError, match="Phase 1 made 400 of 500 connections, 4 times"):
+        torn_down(Deleting(gateway=StatefulGateway(entries=400)), (500,))
+    with pytest.raises(DutError, match="has 490 connections in its table after a phase 1 of 500"):
+        torn_down(Deleting(gateway=StatefulGateway(absent=10)), (500,))
