@@ -1,4 +1,5 @@
-// JSON in and out. The library that reads it stays inside json_read.cpp and json_write.cpp: it is slow to compile.
+// JSON in and out. The library that reads it stays inside json_read.cpp and json_write.cpp: it is
+// slow to compile.
 #pragma once
 
 #include <cstdint>

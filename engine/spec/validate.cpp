@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 
+#include "spec/connection_rules.hpp"
 #include "spec/spec_error.hpp"
 
 namespace natxy::spec {
@@ -233,92 +233,7 @@ void check_tags(const TrialSpec& spec) {
   }
 }
 
-// --- connections of a trial ----------------------------------------------------------------------
-
-bool same(const Series& a, const Series& b) {
-  return a.mode == b.mode && a.min == b.min && a.max == b.max;
-}
-
-// Whether b enumerates what a does; swapped: with source and destination in each other's place.
-bool same_ranges(const Traffic& a, const Traffic& b, bool swapped) {
-  const auto& [source, destination] = swapped ? std::tie(b.destination_port, b.source_port)
-                                              : std::tie(b.source_port, b.destination_port);
-  const auto& [source_field, destination_field] =
-      swapped ? std::tie(b.destination_field, b.source_field)
-              : std::tie(b.source_field, b.destination_field);
-  return a.selection == b.selection && same(a.source_port, source) &&
-         same(a.destination_port, destination) && same(a.source_field, source_field) &&
-         same(a.destination_field, destination_field);
-}
-
-void check_order(const Connections& connections, const std::string& member) {
-  const auto [role, order] = connections;
-  const bool once = order == Order::kLinear || order == Order::kRepeating;
-  if (role == Role::kEstablish
-          ? once
-          : order != Order::kRepeating && (role == Role::kRespond || order != Order::kMissing))
-    return;
-  throw SpecError(member + ".order", role == Role::kEstablish
-                                         ? "is no order to establish in, linear is right"
-                                         : "is no order of this role, pseudorandom is right");
-}
-
-void check_role(const Stream& stream, const Stream* establishing, const std::string& stream_path) {
-  if (!stream.foreground || !stream.foreground->connections) return;
-  const auto& connections = *stream.foreground->connections;
-  const auto member = stream_path + ".foreground.connections";
-  check_order(connections, member);
-  if (&stream == establishing) return;
-  if (connections.role == Role::kEstablish || establishing == nullptr) {
-    throw SpecError(member + ".role",
-                    "one stream of the first phase establishes, streams of later phases initiate "
-                    "or respond; that is right");
-  }
-  const bool same_way = stream.direction == establishing->direction;
-  if (same_way != (connections.role == Role::kInitiate)) {
-    throw SpecError(member + ".role", same_way
-                                          ? "connections are established in this direction, "
-                                            "initiate is right"
-                                          : "connections are established in the other direction, "
-                                            "respond is right");
-  }
-  if (same_ranges(*establishing->foreground, *stream.foreground, !same_way)) return;
-  throw SpecError(member + ".role",
-                  std::string("selection and ranges are not those of the connections, the same") +
-                      (same_way ? "" : ", source and destination swapped,") + " are right");
-}
-
-void check_connections(const TrialSpec& spec) {
-  const auto* establishing = establishing_stream(spec);
-  if (establishing != nullptr && spec.warm_up.mode == WarmUpMode::kProbes) {
-    throw SpecError("warm_up.mode",
-                    "probes would make connections of their own, neighbours is right");
-  }
-  for (std::size_t i = 0; i < spec.phases.size(); ++i) {
-    const auto& streams = spec.phases[i].streams;
-    for (std::size_t j = 0; j < streams.size(); ++j) {
-      check_role(streams[j], establishing, at(at("phases", i) + ".streams", j));
-    }
-  }
-}
-
 }  // namespace
-
-const Stream* establishing_stream(const TrialSpec& spec) {
-  for (const auto& stream : spec.phases.front().streams) {
-    const auto& traffic = stream.foreground;
-    if (traffic && traffic->connections && traffic->connections->role == Role::kEstablish)
-      return &stream;
-  }
-  return nullptr;
-}
-
-std::uint64_t connections_of(const Stream& stream) {
-  const auto& traffic = *stream.foreground;
-  if (traffic.connections->order == Order::kLinear) return frames_of(stream, Kind::kForeground);
-  return range_of(traffic.source_port) * range_of(traffic.destination_port) *
-         range_of(traffic.source_field) * range_of(traffic.destination_field);
-}
 
 // Each segment is below 2^40 frames and there are at most 64 of them: no overflow.
 std::uint64_t total_frames(const Stream& stream) {
