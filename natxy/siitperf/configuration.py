@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from natxy.model.addresses import IpVersion
+from natxy.model.trial_spec import Side as SideName
 from natxy.siitperf.entries import Entries, Warn, read_entries
 from natxy.siitperf.keys import PARTS
 
@@ -44,9 +45,20 @@ class Direction:
     destination_port_max: int
 
     @property
+    def source_ports(self) -> int:
+        return self.source_port_max - self.source_port_min + 1
+
+    @property
+    def destination_ports(self) -> int:
+        return self.destination_port_max - self.destination_port_min + 1
+
+    @property
     def port_pairs(self) -> int:
-        sources = self.source_port_max - self.source_port_min + 1
-        return sources * (self.destination_port_max - self.destination_port_min + 1)
+        return self.source_ports * self.destination_ports
+
+    @property
+    def varies(self) -> bool:
+        return bool(self.varying_source_port or self.varying_destination_port)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +78,30 @@ class Configuration:
     responder_tuples: int
 
     @property
+    def initiator(self) -> SideName:
+        """Of a stateful test."""
+        return "right" if self.stateful == 2 else "left"
+
+    @property
+    def initiators_ports(self) -> tuple[str, Direction]:
+        """With how their keys begin."""
+        return ("Fwd", self.forward) if self.initiator == "left" else ("Rev", self.reverse)
+
+    @property
+    def initiator_sends(self) -> bool:
+        """In phase 2, as it does in phase 1."""
+        return self.has_forward if self.initiator == "left" else self.has_reverse
+
+    @property
+    def sends_forward(self) -> bool:
+        """In one of the phases."""
+        return self.has_forward or self.stateful == 1
+
+    @property
+    def sends_reverse(self) -> bool:
+        return self.has_reverse or self.stateful == 2
+
+    @property
     def varies_addresses(self) -> bool:
         return bool(self.left.varying or self.right.varying)
 
@@ -76,7 +112,7 @@ class Configuration:
             return None
         unique = 1
         if self.enumerated_ports:
-            unique *= (self.forward if self.stateful == 1 else self.reverse).port_pairs
+            unique *= self.initiators_ports[1].port_pairs
         if self.enumerated_addresses:
             unique *= self.left.field_values * self.right.field_values
         return unique
@@ -101,6 +137,7 @@ def read_configuration(path: Path, warn: Warn) -> Configuration:
     _check_ranges(configuration)
     _check_varying(configuration)
     _check_enumeration(configuration)
+    _check_networks(configuration, warn)
     return configuration
 
 
@@ -112,14 +149,15 @@ def _check_directions(configuration: Configuration) -> None:
     if not configuration.has_forward and not configuration.has_reverse:
         configuration.entries.refuse("Forward", "is 0 as Reverse is; 1 for one of them is right")
     needed = {
-        "Forward": ("CPU-L-Send", "CPU-R-Recv") if configuration.has_forward else (),
-        "Reverse": ("CPU-R-Send", "CPU-L-Recv") if configuration.has_reverse else (),
+        "Forward": ("CPU-L-Send", "CPU-R-Recv") if configuration.sends_forward else (),
+        "Reverse": ("CPU-R-Send", "CPU-L-Recv") if configuration.sends_reverse else (),
     }
     for direction, keys in needed.items():
+        asks = direction if getattr(configuration, f"has_{direction.lower()}") else "Stateful"
         for key in keys:
             if configuration.entries.value(key) is None:
                 configuration.entries.refuse(
-                    key, f"is missing, and {direction} is active; the number of a CPU core is right"
+                    key, f"is missing, and {asks} is active; the number of a CPU core is right"
                 )
 
 
@@ -182,11 +220,31 @@ def _check_enumeration(configuration: Configuration) -> None:
         )
     if ports and addresses and ports != addresses:
         entries.refuse("Enumerate-ips", f"differs from Enumerate-ports; {ports} is right")
-    if configuration.varies_addresses and not (ports and addresses):
-        other = "Enumerate-ips" if ports else "Enumerate-ports"
-        entries.refuse(other, f"is 0, but addresses vary and {key} is not 0; the same is right")
+    if ports and not addresses and configuration.varies_addresses:
+        entries.refuse(
+            "Enumerate-ips", f"is 0, but addresses vary and {key} is not 0; the same is right"
+        )
+    if addresses and not ports and configuration.initiators_ports[1].varies:
+        entries.refuse(
+            "Enumerate-ports", f"is 0, but ports vary and {key} is not 0; the same is right"
+        )
     for letter, side in (("L", configuration.left), ("R", configuration.right)):
         if addresses and not side.varying:
             entries.refuse(
                 f"IP-{letter}-var", "is 0, but addresses are enumerated; 1, 2 or 3 is right"
+            )
+
+
+def _check_networks(configuration: Configuration, warn: Warn) -> None:
+    """Replies go where their connections came from."""
+    if not configuration.stateful:
+        return
+    for key, side in (("Num-L-Nets", configuration.left), ("Num-R-Nets", configuration.right)):
+        if side.networks == 1:
+            continue
+        if (key == "Num-L-Nets") == (configuration.initiator == "left"):
+            warn(f"{key}: is not used, replies go to the initiator's own addresses")
+        else:
+            configuration.entries.refuse(
+                key, f"{side.networks} is not possible in a stateful test, 1 is right"
             )

@@ -6,20 +6,24 @@ from natxy.errors import DeviceError
 from natxy.model.testbed import Port, Testbed
 from natxy.siitperf.configuration import Configuration, read_configuration
 from natxy.siitperf.entries import Warn
+from natxy.siitperf.inferred import with_inferred
 from natxy.siitperf.site import SIDES, first_two_devices
+from natxy.siitperf.stateful import all_connections
 from natxy.siitperf.testbed import testbed_of
 from natxy.siitperf.testbed_toml import testbed_toml
-
-STATEFUL_KEYS = ("Stateful", "Enumerate-ports", "Enumerate-ips", "Responder-tuples")
 
 
 def imported(path: Path, warn: Warn) -> str:
     """The file's text. The cores are not looked for: it may be for another machine."""
-    configuration = read_configuration(path, warn)
-    stateful = [key for key in STATEFUL_KEYS if configuration.entries.value(key)]
-    if stateful:
-        warn(f"{', '.join(stateful)}: are of a trial, a testbed has no such key")
-    return testbed_toml(imported_testbed(configuration, _devices(warn)), path.name)
+    configuration = with_inferred(read_configuration(path, warn))
+    testbed = imported_testbed(configuration, _devices(warn))
+    testbed = testbed.model_copy(update={"connections": all_connections(configuration, warn)})
+    if testbed.connections is not None:
+        warn(
+            "Stateful: N is an argument of siitperf's: [connections] has as many as there are "
+            f"combinations, {testbed.connections.count}"
+        )
+    return testbed_toml(testbed, path.name)
 
 
 def imported_testbed(

@@ -8,9 +8,12 @@ can be used where they keep to that. If one does not, the lab's are used instead
 from ipaddress import ip_address
 
 from natxy.model.testbed import Port, Testbed
+from natxy.model.trial_spec import Side as SideName
 from natxy.siitperf.configuration import Configuration, Side
 from natxy.siitperf.entries import Warn
 
+SIDES: tuple[SideName, ...] = ("left", "right")
+VIRTUAL = ("ipv4_virtual", "ipv6_virtual")
 HOST_BITS = 16
 NETWORK_HOST_BITS = 8  # where the 8 bits before are the network's number
 
@@ -20,19 +23,40 @@ def with_own_addresses(made: Testbed, configuration: Configuration, warn: Warn) 
     host_bits = HOST_BITS
     if made.traffic.left_networks > 1 or made.traffic.right_networks > 1:
         host_bits = NETWORK_HOST_BITS
-    pairs = (
-        (made.tester.left, addresses_of(configuration.left)),
-        (made.tester.right, addresses_of(configuration.right)),
-    )
-    if not all(_fits(port, asked, host_bits) for port, asked in pairs):
+    asked = {side: _asked(side, configuration) for side in SIDES}
+    if not all(
+        _fits(_compared(side, made, configuration), asked[side], host_bits) for side in SIDES
+    ):
         warn(
             f"{configuration.entries.name}: its addresses do not lead through the lab, which has "
             f"{_made(made)}"
         )
         return made
-    left, right = (port.model_copy(update=_known(port, asked)) for port, asked in pairs)
-    tester = made.tester.model_copy(update={"left": left, "right": right})
-    return made.model_copy(update={"tester": tester})
+    ports: dict[str, Port] = {side: _merged(made.tester.port(side), asked[side]) for side in SIDES}
+    return made.model_copy(update={"tester": made.tester.model_copy(update=ports)})
+
+
+def _asked(side: SideName, configuration: Configuration) -> dict[str, str]:
+    asked = addresses_of(getattr(configuration, side))
+    if not _initiates(side, configuration):
+        return asked
+    return {name: value for name, value in asked.items() if name not in VIRTUAL}
+
+
+def _compared(side: SideName, made: Testbed, configuration: Configuration) -> Port:
+    port = made.tester.port(side)
+    if not _initiates(side, configuration):
+        return port
+    return port.model_copy(update=dict.fromkeys(VIRTUAL))
+
+
+def _initiates(side: SideName, configuration: Configuration) -> bool:
+    """How it is seen outside is then the gateway's choice: no mapping of addresses."""
+    return bool(configuration.stateful) and configuration.initiator == side
+
+
+def _merged(port: Port, asked: dict[str, str]) -> Port:
+    return port.model_copy(update=_known(port, asked))
 
 
 def addresses_of(side: Side) -> dict[str, str]:
@@ -52,7 +76,7 @@ def _fits(port: Port, asked: dict[str, str], host_bits: int) -> bool:
         _bits(value) >> host_bits == _bits(getattr(port, name)) >> host_bits
         for name, value in used.items()
     )
-    merged = port.model_copy(update=used)
+    merged = _merged(port, asked)
     return in_place and all(
         _bits(real) % 2**host_bits == _bits(virtual) % 2**host_bits
         for real, virtual in _mapped(merged)

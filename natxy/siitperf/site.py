@@ -63,8 +63,13 @@ def at_testbed(configured: Testbed, configuration: Configuration, path: Path, wa
     traffic = configured.traffic.model_copy(
         update={key: getattr(written.traffic, key) for key in kept}
     )
+    if written.connections is not None:
+        warn(f"{path}: [connections] is not used, {configuration.entries.name} says what they are")
     testbed = Testbed(
-        tester=written.tester.model_copy(update=update), traffic=traffic, dut=written.dut
+        tester=written.tester.model_copy(update=update),
+        traffic=traffic,
+        connections=configured.connections,
+        dut=written.dut,
     )
     if not in_lab:
         check_ports(testbed, configuration)
@@ -113,23 +118,34 @@ def check_ports(testbed: Testbed, configuration: Configuration) -> None:
                 key, "is missing or unused, and the traffic asks for it; an address is right"
             )
     for side, letter in SIDES:
-        sends = testbed.traffic.direction in ("both", "forward" if side == "left" else "reverse")
-        if sends and not any(getattr(testbed.tester.port(side), key) for key in NEXT_HOPS):
+        knows = any(getattr(testbed.tester.port(side), key) for key in NEXT_HOPS)
+        if _sends(testbed, side) and not knows:
             configuration.entries.refuse(
                 f"MAC-{letter}-DUT",
                 "is missing, and frames leave there; such as 02:00:00:00:00:01 is right",
             )
 
 
+def _sends(testbed: Testbed, side: SideName) -> bool:
+    """In one of the phases."""
+    if testbed.connections is not None and testbed.connections.initiator == side:
+        return True
+    return testbed.traffic.direction in ("both", "forward" if side == "left" else "reverse")
+
+
 def _needed(testbed: Testbed) -> Iterator[tuple[SideName, str]]:
     left: IpVersion = testbed.traffic.left_ip_version
     right: IpVersion = testbed.traffic.right_ip_version
+    asked = testbed.connections
     if testbed.traffic.m:
         yield "left", f"ipv{left}_real"
         yield "right", f"ipv{right}_real"
     if testbed.traffic.m and left != right:
-        yield "left", f"ipv{right}_virtual"
-        yield "right", f"ipv{left}_virtual"
+        # How a connection's initiator is seen is the gateway's choice.
+        if asked is None or asked.initiator != "left":
+            yield "left", f"ipv{right}_virtual"
+        if asked is None or asked.initiator != "right":
+            yield "right", f"ipv{left}_virtual"
     if testbed.traffic.has_background:
         yield "left", "ipv6_real"
         yield "right", "ipv6_real"

@@ -45,10 +45,10 @@ def cores_of(configuration: Configuration) -> tuple[int, ...]:
 def cpu_keys(configuration: Configuration) -> dict[str, int]:
     """Of the active directions, in the engine's order: the senders, then the receivers."""
     active = {
-        "CPU-L-Send": configuration.has_forward,
-        "CPU-R-Send": configuration.has_reverse,
-        "CPU-R-Recv": configuration.has_forward,
-        "CPU-L-Recv": configuration.has_reverse,
+        "CPU-L-Send": configuration.sends_forward,
+        "CPU-R-Send": configuration.sends_reverse,
+        "CPU-R-Recv": configuration.sends_forward,
+        "CPU-L-Recv": configuration.sends_reverse,
     }
     return {key: configuration.entries.value(key) for key, wanted in active.items() if wanted}
 
@@ -65,14 +65,18 @@ def port_of(side: Side) -> Port:
 
 def traffic_of(configuration: Configuration) -> TrafficSection:
     left, right = configuration.left, configuration.right
+    # Of the initiator's ports all that are enumerated vary, whatever their own keys say.
+    enumerated = configuration.enumerated_ports
+    forward = enumerated if configuration.initiator == "left" else 0
+    reverse = enumerated if configuration.initiator == "right" else 0
     written = {
         "left_ip_version": left.ip_version,
         "right_ip_version": right.ip_version,
         "direction": _direction(configuration),
-        "left_networks": left.networks,
-        "right_networks": right.networks,
-        "forward": _json(_ports(configuration.forward)),
-        "reverse": _json(_ports(configuration.reverse)),
+        "left_networks": 1 if configuration.stateful else left.networks,
+        "right_networks": 1 if configuration.stateful else right.networks,
+        "forward": _json(_ports(configuration.forward, forward)),
+        "reverse": _json(_ports(configuration.reverse, reverse)),
         "left_field": _json(_field(left)),
         "right_field": _json(_field(right)),
     }
@@ -92,15 +96,15 @@ def _direction(configuration: Configuration) -> Directions:
     return "forward" if configuration.has_forward else "reverse"
 
 
-def _ports(direction: Direction) -> PortRanges:
+def _ports(direction: Direction, enumerated: int) -> PortRanges:
     return PortRanges(
         source_port=_series(
-            direction.varying_source_port,
+            direction.varying_source_port or enumerated,
             (direction.source_port_min, direction.source_port_max),
             fixed=FIXED_SOURCE_PORT,
         ),
         destination_port=_series(
-            direction.varying_destination_port,
+            direction.varying_destination_port or enumerated,
             (direction.destination_port_min, direction.destination_port_max),
             fixed=FIXED_DESTINATION_PORT,
         ),

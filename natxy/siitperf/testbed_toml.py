@@ -21,6 +21,11 @@ TRAFFIC_COMMENTS = {
     "direction": "forward is left to right",
     "left_networks": "destination networks behind that side",
 }
+CONNECTION_COMMENTS = {
+    "count": "siitperf's N",
+    "order": "in which phase 1 makes them",
+    "initiator_order": "in which phase 2 uses them",
+}
 UNKNOWN_DEVICE = '# device = "0000:01:00.0"          # PCI address, or a DPDK device'
 COMMENT_COLUMN = 35
 
@@ -45,6 +50,11 @@ def _lines(testbed: Testbed) -> Iterator[str]:
         yield _line("destination_port", ports.destination_port)
     yield from _field("left", traffic.left_field)
     yield from _field("right", traffic.right_field)
+    if testbed.connections is not None:
+        yield "\n[connections]                      # each trial has a phase 1 that makes them"
+        yield from _given(
+            testbed.connections.model_dump(exclude_unset=True).items(), CONNECTION_COMMENTS
+        )
     yield "\n[dut]"
     yield _line("kind", "none", "you look after the gateway yourself")
 

@@ -11,7 +11,7 @@ from natxy.cli.siitperf import arguments_of
 from natxy.errors import DutError
 from natxy.model.trial_result import TrialResult
 from natxy.siitperf.arguments import Arguments
-from natxy.siitperf.program import result_lines
+from natxy.siitperf.lines import result_lines
 from tests.unit.fake_engine import Json
 from tests.unit.fake_engine import result as fake_result
 
@@ -158,10 +158,8 @@ def test_other_failures_are_a_line_as_well(
     assert re.match(r"Error: .*natxy-engine", capsys.readouterr().out)
 
 
-def test_a_stateful_test_is_read_and_then_refused(place: Path, capsys: Captured) -> None:
+def test_wrong_preliminary_frames_are_wrong_input(place: Path, capsys: Captured) -> None:
     Path("siitperf.conf").write_text(CONF + "Stateful 1\n")
-    assert siitperf("tp 84 1000 1 0 2 2 1000 1000 1000 500 9000") == 1
-    assert capsys.readouterr().out.startswith("Error: Stateful: stateful tests are not there yet")
     assert siitperf("tp 84 1000 1 0 2 2 1000 1001 1000 500 9000") == 2
     assert capsys.readouterr().out.startswith("Input Error: M: 1001 is more than")
 

@@ -217,7 +217,11 @@ def test_what_is_refused_of_several_keys(text: str, key: str, sentence: str, rea
         ("Enumerate-ports 1\nNum-L-Nets 2\n", "Enumerate-ports", "several destination networks"),
         (VARYING + "Enumerate-ports 1\nEnumerate-ips 2\n", "Enumerate-ips", "1 is right"),
         (VARYING + "Enumerate-ports 1\n", "Enumerate-ips", "is 0, but addresses vary"),
-        (VARYING + "Enumerate-ips 3\n", "Enumerate-ports", "is 0, but addresses vary"),
+        (
+            VARYING + "Enumerate-ips 3\nFwd-var-sport 3\n",
+            "Enumerate-ports",
+            "is 0, but ports vary",
+        ),
         (
             VARYING.replace("IP-R-var 1", "IP-R-var 0") + "Enumerate-ports 1\nEnumerate-ips 1\n",
             "IP-R-var",

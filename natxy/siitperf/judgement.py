@@ -1,0 +1,59 @@
+"""What makes a test invalid, or ends it after phase 1, by siitperf's rules."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from natxy.model.testbed import Testbed
+from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.procedure.phases import ESTABLISH
+from natxy.siitperf.arguments import Arguments
+from natxy.siitperf.lines import SIDE_NAMES
+
+TOLERANCE = Fraction(100_001, 100_000)  # of the time that sending takes
+
+
+def too_slow(arguments: Arguments, result: TrialResult, testbed: Testbed) -> tuple[str, ...]:
+    """Not where the testbed says itself what lateness it tolerates."""
+    if "lateness_tolerance_us" in testbed.tester.model_fields_set:
+        return ()
+    return tuple(_too_slow(arguments, result))
+
+
+def _too_slow(arguments: Arguments, result: TrialResult) -> Iterator[str]:
+    for stream in result.streams:
+        should_s = Fraction(stream.due, _rate_fps(arguments, stream))
+        took_s = stream.sending_ns / 1e9
+        if took_s > should_s * TOLERANCE:
+            name = "Preliminary" if stream.phase == ESTABLISH else SIDE_NAMES[stream.direction]
+            yield (
+                f"{name} sending took {took_s:.6f} s, more than {float(TOLERANCE)} times "
+                f"{float(should_s):g} s"
+            )
+
+
+def _rate_fps(arguments: Arguments, stream: StreamResult) -> int:
+    if stream.phase != ESTABLISH:
+        return arguments.rate_fps
+    assert arguments.preliminary is not None, "a stateless test has no such phase"
+    return arguments.preliminary.preliminary_rate_fps
+
+
+def missing_entries(arguments: Arguments, result: TrialResult) -> str | None:
+    """A sentence if phase 1 has filled the state table with fewer than M entries."""
+    made = result.stream_of(ESTABLISH)
+    if made is None or arguments.preliminary is None:
+        return None
+    entries, asked = _entries(result, made), arguments.preliminary.table_entries
+    if entries >= asked:
+        return None
+    return (
+        f"Failed to fill state table (valid entries: {entries}, required: {asked}), the test ends "
+        "after its preliminary phase"
+    )
+
+
+def _entries(result: TrialResult, made: StreamResult) -> int:
+    """In siitperf's table a frame that repeats a connection is an entry as well."""
+    stored = result.connections.stored if result.connections else 0
+    again = made.connections.known if made.connections else 0
+    return stored + again

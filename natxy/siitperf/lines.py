@@ -1,0 +1,94 @@
+"""A result in the lines that siitperf's users look for."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from natxy.dut.base import Dut
+from natxy.errors import DutError
+from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.procedure.delays import P999, Delays
+from natxy.procedure.phases import ESTABLISH, TEST
+from natxy.siitperf.arguments import Arguments
+
+NS_PER_MS = 10**6
+SIDE_NAMES = {"forward": "Forward", "reverse": "Reverse"}
+
+
+def preliminary_lines(result: TrialResult) -> Iterator[str]:
+    """Of phase 1, if there was one."""
+    made = result.stream_of(ESTABLISH)
+    if made is None:
+        return
+    yield from _frames("Preliminary", made)
+    if result.connections is not None:
+        yield f"Info: Connections in the state table: {result.connections.stored}."
+
+
+def result_lines(arguments: Arguments, result: TrialResult) -> Iterator[str]:
+    streams = result.of_phase(TEST).streams
+    for stream in streams:
+        yield from _frames(SIDE_NAMES[stream.direction], stream)
+        yield from _odd_connections(stream)
+    for stream in streams:
+        for name, value_ns in _figures(arguments, stream):
+            yield f"{SIDE_NAMES[stream.direction]} {name}: {value_ns / NS_PER_MS:.6f}"
+
+
+def device_lines(dut: Dut) -> Iterator[str]:
+    """What it says of its own table, where it says something."""
+    if dut.table is None:
+        return
+    with suppress(DutError):
+        entries = dut.table.parameters().entries
+        takes = "" if entries is None else f" (it takes {entries})"
+        yield f"Info: Connections in the device's table: {dut.table.count()}{takes}."
+
+
+def _frames(name: str, stream: StreamResult) -> Iterator[str]:
+    yield f"Info: {name} sending took {stream.sending_ns / 1e9:.10f} seconds."
+    yield f"{name} frames sent: {stream.sent}"
+    yield f"{name} frames received: {stream.received}"
+
+
+def _odd_connections(stream: StreamResult) -> Iterator[str]:
+    """What siitperf has no word for."""
+    said = stream.connections
+    if said is None:
+        return
+    name = SIDE_NAMES[stream.direction]
+    if said.changed:
+        yield f"Info: {name}: {said.changed} frames came with another mapping than before."
+    if said.wrong:
+        yield (
+            f"Info: {name}: {said.wrong} frames were delivered to another connection, "
+            f"{said.collided} of them since two connections have one four-tuple outside."
+        )
+
+
+def _figures(arguments: Arguments, stream: StreamResult) -> Iterator[tuple[str, float]]:
+    if arguments.command == "lat":
+        delays = _tagged(arguments, stream)
+        yield "TL", delays.median_ns
+        yield "WCL", delays.percentile_ns(P999)
+    if arguments.command == "pdv" and not arguments.frame_timeout_ms:
+        delays = _all(arguments, stream)
+        yield "PDV", delays.percentile_ns(P999) - delays.minimum_ns
+
+
+def _tagged(arguments: Arguments, stream: StreamResult) -> Delays:
+    """A lost one counts as the longest delay that it can have had (SP 3.3.3)."""
+    tags = stream.tags
+    assert tags is not None, "the trial was asked for tags"
+    after_s = arguments.last["tags_after_s"]
+    lost_s = arguments.duration_s - after_s + arguments.timeout_s
+    return Delays(distributions=(tags.delay,), lost=tags.lost, lost_ns=float(lost_s * 10**9))
+
+
+def _all(arguments: Arguments, stream: StreamResult) -> Delays:
+    """SP 3.3.4."""
+    counters = [each for _, each in stream.counters()]
+    return Delays(
+        distributions=tuple(each.delay for each in counters),
+        lost=sum(each.lost for each in counters),
+        lost_ns=float((arguments.duration_s + arguments.timeout_s) * 10**9),
+    )

@@ -1,0 +1,162 @@
+"""What a stateful test asks for, as connections: phase 1 makes them, phase 2 uses them.
+
+siitperf's frames of phase 2 that the initiator sends have ports of their own series; here they keep
+to the connections that phase 1 made, in the order that the series have.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from natxy.errors import ConfigurationError
+from natxy.model.source import Source
+from natxy.model.testbed import ConnectionsSection
+from natxy.model.traffic_spec import MAX_CONNECTIONS
+from natxy.model.trial_spec import MAX_TRIAL_NS
+from natxy.siitperf.arguments import Arguments, Preliminary
+from natxy.siitperf.configuration import Configuration
+from natxy.siitperf.entries import Warn
+
+ORDERS = ("fixed", "increasing", "decreasing", "pseudorandom")  # 0 to 3
+PSEUDORANDOM = 3
+MS_PER_S = 1000
+LONGEST_MS = MAX_TRIAL_NS // 10**6
+# Drawing with repetition needs an entry for each combination, 8 octets. Up to that many there is
+# memory, and up to that many times the frames a connection does come again now and then.
+ALWAYS_DRAWN = 2**24
+DRAWN_PER_FRAME = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variation:
+    """One of the things that the initiator's connections are combinations of."""
+
+    key: str
+    order: int  # as the key says
+    values: int
+
+
+def variations(configuration: Configuration) -> tuple[Variation, ...]:
+    """Those with more than one value."""
+    return tuple(each for each in _all_variations(configuration) if each.values > 1)
+
+
+def _all_variations(configuration: Configuration) -> Iterator[Variation]:
+    way, ports = configuration.initiators_ports
+    for end, order, values in (
+        ("sport", ports.varying_source_port, ports.source_ports),
+        ("dport", ports.varying_destination_port, ports.destination_ports),
+    ):
+        there = order or configuration.enumerated_ports
+        yield Variation(key=f"{way}-var-{end}", order=order, values=values if there else 1)
+    for letter, side in (("L", configuration.left), ("R", configuration.right)):
+        values = side.field_values if side.varying else 1
+        yield Variation(key=f"IP-{letter}-var", order=side.varying, values=values)
+
+
+def connections_of(
+    configuration: Configuration, arguments: Arguments, warn: Warn
+) -> ConnectionsSection | None:
+    """None: a stateless test."""
+    asked = arguments.preliminary
+    if asked is None:
+        return None
+    _check_length(arguments, asked)
+    _check_combinations(configuration)
+    foreground = asked.foreground_frames(arguments.n, arguments.m)
+    order = phase_1_order(configuration, foreground, warn)
+    # Frames that repeat a connection fill siitperf's table as others do: how many came is looked
+    # at afterwards.
+    least: dict[str, Any] = {"incomplete": "stop"}
+    if order != "repeating":
+        least = {"incomplete": "accept", "minimum": asked.table_entries}
+    return _section(
+        configuration,
+        warn,
+        count=asked.preliminary_frames,
+        rate_fps=asked.preliminary_rate_fps,
+        order=order,
+        delay_s=asked.preliminary_delay_ms / MS_PER_S,
+        **least,
+    )
+
+
+def all_connections(configuration: Configuration, warn: Warn) -> ConnectionsSection | None:
+    """As many as there are combinations: where no N is given."""
+    if not configuration.stateful:
+        return None
+    _check_combinations(configuration)
+    count = prod(each.values for each in variations(configuration))
+    order = phase_1_order(configuration, count, warn)
+    return _section(configuration, warn, count=count, order=order)
+
+
+def _section(configuration: Configuration, warn: Warn, **members: Any) -> ConnectionsSection:
+    written = {
+        "initiator": configuration.initiator,
+        "initiator_order": initiator_order(configuration, warn),
+        "responder_order": ORDERS[configuration.responder_tuples],
+        **members,
+    }
+    source = Source(name=configuration.entries.name)
+    connections: ConnectionsSection = source.validated(ConnectionsSection, written)
+    return connections
+
+
+def _check_length(arguments: Arguments, asked: Preliminary) -> None:
+    phase_2_ms = MS_PER_S * arguments.duration_s + arguments.timeout_ms
+    if asked.preliminary_delay_ms > LONGEST_MS - phase_2_ms:
+        raise ConfigurationError(
+            f"D: {asked.preliminary_delay_ms} makes the test longer than a day, at most "
+            f"{LONGEST_MS - phase_2_ms} is right"
+        )
+
+
+def _check_combinations(configuration: Configuration) -> None:
+    varying = variations(configuration)
+    combinations = prod(each.values for each in varying)
+    if combinations > MAX_CONNECTIONS:
+        widest = max(varying, key=lambda each: each.values)
+        configuration.entries.refuse(
+            widest.key,
+            f"its {widest.values} values are among {combinations} combinations, more than the "
+            f"{MAX_CONNECTIONS} connections that a test can have; narrower ranges are right",
+        )
+
+
+def phase_1_order(configuration: Configuration, frames: int, warn: Warn) -> str:
+    """Of so many frames of the foreground."""
+    enumerated = configuration.enumerated_ports or configuration.enumerated_addresses
+    if enumerated:
+        return ORDERS[enumerated]
+    varying = variations(configuration)
+    combinations = prod(each.values for each in varying)
+    in_turn = [each for each in varying if each.order != PSEUDORANDOM]
+    if len(varying) == 1 and in_turn and frames <= combinations:
+        return ORDERS[in_turn[0].order]
+    if in_turn:
+        keys = ", ".join(each.key for each in in_turn)
+        warn(f"{keys}: not honoured in phase 1, where nothing is enumerated values are drawn")
+    if combinations <= max(ALWAYS_DRAWN, DRAWN_PER_FRAME * frames):
+        return "repeating"
+    warn(
+        f"Enumerate-ports: 0 is not honoured, of {combinations} combinations hardly one would be "
+        f"drawn twice in {frames} frames: each is sent once, in pseudorandom order"
+    )
+    return ORDERS[PSEUDORANDOM]
+
+
+def initiator_order(configuration: Configuration, warn: Warn) -> str:
+    """Of the connections that it uses in phase 2: that of what varies, where all agree."""
+    varying = variations(configuration)
+    orders = {each.order for each in varying}
+    agreed = orders.pop() if len(orders) == 1 else PSEUDORANDOM if orders else 0
+    order = ORDERS[agreed]
+    odd = [each.key for each in varying if ORDERS[each.order] != order]
+    if odd and configuration.initiator_sends:
+        warn(
+            f"{', '.join(odd)}: not honoured in phase 2, its connections are those of phase 1, in "
+            f"{order} order"
+        )
+    return order

@@ -1,0 +1,258 @@
+"""What a siitperf.conf and N M R T D ask for, as connections of a testbed; addresses."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from natxy.cli import run
+from natxy.errors import ConfigurationError
+from natxy.model.testbed import ConnectionsSection, Port, Testbed, TesterSection, read_testbed
+from natxy.siitperf.arguments import Arguments, read_arguments
+from natxy.siitperf.configuration import Configuration, read_configuration
+from natxy.siitperf.inferred import with_inferred
+from natxy.siitperf.lab_addresses import with_own_addresses
+from natxy.siitperf.site import check_ports
+from natxy.siitperf.stateful import connections_of
+from natxy.siitperf.testbed import cpu_keys, testbed_of
+from tests.unit.test_siitperf_stateful import COMMON, CONF, ENUMERATED, PHASE_1
+
+NAT64 = """\
+IPv6-L-Real 2001:2::107
+IPv4-L-Virt 0.0.0.0 # the gateway's choice
+IPv6-R-Virt 2001:2:0:1000::c613:2
+IPv4-R-Real 0.0.0.0
+MAC-L-DUT a0:36:9f:c5:e6:58
+MAC-R-DUT a0:36:9f:c5:e6:5a
+CPU-L-Send 0
+CPU-R-Recv 0
+CPU-R-Send 0
+CPU-L-Recv 0
+Stateful 1
+"""
+
+Captured = pytest.CaptureFixture[str]
+Configure = Callable[[str], Configuration]
+
+
+@pytest.fixture
+def warned() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def configure(tmp_path: Path, warned: list[str]) -> Configure:
+    def of(text: str) -> Configuration:
+        path = tmp_path / "siitperf.conf"
+        path.write_text(text)
+        return with_inferred(read_configuration(path, warned.append))
+
+    return of
+
+
+def arguments_of(configuration: Configuration, words: str) -> Arguments:
+    return read_arguments("tp", words.split(), configuration)
+
+
+def asked_of(configuration: Configuration, warned: list[str], words: str) -> ConnectionsSection:
+    asked = connections_of(configuration, arguments_of(configuration, words), warned.append)
+    assert asked is not None
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("mode", "order"), [(1, "increasing"), (2, "decreasing"), (3, "pseudorandom")]
+)
+def test_enumerations_are_orders(
+    mode: int, order: str, configure: Configure, warned: list[str]
+) -> None:
+    text = CONF.replace("port 3", f"port {mode}") + f"Enumerate-ports {mode}\n"
+    asked = asked_of(
+        configure(f"{text}Responder-tuples {mode}\n"), warned, f"{COMMON} 4000 3999 20000 300 1500"
+    )
+    assert asked == ConnectionsSection.model_validate(
+        {
+            "initiator": "left",
+            "count": 4000,
+            "rate_fps": 20_000,
+            **dict.fromkeys(("order", "initiator_order", "responder_order"), order),
+            "delay_s": 1.5,
+            "incomplete": "accept",
+            "minimum": 3999,
+        }
+    )
+    assert warned == []
+
+
+def test_the_first_tuple_alone_is_a_fixed_order(configure: Configure, warned: list[str]) -> None:
+    configuration = configure(ENUMERATED.replace("Stateful 1", "Stateful 2") + "Rev-dport-max 9\n")
+    asked = asked_of(configuration, warned, f"{COMMON} {PHASE_1}")
+    assert (asked.initiator, asked.responder_order) == ("right", "fixed")
+    traffic = testbed_of(configuration).traffic
+    assert traffic.reverse.source_port.values == 64_512
+    assert traffic.reverse.destination_port.values == 9
+    # Of the initiator they are those of the right, and vary since they are enumerated.
+    assert asked.initiator_order == "fixed"
+
+
+def test_what_is_not_enumerated_is_drawn_with_repetition(
+    configure: Configure, warned: list[str]
+) -> None:
+    asked = asked_of(configure(CONF), warned, f"{COMMON} {PHASE_1}")
+    assert (asked.order, asked.minimum, asked.incomplete) == ("repeating", None, "stop")
+    assert warned == []
+
+
+def test_one_range_that_is_gone_through_is_an_enumeration(
+    configure: Configure, warned: list[str]
+) -> None:
+    one = CONF.replace("dport 3", "dport 0").replace("sport 3", "sport 2")
+    asked = asked_of(configure(one), warned, f"{COMMON} 1000 1000 20000 300 600")
+    assert (asked.order, asked.initiator_order) == ("decreasing", "decreasing")
+    assert warned == []
+    asked = asked_of(configure(one), warned, f"{COMMON} 1001 1000 20000 300 600")
+    assert asked.order == "repeating"
+    assert warned == [
+        "Fwd-var-sport: not honoured in phase 1, where nothing is enumerated values are drawn"
+    ]
+
+
+def test_far_more_combinations_than_frames_are_not_drawn(
+    configure: Configure, warned: list[str]
+) -> None:
+    """A table of them would have 25 gigabytes."""
+    wide = "\n".join(line for line in CONF.splitlines() if not re.search("-m(in|ax)", line))
+    asked = asked_of(configure(wide), warned, f"{COMMON} {PHASE_1}")
+    assert (asked.order, asked.minimum) == ("pseudorandom", 3990)
+    assert len(warned) == 1
+    assert "3170829312 combinations" in warned[0]
+
+
+def test_series_that_differ_are_not_honoured_in_phase_2(
+    configure: Configure, warned: list[str]
+) -> None:
+    mixed = ENUMERATED.replace("dport 3", "dport 1")
+    asked = asked_of(configure(mixed), warned, f"{COMMON} {PHASE_1}")
+    assert asked.initiator_order == "pseudorandom"
+    assert warned == [
+        "Fwd-var-dport: not honoured in phase 2, its connections are those of phase 1, in "
+        "pseudorandom order"
+    ]
+    warned.clear()
+    asked_of(configure(mixed + "Forward 0\n"), warned, f"{COMMON} {PHASE_1}")
+    assert warned == []
+
+
+ADDRESSES = "".join(
+    f"IP-{side}-var 3\nIP-{side}-min 1\nIP-{side}-max {{0}}\nIPv4-{side}-offset 2\n"
+    for side in "LR"
+)
+
+
+def test_addresses_alone_may_be_enumerated(configure: Configure, warned: list[str]) -> None:
+    fixed = CONF.replace("port 3", "port 0") + ADDRESSES.format(100) + "Enumerate-ips 3\n"
+    configuration = configure(fixed)
+    asked = asked_of(configuration, warned, f"{COMMON} 10000 10000 20000 300 9000")
+    assert asked.order == "pseudorandom"
+    traffic = testbed_of(configuration).traffic
+    assert traffic.left_field.series.values == traffic.right_field.series.values == 100
+    with pytest.raises(ConfigurationError, match="Enumerate-ports: is 0, but ports vary"):
+        configure(fixed + "Fwd-var-dport 1\n")
+
+
+def test_too_many_combinations_are_refused(configure: Configure, warned: list[str]) -> None:
+    many = ENUMERATED + ADDRESSES.format(2000) + "Enumerate-ips 3\n"
+    with pytest.raises(ConfigurationError, match="IP-L-var: its 2000 values are among 16000000000"):
+        asked_of(configure(many), warned, f"{COMMON} {PHASE_1}")
+
+
+def test_several_networks_behind_the_responder_are_refused(
+    configure: Configure, warned: list[str]
+) -> None:
+    with pytest.raises(ConfigurationError, match="Num-R-Nets: 2 is not possible in a stateful"):
+        configure(CONF + "Num-R-Nets 2\n")
+    traffic = testbed_of(configure(CONF + "Num-L-Nets 2\n")).traffic
+    assert (traffic.left_networks, traffic.right_networks) == (1, 1)
+    assert warned == ["Num-L-Nets: is not used, replies go to the initiator's own addresses"]
+
+
+def test_phase_1_needs_its_cores_also_where_its_direction_is_not_active(
+    configure: Configure,
+) -> None:
+    assert "CPU-L-Send" in cpu_keys(configure(CONF + "Forward 0\n"))
+    with pytest.raises(ConfigurationError, match="CPU-L-Send: is missing, and Stateful is active"):
+        configure(CONF.replace("CPU-L-Send 0\n", "") + "Forward 0\n")
+
+
+def with_phase_1(configuration: Configuration) -> Testbed:
+    connections = connections_of(
+        configuration, arguments_of(configuration, f"{COMMON} {PHASE_1}"), lambda _: None
+    )
+    return testbed_of(configuration).model_copy(update={"connections": connections})
+
+
+def test_the_responders_address_is_embedded_in_its_ipv6_address(configure: Configure) -> None:
+    configuration = configure(NAT64)
+    assert configuration.right.ipv4_real == "198.19.0.2"
+    check_ports(with_phase_1(configuration), configuration)
+    given = NAT64.replace("IPv4-R-Real 0.0.0.0", "IPv4-R-Real 198.19.0.9")
+    assert configure(given).right.ipv4_real == "198.19.0.9"
+    assert configure(NAT64.replace("Stateful 1", "Stateful 0")).right.ipv4_real is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("2001:2:0:1000::c613:2", "::", "IPv4-R-Real"),
+        ("2001:2::107", "::", "IPv6-L-Real"),
+        ("MAC-L-DUT a0:36:9f:c5:e6:58\n", "Forward 0\n", "MAC-L-DUT"),
+    ],
+)
+def test_what_does_not_follow_is_asked_for(
+    old: str, new: str, key: str, configure: Configure
+) -> None:
+    configuration = configure(NAT64.replace(old, new))
+    with pytest.raises(ConfigurationError, match=f": {key}: is missing"):
+        check_ports(with_phase_1(configuration), configuration)
+
+
+LAB = Testbed(
+    tester=TesterSection(
+        left=Port(ipv6_real="2001:2::2", ipv4_virtual="198.18.0.2"),
+        right=Port(
+            ipv4_real="198.19.0.2",
+            ipv6_real="2001:2:0:8000::2",
+            ipv6_virtual="2001:2:0:1000::c613:2",
+        ),
+    )
+)
+
+
+@pytest.mark.parametrize("outside", ["0.0.0.0", "203.0.113.7"])
+def test_a_lab_does_not_mind_how_the_initiator_is_seen_outside(
+    outside: str, configure: Configure, warned: list[str]
+) -> None:
+    text = NAT64.replace("IPv4-L-Virt 0.0.0.0", f"IPv4-L-Virt {outside}")
+    own = with_own_addresses(LAB, configure(text), warned.append)
+    assert own.tester.left.ipv6_real == "2001:2::107"
+    assert own.tester.left.ipv4_virtual == "198.18.0.2"
+    assert warned == []
+    other = with_own_addresses(LAB, configure(text.replace("c613:2", "c613:7")), warned.append)
+    assert other.tester.right.ipv4_real == "198.19.0.7"
+    assert warned == []
+    elsewhere = text.replace("2001:2:0:1000::c613:2", "64:ff9b::c613:2")
+    assert with_own_addresses(LAB, configure(elsewhere), warned.append) == LAB
+    assert len(warned) == 1
+
+
+def test_init_takes_the_connections_over(
+    configure: Configure, tmp_path: Path, capsys: Captured
+) -> None:
+    configuration = configure(ENUMERATED + "Responder-tuples 1\n")
+    path = tmp_path / "testbed.toml"
+    assert run(["init", "--from", configuration.entries.name, str(path)]) == 0
+    assert read_testbed(path)[0].connections == ConnectionsSection(
+        count=4000, order="pseudorandom", responder_order="increasing"
+    )
+    assert "Warning: Stateful: N is an argument" in capsys.readouterr().err

@@ -1,0 +1,253 @@
+"""siitperf's stateful tests: what they ask the engine for, and the lines that scripts look for."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.cli import run
+from natxy.dut.base import Dut, TableParameters
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed, TesterSection
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_result import TrialResult
+from natxy.procedure.setup import Setup
+from natxy.siitperf import program
+from natxy.siitperf.arguments import Arguments, read_arguments
+from natxy.siitperf.configuration import Configuration, read_configuration
+from natxy.siitperf.judgement import missing_entries, too_slow
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+
+CONF = """\
+IP-L-Vers 4
+IP-R-Vers 4
+IPv4-L-Real 198.18.0.2
+IPv4-R-Real 198.19.0.2
+MAC-L-DUT a0:36:9f:c5:e6:58
+MAC-R-DUT a0:36:9f:c5:e6:5a
+CPU-L-Send 0
+CPU-R-Recv 0
+CPU-R-Send 0
+CPU-L-Recv 0
+Stateful 1
+Fwd-var-sport 3
+Fwd-var-dport 3
+Fwd-sport-min 10000
+Fwd-sport-max 10999
+Fwd-dport-min 80
+Fwd-dport-max 83
+"""
+ENUMERATED = CONF + "Enumerate-ports 3\n"
+PLACE = "[tester]\ncores = [0]\n[tester.left]\ndevice = 'a'\n[tester.right]\ndevice = 'b'\n"
+COMMON = "84 2000 1 300 2 2"
+PHASE_1 = "4000 3990 20000 300 600"  # N M R T D
+
+Captured = pytest.CaptureFixture[str]
+Start = Callable[..., StatefulEngine]
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
+    """In a folder with siitperf.conf, before a gateway that is arithmetic."""
+
+    def of(gateway: StatefulGateway, dut: Dut | None = None, text: str = ENUMERATED) -> Any:
+        (tmp_path / "siitperf.conf").write_text(text)
+        (tmp_path / "place.toml").write_text(PLACE)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("NATXY_TESTBED", "place.toml")
+        engine = StatefulEngine(gateway=gateway)
+
+        @contextmanager
+        def set_up(testbed: Testbed, source: Source, _: Dut) -> Iterator[Setup]:
+            traffic = TrafficPlan(testbed=testbed, source=source)
+            traffic.check()
+            made = dut or StatefulDut(gateway=gateway)
+            yield Setup(tester=engine.tester(traffic), dut=made)
+
+        monkeypatch.setattr(program, "set_up", set_up)
+        return engine
+
+    return of
+
+
+def siitperf(words: str) -> int:
+    return run(["siitperf", *words.split()])
+
+
+def arguments_of(configuration: Configuration, words: str) -> Arguments:
+    return read_arguments("tp", words.split(), configuration)
+
+
+def free_of_info(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith("Info: ")]
+
+
+def test_the_preliminary_lines_come_first(start: Start, capsys: Captured) -> None:
+    start(StatefulGateway())
+    assert siitperf(f"tp {COMMON} {PHASE_1}") == 0
+    captured = capsys.readouterr()
+    assert free_of_info(captured.out) == [
+        "Preliminary frames sent: 4000",
+        "Preliminary frames received: 4000",
+        "Forward frames sent: 2000",
+        "Forward frames received: 2000",
+        "Reverse frames sent: 2000",
+        "Reverse frames received: 2000",
+    ]
+    assert "Info: Connections in the state table: 4000." in captured.out
+    assert captured.err == ""
+
+
+def test_where_a_connection_went_is_an_info(start: Start, capsys: Captured) -> None:
+    known = TableParameters(entries=5000, timeout_s=60)
+    gateway = StatefulGateway(absent=5, collided=2, changed=3)
+    start(gateway, StatefulDut(gateway=gateway, known=known))
+    assert siitperf(f"tp {COMMON} {PHASE_1}") == 0
+    out = capsys.readouterr().out
+    assert "Info: Connections in the device's table: 3995 (it takes 5000)." in out
+    assert "Info: Forward: 3 frames came with another mapping than before." in out
+    assert "Info: Reverse: 2 frames were delivered to another connection, 2 of them" in out
+    assert "Reverse frames received: 1993" in out.splitlines()
+
+
+def test_a_table_with_fewer_than_m_entries_ends_the_test(start: Start, capsys: Captured) -> None:
+    start(StatefulGateway(entries=3989))
+    assert siitperf(f"tp {COMMON} {PHASE_1}") == 1
+    *lines, failure = free_of_info(capsys.readouterr().out)
+    assert lines == ["Preliminary frames sent: 4000", "Preliminary frames received: 3989"]
+    assert re.match(r"Error: Failed to fill state table \(.*\b3989\b.*\b3990\b.*\)", failure)
+
+
+def test_a_table_of_m_entries_is_enough(start: Start, capsys: Captured) -> None:
+    start(StatefulGateway(entries=3990))
+    assert siitperf(f"tp {COMMON} {PHASE_1}") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "Preliminary frames received: 3990" in lines
+    assert "Reverse frames received: 2000" in lines
+
+
+def test_an_invalid_test_has_no_figures(start: Start, capsys: Captured) -> None:
+    engine = start(StatefulGateway())
+    engine.invalid_above_fps = 19_999
+    assert siitperf(f"tp {COMMON} {PHASE_1}") == 1
+    (line,) = capsys.readouterr().out.splitlines()[1:]
+    assert line.startswith("Info: the test is invalid: a frame left too late")
+
+
+def test_one_direction_of_phase_2_is_enough(start: Start, capsys: Captured) -> None:
+    """The initiator sends in phase 1 all the same."""
+    start(StatefulGateway(), text=ENUMERATED + "Forward 0\n")
+    assert siitperf(f"tp {COMMON} {PHASE_1}") == 0
+    out = capsys.readouterr().out
+    assert "Preliminary frames received: 4000" in out
+    assert "Reverse frames received: 2000" in out
+    assert "Forward" not in out
+
+
+def times_ms(engine: StatefulEngine) -> list[Fraction | int]:
+    """How long the engine waits for frames of either phase, and when phase 2 begins."""
+    spec = engine.specs[-1]
+    first, second = (phase.streams[0].segments[0] for phase in spec.phases)
+    drain_ms, ms = Fraction(spec.drain_ns, 10**6), 10**6
+    sending_ns = Fraction(first.frames * 10**9, first.rate_fps)
+    ends_ns = sending_ns + first.pause_ns + spec.drain_ns + spec.phases[0].gap_ns
+    return [
+        drain_ms + Fraction(first.pause_ns, ms),
+        drain_ms + Fraction(second.pause_ns, ms),
+        ends_ns / ms,
+    ]
+
+
+@pytest.mark.parametrize("global_ms", [0, 100, 300, 700, 60_000])
+def test_each_phase_has_its_timeout_and_phase_2_begins_after_d(
+    global_ms: int, start: Start
+) -> None:
+    """Phase 1 lasts 200 ms, T is 300 ms."""
+    engine = start(StatefulGateway())
+    for d_ms in (500, 1234):
+        words = f"tp 84 2000 1 {global_ms} 2 2 4000 4000 20000 300 {d_ms}"
+        assert siitperf(words) == 0
+        assert times_ms(engine) == [300, global_ms, d_ms]
+
+
+def test_connections_live_until_the_end(start: Start) -> None:
+    gateway = StatefulGateway()
+    dut = StatefulDut(gateway=gateway)
+    start(gateway, dut)
+    assert siitperf("tp 84 2000 7 1000 2 2 4000 4000 20000 300 5000") == 0
+    assert dut.told_s[-1] == 5 + 7 + 1 + 2  # and a margin
+
+
+def test_more_than_a_day_is_refused(start: Start, capsys: Captured) -> None:
+    start(StatefulGateway())
+    assert siitperf("tp 84 2000 3600 1000 2 2 4000 4000 20000 300 82799001") == 2
+    assert "Input Error: D: 82799001 makes the test longer than a day, at most 82799000 is" in (
+        capsys.readouterr().out
+    )
+    assert siitperf("tp 84 2000 3600 1000 2 2 4000 4000 20000 300 82799000") == 0
+
+
+def result_of(start: Start, capsys: Captured, words: str) -> tuple[Arguments, TrialResult]:
+    engine = start(StatefulGateway())
+    assert siitperf(words) == 0
+    capsys.readouterr()
+    configuration = read_configuration(Path("siitperf.conf"), lambda _: None)
+    result = engine.run(engine.specs[-1])
+    return arguments_of(configuration, words.removeprefix("tp ")), result
+
+
+def sent_in(result: TrialResult, *durations_s: float) -> TrialResult:
+    streams = tuple(
+        stream.model_copy(update={"sending_ns": seconds * 1e9})
+        for stream, seconds in zip(result.streams, durations_s, strict=True)
+    )
+    return result.model_copy(update={"streams": streams})
+
+
+def test_sending_may_take_1_00001_times_its_time(start: Start, capsys: Captured) -> None:
+    """Phase 1 is to take 0.2 s, phase 2 a second."""
+    arguments, result = result_of(start, capsys, f"tp {COMMON} {PHASE_1}")
+    testbed = Testbed()
+    assert too_slow(arguments, sent_in(result, 0.2000019, 1.0000099, 1.0000099), testbed) == ()
+    assert [
+        reason.split(" sending took ")[0]
+        for reason in too_slow(arguments, sent_in(result, 0.2000021, 1.0, 1.0000101), testbed)
+    ] == ["Preliminary", "Reverse"]
+    own = Testbed(tester=TesterSection(lateness_tolerance_us=5000))
+    assert too_slow(arguments, sent_in(result, 0.3, 2.0, 2.0), own) == ()
+
+
+def test_a_frame_that_repeats_a_connection_fills_the_table_as_well(
+    start: Start, capsys: Captured
+) -> None:
+    arguments, result = result_of(start, capsys, f"tp {COMMON} {PHASE_1}")
+    table, made = result.connections, result.streams[0]
+    assert table is not None
+    assert made.connections is not None
+
+    def with_known(known: int) -> TrialResult:
+        counters = made.connections.model_copy(update={"known": known})  # type: ignore[union-attr]
+        first = made.model_copy(update={"connections": counters})
+        return result.model_copy(
+            update={
+                "connections": table.model_copy(update={"stored": 2500}),
+                "streams": (first, *result.streams[1:]),
+            }
+        )
+
+    assert missing_entries(arguments, with_known(1490)) is None
+    said = missing_entries(arguments, with_known(1489))
+    assert said is not None
+    assert said.startswith("Failed to fill state table (valid entries: 3989, required: 3990)")
+
+
+def test_connections_of_a_testbeds_file_are_not_used(start: Start, capsys: Captured) -> None:
+    engine = start(StatefulGateway())
+    Path("place.toml").write_text(f"{PLACE}[connections]\ncount = 7\n")
+    assert siitperf(f"tp {COMMON} {PHASE_1}") == 0
+    assert "[connections] is not used" in capsys.readouterr().err
+    assert engine.specs[-1].phases[0].streams[0].frames == 4000
