@@ -4,7 +4,7 @@
 //
 // prints a JSON object a line, the first {"tsc_hz"}, then {"name", "cycles_per_frame", "reference",
 // "reference_cycles"}; reference_cycles is absent where tools/bench.py measures the reference. With
-// `connections` it establishes 10 and 100 million of them instead: {"connections", "per_second",
+// `connections` it establishes 8 and 100 million of them instead: {"connections", "per_second",
 // "replies_per_second", "table_octets", "resident_octets", "page_bytes"}.
 #include <unistd.h>
 

@@ -209,7 +209,7 @@ class Phase {
 
   [[nodiscard]] std::optional<TagPlan> tags_of(const StreamPlan& plan) const {
     // Latency is phase 2's (RFC 9693).
-    if (!setup_.tags_after || plan.establishes()) return std::nullopt;
+    if (!setup_.tags_after || plan.takes_each_once()) return std::nullopt;
     return TagPlan(plan.schedule, *setup_.tags_after, setup_.tags);
   }
 

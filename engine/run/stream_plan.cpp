@@ -7,7 +7,7 @@
 namespace natxy::run {
 namespace {
 
-constexpr std::uint64_t kWalk = 3;  // 0 to 2 are the flow's keys
+constexpr std::uint64_t kWalk = 3;  // 0 to 2 are the flow's keys; one for each role
 
 KindPlan compile_kind(const std::optional<spec::Traffic>& traffic, std::uint16_t frame_size_bytes,
                       std::uint64_t seed, const StreamContext& context) {
@@ -31,12 +31,13 @@ void connect(KindPlan& plan, const spec::Connections& use, const StreamContext& 
   const auto& made = *context.establishing;
   const auto seed = seed_of(context, made.direction, spec::Kind::kForeground);
   plan.flow = flow::Flow(*made.foreground, seed);
-  plan.connections = ConnectionPlan{.role = use.role,
-                                    .table = context.table,
-                                    .walk = {.table = context.table,
-                                             .order = use.order,
-                                             .connections = context.table->entries(),
-                                             .key = flow::derive(seed, kWalk)}};
+  plan.connections = ConnectionPlan{
+      .role = use.role,
+      .table = context.table,
+      .walk = {.table = context.table,
+               .order = use.order,
+               .connections = context.table->entries(),
+               .key = flow::derive(seed, kWalk + static_cast<std::uint64_t>(use.role))}};
 }
 
 }  // namespace

@@ -62,9 +62,10 @@ struct StreamPlan {
   [[nodiscard]] spec::Side to() const {
     return direction == spec::Direction::kForward ? spec::Side::kRight : spec::Side::kLeft;
   }
-  [[nodiscard]] bool establishes() const {
+  // Phase 1, and whatever else takes each connection once.
+  [[nodiscard]] bool takes_each_once() const {
     const auto& connections = kind(spec::Kind::kForeground).connections;
-    return connections && connections->role == spec::Role::kEstablish;
+    return connections && (connections->role == spec::Role::kEstablish || connections->ends());
   }
   [[nodiscard]] flow::Shape shape() const {
     const auto& [foreground, background] = kinds;

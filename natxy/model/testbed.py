@@ -172,6 +172,8 @@ class ConnectionsSection(Model):
     responder_order: UseOrder = "pseudorandom"
     # From phase 1's first frame to phase 2's; None: as soon as phase 1 has drained.
     delay_s: Annotated[float, Between(0, 86400)] | None = None
+    # So many of them are asked for an answer before phase 2: whether the gateway still has them.
+    sample: Annotated[int, Between(0, 10**6)] = 100
     incomplete: Literal["stop", "repeat", "accept"] = "stop"  # what a phase 1 with losses leads to
     repeats: Annotated[int, Between(1, 1000)] = 3
     minimum: Annotated[int, Between(1, MAX_CONNECTIONS)] | None = None  # that `accept` takes

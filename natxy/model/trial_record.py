@@ -17,11 +17,13 @@ class TrialRecord(Model):
     invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
     result: TrialResult  # of a stateful gateway's: phase 2, which is what is measured
     phase_1: StreamResult | None = None
+    sample: StreamResult | None = None  # of phase 1's connections, asked for an answer
 
     @property
     def phases(self) -> tuple[str, ...]:
         """Names, in order."""
-        streams = (*((self.phase_1,) if self.phase_1 else ()), *self.result.streams)
+        early = (stream for stream in (self.phase_1, self.sample) if stream is not None)
+        streams = (*early, *self.result.streams)
         return tuple(dict.fromkeys(stream.phase for stream in streams))
 
     @property

@@ -118,6 +118,12 @@ class Stream(Model):
         return connections is not None and connections.role == "establish"
 
     @property
+    def ends(self) -> bool:
+        """Each connection once, and then there is nothing more to send."""
+        connections = self.foreground.connections if self.foreground else None
+        return connections is not None and connections.order in ("linear", "missing")
+
+    @property
     def leaves_from(self) -> Side:
         return "left" if self.direction == "forward" else "right"
 
@@ -273,7 +279,7 @@ class TrialSpec(Model):
 
     def _check_tags(self, stream: Stream) -> None:
         tags = self.recording.tags
-        if tags is None or stream.establishes:  # which bears none
+        if tags is None or stream.establishes or stream.ends:  # which bear none
             return
         if tags.after_ns > stream.last_due_ns:
             refuse(

@@ -1,7 +1,7 @@
 """What must be shown beside a figure of a stateful gateway (RFC 9693)."""
 
 from natxy.dut.base import Dut
-from natxy.model.measurement import ConnectionConditions
+from natxy.model.measurement import Conditions, ConnectionConditions
 from natxy.procedure.connection_table import parameters_of
 from natxy.procedure.setup import ReadyTester
 
@@ -26,3 +26,12 @@ def connection_conditions(tester: ReadyTester, dut: Dut) -> ConnectionConditions
         hash_size=table.hash_size,
         timeout_s=table.timeout_s,
     )
+
+
+def of_several(conditions: Conditions) -> Conditions:
+    """Of a series over numbers of connections: each figure says its own."""
+    if conditions.connections is None:
+        return conditions
+    changed = {"count": None, "ranges": ""}
+    connections = conditions.connections.model_copy(update=changed)
+    return conditions.model_copy(update={"connections": connections})

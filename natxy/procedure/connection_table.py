@@ -5,13 +5,16 @@ from math import ceil
 from typing import NoReturn
 
 from natxy.dut.base import Dut, TableParameters
+from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import TrialSpec
-from natxy.procedure.phases import ESTABLISH, TEST
+from natxy.procedure.phases import ESTABLISH, TEST, VALIDATE
 
 MARGIN_S = 2.0  # neighbours are asked, memory is touched, a timer of the device is coarse
 
+SAMPLE_LOSS = 0.1  # more is no loss by chance
+RUN = 3  # replies in a row that are no chance loss
 LOST_ADVICE = 'a lower phase 1 rate is right, or connections.incomplete = "accept"'
 
 
@@ -70,12 +73,60 @@ def _lasts(dut: Dut, needed_s: float) -> bool:
     return known_s is not None and known_s >= needed_s
 
 
+def check_emptied(dut: Dut) -> None:
+    """Before each trial: what an earlier one made would be taken for new connections, or be there
+    for phase 1 to find. Nobody looks into a device that does not tell."""
+    left = _count(dut)
+    if left:
+        raise MeasurementError(
+            f"The device still has {left:,} connections after it was reset for a trial: a reset "
+            "that empties its table is right."
+        )
+    if left is None and isinstance(dut, NoDut):
+        raise MeasurementError(
+            "Nobody empties the device's connection table between trials: [dut] of kind "
+            '"command" with a `reset` that does is right.'
+        )
+
+
 def check_established(result: TrialResult, dut: Dut) -> None:
     """A trial that was to have a phase 2, and ended before that."""
     if result.connections is None:
         return
     if result.incomplete or result.stream_of(TEST) is None:
         explain_incomplete(result, dut)
+
+
+def check_sample(sample: StreamResult, dut: Dut, needed_s: float) -> None:
+    """Before phase 2 the gateway must still have what phase 1 made."""
+    if sample.lost <= sample.sent * SAMPLE_LOSS:
+        return
+    why = _where_to_sample(sample, dut, needed_s)
+    raise MeasurementError(
+        f"Of {sample.sent:,} connections that were asked between the phases {sample.lost:,} did "
+        f"not answer, and all of them were made in phase 1: {why}."
+    )
+
+
+def _where_to_sample(sample: StreamResult, dut: Dut, needed_s: float) -> str:
+    timeout_s = parameters_of(dut).timeout_s
+    if timeout_s is not None and timeout_s < needed_s:
+        return f"they expire after {timeout_s:g} s, and the trial needs {needed_s:g} s"
+    dropped = (
+        "dropped them" if sample.lost < sample.sent else "dropped its table between the phases"
+    )
+    if timeout_s is not None:
+        return f"the device {dropped}"
+    return f"the device {dropped}, or their timeout is too short: {needed_s:g} s is right"
+
+
+def check_repeating(made: StreamResult | None) -> None:
+    """Where combinations are drawn with repetition nobody knows how many connections there are to
+    be: none may be lost on its way."""
+    if made is not None and made.lost:
+        raise IncompletePhase1(
+            f"Phase 1 lost {made.lost:,} of {made.sent:,} frames: {LOST_ADVICE}."
+        )
 
 
 def explain_incomplete(result: TrialResult, dut: Dut, advice: str = LOST_ADVICE) -> NoReturn:
@@ -99,11 +150,50 @@ def check_kept(result: TrialResult, spec: TrialSpec, dut: Dut) -> None:
         _check_some_reply(result)
         return
     if left >= table.stored:
+        _check_made_again(result)
         return
     raise MeasurementError(
         f"Of {table.stored:,} connections that phase 1 made the device has {left:,} left: "
         f"{_where_to(dut, left, needed_timeout_s(spec))}."
     )
+
+
+def check_answers(result: TrialResult, dut: Dut) -> None:
+    """After validations that failed at every rate: whether there were connections to validate."""
+    table, validated = result.connections, result.stream_of(VALIDATE)
+    if table is None or validated is None or validated.connections is None:
+        return
+    left = _count(dut)
+    if left is not None and 2 * left < table.stored:
+        raise MeasurementError(
+            f"Of {table.stored:,} connections that phase 1 made the device has {left:,} left: "
+            f"{'it dropped them' if left else 'it dropped its table'}, or their timeout is too "
+            "short."
+        )
+    if validated.sent and not validated.connections.known:
+        raise MeasurementError(
+            f"None of {validated.sent:,} connections answered in validation, and all of phase 1 "
+            "came through: the device dropped its table between the phases, or its timeout is too "
+            "short."
+        )
+
+
+def _check_made_again(result: TrialResult) -> None:
+    """The device has as many connections as phase 1 made, but not the same: replies are lost from
+    the first one on until the initiator has made their connections again."""
+    roles = {stream.direction for stream in result.streams if stream.phase == TEST}
+    made = result.stream_of(ESTABLISH)
+    for stream in result.streams:
+        losses = stream.losses
+        if stream.phase != TEST or losses is None or made is None or len(roles) == 1:
+            continue
+        from_the_first = losses.first_number == 0 and losses.longest_run_from_ns == 0
+        if stream.direction != made.direction and from_the_first and losses.longest_run >= RUN:
+            raise MeasurementError(
+                f"The first {losses.longest_run:,} replies of phase 2 were lost, and the device "
+                "has all connections: it dropped its table between the phases, and the "
+                "initiator's frames made it anew."
+            )
 
 
 def _where_to(dut: Dut, left: int, needed_s: float) -> str:

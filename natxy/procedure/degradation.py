@@ -7,6 +7,7 @@ from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement
 from natxy.procedure.at_rate import conditions
+from natxy.procedure.connection_conditions import of_several
 from natxy.procedure.connection_table import parameters_of
 from natxy.procedure.establishment import EstablishmentPlan
 from natxy.procedure.observer import Observer
@@ -82,13 +83,15 @@ def degradation(
         procedure="degradation",
         title=f"Degradation of {figures[0].name} with connections",
         reference="RFC 9693",
-        conditions=conditions(
-            tester,
-            dut,
-            plan.search.timing,
-            seed=plan.search.seed,
-            rate_fps=None,
-            dut_name=plan.search.dut_name,
+        conditions=of_several(
+            conditions(
+                tester,
+                dut,
+                plan.search.timing,
+                seed=plan.search.seed,
+                rate_fps=None,
+                dut_name=plan.search.dut_name,
+            )
         ),
         departures=found[0].departures,
         remarks=(

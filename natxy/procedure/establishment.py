@@ -13,7 +13,11 @@ from natxy.model.trial_result import ConnectionCounters
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_table import explain_incomplete, refuse_small_table
+from natxy.procedure.connection_table import (
+    check_answers,
+    explain_incomplete,
+    refuse_small_table,
+)
 from natxy.procedure.maximum import Maximum, maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.phases import ASK_AGAIN, ESTABLISH, VALIDATE, Establishing
@@ -193,6 +197,7 @@ def _hopeless(
         return slow
     if done[-1].result.incomplete:
         explain_incomplete(done[-1].result, trials.dut, LOST_AT_EVERY_RATE)
+    check_answers(done[-1].result, trials.dut)
     return True
 
 

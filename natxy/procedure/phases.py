@@ -14,7 +14,9 @@ from natxy.search.loss_tolerance import LossTolerance
 ESTABLISH = "establish"
 VALIDATE = "validate"
 ASK_AGAIN = "ask again"
+SAMPLE = "sample"
 TEST = "test"
+SAMPLE_FPS = 10_000  # at most: it is no load for a gateway that takes phase 1
 SLOWLY = 10  # what did not answer is asked again at a tenth of the rate
 
 
@@ -75,23 +77,49 @@ def phase_1_s(traffic: TrafficPlan, timing: Timing) -> Fraction:
     """From a trial's first frame to the first one of what is measured; 0: stateless."""
     if traffic.connections is None:
         return Fraction(0)
-    phase = phase_1(traffic, timing)
-    sending_ns = max(stream.duration_ns for stream in phase.streams)
-    return Fraction(sending_ns + phase.gap_ns, 10**9) + timing.drain_s
+    return sum(
+        (
+            Fraction(phase.streams[0].duration_ns + phase.gap_ns, 10**9) + timing.drain_s
+            for phase in before_phase_2(traffic, timing)
+        ),
+        start=Fraction(0),
+    )
+
+
+def before_phase_2(traffic: TrafficPlan, timing: Timing) -> tuple[Phase, ...]:
+    """Phase 1, and a few frames of the responder's to the connections that are oldest then: a
+    gateway that has dropped its table, or lets connections expire too soon, has no phase 2."""
+    sample = _sample(traffic)
+    return (phase_1(traffic, timing), *((sample,) if sample else ()))
+
+
+def _sample(traffic: TrafficPlan) -> Phase | None:
+    asked = traffic.required_connections
+    frames = min(asked.sample, asked.count)
+    if not frames:
+        return None
+    segment = _segment(frames, min(SAMPLE_FPS, asked.rate_fps or SAMPLE_FPS))
+    return Phase(name=SAMPLE, gap_ns=0, streams=(traffic.respond((segment,), "linear"),))
 
 
 def _gap_s(asked: ConnectionsSection, rate_fps: int, timing: Timing) -> Fraction:
     """From the end of phase 1's drain."""
     if asked.delay_s is None:
         return Fraction(0)
-    least_s = Fraction(asked.count, rate_fps) + timing.drain_s
+    least_s = Fraction(asked.count, rate_fps) + timing.drain_s + _sample_s(asked, timing)
     gap_s = Fraction(str(asked.delay_s)) - least_s
     if gap_s < 0:
         raise ConfigurationError(
-            f"connections.delay_s: {asked.delay_s:g} is shorter than phase 1 and its drain, at "
-            f"least {float(least_s):g} is right"
+            f"connections.delay_s: {asked.delay_s:g} is shorter than phase 1, the sample of its "
+            f"connections and their drains, at least {float(least_s):g} is right"
         )
     return gap_s
+
+
+def _sample_s(asked: ConnectionsSection, timing: Timing) -> Fraction:
+    frames = min(asked.sample, asked.count)
+    rate_fps = min(SAMPLE_FPS, asked.rate_fps or SAMPLE_FPS)
+    return Fraction(frames, rate_fps) + timing.drain_s if frames else Fraction(0)
 
 
 def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase, ...]:

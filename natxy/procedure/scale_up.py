@@ -1,5 +1,6 @@
 """Scale up: what more cores of the device are good for (RFC 9693; SD section 2.3)."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from natxy.dut.base import Dut
@@ -36,14 +37,15 @@ def scale_up(
     """The figure at each number of cores, and value(k) / (k x value(1))."""
     observer = observer or Observer()
     found: dict[int, Measurement] = {}
-    for cores in plan.cores:
-        dut.set_cores(cores)  # what it cannot have is said before anything is measured
     try:
+        for cores in plan.cores:
+            dut.set_cores(cores)  # what it cannot have is said before anything is measured
         for cores in plan.cores:
             dut.set_cores(cores)
             found[cores] = measured(plan.search, cores, tester, dut, observer)
     finally:
-        dut.set_cores(1)
+        with suppress(DutError):  # nobody knows how many it had: as many as it can surely have
+            dut.set_cores(plan.cores[-1] if plan.cores[-1] in found else 1)
     figures = {cores: figure_of(each, _at(cores)) for cores, each in found.items()}
     alone = figures[1]
     if not median(alone.values):

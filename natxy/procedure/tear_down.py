@@ -8,6 +8,7 @@ from natxy.errors import DutError
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.verdict import Verdict
 from natxy.procedure.at_rate import conditions
+from natxy.procedure.connection_conditions import of_several
 from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.phases import Establishing
@@ -92,8 +93,10 @@ def tear_down(
         procedure="tear-down",
         title="Connection tear-down rate",
         reference="RFC 9693",
-        conditions=conditions(
-            tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
+        conditions=of_several(
+            conditions(
+                tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
+            )
         ),
         departures=tuple(d for d in departures(plan.timing) if not d.startswith("trials")),
         remarks=_remarks(found),

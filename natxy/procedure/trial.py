@@ -25,8 +25,11 @@ from natxy.model.trial_spec import (
 from natxy.model.verdict import Verdict
 from natxy.procedure.connection_table import (
     IncompletePhase1,
+    check_emptied,
     check_established,
     check_kept,
+    check_repeating,
+    check_sample,
     hold,
     needed_timeout_s,
     refuse_small_table,
@@ -35,10 +38,11 @@ from natxy.procedure.observer import Observer
 from natxy.procedure.phases import (
     ASK_AGAIN,
     ESTABLISH,
+    SAMPLE,
     TEST,
     Establishing,
+    before_phase_2,
     establishing_phases,
-    phase_1,
 )
 from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import ReadyTester
@@ -151,7 +155,7 @@ class TrialPlan:
             raise ConfigurationError(
                 "[connections]: is not possible with incremental load, simultaneous load is right"
             )
-        return (phase_1(self.traffic, self.timing), test)
+        return (*before_phase_2(self.traffic, self.timing), test)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,6 +228,7 @@ class Trials:
             invalid_reasons=reasons,
             result=phase_2,
             phase_1=None if phase_2 is result else result.stream_of(ESTABLISH),
+            sample=result.stream_of(SAMPLE),
         )
         self.counts = self.counts.plus(trial, needed_timeout_s=_needed_timeout_s(spec))
         self.observer.trial_ended(trial)
@@ -234,7 +239,12 @@ class Trials:
 
     def _check_connections(self, trial: TrialRecord, whole: TrialResult, spec: TrialSpec) -> None:
         """There is no figure of a phase 2 without its connections."""
+        if trial.sample is not None:
+            check_sample(trial.sample, self.dut, _needed_timeout_s(spec))
         check_established(whole, self.dut)
+        asked = self.tester.traffic.connections
+        if asked and asked.order == "repeating" and asked.incomplete != "accept":
+            check_repeating(trial.phase_1)
         if trial.verdict is Verdict.FAIL and not self.resets:
             check_kept(whole, spec, self.dut)
 
@@ -262,6 +272,8 @@ class Trials:
     def _prepare(self) -> None:
         """RFC 2544 section 23 e asks for a rest between trials: before the first there is none."""
         self.dut.reset()
+        if self.tester.traffic.connections is not None and self.counts.trials:
+            check_emptied(self.dut)
         if self.counts.trials:
             time.sleep(float(self.timing.settle_s))
         elif self.tester.traffic.connections is not None:

@@ -27,10 +27,9 @@ def connection_notes(
 def _phase_1(of: ConnectionConditions) -> str:
     made = f"{of.count:,} connections" if of.count is not None else "connections"
     speed = f" at {rate(of.rate_fps)} a second ({of.rate_origin})" if of.rate_fps else ""
-    return (
-        f"Phase 1: {made}{speed}, initiated on the {of.initiator}, {of.order} of {of.ranges} "
-        "source ports, destination ports and addresses."
-    )
+    ranges = f"{of.ranges} source ports, destination ports and addresses"
+    drawn = f"{of.order} of {ranges}" if of.ranges else f"in {of.order} order"
+    return f"Phase 1: {made}{speed}, initiated on the {of.initiator}, {drawn}."
 
 
 def _phase_2(of: ConnectionConditions) -> str:

@@ -17,6 +17,10 @@ from natxy.search.bisection import Bisection, SearchError
 COARSE = SearchError(fraction=Fraction(1, 20))  # a step needs to know of what order its rate is
 
 
+AGREE = 2  # failures that hold as many connections
+FEW, AGREE_WHERE_FEW = 3, 4  # connections that are short
+
+
 class Answer(Enum):
     """What became of a validated trial."""
 
@@ -193,10 +197,19 @@ class CapacitySearch:
                 if invalid > self._goal.invalid_repeats:
                     raise TooManyInvalid
                 continue
-            if held and outcome.held == held[-1]:
-                return False
             held.append(outcome.held)
+            if self._is_full(connections, held):
+                return False
         return False
+
+    @staticmethod
+    def _is_full(connections: int, held: list[int | None]) -> bool:
+        """As many were held again. A few frames may be lost twice by chance as well: there it
+        takes more failures that agree."""
+        last = held[-1]
+        few = last is None or connections - last <= FEW
+        needed = AGREE_WHERE_FEW if few and last is not None else AGREE
+        return len(held) >= needed and held[-needed:] == [last] * needed
 
     def _attempt(self, connections: int, rate_cps: int) -> Attempt:
         return Attempt(

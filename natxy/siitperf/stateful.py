@@ -78,6 +78,7 @@ def connections_of(
         rate_fps=asked.preliminary_rate_fps,
         order=order,
         delay_s=asked.preliminary_delay_ms / MS_PER_S,
+        sample=0,
         **least,
     )
 

@@ -161,6 +161,9 @@ class StatefulDut(NoDut):
     countable: bool = True
     told_s: list[float] = field(default_factory=list)
 
+    def reset(self) -> None:
+        self.gateway.stored = 0
+
     @property
     def table(self) -> "StatefulDut":
         return self

@@ -114,6 +114,30 @@ def test_a_table_that_was_dropped_between_the_phases_is_no_result() -> None:
         trial_of(unknown.gateway, unknown)
 
 
+def test_a_sample_is_asked_between_the_phases_whatever_phase_2_is() -> None:
+    """Where only the initiator sends, its frames would make all connections again."""
+    for direction in ("both", "forward", "reverse"):
+        gateway = StatefulGateway(flushes=True)
+        trials = trials_of(gateway, sample=100)
+        trials.tester = trials.tester.with_traffic(direction=direction)
+        with pytest.raises(MeasurementError, match=r"Of 100 .* 100 did not answer.*dropped its"):
+            trials.run(load=RATE_FPS, repetition=1, seed=1)
+    assert trial_of(StatefulGateway(), sample=100).verdict is Verdict.PASS
+
+
+def test_a_device_whose_table_nobody_empties_has_no_second_trial() -> None:
+    gateway = StatefulGateway()
+    trials = trials_of(gateway, dut=NoDut())
+    trials.run(load=RATE_FPS, repetition=1, seed=1)
+    with pytest.raises(MeasurementError, match="Nobody empties the device's connection table"):
+        trials.run(load=RATE_FPS, repetition=1, seed=1)
+
+
+def test_in_repeating_order_no_frame_of_phase_1_may_be_lost() -> None:
+    with pytest.raises(MeasurementError, match=r"Phase 1 lost 500 of 1,000 frames"):
+        trial_of(StatefulGateway(new_cps=5000), order="repeating")
+
+
 def test_connections_that_went_in_the_trial_are_no_loss_of_frames() -> None:
     with pytest.raises(
         MeasurementError, match=r"Of 1,000 connections .* 993 left: it dropped them"

@@ -30,7 +30,7 @@ def plan(connections: dict[str, Any], **traffic: Any) -> TrafficPlan:
     written = {
         "tester": {"left": port("left"), "right": port("right")},
         "traffic": asked | traffic,
-        "connections": {"count": 1000, "rate_fps": 10_000} | connections,
+        "connections": {"count": 1000, "rate_fps": 10_000, "sample": 0} | connections,
     }
     testbed: Testbed = source.validated(Testbed, written)
     return TrafficPlan(testbed=testbed, source=source)

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import DutError
 from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
@@ -44,8 +43,9 @@ def test_a_rate_that_is_given_is_taken() -> None:
 def test_a_device_that_loses_connections_at_every_rate_has_no_phase_2() -> None:
     """Fewer than 1000 in a minute; its table is nobody's to look at."""
     tester = StatefulEngine(gateway=StatefulGateway(new_cps=10)).tester(plan({"rate_fps": None}))
+    dut = CommandDut(CommandConfig(kind="command"))
     with pytest.raises(DutError, match=r"at every rate.*--establishment-rate gives one"):
-        with_phase_1_rate(tester, NoDut(), TIMING, seed=1, observer=Observer())
+        with_phase_1_rate(tester, dut, TIMING, seed=1, observer=Observer())
 
 
 def test_throughput_in_phase_2_says_what_phase_1_was() -> None:

@@ -66,7 +66,7 @@ def test_relative_scale_up_is_against_as_many_times_one_core(search: Searching, 
     assert figures[2][2] == pytest.approx(80_000, abs=80)
     assert result.figure(RELATIVE, at="1 core").values == (1.0,)
     assert result.figure(RELATIVE, at="5 cores").values[0] == pytest.approx(0.8, rel=0.002)
-    assert dut.asked[-1] == 1
+    assert dut.asked[-1] == dut.asked[-2]  # as many as the last that was measured
 
 
 def test_trials_of_all_places_are_counted_and_no_nonce_comes_again() -> None:

@@ -78,6 +78,7 @@ def test_enumerations_are_orders(
             "rate_fps": 20_000,
             **dict.fromkeys(("order", "initiator_order", "responder_order"), order),
             "delay_s": 1.5,
+            "sample": 0,
             "incomplete": "accept",
             "minimum": 3999,
         }

@@ -1,0 +1,77 @@
+"""The kernel's NAT44 loses its table between the phases of a trial: there is no result, whichever
+way phase 2 goes. Its port preserving mappings come again with the first frame of the initiator."""
+
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from natxy.dut.choice import dut_of
+from natxy.errors import MeasurementError
+from natxy.model.testbed import read_testbed
+from natxy.procedure.observer import Observer
+from natxy.procedure.setup import set_up
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import Trials, steady
+
+N = 500
+TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+TESTBED = """
+[tester]
+lateness_tolerance_us = 100000
+[traffic]
+left_ip_version = 4
+right_ip_version = 4
+direction = "{direction}"
+[connections]
+count = 500
+rate_fps = 10000
+delay_s = {delay_s}
+[dut]
+kind = "namespace"
+driver = "nat44"
+conntrack_entries = 4096
+"""
+
+
+def valid_trial(trials: Trials) -> None:
+    load = steady(2000, TIMING.duration_s)
+    trials.run_valid(load=load, repetition=1, seed=1, invalid_repeats=0)
+
+
+@pytest.mark.parametrize("direction", ["both", "forward", "reverse"])
+def test_a_table_that_was_dropped_between_the_phases_is_no_result(
+    direction: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "testbed.toml"
+    path.write_text(TESTBED.format(direction=direction, delay_s=0.9))
+    testbed, source = read_testbed(path)
+    with set_up(testbed, source, dut_of(testbed, source)) as setup:
+        table = setup.dut.table
+        assert table is not None
+        trials = Trials(
+            tester=setup.tester,
+            dut=setup.dut,
+            timing=TIMING,
+            campaign_seed=1,
+            observer=Observer(),
+        )
+        valid_trial(trials)  # all is well
+        setup.dut.reset()
+
+        def drop() -> None:
+            """Phase 1 lasts 50 ms and drains for as long; the rest of the delay is nobody's."""
+            while table.count() < N:
+                time.sleep(0.01)
+            time.sleep(0.15)
+            table.delete_all()
+
+        dropper = threading.Thread(target=drop)
+        dropper.start()
+        try:
+            with pytest.raises(MeasurementError, match=r"100 did not answer.*dropped its table"):
+                valid_trial(trials)
+        finally:
+            dropper.join()
