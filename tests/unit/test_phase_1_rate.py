@@ -5,6 +5,8 @@ from fractions import Fraction
 
 import pytest
 
+from natxy.dut.command import CommandDut
+from natxy.dut.config import CommandConfig
 from natxy.errors import DutError
 from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
