@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.dut.base import Dut
-from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialRefused
+from natxy.errors import ConfigurationError, DutError, MeasurementError, TesterLimit, TrialRefused
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
@@ -14,7 +14,11 @@ from natxy.procedure.observer import Observer
 from natxy.procedure.phases import VALIDATE, Establishing
 from natxy.procedure.profile import departures
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
-from natxy.procedure.series_of_tables import connections_of, table_of
+from natxy.procedure.series_of_tables import (
+    check_each_frame_makes_one,
+    connections_of,
+    table_of,
+)
 from natxy.procedure.setup import ReadyTester, name_of
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Trials
@@ -55,24 +59,18 @@ def capacity(
     """The table C0 R0 CS RS CT C, a value each repetition."""
     observer = observer or Observer()
     asked = connections_of(tester)
-    if tester.testbed.traffic.has_background:
-        raise ConfigurationError(
-            "traffic.m: background traffic is not possible where connections are counted, n is "
-            "right"
-        )
+    check_each_frame_makes_one(tester)
     table_of(dut)
     goal = _within(plan.goal, tester)
     trials = Trials(
         tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
     )
     found: list[Capacity] = []
-    collapses = 0
+    collapses: list[MeasurementError] = []
     for number in range(1, plan.repetitions + 1):
         observer.repetition_started(number, plan.repetitions)
-        one, fell = _search(plan, goal, trials, number)
-        found.append(one)
-        collapses += fell
-        observer.repetition_ended(_figures([one])[-1:])
+        found.append(_search(plan, goal, trials, number, collapses))
+        observer.repetition_ended(_figures(found[-1:])[-1:])
     return Measurement(
         procedure="capacity",
         title="Connection tracking table capacity",
@@ -108,22 +106,23 @@ def _within(goal: CapacityGoal, tester: ReadyTester) -> CapacityGoal:
 
 
 def _search(
-    plan: CapacityPlan, goal: CapacityGoal, trials: Trials, number: int
-) -> tuple[Capacity, int]:
-    """What was found, and how often the device collapsed."""
+    plan: CapacityPlan,
+    goal: CapacityGoal,
+    trials: Trials,
+    number: int,
+    collapses: list[MeasurementError],
+) -> Capacity:
+    """What was found; what the device's collapses looked like is added to `collapses`."""
     search = CapacitySearch(goal)
-    seed = repetition_seed(trials.campaign_seed, number)
-    collapses = 0
     while (attempt := search.next()) is not None:
         trials.observer.trial_started(attempt.rate_cps, (attempt.safe, attempt.tested))
-        outcome = _outcome(plan, attempt, trials, number, seed)
-        collapses += outcome.answer is Answer.COLLAPSE
+        outcome = _outcome(plan, attempt, trials, number, collapses)
         try:
             search.tell(outcome.answer, outcome.held)
         except UnsafeStart as unsafe:
             raise DutError(
                 f"{name_of(trials.dut)} does not take C0 = {goal.c0:,} connections at any rate: a "
-                "smaller --c0 is right"
+                f"smaller --c0 is right{_last(collapses)}"
             ) from unsafe
         except TooManyInvalid as invalid:
             raise TesterLimit(
@@ -131,24 +130,28 @@ def _search(
                 "stay invalid; `natxy doctor` says what spoils measurements here"
             ) from invalid
     assert search.result is not None, "the search has ended"
-    return search.result, collapses
+    return search.result
 
 
 def _outcome(
-    plan: CapacityPlan, attempt: Attempt, trials: Trials, number: int, seed: int
+    plan: CapacityPlan,
+    attempt: Attempt,
+    trials: Trials,
+    number: int,
+    collapses: list[MeasurementError],
 ) -> Outcome:
     load = Establishing(rate_fps=attempt.rate_cps, alpha=plan.alpha, count=attempt.connections)
+    seed = repetition_seed(trials.campaign_seed, number)
     try:
         trial = trials.run(load=load, repetition=number, seed=seed)
         if trial.verdict is Verdict.FAIL:
             _check_alive(trials.dut)
-    except DutError:
-        trials.dut.recover()
-        return Outcome(answer=Answer.COLLAPSE)
-    except TrialRefused as refusal:
-        if refusal.kind != "neighbour":
+    except (DutError, TrialRefused) as collapse:
+        if isinstance(collapse, TrialRefused) and collapse.kind != "neighbour":
             raise
-        trials.dut.recover()  # it does not answer for its own addresses any more
+        # A device that does not answer for its own addresses any more is gone, too.
+        collapses.append(collapse)
+        trials.dut.recover()
         return Outcome(answer=Answer.COLLAPSE)
     if trial.verdict is Verdict.INVALID:
         return Outcome(answer=Answer.INVALID)
@@ -172,15 +175,21 @@ def _held(result: TrialResult) -> int:
 
 def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
     columns = (
-        ("C0", "connections", [each.c0 for each in found]),
-        ("R0", "cps", [each.r0_cps for each in found]),
-        ("CS", "connections", [each.cs for each in found]),
-        ("RS", "cps", [each.rs_cps for each in found]),
-        ("CT", "connections", [each.ct for each in found]),
+        ("C0", "connections", [(each.c0, False) for each in found]),
+        ("R0", "cps", [(each.r0_cps, each.r0_at_least) for each in found]),
+        ("CS", "connections", [(each.cs, False) for each in found]),
+        ("RS", "cps", [(each.rs_cps, each.rs_at_least) for each in found]),
+        ("CT", "connections", [(each.ct, False) for each in found]),
     )
     beside = tuple(
         Figure.model_validate(
-            {"name": name, "unit": unit, "values": tuple(map(float, values)), "primary": False}
+            {
+                "name": name,
+                "unit": unit,
+                "values": tuple(float(value) for value, _ in values),
+                "lower_bound": tuple(bound for _, bound in values),
+                "primary": False,
+            }
         )
         for name, unit, values in columns
     )
@@ -195,11 +204,19 @@ def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
     )
 
 
-def _remarks(plan: CapacityPlan, goal: CapacityGoal, name: str, collapses: int) -> tuple[str, ...]:
+def _last(collapses: list[MeasurementError]) -> str:
+    return f" ({collapses[-1]})" if collapses else ""
+
+
+def _remarks(
+    plan: CapacityPlan, goal: CapacityGoal, name: str, collapses: list[MeasurementError]
+) -> tuple[str, ...]:
     said = [
         f"alpha {float(plan.alpha):g}, beta {float(goal.beta):g}, gamma {float(goal.gamma):g}, "
         f"E {goal.error:,}; rates within {goal.rate_error}; a trial that failed was made again.",
     ]
     if collapses:
-        said.append(f"{name} collapsed {collapses} times and was brought back.")
+        said.append(
+            f"{name} collapsed {len(collapses)} times and was brought back{_last(collapses)}."
+        )
     return tuple(said)

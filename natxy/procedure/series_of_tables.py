@@ -65,6 +65,20 @@ def connections_of(tester: ReadyTester) -> ConnectionsSection:
     return asked
 
 
+def check_each_frame_makes_one(tester: ReadyTester) -> None:
+    """Where connections are counted, N frames of phase 1 must be N connections."""
+    if tester.testbed.traffic.has_background:
+        raise ConfigurationError(
+            "traffic.m: background traffic is not possible where connections are counted, n is "
+            "right"
+        )
+    if connections_of(tester).order == "repeating":
+        raise ConfigurationError(
+            'connections.order: "repeating" is not possible where connections are counted, '
+            '"pseudorandom" is right'
+        )
+
+
 def table_of(dut: Dut) -> ConnectionTable:
     """DutError where nobody can get at it."""
     if dut.table is None:

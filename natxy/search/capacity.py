@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from natxy.model.verdict import Verdict
+from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection, SearchError
 
 COARSE = SearchError(fraction=Fraction(1, 20))  # a step needs to know of what order its rate is
@@ -93,6 +93,9 @@ class Capacity:
     ct: int
     c: int
     at_most_tested: bool  # the capacity may be larger: `most` connections did not fill the table
+    # The device may be faster: no higher rate was to be tried, or the tester could not send it.
+    r0_at_least: bool = False
+    rs_at_least: bool = False
 
 
 class TooManyInvalid(Exception):
@@ -125,22 +128,28 @@ class CapacitySearch:
 
     def _search(self) -> Generator[Attempt, Outcome, None]:
         goal = self._goal
-        r0 = yield from self._highest_rate(goal.c0, goal.first_cps, goal.max_cps)
-        if r0 is None:
-            raise UnsafeStart
+        first = yield from self._highest_rate(goal.c0, goal.first_cps, goal.max_cps)
+        if (r0 := first.result_fps) is None:
+            raise TooManyInvalid if first.limit is Limit.TESTER else UnsafeStart
         rs, failed = r0, False
+        rs_at_least = r0_at_least = first.limit is not Limit.DUT
         while not failed and self._safe < goal.most:
             self._tested = min(2 * self._safe, goal.most)
             least = max(1, -(-rs * goal.beta.numerator // goal.beta.denominator))
-            rate = yield from self._highest_rate(self._tested, least, rs, at_least=True)
-            failed = rate is None
-            if rate is not None:
-                self._safe, rs = self._tested, rate
+            passed = yield from self._passes(self._tested, least)
+            failed = not passed
+            if passed:
+                step = yield from self._highest_rate(self._tested, least, rs, passed=True)
+                self._safe, rs = self._tested, step.result_fps or least
+                # No rate above the last step's is tried: what its limit was is this one's too.
+                rs_at_least &= step.limit is Limit.MAXIMUM
+                rs_at_least |= step.limit is Limit.TESTER
         cs, ct = self._safe, self._tested
         least = max(1, -(-rs * goal.gamma.numerator // goal.gamma.denominator))
         while failed and self._tested - self._safe > goal.error:
             middle = (self._safe + self._tested) // 2
-            # What passes at a higher rate is done sooner.
+            # What passes at a higher rate is done sooner. A search that is hopeless is over with
+            # its lowest rate, here and above.
             passed = yield from self._passes(middle, least, first_cps=max(least, rs * 3 // 4))
             if passed:
                 self._safe = middle
@@ -154,13 +163,14 @@ class CapacitySearch:
             ct=ct,
             c=self._safe,
             at_most_tested=not failed,
+            r0_at_least=r0_at_least,
+            rs_at_least=rs_at_least,
         )
 
     def _highest_rate(
-        self, connections: int, first_cps: int, most_cps: int, *, at_least: bool = False
-    ) -> Generator[Attempt, Outcome, int | None]:
-        """By bisection. With `at_least` the search is hopeless, and over, where the first rate
-        fails: lower ones are not tried."""
+        self, connections: int, first_cps: int, most_cps: int, *, passed: bool = False
+    ) -> Generator[Attempt, Outcome, Bisection]:
+        """By bisection, which has ended; `passed`: the first rate has been tried already."""
         first_cps = min(first_cps, most_cps)
         bisection = Bisection(
             upper_fps=most_cps,
@@ -168,15 +178,12 @@ class CapacitySearch:
             error=self._goal.rate_error,
             invalid_repeats=self._goal.invalid_repeats,
         )
-        if at_least:
-            passed = yield from self._passes(connections, first_cps)
-            if not passed:
-                return None
+        if passed:
             bisection.tell(first_cps, Verdict.PASS)
         while (rate_cps := bisection.next()) is not None:
             outcome = yield self._attempt(connections, rate_cps)
             bisection.tell(rate_cps, outcome.answer.verdict)
-        return bisection.result_fps
+        return bisection
 
     def _passes(
         self, connections: int, rate_cps: int, first_cps: int | None = None

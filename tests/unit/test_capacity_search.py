@@ -141,3 +141,35 @@ def test_a_goal_that_makes_no_sense_is_refused(wrong: dict[str, int]) -> None:
 def test_an_error_of_the_rates_is_a_matter_of_taste() -> None:
     goal = CapacityGoal(c0=1000, rate_error=SearchError(rate_fps=1))
     assert found(goal, device(1500, 98_765))[0].r0_cps == 98_765
+
+
+def test_rates_that_the_device_was_not_the_limit_of_are_lower_bounds() -> None:
+    of_the_device = found(CapacityGoal(c0=1000), device(3000, 5000))[0]
+    assert not of_the_device.r0_at_least
+    assert not of_the_device.rs_at_least
+    of_the_maximum = found(CapacityGoal(c0=1000, max_cps=4000), device(3000, 5000))[0]
+    assert (of_the_maximum.r0_cps, of_the_maximum.rs_cps) == (4000, 4000)
+    assert of_the_maximum.r0_at_least
+    assert of_the_maximum.rs_at_least
+
+
+def test_the_testers_limit_is_a_lower_bound_until_the_device_is_slower() -> None:
+    """Trials above 10,000 a second are invalid; 2000 connections are made at 6000 a second."""
+
+    def answer(attempt: Attempt) -> Answer:
+        if attempt.rate_cps > 10_000:
+            return Answer.INVALID
+        slow = attempt.connections >= 2000 and attempt.rate_cps > 6000
+        return Answer.FAIL if slow or attempt.connections > 3000 else Answer.PASS
+
+    result, _ = found(CapacityGoal(c0=1000), answer)
+    assert 9000 < result.r0_cps <= 10_000
+    assert result.r0_at_least
+    assert 5500 < result.rs_cps <= 6000
+    assert not result.rs_at_least
+    assert result.c == 3000
+
+
+def test_a_tester_that_can_do_nothing_is_not_the_devices_fault() -> None:
+    with pytest.raises(TooManyInvalid):
+        found(CapacityGoal(c0=1000), lambda _: Answer.INVALID)

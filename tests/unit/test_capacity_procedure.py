@@ -1,0 +1,163 @@
+"""The capacity that is found of a gateway that is arithmetic, and what is said beside it."""
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError, DutError, TesterLimit
+from natxy.model.measurement import Measurement
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import TrialSpec
+from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
+from natxy.procedure.timing import Timing
+from natxy.search.capacity import CapacityGoal
+from natxy.tester.tester import OnProgress, ignore_progress
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.test_connections import plan as traffic_plan
+
+WIDE = {
+    "source_port": {"mode": "pseudorandom", "min": 1000, "max": 1999},
+    "destination_port": {"mode": "pseudorandom", "min": 1, "max": 100},
+}
+PLAN = CapacityPlan(
+    timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
+    seed=7,
+    repetitions=1,
+    goal=CapacityGoal(c0=1000),
+)
+
+
+@dataclass(kw_only=True)
+class FragileEngine(StatefulEngine):
+    """At a gateway that dies of more connections than `bears`."""
+
+    bears: int = 10**9
+
+    def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
+        if spec.phases[0].streams[0].frames_of("foreground") > self.bears:
+            raise DutError("The gateway's process has ended.")
+        return super().run(spec, on_progress)
+
+
+@dataclass(kw_only=True)
+class Recovering(StatefulDut):
+    recoveries: int = 0
+
+    def recover(self) -> None:
+        self.recoveries += 1
+
+
+@dataclass(kw_only=True)
+class Bench:
+    gateway: StatefulGateway
+    engine: FragileEngine = field(init=False)
+    dut: Recovering = field(init=False)
+    bears: int = 10**9
+    invalid_above_fps: int = 10**12
+
+    def __post_init__(self) -> None:
+        self.engine = FragileEngine(
+            gateway=self.gateway, bears=self.bears, invalid_above_fps=self.invalid_above_fps
+        )
+        self.dut = Recovering(gateway=self.gateway)
+
+    def measure(
+        self, plan: CapacityPlan = PLAN, *, connections: dict[str, Any] | None = None, **kw: Any
+    ) -> Measurement:
+        ports = {"forward": WIDE, "reverse": WIDE} | kw
+        return capacity(
+            plan, self.engine.tester(traffic_plan(connections or {}, **ports)), self.dut
+        )
+
+
+def values(result: Measurement) -> dict[str, float]:
+    return {figure.name: figure.values[0] for figure in result.figures}
+
+
+@pytest.mark.parametrize("entries", [1000, 1001, 10_000, 63_999])
+def test_the_number_of_entries_exactly(entries: int) -> None:
+    result = Bench(gateway=StatefulGateway(entries=entries, new_cps=50_000)).measure()
+    assert values(result)[CAPACITY] == entries
+    assert values(result)["CS"] <= entries < values(result)["CT"] == 2 * values(result)["CS"]
+    assert values(result)["R0"] == pytest.approx(50_000, rel=0.05)
+    assert not any(any(figure.lower_bound) for figure in result.figures)
+    assert result.reference == "RFC 9693"
+
+
+def test_connections_live_as_long_as_each_trial_and_phase_1_is_validated() -> None:
+    bench = Bench(gateway=StatefulGateway(entries=3000))
+    bench.measure(replace(PLAN, alpha=Fraction(1, 4)))
+    spec = max(bench.engine.specs, key=lambda each: each.duration_ns)
+    assert max(bench.dut.told_s) >= spec.duration_ns / 10**9
+    made, validated = (phase.streams[0] for phase in bench.engine.specs[-1].phases[:2])
+    assert validated.segments[0].rate_fps == made.segments[0].rate_fps // 4
+    assert validated.segments[0].frames == made.segments[0].frames
+
+
+def test_connections_that_the_gateway_throws_out_for_new_ones_do_not_count() -> None:
+    """All of phase 1 arrives, but not all are there afterwards."""
+
+    @dataclass(kw_only=True)
+    class Evicts(StatefulGateway):
+        def makes(self, asked: int, rate_cps: int) -> int:
+            self.absent = max(0, asked - 4321)
+            return asked
+
+    assert values(Bench(gateway=Evicts()).measure())[CAPACITY] == 4321
+
+
+def test_a_collapse_is_a_failed_step_after_which_it_is_brought_back() -> None:
+    bench = Bench(gateway=StatefulGateway(), bears=5000)
+    result = bench.measure()
+    assert values(result)[CAPACITY] == 5000
+    assert bench.dut.recoveries > 1
+    said = f"collapsed {bench.dut.recoveries} times and was brought back (The gateway's process"
+    assert any(said in remark for remark in result.remarks)
+
+
+def test_a_c0_that_is_not_safe_is_said_with_how_it_collapsed() -> None:
+    with pytest.raises(DutError, match=r"not take C0 = 1,000 .* smaller --c0 is right$"):
+        Bench(gateway=StatefulGateway(entries=999)).measure()
+    with pytest.raises(DutError, match=r"C0 = 1,000 .*\(The gateway's process has ended\.\)"):
+        Bench(gateway=StatefulGateway(), bears=999).measure()
+
+
+@pytest.mark.parametrize(("most_cps", "invalid_above_fps"), [(8000, 10**12), (10**9, 8000)])
+def test_rates_that_are_not_the_devices_limit_are_lower_bounds(
+    most_cps: int, invalid_above_fps: int
+) -> None:
+    gateway = StatefulGateway(entries=1500)
+    plan = replace(PLAN, goal=CapacityGoal(c0=1000, max_cps=most_cps), alpha=Fraction(1))
+    result = Bench(gateway=gateway, invalid_above_fps=invalid_above_fps).measure(plan)
+    assert result.figure("R0").lower_bound == result.figure("RS").lower_bound == (True,)
+    assert result.figure(CAPACITY).lower_bound == (False,)
+    assert values(result)[CAPACITY] == 1500
+
+
+def test_a_weak_tester_is_not_taken_for_a_full_table() -> None:
+    with pytest.raises(TesterLimit, match=r"1,000 connections at .* stay invalid"):
+        Bench(gateway=StatefulGateway(), invalid_above_fps=0).measure()
+
+
+def test_what_cannot_be_counted_is_refused_before_anything_is_sent() -> None:
+    bench = Bench(gateway=StatefulGateway())
+    with pytest.raises(ConfigurationError, match=r"--c0: 100001 .*100000 combinations"):
+        bench.measure(replace(PLAN, goal=CapacityGoal(c0=100_001)))
+    with pytest.raises(ConfigurationError, match=r"connections\.order: \"repeating\""):
+        bench.measure(connections={"order": "repeating"})
+    with pytest.raises(ConfigurationError, match=r"traffic\.m: background"):
+        bench.measure(n=10, m=9)
+    with pytest.raises(DutError, match="no connection table"):
+        capacity(PLAN, bench.engine.tester(traffic_plan({})), NoDut())
+    assert not bench.engine.specs
+
+
+def test_a_repetition_is_a_search_of_its_own() -> None:
+    bench = Bench(gateway=StatefulGateway(entries=2500))
+    result = bench.measure(replace(PLAN, repetitions=2))
+    assert result.figure(CAPACITY).values == (2500.0, 2500.0)
+    assert len({spec.nonce for spec in bench.engine.specs}) == len(bench.engine.specs)
+    assert result.counts.trials == len(bench.engine.specs) - 1  # but the warm-up

@@ -1,0 +1,168 @@
+"""Tear-down rates of a device whose clock is arithmetic."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.dut.base import Deletion
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.measurement import Figure, Measurement
+from natxy.procedure.series_of_tables import ports_for
+from natxy.procedure.tear_down import Deletions, TearDownPlan, tear_down
+from natxy.procedure.timing import Timing
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.test_connections import plan as traffic_plan
+
+PLAN = TearDownPlan(
+    timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
+    seed=7,
+    repetitions=3,
+    counts=(1000, 4000),
+)
+EMPTY_S = 0.5
+
+
+@dataclass(kw_only=True)
+class Deleting(StatefulDut):
+    """Half a second, and 10 us for each connection; `more_s` is added to one deletion after
+    another."""
+
+    more_s: Sequence[float] = (0.0,)
+    strangers: int = 0  # connections that somebody else has in its table
+    keeps: int = 0  # connections that survive a deletion
+    held: list[int] = field(default_factory=list)  # at each deletion
+
+    def count(self) -> int:
+        return self.gateway.stored + self.strangers
+
+    def delete_all(self) -> Deletion:
+        stored = super().delete_all().connections or 0
+        self.held.append(stored)
+        self.gateway.stored = min(stored, self.keeps)
+        more_s = self.more_s[(len(self.held) - 1) % len(self.more_s)]
+        return Deletion(connections=stored, seconds=EMPTY_S + stored * 10e-6 + more_s)
+
+
+def measure(
+    plan: TearDownPlan = PLAN, gateway: StatefulGateway | None = None, **device: Any
+) -> tuple[Measurement, Deleting]:
+    gateway = gateway or StatefulGateway()
+    dut = Deleting(gateway=gateway, **device)
+    tester = StatefulEngine(gateway=gateway).tester(traffic_plan({}))
+    return tear_down(plan, tester, dut), dut
+
+
+def rate(result: Measurement, connections: str) -> Figure:
+    (figure,) = (f for f in result.figures if f.primary and f.at == f"{connections} connections")
+    assert figure.unit == "cps"
+    return figure
+
+
+def test_the_rate_is_that_of_connections_without_what_an_empty_table_takes() -> None:
+    result, dut = measure()
+    for connections in ("1,000", "4,000"):
+        assert rate(result, connections).name == "connection tear-down rate"
+        assert rate(result, connections).values == pytest.approx((100_000,))
+    assert dut.held == [1000, 0] * 3 + [4000, 0] * 3
+    full = result.figure("full table deletion time", at="4,000 connections")
+    assert full.values == pytest.approx((0.54,) * 3)
+    empty = result.figure("empty table deletion time", at="4,000 connections")
+    assert empty.values == pytest.approx((EMPTY_S,) * 3)
+    assert result.reference == "RFC 9693"
+
+
+def test_medians_are_what_counts() -> None:
+    """One of three deletions of the full table, and another of the empty one, took longer."""
+    result, _ = measure(replace(PLAN, counts=(4000,)), more_s=(0, 0, 0.008, 0, 0, 0.001))
+    assert rate(result, "4,000").values == pytest.approx((100_000,))
+
+
+def test_a_rate_within_the_noise_is_in_parentheses() -> None:
+    """10 ms are between full and empty, and 40 ms: 5 ms of noise are much, or little."""
+    result, _ = measure(more_s=(0.005, 0, 0, 0, 0, 0))
+    assert rate(result, "1,000").name == "(connection tear-down rate)"
+    assert rate(result, "4,000").name == "connection tear-down rate"
+    assert any("In parentheses" in remark for remark in result.remarks)
+
+
+@pytest.mark.parametrize(
+    ("full_s", "empty_s", "within"),
+    [
+        ((0.43, 0.46, 0.48), (0.29, 0.30, 0.31), True),
+        ((1.35, 1.37, 1.39), (0.29, 0.30, 0.31), False),
+        ((11.76, 11.79, 11.95), (0.29, 0.30, 0.31), False),
+    ],
+)
+def test_parentheses_are_where_the_methodology_paper_has_them(
+    full_s: tuple[float, ...], empty_s: tuple[float, ...], within: bool
+) -> None:
+    """Table 11: minimum, median and maximum of 0.4, 4 and 40 million connections."""
+    found = Deletions(connections=1, full_s=full_s, empty_s=empty_s)
+    assert found.within_noise is within
+
+
+@pytest.mark.parametrize("full_s", [0.25, 0.125])
+def test_a_full_table_that_is_no_slower_has_no_rate(full_s: float) -> None:
+    found = Deletions(connections=9, full_s=(full_s,), empty_s=(0.25,))
+    assert found.rate_cps == 0
+    assert found.within_noise
+
+
+def test_phase_1_that_loses_frames_is_repeated() -> None:
+    @dataclass(kw_only=True)
+    class Stutters(StatefulGateway):
+        trials: int = 0
+
+        def makes(self, asked: int, rate_cps: int) -> int:
+            self.trials += 1
+            return asked - (1 if self.trials in (2, 4) else 0)
+
+    result, dut = measure(replace(PLAN, counts=(1000,)), Stutters())
+    assert dut.held == [1000, 0] * 3
+    assert result.counts.trials == 5
+
+
+@pytest.mark.parametrize(
+    ("gateway", "device", "sentence"),
+    [
+        (StatefulGateway(entries=999), {}, "made 999 of 1,000 connections, 4 times"),
+        (StatefulGateway(), {"strangers": 3}, "has 1,003 connections in its table"),
+        (StatefulGateway(absent=2), {}, "has 998 connections in its table"),
+        (StatefulGateway(), {"keeps": 1}, "still has 1 connections after it deleted all"),
+    ],
+)
+def test_what_was_not_full_or_not_deleted_has_no_rate(
+    gateway: StatefulGateway, device: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(DutError, match=sentence):
+        measure(gateway=gateway, **device)
+
+
+def test_a_device_without_a_table_is_refused() -> None:
+    engine = StatefulEngine(gateway=StatefulGateway())
+    with pytest.raises(DutError, match="no connection table"):
+        tear_down(PLAN, engine.tester(traffic_plan({})), NoDut())
+    with pytest.raises(ConfigurationError, match=r"connections\.order: \"repeating\""):
+        tear_down(PLAN, engine.tester(traffic_plan({"order": "repeating"})), NoDut())
+    assert not engine.specs
+
+
+@pytest.mark.parametrize("counts", [(), (0,), (2**32 + 1,)])
+def test_numbers_that_make_no_sense_are_refused(counts: tuple[int, ...]) -> None:
+    with pytest.raises(ConfigurationError, match=r"--counts: .* is right"):
+        replace(PLAN, counts=counts)
+
+
+@pytest.mark.parametrize("connections", [1, 2, 5, 1000, 400_000, 10**8, 64_512 * 49_151])
+def test_port_ranges_are_just_large_enough(connections: int) -> None:
+    ports = ports_for(connections)
+    assert connections <= ports.sources * ports.destinations < connections + ports.sources
+
+
+def test_more_than_one_pair_of_addresses_has_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="at most 3170829312"):
+        ports_for(64_512 * 49_151 + 1)
