@@ -1,0 +1,156 @@
+"""A script of siitperf's users for stateful gateways, unmodified, and labs on this machine."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("siitperf-stateful-search.sh")
+CONF = """\
+# A stateful NAT44 gateway: initiator left, responder right
+IP-L-Vers 4
+IP-R-Vers 4
+IPv4-L-Real 198.18.0.2
+IPv4-R-Real 198.19.0.2
+MAC-L-DUT a0:36:9f:c5:e6:58
+MAC-R-DUT a0:36:9f:c5:e6:5a
+CPU-L-Send 2 # Left Sender
+CPU-R-Recv 4 # Right Receiver
+CPU-R-Send 6 # Right Sender
+CPU-L-Recv 8 # Left Receiver
+Fwd-var-sport 3
+Fwd-var-dport 3
+Fwd-sport-min 10000
+Fwd-sport-max 10999
+Fwd-dport-min 80
+Fwd-dport-max 83
+Stateful 1
+Enumerate-ports 3 # unique pseudorandom
+Responder-ports 3 # the name that Responder-tuples had
+"""
+NAT64_CONF = """\
+IPv6-L-Real 2001:2::107
+IPv6-R-Virt 2001:2:0:1000::198.19.0.2
+IPv4-L-Virt 0.0.0.0 # the gateway's choice
+IPv4-R-Real 0.0.0.0 # the one that IPv6-R-Virt has in it
+"""
+TESTER = "[tester]\ncores = [0]\nlateness_tolerance_us = 40000\n"
+NAMESPACE = TESTER + "[dut]\nkind = 'namespace'\nconntrack_entries = 8192\n"
+NAT44 = NAMESPACE + "driver = 'nat44'\n"
+NAT64 = NAMESPACE + "driver = 'nat64'\n[traffic]\navoid_zero_checksum = true\n"
+# Who is late by more sends a burst that is more than the bucket holds.
+REFERENCE = """\
+[tester]
+cores = [0]
+lateness_tolerance_us = 15000
+[dut]
+kind = 'reference'
+poll_gap_limit_us = 15000
+"""
+PER_CONNECTION = 'mapping = "address-and-port-dependent"'
+ATTEMPTS = 5
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """As siitperf's users have it: siitperf.conf, and build/ with the program."""
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "siitperf-tp").symlink_to(Path(sys.executable).parent / "natxy")
+    (tmp_path / "siitperf.conf").write_text(CONF)
+    shutil.copy(SCRIPT, tmp_path / "search.sh")
+    monkeypatch.setenv("NATXY_TESTBED", str(tmp_path / "place.toml"))
+    return tmp_path
+
+
+def run(folder: Path, testbed: str, *command: str) -> subprocess.CompletedProcess[str]:
+    (folder / "place.toml").write_text(testbed)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=folder, timeout=120
+    )
+
+
+def lines_of(folder: Path, testbed: str, words: str) -> list[str]:
+    """Of a test that is not invalid; without what is free."""
+    for _ in range(ATTEMPTS):
+        done = run(folder, testbed, "./build/siitperf-tp", *words.split())
+        if "the test is invalid" not in done.stdout:
+            break
+    assert "the test is invalid" not in done.stdout, done.stdout
+    return [line for line in done.stdout.splitlines() if not line.startswith("Info: ")]
+
+
+def search(folder: Path, testbed: str, *arguments: str) -> str:
+    done = run(folder, testbed, "./search.sh", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr + (folder / "temp.out").read_text()
+    return done.stdout
+
+
+def found(said: str, figure: str) -> int:
+    match = re.search(rf"^{figure}: (\d+)$", said, re.MULTILINE)
+    assert match, said
+    return int(match[1])
+
+
+def test_a_script_measures_the_kernels_nat44(folder: Path) -> None:
+    said = search(folder, NAT44, "2000", "40000", "10000", "4000", "1000")
+    assert found(said, "Maximum connection establishment rate") >= 5000
+    assert found(said, "Throughput") >= 1000
+
+
+def test_a_script_finds_the_rate_at_which_connections_begin_to_fail(folder: Path) -> None:
+    """A thousand connections: 6000 a second pass, and a hundred more at once."""
+    nat = f"nat = {{{PER_CONNECTION}, entries = 8000, new_per_s = 6000, depth = 100}}\n"
+    said = search(folder, REFERENCE + nat, "1000", "20000", "2500", "4000", "1000")
+    made = dict(re.findall(r"^R (\d+): preliminary (\d+) of 1000$", said, re.MULTILINE))
+    assert list(made) == ["10000", "5000", "7500"]
+    assert 650 <= int(made["10000"]) < 1000
+    assert 850 <= int(made["7500"]) < 1000
+    assert re.search(
+        rf"^R 7500: Error: Failed to fill state table \(.*{made['7500']}.*1000\)",
+        said,
+        re.MULTILINE,
+    )
+    assert found(said, "Maximum connection establishment rate") == 5000
+    assert found(said, "Throughput") == 3000
+
+
+def all_came(sent: int) -> list[str]:
+    """Of a second at 500 frames a second in each direction."""
+    sides = [("Preliminary", sent), ("Forward", 500), ("Reverse", 500)]
+    return [
+        f"{side} frames {how}: {frames}" for side, frames in sides for how in ("sent", "received")
+    ]
+
+
+def test_a_table_that_is_too_small_is_not_filled(folder: Path) -> None:
+    small = REFERENCE + f"nat = {{{PER_CONNECTION}, entries = 1500}}\n"
+    phase_1 = "84 500 1 300 2 2 2000 {} 10000 200 1000"
+    lines = lines_of(folder, small, phase_1.format(1501))
+    assert lines[:2] == ["Preliminary frames sent: 2000", "Preliminary frames received: 1500"]
+    assert len(lines) == 3
+    assert re.match(r"Error: Failed to fill state table \(.*1500.*1501\)", lines[2])
+    enough = all_came(2000)
+    enough[1] = "Preliminary frames received: 1500"
+    assert lines_of(folder, small, phase_1.format(1500)) == enough
+
+
+def test_the_initiator_may_be_on_the_right(folder: Path) -> None:
+    """Its ports do not vary there: one connection, which each frame repeats."""
+    (folder / "siitperf.conf").write_text(
+        CONF.replace("Stateful 1", "Stateful 2")
+        .replace("Enumerate-ports 3", "Enumerate-ports 0")
+        .replace("Responder-ports 3", "Responder-ports 1")
+    )
+    testbed = REFERENCE + f"nat = {{{PER_CONNECTION}}}\n"
+    assert lines_of(folder, testbed, "84 500 1 100 2 2 100 100 1000 300 500") == all_came(100)
+
+
+def test_addresses_that_are_not_said_are_inferred(folder: Path) -> None:
+    """Stateful NAT64; half of the frames are background."""
+    versions = ("IP-L-Vers 4", "IP-R-Vers 4", "IPv4-L-Real", "IPv4-R-Real")
+    kept = [line for line in CONF.splitlines() if not line.startswith(versions)]
+    (folder / "siitperf.conf").write_text("\n".join(kept) + "\n" + NAT64_CONF)
+    assert lines_of(folder, NAT64, "84 500 1 300 2 1 2000 1000 5000 200 1000") == all_came(2000)
