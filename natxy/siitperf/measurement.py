@@ -1,6 +1,6 @@
 """A test of siitperf's as one trial."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.model.trial_spec import NO_RECORDING, Recording, Tags
@@ -46,12 +46,14 @@ class SiitperfTest:
         plan = TrialPlan(traffic=setup.tester.traffic, timing=self.timing)
         setup.dut.reset()
         if self.arguments.preliminary is not None:
-            self._warm_up(plan, setup, seed)
+            self._warm_up(setup, seed)
         spec = self.timeouts.spec(plan.spec(load=self.load, seed=seed, nonce=nonce(seed, 0)))
         return run_trial(spec, setup.tester, setup.dut, Observer())
 
-    def _warm_up(self, plan: TrialPlan, setup: Setup, seed: int) -> None:
+    def _warm_up(self, setup: Setup, seed: int) -> None:
         """A lab that has just been made; of another device nobody may empty the table."""
+        timing = replace(self.timing, drain_s=self.timeouts.longest_s)
+        plan = TrialPlan(traffic=setup.tester.traffic, timing=timing)
         frames = min(plan.traffic.required_connections.count, WARM_UP_FRAMES * self.arguments.n)
         load = Establishing(rate_fps=WARM_UP_FPS, count=frames)
         spec = plan.spec(load=load, seed=seed, nonce=nonce(seed, -1))

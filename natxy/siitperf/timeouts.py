@@ -24,6 +24,11 @@ class Timeouts:
     def drain_s(self) -> Fraction:
         return Fraction(self.drain_ms, 1000)
 
+    @property
+    def longest_s(self) -> Fraction:
+        pause_ms = max(self.phase_1_pause_ms, self.phase_2_pause_ms)
+        return Fraction(self.drain_ms + pause_ms, 1000)
+
     def load(self, load: Load) -> Load:
         *others, last = load.segments
         paused = last.model_copy(update={"pause_ns": self.phase_2_pause_ms * NS_PER_MS})

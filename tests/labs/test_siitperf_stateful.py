@@ -154,3 +154,18 @@ def test_addresses_that_are_not_said_are_inferred(folder: Path) -> None:
     kept = [line for line in CONF.splitlines() if not line.startswith(versions)]
     (folder / "siitperf.conf").write_text("\n".join(kept) + "\n" + NAT64_CONF)
     assert lines_of(folder, NAT64, "84 500 1 300 2 1 2000 1000 5000 200 1000") == all_came(2000)
+
+
+@pytest.mark.parametrize(("t_ms", "global_ms"), [(300, 50), (50, 300)])
+def test_each_phase_waits_for_its_own_timeout(t_ms: int, global_ms: int, folder: Path) -> None:
+    """A frame takes 100 ms: what leaves in a phase's last 50 ms is too late for 50 ms."""
+    slow = f"nat = {{{PER_CONNECTION}}}\nfaults = [{{kind = 'delay', ns = 100000000}}]\n"
+    words = f"84 1000 1 {global_ms} 2 2 1000 900 1000 {t_ms} 1300"
+    lines = lines_of(folder, REFERENCE + slow, words)
+    came = {line.split()[0]: int(line.split()[3]) for line in lines if "received" in line}
+    assert set(came) == {"Preliminary", "Forward", "Reverse"}
+    for side, frames in came.items():
+        if (t_ms if side == "Preliminary" else global_ms) == 300:
+            assert frames == 1000
+        else:
+            assert 930 <= frames <= 955
