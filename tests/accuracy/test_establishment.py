@@ -200,13 +200,18 @@ def test_colliding_mappings_are_named(tmp_path: Path) -> None:
 
 
 def test_a_changed_mapping_is_named(tmp_path: Path) -> None:
+    """Replies to the external endpoint that it had are nobody's; frames come from another one."""
     fault = f'{{kind = "nat-change", connection = 7, after_ns = {AFTER_PHASE_1_NS}}}'
-    with stateful_gateway(tmp_path, direction="forward", faults=fault) as (setup, dut):
+    nat = 'filtering = "address-and-port-dependent"'
+    with stateful_gateway(tmp_path, direction="forward", nat=nat, faults=fault) as (setup, dut):
         trial = valid_trial(setup)
-        assert dut.record()["nat"]["changed"] == 1
+        record = dut.record()["nat"]
+    assert (record["changed"], record["created"]) == (1, N)
     assert trial.verdict is Verdict.FAIL
     assert of_phase(trial, "test").changed == 1
     assert trial.result.lost == 0
+    assert trial.sample
+    assert trial.sample.lost == 1
 
 
 def test_a_forgotten_connection_is_absent_however_slowly_it_is_asked(tmp_path: Path) -> None:
@@ -264,25 +269,36 @@ def test_fewer_connections_can_be_accepted(tmp_path: Path) -> None:
     assert trial.phase_1.sent - trial.phase_1.lost == 900
 
 
-def test_a_timeout_that_is_too_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+ASKED = "Of 100 connections that were asked between the phases 100 did not answer"
+
+
+@pytest.mark.parametrize(
+    ("sample", "said"), [(100, ASKED), (0, "Of 1,000 connections that phase 1 made .* left")]
+)
+def test_a_timeout_that_is_too_short(
+    sample: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where nobody knows it, what it has done to the connections is told."""
     tells_nothing(monkeypatch)
-    short = "timeout_ns = 60000000"
+    asked = {"connections": f"sample = {sample}", "nat": "timeout_ns = 60000000"}
     with (
-        stateful_gateway(tmp_path, direction="reverse", nat=short) as (setup, _),
-        pytest.raises(MeasurementError, match=r"Of 1,000 connections .* left: .*timeout is too s"),
+        stateful_gateway(tmp_path, direction="reverse", **asked) as (setup, _),
+        pytest.raises(MeasurementError, match=f"{said}.*timeout is too short: 3 s is right"),
     ):
         valid_trial(setup)
 
 
+@pytest.mark.parametrize(
+    ("sample", "said"), [(100, f"{ASKED}.* dropped its table"), (0, "0 left: it dropped its table")]
+)
 def test_a_table_that_is_dropped_between_the_phases(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sample: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both cores are shared with who empties it, so the trial has no real-time policy."""
     with stateful_gateway(
         tmp_path,
         direction="reverse",
-        connections="delay_s = 1.0",
+        connections=f"delay_s = 1.0\nsample = {sample}",
         tester='realtime = "off"\nlateness_tolerance_us = 20000',
         dut="poll_gap_limit_us = 20000",
     ) as (setup, dut):
@@ -293,7 +309,7 @@ def test_a_table_that_is_dropped_between_the_phases(
             threading.Timer(0.6, dut.flush).start()
 
         monkeypatch.setattr(dut, "before_trial", empties_it_later)
-        with pytest.raises(MeasurementError, match=r"Of 1,000 .* 0 left: it dropped its table"):
+        with pytest.raises(MeasurementError, match=said):
             valid_trial(setup)
 
 

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -59,7 +60,8 @@ def test_faults_are_set_between_trials(dut: ReferenceDut) -> None:
 def test_a_table_of_connections_is_set_and_asked(dut: ReferenceDut) -> None:
     with pytest.raises(DutError, match="there is no"):
         dut.connections()
-    nat = {"kind": "nat64", "pool": ["198.19.0.1"], "prefix": "64:ff9b::/96", "entries": 7}
+    made = {"kind": "nat64", "inside": "left", "pool": ["198.19.0.1"], "prefix": "64:ff9b::/96"}
+    nat = made | {"entries": 7}
     dut.configure(nat=nat, faults=[{"kind": "nat-collide", "every": 2}])
     assert dut.gateway_config()["nat"] == nat
     assert dut.connections() == 0
@@ -91,7 +93,7 @@ class BrokenTester:
 
 def test_it_is_not_in_front_of_others_any_more_after_a_trial_that_failed(dut: ReferenceDut) -> None:
     tester: Any = BrokenTester(dut)
-    spec: Any = None
+    spec: Any = SimpleNamespace(establishing=None)
     with pytest.raises(TesterDied, match="broken"):
         run_trial(spec, tester, dut, Observer())
     assert tester.policy_in_trial == os.SCHED_FIFO
