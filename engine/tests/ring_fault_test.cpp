@@ -309,8 +309,13 @@ TEST(RingFault, AFullRingOfThePortIsTriedAgain) {
   EXPECT_GT(stream.largest_burst, 1U) << "it catches up";
   EXPECT_GT(stream.lateness.max_ns, 1000.0);
   EXPECT_EQ(stream.lateness.count, kFrames);
-  EXPECT_EQ(wrongs(seen.result),
-            (Counts{{"test forward refused_by_port", stream.refused_by_port}}));
+  Counts expected{{"test forward refused_by_port", stream.refused_by_port}};
+  // The way back is as short: a tester that was kept from its core finds it overfull.
+  const auto& record = record_of(seen, spec::Direction::kForward);
+  const auto overfull = record.dropped[gateway::index_of(gateway::Drop::kTransmit)];
+  EXPECT_EQ(dropped(record), overfull);
+  if (overfull > 0) expected[kForeground + "lost"] = overfull;
+  EXPECT_EQ(wrongs(seen.result), expected);
 }
 
 }  // namespace
