@@ -90,7 +90,8 @@ void serve(const Options& options, EventWriter& writer) {
   port::Device device({.devices = devices(options),
                        .worker_cpus = options.cores,
                        .mtu_bytes = options.mtu_bytes,
-                       .tx_queues = options.tx_queues},
+                       .tx_queues = options.tx_queues,
+                       .own_clocks = options.own_clocks},
                       run::TickRate(tsc.hz()));
   writer.write(spec::hello_event(hello(options, eal, device)));
   LineReader reader(STDIN_FILENO);

@@ -12,7 +12,7 @@
 namespace natxy {
 namespace {
 
-constexpr std::array<option, 11> kOptions = {{{"left", required_argument, nullptr, 'l'},
+constexpr std::array<option, 12> kOptions = {{{"left", required_argument, nullptr, 'l'},
                                               {"right", required_argument, nullptr, 'r'},
                                               {"cores", required_argument, nullptr, 'c'},
                                               {"main-cores", required_argument, nullptr, 'm'},
@@ -20,6 +20,7 @@ constexpr std::array<option, 11> kOptions = {{{"left", required_argument, nullpt
                                               {"huge-pages", required_argument, nullptr, 'h'},
                                               {"memory-mb", required_argument, nullptr, 'b'},
                                               {"tx-queues", required_argument, nullptr, 't'},
+                                              {"arrival-clock", required_argument, nullptr, 'a'},
                                               {"records-fd", required_argument, nullptr, 'f'},
                                               {"version", no_argument, nullptr, 'v'},
                                               {nullptr, 0, nullptr, 0}}};
@@ -47,6 +48,11 @@ unsigned number(const std::string& text, const Range& range) {
 bool huge_pages(const std::string& text) {
   if (text == "auto" || text == "never") return text == "auto";
   throw UsageError("--huge-pages: \"" + text + "\" is not known, auto or never is right");
+}
+
+bool own_clocks(const std::string& text) {
+  if (text == "auto" || text == "tsc") return text == "auto";
+  throw UsageError("--arrival-clock: \"" + text + "\" is not known, auto or tsc is right");
 }
 
 std::vector<int> cpus(const std::string& text, const char* name) {
@@ -90,6 +96,9 @@ void take(Options& options, int which, const std::string& value) {
       break;
     case 't':
       options.tx_queues = number(value, kTxQueues);
+      break;
+    case 'a':
+      options.own_clocks = own_clocks(value);
       break;
     case 'f':
       options.records_fd = static_cast<int>(number(value, kRecordsFd));

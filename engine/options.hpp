@@ -22,6 +22,7 @@ struct Options {
   bool huge_pages = true;  // if free ones suffice
   unsigned memory_mb = 512;
   std::optional<unsigned> tx_queues;
+  bool own_clocks = true;         // of ports that stamp what arrives
   std::optional<int> records_fd;  // a pipe's end for every frame's record
   bool version = false;           // nothing else is asked for
 };

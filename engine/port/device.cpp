@@ -1,5 +1,7 @@
 #include "port/device.hpp"
 
+#include <rte_mbuf_dyn.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -21,6 +23,7 @@ constexpr milliseconds kAskAgain{100};
 constexpr milliseconds kTell{10};  // a cancel is read when we tell
 constexpr std::chrono::microseconds kNap{50};
 constexpr unsigned kLoopFrames = 1024;
+constexpr std::uint64_t kLongestWaitNs = 1'000'000'000;
 constexpr std::uint16_t kEthernetOverhead = 18;  // header and FCS
 
 constexpr unsigned kIpv4Smaller = 20;  // than the IPv6 frame that a size names
@@ -44,7 +47,8 @@ PortOptions port_options(const DeviceOptions& options, Side side) {
           .device = options.devices[static_cast<unsigned>(side)],
           .mtu_bytes = options.mtu_bytes,
           .workers = static_cast<unsigned>(options.worker_cpus.size()),
-          .tx_queues = options.tx_queues};
+          .tx_queues = options.tx_queues,
+          .own_clock = options.own_clocks};
 }
 
 [[noreturn]] void refuse_silence(Side side, const Resolution& resolution,
@@ -69,7 +73,9 @@ Device::Device(std::array<std::unique_ptr<Port>, 2> ports, const std::vector<int
     : sides_{std::make_unique<SideState>(std::move(ports[0])),
              std::make_unique<SideState>(std::move(ports[1]))},
       workers_(worker_cpus),
-      ticks_(ticks) {}
+      ticks_(ticks) {
+  time_by_own_clocks();
+}
 
 Device::Device(const DeviceOptions& options, run::TickRate ticks)
     : workers_(options.worker_cpus), ticks_(ticks) {
@@ -86,12 +92,42 @@ Device::Device(const DeviceOptions& options, run::TickRate ticks)
     sides_[i] = std::make_unique<SideState>(
         looped ? looped_port(chosen, loop_[i].get(), loop_[1 - i].get()) : Port::open(chosen));
   }
+  time_by_own_clocks();
+}
+
+void Device::time_by_own_clocks() {
+  const StampLimits limits{
+      .ahead = static_cast<std::int64_t>(ticks_.from_ns(spec::kClockErrorLimitNs)),
+      .waits = static_cast<std::int64_t>(ticks_.from_ns(kLongestWaitNs))};
+  for (const auto& side : sides_) {
+    StampField field;
+    auto reader = side->port->clock_reader();
+    if (!reader || rte_mbuf_dyn_rx_timestamp_register(&field.offset, &field.flag) != 0) continue;
+    side->clock = PortClock::of(std::move(reader), ticks_);
+    if (side->clock) side->port->rx_queue().time_by(&*side->clock, field, limits);
+  }
 }
 
 frame::Link Device::link(Side side, IpVersion version) const {
   const auto& macs = side_of(side).macs;
   return {.source = port(side).mac(),
           .destination = (version == IpVersion::k4 ? macs.ipv4 : macs.ipv6).value_or(Mac{})};
+}
+
+spec::PortInfo Device::info(Side side) const {
+  auto info = port(side).info();
+  if (side_of(side).clock) info.offloads.emplace_back("rx_timestamp");
+  return info;
+}
+
+spec::ArrivalClock Device::arrival_clock(Side side) {
+  auto& clock = side_of(side).clock;
+  if (!clock) return {};
+  const auto& queue = port(side).rx_queue();
+  return {.own = true,
+          .error_ns = ticks_.to_ns(static_cast<double>(clock->take_error())),
+          .unstamped = queue.unstamped(),
+          .implausible = queue.implausible()};
 }
 
 void Device::idle() {
@@ -105,8 +141,15 @@ void Device::resolve(const spec::TrialSpec& spec, const std::function<void()>& t
   const Watch watch{.told = told, .cancelled = cancelled};
   check_frame_sizes(spec);
   for (const auto side : {Side::kLeft, Side::kRight}) await_link(side, watch);
+  std::array plans{neighbour_plan(spec, Side::kLeft), neighbour_plan(spec, Side::kRight)};
+  // Both answer before either asks: their next hops may be each other, through a cable.
   for (const auto side : {Side::kLeft, Side::kRight}) {
-    if (!cancelled.load()) resolve_side(side, spec, watch);
+    side_of(side).service.set_own(std::move(plans[static_cast<unsigned>(side)].own));
+  }
+  for (const auto side : {Side::kLeft, Side::kRight}) {
+    auto& questions = plans[static_cast<unsigned>(side)].questions;
+    if (!cancelled.load()) resolve_side(side, spec, std::move(questions), watch);
+    if (auto& clock = side_of(side).clock) clock->settle();
   }
 }
 
@@ -150,18 +193,17 @@ void Device::await_link(Side side, const Watch& watch) {
   }
 }
 
-void Device::resolve_side(Side side, const spec::TrialSpec& spec, const Watch& watch) {
+void Device::resolve_side(Side side, const spec::TrialSpec& spec,
+                          std::vector<NeighbourQuestion> questions, const Watch& watch) {
   auto& state = side_of(side);
-  auto plan = neighbour_plan(spec, side);
-  state.service.set_own(std::move(plan.own));
   if (const auto& mac = spec.sides[static_cast<unsigned>(side)].next_hop.mac) {
     state.macs = {.ipv4 = mac, .ipv6 = mac};
     state.answered.clear();
     return;
   }
-  if (plan.questions == state.answered) return;
+  if (questions == state.answered) return;
   state.answered.clear();
-  Resolution resolution(std::move(plan.questions));
+  Resolution resolution(std::move(questions));
   ask(side, resolution, std::chrono::nanoseconds(spec.warm_up.timeout_ns), watch);
   if (!resolution.done()) return;  // cancelled
   state.macs = resolution.macs();

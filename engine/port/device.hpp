@@ -3,7 +3,7 @@
 //
 //   resolve(spec, told, cancelled)      link, neighbours; then link(side, version) has both MACs
 //   tx_queue(side, i).fill(kind, octets)
-//   counters(side)                      before and after
+//   counters(side), arrival_clock(side) before and after
 //   launch(worker, work, realtime)...   running(), join()
 //
 // While workers run, queues and services belong to them: transmit queue i of a port to one worker,
@@ -34,6 +34,7 @@ struct DeviceOptions {
   std::vector<int> worker_cpus;         // as Eal was given them
   std::uint16_t mtu_bytes = 1500;
   std::optional<unsigned> tx_queues;
+  bool own_clocks = true;  // of ports that stamp what arrives
 };
 
 class Device {
@@ -58,11 +59,13 @@ class Device {
   [[nodiscard]] RxQueue& rx_queue(spec::Side side) { return port(side).rx_queue(); }
   [[nodiscard]] Service& service(spec::Side side) { return side_of(side).service; }
   [[nodiscard]] spec::PortCounters counters(spec::Side side) { return port(side).counters(); }
+  // Its error is since this was asked last.
+  [[nodiscard]] spec::ArrivalClock arrival_clock(spec::Side side);
   [[nodiscard]] unsigned rx_ring_frames(spec::Side side) const {
     return port(side).rx_ring_frames();
   }
   [[nodiscard]] bool link_up(spec::Side side) const { return port(side).link_up(); }
-  [[nodiscard]] spec::PortInfo info(spec::Side side) const { return port(side).info(); }
+  [[nodiscard]] spec::PortInfo info(spec::Side side) const;
 
   // Own MAC and next hop's; zeros where the last trial resolved none.
   [[nodiscard]] frame::Link link(spec::Side side, spec::IpVersion version) const;
@@ -88,6 +91,7 @@ class Device {
   struct SideState {
     explicit SideState(std::unique_ptr<Port> own) : port(std::move(own)), service(*port) {}
     std::unique_ptr<Port> port;
+    std::optional<PortClock> clock;  // by which it stamps what arrives
     NeighbourTask service;
     std::vector<NeighbourQuestion> answered;  // the questions that macs are the answers to
     NextHopMacs macs;
@@ -103,9 +107,11 @@ class Device {
   }
   [[nodiscard]] Port& port(spec::Side side) { return *side_of(side).port; }
   [[nodiscard]] const Port& port(spec::Side side) const { return *side_of(side).port; }
+  void time_by_own_clocks();
   void check_frame_sizes(const spec::TrialSpec& spec) const;
   void await_link(spec::Side side, const Watch& watch);
-  void resolve_side(spec::Side side, const spec::TrialSpec& spec, const Watch& watch);
+  void resolve_side(spec::Side side, const spec::TrialSpec& spec,
+                    std::vector<NeighbourQuestion> questions, const Watch& watch);
   void ask(spec::Side side, Resolution& resolution, std::chrono::nanoseconds patience,
            const Watch& watch);
   void send_all(spec::Side side, const std::vector<NeighbourFrame>& frames);

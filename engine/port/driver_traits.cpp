@@ -74,7 +74,9 @@ DriverTraits traits_of(const DeviceString& device) {
   }
   if (driver == "net_tap") return {.rx_ring_frames = 500, .sets_mtu = true};  // the tun's queue
   if (driver == "net_null") return {.rx_ring_frames = kUnbounded, .tx_queues = 0};
-  if (driver == "net_pcap") return {.rx_ring_frames = kUnbounded};
+  if (driver == "net_pcap") {  // of an interface the stamps are the kernel's
+    return {.rx_ring_frames = kUnbounded, .stamps = Stamps::kRealtime_us};
+  }
   return {};
 }
 

@@ -9,6 +9,12 @@
 
 namespace natxy::port {
 
+// By which clock a driver stamps what arrives.
+enum class Stamps : std::uint8_t {
+  kOffload,     // of the device, where it offers to
+  kRealtime_us  // always, by CLOCK_REALTIME
+};
+
 struct DriverTraits {
   spec::Refusal refusal = spec::Refusal::kTester;
   // Frames that wait for a poll before any is lost; 0: as many as the queue has descriptors.
@@ -21,6 +27,7 @@ struct DriverTraits {
   bool must_reconnect = false;   // whose link, once lost, comes back with another start only
   bool sets_mtu = false;         // the device takes its MTU from us; else from its interface
   bool has_link_speed = false;
+  Stamps stamps = Stamps::kOffload;
 };
 
 [[nodiscard]] DriverTraits traits_of(const DeviceString& device);

@@ -96,6 +96,7 @@ Port::Port(const PortOptions& options, EthDevice device)
   driver_ = info.driver_name == nullptr ? options_.device.driver : info.driver_name;
   const auto limit = traits_.tx_queues != 0 ? traits_.tx_queues : info.max_tx_queues;
   const auto queues = tx_queues_to_use(limit);
+  stamps_ = options_.own_clock && (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
   configure(queues);
   set_up_receiving();
   set_up_sending(queues);
@@ -122,6 +123,7 @@ unsigned Port::tx_queues_to_use(unsigned limit) const {
 void Port::configure(unsigned tx_queues) {
   rte_eth_conf configuration{};
   if (traits_.sets_mtu) configuration.rxmode.mtu = options_.mtu_bytes;
+  if (stamps_) configuration.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
   check(rte_eth_dev_configure(id(), 1, static_cast<std::uint16_t>(tx_queues), &configuration),
         "take its configuration");
   rx_descriptors_ = traits_.rx_descriptors;
@@ -179,7 +181,8 @@ void Port::set_up_sending(unsigned tx_queues) {
 void Port::start() {
   check(rte_eth_dev_start(id()), "start");
   started_ = true;
-  rte_eth_promiscuous_enable(id());  // where it cannot, its own MAC is enough
+  if (stamps_) rte_eth_timesync_enable(id());  // without it some have no clock to read
+  rte_eth_promiscuous_enable(id());            // where it cannot, its own MAC is enough
   mac_ = read_mac();
   last_interface_ = interface_counters(options_.device.interface()).value_or(InterfaceCounters{});
   rte_eth_stats_reset(id());
@@ -192,6 +195,32 @@ Mac Port::read_mac() const {
   if (rte_eth_macaddr_get(id(), &address) == 0) std::ranges::copy(address.addr_bytes, mac.begin());
   const auto last = static_cast<std::uint8_t>(1U + static_cast<unsigned>(options_.side));
   return mac == Mac{} ? Mac{0x02, 0x6e, 0x78, 0, 0, last} : mac;
+}
+
+// What drivers have to read the clock of their stamps: a raw counter, or PTP's clock in
+// nanoseconds.
+std::optional<std::uint64_t> Port::read_clock() const {
+  std::uint64_t shown = 0;
+  if (rte_eth_read_clock(id(), &shown) == 0) return shown;
+  timespec time{};
+  if (rte_eth_timesync_read_time(id(), &time) != 0) return std::nullopt;
+  return static_cast<std::uint64_t>(time.tv_sec) * run::kNsPerSecond +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+PortClock::Read Port::clock_reader() const {
+  if (!options_.own_clock) return {};
+  if (options_.clock) return options_.clock;
+  if (traits_.stamps == Stamps::kRealtime_us) {
+    return [] {
+      timespec time{};
+      clock_gettime(CLOCK_REALTIME, &time);
+      return std::optional(static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 +
+                           static_cast<std::uint64_t>(time.tv_nsec) / 1000);
+    };
+  }
+  if (!stamps_) return {};
+  return [this] { return read_clock(); };
 }
 
 bool Port::link_up() const {

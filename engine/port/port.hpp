@@ -11,6 +11,7 @@
 #include "port/eth_device.hpp"
 #include "port/ip_address.hpp"
 #include "port/kernel_interface.hpp"
+#include "port/port_clock.hpp"
 #include "port/rx_queue.hpp"
 #include "port/tx_queue.hpp"
 #include "port/umem_pool.hpp"
@@ -25,6 +26,8 @@ struct PortOptions {
   std::uint16_t mtu_bytes = 1500;
   unsigned workers = 1;
   std::optional<unsigned> tx_queues;  // absent: one a worker, or as many as the device has
+  bool own_clock = true;              // of a port that stamps what arrives
+  PortClock::Read clock;              // of a port over rings that bear stamps
 };
 
 struct PoolDeleter {
@@ -42,6 +45,8 @@ class Port {
   [[nodiscard]] unsigned tx_queues() const { return static_cast<unsigned>(tx_queues_.size()); }
   [[nodiscard]] TxQueue& tx_queue(unsigned index) { return tx_queues_[index]; }
   [[nodiscard]] RxQueue& rx_queue() { return rx_queue_; }
+  // Of the clock with which it stamps what arrives; empty: it does not, or was asked not to.
+  [[nodiscard]] PortClock::Read clock_reader() const;
   [[nodiscard]] rte_ring* deferred() { return deferred_.get(); }
   [[nodiscard]] rte_mempool* answers() { return answers_.get(); }
   [[nodiscard]] std::uint16_t id() const { return device_.id(); }
@@ -67,6 +72,7 @@ class Port {
   void start();
   [[nodiscard]] unsigned tx_queues_to_use(unsigned limit) const;
   [[nodiscard]] Mac read_mac() const;
+  [[nodiscard]] std::optional<std::uint64_t> read_clock() const;
   [[nodiscard]] std::uint16_t data_room_bytes() const;
   [[nodiscard]] unsigned tx_pool_frames() const;
   void check(int status, const char* what) const;
@@ -85,6 +91,7 @@ class Port {
   std::uint16_t rx_descriptors_ = 0;
   std::uint16_t tx_descriptors_ = 0;
   std::uint32_t rx_ring_frames_ = 0;
+  bool stamps_ = false;  // the device was asked to, and takes that
   bool started_ = false;
   InterfaceCounters last_interface_{};
   std::uint64_t kernel_rx_dropped_ = 0;

@@ -3,12 +3,28 @@
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
 #include <rte_prefetch.h>
 #include <rte_ring.h>
 
 #include <cstdint>
 
+#include "port/port_clock.hpp"
+
 namespace natxy::port {
+
+// Where in its buffer a frame's stamp is, and the flag that says that it bears one.
+struct StampField {
+  int offset = -1;
+  std::uint64_t flag = 0;
+};
+
+// By how much a stamp can be after the poll that found the frame, for an error of the clock's, and
+// before it; in ticks.
+struct StampLimits {
+  std::int64_t ahead = 0;
+  std::int64_t waits = 0;
+};
 
 class RxQueue {
  public:
@@ -41,9 +57,42 @@ class RxQueue {
     if (rte_ring_sp_enqueue(deferred_, frame) != 0) rte_pktmbuf_free(frame);
   }
 
+  // Arrivals are by the port's own stamps from now on.
+  void time_by(PortClock* clock, const StampField& field, const StampLimits& limits) {
+    clock_ = clock;
+    stamp_ = field;
+    limits_ = limits;
+  }
+  [[nodiscard]] bool stamps() const { return clock_ != nullptr; }
+  void tend(run::Ticks now) {
+    if (clock_ != nullptr) clock_->tend(now);
+  }
+  // How long before `polled` the port stamped it; 0 where it did not. Of a queue that stamps().
+  [[nodiscard]] run::Ticks waited(Frame frame, run::Ticks polled) {
+    if ((frame->ol_flags & stamp_.flag) == 0) [[unlikely]] {
+      ++unstamped_;
+      return 0;
+    }
+    const auto shown = *RTE_MBUF_DYNFIELD(frame, stamp_.offset, rte_mbuf_timestamp_t*);
+    const auto waited = static_cast<std::int64_t>(polled - clock_->ticks_at(shown));
+    if (waited < -limits_.ahead || waited > limits_.waits) [[unlikely]] {
+      ++implausible_;
+      return 0;
+    }
+    return waited < 0 ? 0 : static_cast<run::Ticks>(waited);
+  }
+  // Since it was made.
+  [[nodiscard]] std::uint64_t unstamped() const { return unstamped_; }
+  [[nodiscard]] std::uint64_t implausible() const { return implausible_; }
+
  private:
   std::uint16_t port_;
   rte_ring* deferred_;
+  PortClock* clock_ = nullptr;
+  StampField stamp_;
+  StampLimits limits_;
+  std::uint64_t unstamped_ = 0;
+  std::uint64_t implausible_ = 0;
 };
 
 }  // namespace natxy::port

@@ -8,6 +8,13 @@ namespace {
 constexpr const char* kDelayDefinition =
     "from just before the send call to just after the receive call, at burst granularity "
     "(RFC 1242 3.8 store and forward, plus the send call at most: see send_call)";
+constexpr const char* kStampedDelayDefinition =
+    "from just before the send call, at burst granularity, to the arriving port's own stamp "
+    "(RFC 1242 3.8 store and forward, plus the send call at most: see send_call)";
+constexpr const char* kHalfStampedDelayDefinition =
+    "from just before the send call, at burst granularity, to the arriving port's own stamp, or "
+    "just after the receive call of the port that has none "
+    "(RFC 1242 3.8 store and forward, plus the send call at most: see send_call)";
 
 spec::Distribution distribution(const Buckets& of, TickRate ticks) {
   const auto ns = [ticks](double value) { return ticks.to_ns(value); };
@@ -160,6 +167,7 @@ spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickR
                           .tx_errors = moved.tx_errors,
                           .kernel_rx_dropped = moved.kernel_rx_dropped,
                           .tolerable_poll_gap_ns = tolerable_gap_ns(measure, side)};
+  result.clock = measure.ports[index].clock;
   for (const auto& phase : measure.phases) {
     const auto& receiver = *phase.ports[index];
     result.foreign += receiver.foreign;
@@ -169,6 +177,22 @@ spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickR
                                         ticks.to_ns(static_cast<double>(receiver.worst_poll_gap)));
   }
   return result;
+}
+
+unsigned own_clocks(const TrialMeasure& measure) {
+  return static_cast<unsigned>(measure.ports[0].clock.own) +
+         static_cast<unsigned>(measure.ports[1].clock.own);
+}
+
+const char* delay_definition(const TrialMeasure& measure) {
+  constexpr std::array kByClocks{kDelayDefinition, kHalfStampedDelayDefinition,
+                                 kStampedDelayDefinition};
+  return kByClocks[own_clocks(measure)];
+}
+
+const char* delay_clock(const TrialMeasure& measure) {
+  if (own_clocks(measure) != 1) return measure.ports[0].clock.own ? "port" : "tsc";
+  return measure.ports[0].clock.own ? "port (left), tsc (right)" : "tsc (left), port (right)";
 }
 
 // What came when a later phase ran was too late for its own.
@@ -241,7 +265,8 @@ void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number
 
 void judge_port(const spec::PortResult& port, std::vector<std::string>& reasons) {
   const auto who = words(port.side) + " port: ";
-  const auto dropped = [&](std::uint64_t count, const char* what) {
+  const std::string advice = R"(; tester.arrival_clock = "tsc" does without)";
+  const auto dropped = [&](std::uint64_t count, const std::string& what) {
     if (count > 0) reasons.push_back(who + std::to_string(count) + " frames " + what);
   };
   dropped(port.rx_missed, "missed for want of descriptors (rx_missed)");
@@ -250,6 +275,12 @@ void judge_port(const spec::PortResult& port, std::vector<std::string>& reasons)
   dropped(port.tx_errors, "not sent because of an error (tx_errors)");
   dropped(port.records_lost, "whose records found no room (records_lost)");
   dropped(port.kernel_rx_dropped, "dropped by the network interface (kernel_rx_dropped)");
+  dropped(port.clock.unstamped, "without a stamp of the port's clock" + advice);
+  dropped(port.clock.implausible, "with a stamp that its clock cannot have shown" + advice);
+  if (port.clock.error_ns > static_cast<double>(spec::kClockErrorLimitNs)) {
+    reasons.push_back(who + "its clock was known within " + milliseconds(port.clock.error_ns) +
+                      " only" + advice);
+  }
   if (port.tolerable_poll_gap_ns > 0 && port.worst_poll_gap_ns > port.tolerable_poll_gap_ns) {
     reasons.push_back(who + "not polled for " + milliseconds(port.worst_poll_gap_ns) +
                       "; its ring holds " + milliseconds(port.tolerable_poll_gap_ns) +
@@ -269,8 +300,8 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
                            .connections = measure.connections,
                            .preparation_ns = ns(trial_start - measure.requested),
                            .duration_ns = ns(measure.phases.back().end - trial_start),
-                           .delay_definition = kDelayDefinition,
-                           .delay_clock = "tsc"};
+                           .delay_definition = delay_definition(measure),
+                           .delay_clock = delay_clock(measure)};
   for (std::size_t i = 0; i < measure.phases.size(); ++i) {
     const auto& phase = measure.phases[i];
     result.ended_early |= phase.ended_early;

@@ -14,6 +14,7 @@ namespace natxy::run {
 
 struct PortMeasure {
   spec::PortCounters moved;
+  spec::ArrivalClock clock;
   unsigned rx_ring_frames = 0;
   bool link_up = true;  // when the trial had ended
 };

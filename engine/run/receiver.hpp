@@ -86,7 +86,8 @@ class Receiver {
         window_(setup.window),
         by_senders_(setup.senders),
         expected_{std::vector<std::uint64_t>(setup.senders, 0),
-                  std::vector<std::uint64_t>(setup.senders, 0)} {
+                  std::vector<std::uint64_t>(setup.senders, 0)},
+        stamped_(queue.stamps()) {
     for (std::size_t kind = 0; kind < 2; ++kind) {
       report_.kinds[kind].hop_limit = setup.hop_limits[kind];
       if (setup.variation) report_.kinds[kind].variation.emplace();
@@ -109,6 +110,7 @@ class Receiver {
     last_poll_ = now;
     if (now >= next_look_) [[unlikely]]
       look_for_loss(now);
+    queue_->tend(now);
     if (n == 0) return false;
     if (now > start_) report_.worst_poll_gap = std::max(report_.worst_poll_gap, gap);
     take_all(n, Clock::now());
@@ -138,7 +140,7 @@ class Receiver {
       const auto frame = frames_[i];
       const auto claimed = frame::claim(Queue::data(frame), Queue::length(frame), setup_.tag);
       if (claimed.layout != nullptr && plan_ != nullptr) [[likely]] {
-        sort(claimed);
+        sort(claimed, frame, arrived);
       } else if (stranger(claimed)) {
         queue_->defer(frame);
         continue;
@@ -153,15 +155,19 @@ class Receiver {
                     std::memory_order_relaxed);
   }
 
-  void sort(const frame::Claimed& claimed) {
+  void sort(const frame::Claimed& claimed, typename Queue::Frame frame, Ticks arrived) {
     const auto stream = claimed.stamp.stream();
     if (stream.probe()) [[unlikely]]
       return;  // of the warm-up, on its way when it ended
-    lots_[static_cast<std::size_t>(stream.kind())].add(claimed);
+    const auto kind = static_cast<std::size_t>(stream.kind());
+    if (stamped_) [[unlikely]]
+      waited_[kind][lots_[kind].size] = queue_->waited(frame, arrived);
+    lots_[kind].add(claimed);
   }
 
   void take(spec::Kind kind, Ticks arrived) {
     auto& lot = lots_[static_cast<std::size_t>(kind)];
+    const auto& waited = waited_[static_cast<std::size_t>(kind)];
     auto& tally = report_.kinds[static_cast<std::size_t>(kind)];
     const auto right = check(kind, lot, tally.hop_limit);
     const auto all = ~0U >> (32 - lot.size);
@@ -169,13 +175,15 @@ class Receiver {
     if (right == all && in_sequence(lot.size) && window_.mark_next(numbers_[0], lot.size))
         [[likely]] {
       for (unsigned i = 0; i < lot.size; ++i) lateness_[i] = lot.stamps.at(i).lateness();
+      if (stamped_) [[unlikely]]
+        waits_ = waited;
       accepted_ = lot.size;
       if constexpr (kShape.connected) learn(kind, lot, all);
     } else {
       std::uint32_t accepted = 0;
       for (unsigned i = 0; i < lot.size; ++i) {
         const auto known = (right >> i & 1U) != 0 || look_again(lot.at(i), tally);
-        if (known && accept(lot.stamps.at(i), tally, arrived)) accepted |= 1U << i;
+        if (known && accept(lot.stamps.at(i), tally, arrived, waited[i])) accepted |= 1U << i;
       }
       if constexpr (kShape.connected) learn(kind, lot, accepted);
     }
@@ -286,15 +294,16 @@ class Receiver {
 
   // Marks one right frame; numbers_ and lateness_ keep those to be recorded, in place. True if it
   // is to be: the first with its number.
-  bool accept(const frame::Stamp& stamp, KindTally& tally, Ticks arrived) {
+  bool accept(const frame::Stamp& stamp, KindTally& tally, Ticks polled, Ticks waited) {
     const auto mark = window_.mark(stamp.number());
     if (mark != Window::Mark::kNew) {
       const bool again = mark == Window::Mark::kDuplicate;
       ++(again ? tally.duplicated : tally.late);
-      keep_odd(stamp, tally, arrived, again ? FrameStatus::kDuplicate : FrameStatus::kLate);
+      keep_odd(stamp, tally, polled - waited, again ? FrameStatus::kDuplicate : FrameStatus::kLate);
       return false;
     }
     numbers_[accepted_] = stamp.number();
+    waits_[accepted_] = waited;
     lateness_[accepted_++] = stamp.lateness();
     return true;
   }
@@ -304,6 +313,9 @@ class Receiver {
     std::array<Ticks, kMaxReceive> delays;
     for (unsigned i = 0; i < accepted_; ++i) {
       delays[i] = arrived - (start_ + plan_->schedule.due(numbers_[i]) + lateness_[i]);
+    }
+    if (stamped_) [[unlikely]] {
+      for (unsigned i = 0; i < accepted_; ++i) delays[i] -= waits_[i];
     }
     Ticks longest = 0;
     for (unsigned i = 0; i < accepted_; ++i) {  // below 0 by a clock's or a core's whim
@@ -431,9 +443,13 @@ class Receiver {
   std::array<std::vector<std::uint64_t>, 2> expected_;  // by kind, then by sender
   std::array<typename Queue::Frame, kMaxReceive> frames_{};
   std::array<frame::ArrivalLot, 2> lots_{};  // by kind
+  // From a port's own stamp to the poll; 0 of a port that has none.
+  bool stamped_;
+  std::array<std::array<Ticks, kMaxReceive>, 2> waited_{};  // as lots_
   // Of the lot at hand.
   std::array<std::uint64_t, kMaxReceive> numbers_{};
   std::array<std::uint32_t, kMaxReceive> lateness_{};
+  std::array<Ticks, kMaxReceive> waits_{};
   unsigned accepted_ = 0;
   Ticks start_ = 0;
   Ticks last_poll_ = 0;

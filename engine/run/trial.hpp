@@ -75,6 +75,8 @@ class TrialRunner {
     }
     const std::array before{device_.counters(spec::Side::kLeft),
                             device_.counters(spec::Side::kRight)};
+    const std::array clocks{device_.arrival_clock(spec::Side::kLeft),
+                            device_.arrival_clock(spec::Side::kRight)};
     for (std::size_t i = 0; i < plans.size(); ++i) {
       connections_.before(plans[i], spec.phases[i], device_.ticks());
       fill(plans[i]);
@@ -94,6 +96,7 @@ class TrialRunner {
     for (std::size_t side = 0; side < 2; ++side) {
       const auto which = static_cast<spec::Side>(side);
       measure.ports[side] = {.moved = device_.counters(which) - before[side],
+                             .clock = device_.arrival_clock(which) - clocks[side],
                              .rx_ring_frames = device_.rx_ring_frames(which),
                              .link_up = device_.link_up(which)};
     }

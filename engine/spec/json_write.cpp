@@ -123,7 +123,10 @@ Json json_of(const PortResult& of) {
           {"kernel_rx_dropped", of.kernel_rx_dropped},
           {"records_lost", of.records_lost},
           {"worst_poll_gap_ns", of.worst_poll_gap_ns},
-          {"tolerable_poll_gap_ns", of.tolerable_poll_gap_ns}};
+          {"tolerable_poll_gap_ns", of.tolerable_poll_gap_ns},
+          {"clock_error_ns", of.clock.own ? Json(of.clock.error_ns) : Json()},
+          {"unstamped", of.clock.unstamped},
+          {"implausible_stamps", of.clock.implausible}};
 }
 
 Json json_of(const WorkerResult& of) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "spec/port_counters.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
@@ -145,6 +146,7 @@ struct PortResult {
   std::uint64_t records_lost = 0;  // frames' records for which there was no room
   double worst_poll_gap_ns = 0;
   double tolerable_poll_gap_ns = 0;  // what the port's ring holds at the trial's rate
+  ArrivalClock clock;
 };
 
 struct WorkerResult {
@@ -174,7 +176,8 @@ struct TrialResult {
   double preparation_ns = 0;  // request read to first frame due: neighbours, warm-up, templates
   double duration_ns = 0;     // first frame due to end of the last drain
   std::string delay_definition;
-  std::string delay_clock;  // of arrivals: "tsc"
+  std::string
+      delay_clock;  // of arrivals: "tsc", "port" (each its own), or a side's and the other's
   std::vector<StreamResult> streams;
   std::vector<PortResult> ports;
   std::vector<WorkerResult> workers;

@@ -50,6 +50,7 @@ class FakeDevice {
   Service& service(spec::Side side) { return services_[at(side)]; }
   [[nodiscard]] frame::Link link(spec::Side, spec::IpVersion) const { return {}; }
   [[nodiscard]] spec::PortCounters counters(spec::Side side) const { return counts[at(side)]; }
+  [[nodiscard]] spec::ArrivalClock arrival_clock(spec::Side side) const { return clocks[at(side)]; }
   [[nodiscard]] unsigned rx_ring_frames(spec::Side) const { return ring_frames; }
   [[nodiscard]] bool link_up(spec::Side side) const { return links_up[at(side)]; }
   template <class Told>
@@ -72,6 +73,7 @@ class FakeDevice {
 
   std::array<Wire, 2> wires;  // by the side that they arrive at
   std::array<spec::PortCounters, 2> counts{};
+  std::array<spec::ArrivalClock, 2> clocks{};
   unsigned ring_frames = 1'000'000;
   std::array<std::atomic<bool>, 2> links_up{true, true};
   int resolved = 0;

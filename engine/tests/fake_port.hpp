@@ -111,6 +111,10 @@ class FakeRxQueue {
     return static_cast<std::uint32_t>(frame->octets.size());
   }
   static void prefetch(Frame) {}
+  // Of a port that stamps: how long before the poll, as the test says.
+  [[nodiscard]] bool stamps() const { return static_cast<bool>(waits); }
+  void tend(run::Ticks) {}
+  run::Ticks waited(Frame frame, run::Ticks) { return waits(frame->octets); }
   void release(Frame* frames, unsigned n) {
     for (unsigned i = 0; i < n; ++i) delete frames[i];
   }
@@ -119,6 +123,7 @@ class FakeRxQueue {
     delete frame;
   }
   unsigned deferred = 0;
+  std::function<run::Ticks(const std::vector<std::uint8_t>&)> waits;
 
  private:
   Wire& wire_;

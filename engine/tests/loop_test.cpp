@@ -229,6 +229,30 @@ TEST_F(Loop, ADelayIsFromTheStampToTheReceiveCall) {
   EXPECT_EQ(receiver.report().kinds[0].delay.buckets().max, 40U);
 }
 
+// A port that stamps arrives: what a frame has waited for since is not of its delay, whether its
+// burst is in sequence or not.
+TEST_F(Loop, ADelayEndsAtThePortsOwnStamp) {
+  send_all(1000);
+  auto frames = drain_wire();
+  std::swap(frames[500], frames[501]);
+  frames.push_back(frames[7]);
+  put(frames);
+  const auto polled = FakeClock::time;  // all are found at once, and each came 77 after it left
+  rx_.waits = [&](const std::vector<std::uint8_t>& octets) {
+    const auto size = static_cast<std::uint32_t>(octets.size());
+    const auto stamp = frame::claim(octets.data(), size, plan_.tag).stamp;
+    return polled - (kStart + plan_.schedule.due(stamp.number()) + stamp.lateness() + 77);
+  };
+  auto strict = setup();
+  strict.frame_timeout = 100;
+  const auto seen = receive_all(strict);
+  EXPECT_EQ(seen.kinds[0].received, 1000U);
+  EXPECT_EQ(seen.kinds[0].duplicated, 1U);
+  EXPECT_EQ(seen.kinds[0].late, 0U);
+  EXPECT_EQ(seen.kinds[0].delay.buckets().min, 77U);
+  EXPECT_EQ(seen.kinds[0].delay.buckets().max, 77U);
+}
+
 class MixedLoop : public Loop {
  protected:
   MixedLoop() : Loop(stream_of(1000, 1'000'000, {.n = 10, .m = 9})) {}

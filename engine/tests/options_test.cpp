@@ -38,8 +38,9 @@ std::vector<std::string> with(std::vector<std::string> more) {
 }
 
 TEST(Options, TakesTheDocumentedOnes) {
-  const auto options = parse(with({"--mtu", "2000", "--huge-pages", "never", "--memory-mb", "128",
-                                   "--tx-queues=2", "--main-cores", kCpu}));
+  const auto options =
+      parse(with({"--mtu", "2000", "--huge-pages", "never", "--memory-mb", "128", "--tx-queues=2",
+                  "--main-cores", kCpu, "--arrival-clock", "tsc"}));
   EXPECT_EQ(options.left, "ring");
   EXPECT_EQ(options.cores, port::parse_cpu_list(kCpu));
   EXPECT_EQ(options.main_cores, options.cores);
@@ -47,6 +48,7 @@ TEST(Options, TakesTheDocumentedOnes) {
   EXPECT_FALSE(options.huge_pages);
   EXPECT_EQ(options.memory_mb, 128U);
   EXPECT_EQ(options.tx_queues, 2U);
+  EXPECT_FALSE(options.own_clocks);
   EXPECT_TRUE(parse({"--version"}).version);
 }
 
@@ -56,6 +58,7 @@ TEST(Options, HasTheDocumentedDefaults) {
   EXPECT_TRUE(options.huge_pages);
   EXPECT_EQ(options.memory_mb, 512U);
   EXPECT_FALSE(options.tx_queues);
+  EXPECT_TRUE(options.own_clocks);
   EXPECT_EQ(options.main_cores, port::allowed_cpus());
 }
 
@@ -66,6 +69,8 @@ TEST(Options, RefusesInASentence) {
             "--mtu: \"9199\" is not in range, 1280 to 9198 is right");
   EXPECT_EQ(complaint(with({"--huge-pages", "always"})),
             "--huge-pages: \"always\" is not known, auto or never is right");
+  EXPECT_EQ(complaint(with({"--arrival-clock", "sundial"})),
+            "--arrival-clock: \"sundial\" is not known, auto or tsc is right");
   EXPECT_EQ(complaint(with({"--wings"})),
             "--wings is not an option known here, or lacks its value");
   EXPECT_EQ(complaint(with({"--mtu"})), "--mtu is not an option known here, or lacks its value");

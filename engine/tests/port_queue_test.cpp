@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "port/device.hpp"
+#include "port/tsc_rate.hpp"
 #include "port_ring.hpp"
 
 namespace natxy::port {
@@ -129,6 +130,79 @@ TEST(RxQueue, OfAFrameInPiecesOnlyTheFirstIsSeen) {
   const auto unused = cable.unused();
   port->rx_queue().release(&frame, 1);
   EXPECT_EQ(cable.unused(), unused + 2);
+}
+
+// Frames that the port has stamped, by a clock of nanoseconds.
+class Stamped : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(rte_mbuf_dyn_rx_timestamp_register(&field_.offset, &field_.flag), 0);
+    ASSERT_TRUE(clock_);
+    clock_->settle();
+    port_->rx_queue().time_by(&*clock_, field_, {.ahead = ticks(20'000), .waits = ticks(1e9)});
+  }
+  static std::uint64_t shows() {
+    return static_cast<std::uint64_t>(rate().to_ns(static_cast<double>(run::TscClock::now())));
+  }
+  static const run::TickRate& rate() {
+    static const run::TickRate of(TscRate().hz());
+    return of;
+  }
+  static std::int64_t ticks(double ns) {
+    return static_cast<std::int64_t>(rate().from_ns(static_cast<std::uint64_t>(ns)));
+  }
+  // How long a frame of this stamp waited; absent: it bears none.
+  double waited_ns(std::optional<std::uint64_t> stamp) {
+    cable_.put(octets(60, 1));
+    rte_mbuf* frame = nullptr;
+    EXPECT_EQ(port_->rx_queue().receive(&frame, 1), 1U);
+    frame->ol_flags = 0;
+    if (stamp) {
+      frame->ol_flags = field_.flag;
+      *RTE_MBUF_DYNFIELD(frame, field_.offset, rte_mbuf_timestamp_t*) = *stamp;
+    }
+    const auto waited = port_->rx_queue().waited(frame, run::TscClock::now());
+    port_->rx_queue().release(&frame, 1);
+    return rate().to_ns(static_cast<double>(waited));
+  }
+
+  RingCable cable_;
+  std::unique_ptr<Port> port_ = cable_.port(spec::Side::kRight);
+  std::optional<PortClock> clock_ = PortClock::of([] { return std::optional(shows()); }, rate());
+  StampField field_;
+};
+
+TEST_F(Stamped, WaitedSinceTheStamp) {
+  EXPECT_TRUE(port_->rx_queue().stamps());
+  double nearest_ns = 1e12;  // the best of some: a core may be taken away in between
+  for (int i = 0; i < 20; ++i) {
+    const auto waited = waited_ns(shows() - 5'000'000);
+    EXPECT_GT(waited, 4.98e6);
+    nearest_ns = std::min(nearest_ns, waited - 5e6);
+  }
+  EXPECT_LT(nearest_ns, 20'000);
+  EXPECT_EQ(port_->rx_queue().unstamped(), 0U);
+  EXPECT_EQ(port_->rx_queue().implausible(), 0U);
+}
+
+TEST_F(Stamped, AFrameWithoutAStampCameWhenItWasFound) {
+  EXPECT_EQ(waited_ns(std::nullopt), 0.0);
+  EXPECT_EQ(port_->rx_queue().unstamped(), 1U);
+}
+
+TEST_F(Stamped, AStampThatCannotBeIsCounted) {
+  EXPECT_EQ(waited_ns(shows() + 1'000'000'000), 0.0);  // later than it was found
+  EXPECT_EQ(waited_ns(shows() - 2'000'000'000), 0.0);  // no ring holds a frame so long
+  EXPECT_EQ(waited_ns(0), 0.0);
+  EXPECT_EQ(port_->rx_queue().implausible(), 3U);
+  EXPECT_EQ(port_->rx_queue().unstamped(), 0U);
+}
+
+TEST(Port, OverRingsStampsNothing) {
+  RingCable cable;
+  const auto port = cable.port(spec::Side::kRight);
+  EXPECT_FALSE(port->rx_queue().stamps());
+  EXPECT_FALSE(port->clock_reader());
 }
 
 TEST(Port, HasAMacAndTellsAboutItself) {

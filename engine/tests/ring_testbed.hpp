@@ -4,9 +4,13 @@
 // scheduler lets a thread run: what is counted depends on the gateway's orders alone.
 #pragma once
 
+#include <rte_ethdev.h>
+#include <rte_malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -27,6 +31,10 @@ struct TestbedOptions {
   unsigned ring_frames = 8192;  // of each ring; it holds one fewer
   const char* device = "ring";  // whose traits the tester's ports have
   bool start_gateway = true;
+  // Of the clock with which the tester's ports stamp what arrives; empty: they have none.
+  port::PortClock::Read clock;
+  // Called by the gateway's thread for every frame that arrives at a tester's port.
+  std::function<void(rte_mbuf*)> arriving;
 };
 
 inline run::TickRate tick_rate() {
@@ -48,6 +56,11 @@ class RingTestbed {
                   .right_port = far_ends_[1].id(),
                   .config = config_,
                   .mtu_bytes = kMtuBytes}) {
+    if (options_.arriving) {
+      for (unsigned i = 0; i < 2; ++i) {
+        touching_[i] = rte_eth_add_tx_callback(far_ends_[i].id(), 0, touch, &options_.arriving);
+      }
+    }
     if (options.start_gateway) gateway_.start();
   }
   // Buffers go back to their pools before these go.
@@ -56,6 +69,11 @@ class RingTestbed {
     for (unsigned i = 0; i < 2 * options_.ring_frames / gateway::EthernetPort::kBurst; ++i) {
       gateway_.step();
       device_.idle();
+    }
+    for (unsigned i = 0; i < 2; ++i) {
+      if (touching_[i] == nullptr) continue;
+      rte_eth_remove_tx_callback(far_ends_[i].id(), 0, touching_[i]);
+      rte_free(const_cast<rte_eth_rxtx_callback*>(touching_[i]));  // ours to free when none runs
     }
   }
   RingTestbed(const RingTestbed&) = delete;
@@ -127,10 +145,17 @@ class RingTestbed {
     options.mtu_bytes = kMtuBytes;
     options.workers = options_.workers;
     options.tx_queues = options_.tx_queues;
+    options.clock = options_.clock;
     const auto index = static_cast<unsigned>(side);
     return std::make_unique<port::Port>(
         options, port::EthDevice::over_rings(to_tester_[index].get(), to_gateway_[index].get(),
                                              options_.tx_queues));
+  }
+  static std::uint16_t touch(std::uint16_t, std::uint16_t, rte_mbuf** frames, std::uint16_t n,
+                             void* arriving) {
+    const auto& callback = *static_cast<std::function<void(rte_mbuf*)>*>(arriving);
+    for (unsigned i = 0; i < n; ++i) callback(frames[i]);
+    return n;
   }
   // Whoever a route leads to is the tester.
   [[nodiscard]] gateway::Config with_neighbours(gateway::Config config) const {
@@ -150,6 +175,7 @@ class RingTestbed {
   port::Device device_;
   gateway::Config config_;
   gateway::RingGateway gateway_;
+  std::array<const rte_eth_rxtx_callback*, 2> touching_{};
 };
 
 }  // namespace natxy::tests

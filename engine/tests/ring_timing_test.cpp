@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
+#include <rte_mbuf_dyn.h>
 #include <sched.h>
 
 #include <cmath>
@@ -32,8 +33,8 @@ bool set_gateway_priority(int priority) {
 // The gateway on its own core, and both before other programs, for one short trial at a time.
 class PunctualTestbed {
  public:
-  explicit PunctualTestbed(const std::string& config)
-      : testbed_(config, {.start_gateway = false}) {}
+  explicit PunctualTestbed(const std::string& config, TestbedOptions options = {})
+      : testbed_(config, quiet(std::move(options))) {}
 
   [[nodiscard]] Observed run(spec::TrialSpec spec) {
     spec.realtime = set_gateway_priority(kPriority);
@@ -46,6 +47,10 @@ class PunctualTestbed {
   }
 
  private:
+  static TestbedOptions quiet(TestbedOptions options) {
+    options.start_gateway = false;
+    return options;
+  }
   RingTestbed testbed_;
 };
 
@@ -121,6 +126,64 @@ TEST(RingTiming, ADepartureAfterTheArrivalIsANegativeDelay) {
     EXPECT_EQ(kind.delay.min_ns, 0.0);
   }
   EXPECT_TRUE(undisturbed_once);
+}
+
+// Ports with a clock of their own, of 156.25 MHz and set to some time of its own.
+struct StampingPorts {
+  double units_per_tick = 156.25e6 / static_cast<double>(tick_rate().hz());
+  int offset = -1;
+  std::uint64_t flag = 0;
+
+  StampingPorts() { EXPECT_EQ(rte_mbuf_dyn_rx_timestamp_register(&offset, &flag), 0); }
+  [[nodiscard]] std::uint64_t shows(run::Ticks ticks) const {
+    constexpr run::Ticks kSometime = 1'000'000;
+    return 0x1234'5678'9abc +
+           static_cast<std::uint64_t>(static_cast<double>(ticks - kSometime) * units_per_tick);
+  }
+  [[nodiscard]] TestbedOptions options(std::function<void(rte_mbuf*)> arriving) const {
+    return {.clock = [this] { return std::optional(shows(run::TscClock::now())); },
+            .arriving = std::move(arriving)};
+  }
+  // As of a frame that came so long ago.
+  void stamp(rte_mbuf* frame, std::uint64_t ns_ago) const {
+    const auto came = run::TscClock::now() - tick_rate().from_ns(ns_ago);
+    *RTE_MBUF_DYNFIELD(frame, offset, rte_mbuf_timestamp_t*) = shows(came);
+    frame->ol_flags |= flag;
+  }
+};
+
+// The gateway holds each frame for 3 ms, of which it waits 2 ms in the tester's port, by its stamp.
+TEST(RingTiming, WhereThePortStampsDelaysAreByItsClock) {
+  const StampingPorts ports;
+  PunctualTestbed testbed(gateway_config(route44(), R"({"kind": "delay", "ns": 3000000})"),
+                          ports.options([&](rte_mbuf* frame) { ports.stamp(frame, 2'000'000); }));
+  double nearest_ns = 1e12;
+  for (int i = 0; i < kAttempts && nearest_ns > 20'000; ++i) {
+    const auto seen = testbed.run(short_trial(route44(), 1000, 10'000));
+    if (!undisturbed(seen, 5e6)) continue;
+    const auto& port = seen.result.ports[1];
+    ASSERT_EQ(wrongs(seen.result), Counts{});
+    EXPECT_EQ(seen.result.delay_clock, "port");
+    EXPECT_TRUE(port.clock.own);
+    EXPECT_EQ(port.clock.unstamped + port.clock.implausible, 0U);
+    const auto& delay = seen.result.streams[0].kinds[0]->delay;
+    const auto& record = seen.record.of(gateway::Direction::kForward).delay_ns;
+    EXPECT_GE(delay.min_ns, 0.9995 * static_cast<double>(record.min()) - 2e6 - 20'000);
+    const auto truth_ns = static_cast<double>(record.percentile(500)) - 2e6;
+    nearest_ns = std::abs(delay.p50_ns - truth_ns) + port.clock.error_ns;
+  }
+  EXPECT_LE(nearest_ns, 20'000);
+}
+
+TEST(RingTiming, FramesThatThePortDidNotStampMakeATrialInvalid) {
+  const StampingPorts ports;
+  unsigned frames = 0;
+  PunctualTestbed testbed(gateway_config(route44()), ports.options([&](rte_mbuf* frame) {
+    ++frames % 10 == 0 ? static_cast<void>(frame->ol_flags = 0) : ports.stamp(frame, 0);
+  }));
+  const auto seen = testbed.run(short_trial(route44(), 1000, 10'000));
+  EXPECT_FALSE(seen.result.valid);
+  EXPECT_EQ(seen.result.ports[1].clock.unstamped, 100U);
 }
 
 struct Limit {

@@ -289,6 +289,52 @@ TEST(Trial, ADropCounterThatMovedMakesItInvalid) {
             "right port: 5 frames dropped by the network interface (kernel_rx_dropped)");
 }
 
+TEST(Trial, ByWhichClockDelaysAreIsSaid) {
+  FakeDevice device(1);
+  const auto none = Runner(device).run(both_ways(), kQuiet, kGoOn);
+  EXPECT_EQ(none.delay_clock, "tsc");
+  EXPECT_NE(none.delay_definition.find("just after the receive call"), std::string::npos);
+  device.clocks[1] = {.own = true, .error_ns = 120};
+  const auto right = Runner(device).run(both_ways(), kQuiet, kGoOn);
+  EXPECT_EQ(right.delay_clock, "tsc (left), port (right)");
+  EXPECT_EQ(right.ports[1].clock.error_ns, 120.0);
+  device.clocks[0] = {.own = true, .error_ns = 90};
+  const auto both = Runner(device).run(both_ways(), kQuiet, kGoOn);
+  EXPECT_TRUE(both.valid);
+  EXPECT_EQ(both.delay_clock, "port");
+  EXPECT_NE(both.delay_definition.find("own stamp"), std::string::npos);
+  EXPECT_EQ(both.delay_definition.find("receive call"), std::string::npos);
+}
+
+TEST(Trial, AClockThatIsNotKnownWellMakesItInvalid) {
+  FakeDevice device(1);
+  device.clocks[1] = {.own = true, .error_ns = 20'400};
+  const auto result = Runner(device).run(both_ways(), kQuiet, kGoOn);
+  EXPECT_FALSE(result.valid);
+  EXPECT_EQ(result.invalid_reasons.front(),
+            "right port: its clock was known within 0.0204 ms only; tester.arrival_clock = "
+            "\"tsc\" does without");
+}
+
+TEST(Trial, FramesWithoutAStampMakeItInvalid) {
+  FakeDevice device(1);
+  device.clocks[0] = {.own = true, .error_ns = 1, .unstamped = 2, .implausible = 3};
+  const Poll strip = [&](const spec::Progress& progress) {
+    if (progress.stage == spec::Stage::kSending) {
+      device.clocks[0].unstamped = 7;
+      device.clocks[0].implausible = 4;
+    }
+  };
+  const auto result = Runner(device).run(both_ways(), strip, kGoOn);
+  EXPECT_FALSE(result.valid);
+  EXPECT_EQ(result.ports[0].clock.unstamped, 5U);
+  EXPECT_EQ(result.ports[0].clock.implausible, 1U);
+  ASSERT_GE(result.invalid_reasons.size(), 2U);
+  EXPECT_EQ(result.invalid_reasons[0],
+            "left port: 5 frames without a stamp of the port's clock; tester.arrival_clock = "
+            "\"tsc\" does without");
+}
+
 TEST(Trial, ALinkThatIsLostMakesItInvalid) {
   FakeDevice device(1);
   const Poll lose = [&](const spec::Progress& progress) {
