@@ -3,7 +3,7 @@
 from typing import Literal, Self
 
 from natxy.model.base import Model
-from natxy.model.event import Hello
+from natxy.model.event import Hello, PortInfo
 
 
 class OwnDelay(Model):
@@ -14,10 +14,14 @@ class OwnDelay(Model):
     p999_ns: float
 
 
+def _of(port: PortInfo) -> str:
+    return " with ".join((port.driver, *port.offloads))
+
+
 class TesterIdentity(Model):
     """What a delay of the tester's own depends on."""
 
-    driver: str  # of its ports
+    driver: str  # of its ports, and what they do beside sending and receiving
     cpu_model: str
     workers: int
     engine_version: str
@@ -25,7 +29,7 @@ class TesterIdentity(Model):
     @classmethod
     def of(cls, hello: Hello) -> Self:
         return cls(
-            driver=", ".join(sorted({port.driver for port in hello.ports})),
+            driver=", ".join(sorted({_of(port) for port in hello.ports})),
             cpu_model=hello.cpu_model,
             workers=len(hello.workers),
             engine_version=hello.engine_version,

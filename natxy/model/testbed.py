@@ -56,6 +56,7 @@ class TesterSection(Model):
     huge_pages: Literal["auto", "never"] = "auto"
     memory_mb: Annotated[int, Between(16, 2**20)] | None = None  # None: the engine's choice
     realtime: Literal["auto", "on", "off"] = "auto"
+    arrival_clock: Literal["auto", "tsc"] = "auto"  # auto: of ports that stamp frames, their own
     lateness_tolerance_us: Annotated[int, Between(1, 10**9)] = 1000
     warm_up: Literal["probes", "neighbours"] = "probes"
     warm_up_timeout_s: Annotated[float, Between(0.001, 3600)] = 15.0

@@ -174,6 +174,10 @@ class PortResult(Model):
     records_lost: Count
     worst_poll_gap_ns: float
     tolerable_poll_gap_ns: float
+    # Of the clock with which the port stamps arrivals, against the processor's; None: it has none.
+    clock_error_ns: float | None = None
+    unstamped: Count = 0  # frames without a stamp
+    implausible_stamps: Count = 0
 
 
 class WorkerResult(Model):

@@ -2,6 +2,7 @@
 
 from natxy.model.event import Hello
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import TrialResult
 from natxy.procedure.setup import ReadyTester
 from natxy.tester.self_tests import known_self_test
 
@@ -17,7 +18,7 @@ def delay_remarks(tester: ReadyTester, trial: TrialRecord) -> tuple[str, ...]:
     """RFC 8219 section 7.2: the report must say which definition of latency was used."""
     result = trial.result
     return (
-        f"Delay: {result.delay_definition.rstrip('.')}; clock of arrivals: {result.delay_clock}.",
+        f"Delay: {result.delay_definition.rstrip('.')}; clock of arrivals: {_clock(result)}.",
         own_delay(tester.hello, tester.testbed.traffic.frame_size_bytes),
     )
 
@@ -36,6 +37,13 @@ def own_delay(hello: Hello, frame_size_bytes: int) -> str:
         f"{delay.frame_size_bytes} B{other}): median {_microseconds(delay.median_ns)}, "
         f"P99.9 {_microseconds(delay.p999_ns)}."
     )
+
+
+def _clock(result: TrialResult) -> str:
+    """A port's own is held against the processor's, by which frames depart."""
+    errors_ns = [p.clock_error_ns for p in result.ports if p.clock_error_ns is not None]
+    known = f", known within {_microseconds(max(errors_ns))}" if errors_ns else ""
+    return f"{result.delay_clock}{known}"
 
 
 def _microseconds(nanoseconds: float) -> str:

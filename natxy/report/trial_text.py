@@ -157,6 +157,11 @@ def _port_lines(port: PortResult) -> Iterator[str]:
         f"  worst poll gap {duration(port.worst_poll_gap_ns)}, "
         f"tolerable {duration(port.tolerable_poll_gap_ns)}"
     )
+    if port.clock_error_ns is not None:
+        yield (
+            f"  its own clock known within {duration(port.clock_error_ns)}; unstamped "
+            f"{port.unstamped:,}, implausible stamps {port.implausible_stamps:,}"
+        )
 
 
 def _worker_line(worker: WorkerResult) -> str:

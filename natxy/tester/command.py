@@ -43,6 +43,8 @@ def _arguments(tester: TesterSection) -> list[str]:
     arguments += ["--huge-pages", tester.huge_pages]
     if tester.main_cores is not None:
         arguments += ["--main-cores", _list(tester.main_cores)]
+    if tester.arrival_clock != "auto":
+        arguments += ["--arrival-clock", tester.arrival_clock]
     if tester.memory_mb is not None:
         arguments += ["--memory-mb", str(tester.memory_mb)]
     return arguments
