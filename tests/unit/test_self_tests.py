@@ -15,7 +15,11 @@ from natxy.tester.self_tests import RECORDS, known_self_test, state_file, with_s
 
 
 def hello(
-    driver: str = "net_af_xdp", cpu: str = "a CPU", version: str = "1", cpus: int = 1
+    driver: str = "net_af_xdp",
+    cpu: str = "a CPU",
+    version: str = "1",
+    cpus: int = 1,
+    offloads: tuple[str, ...] = (),
 ) -> Hello:
     members: dict[str, Any] = {
         "driver": driver,
@@ -25,7 +29,7 @@ def hello(
         "link_speed_mbps": 0,
         "rx_ring_frames": 2048,
         "refusal": "tester",
-        "offloads": (),
+        "offloads": offloads,
         "numa_node": -1,
     }
     return Hello(
@@ -86,7 +90,13 @@ def test_a_delay_says_what_the_nearest_frame_size_had(kept: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [hello(driver="net_memif"), hello(cpu="another CPU"), hello(cpus=2)]
+    "other",
+    [
+        hello(driver="net_memif"),
+        hello(cpu="another CPU"),
+        hello(cpus=2),
+        hello(offloads=("rx_timestamp",)),
+    ],
 )
 def test_another_tester_has_none(kept: Path, other: Hello) -> None:
     keep(kept, record(hello()))
