@@ -6,6 +6,7 @@ The rate is the throughput, found first, or as given (RFC 2544 section 26.2, RFC
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
@@ -30,6 +31,8 @@ SEARCH_S = Fraction(60)  # RFC 2544 section 24; what is measured then may take l
 class RatePlan:
     """What is asked for; made, and so checked, before anything is started."""
 
+    rate_option: ClassVar[str] = "--rate"
+
     timing: Timing
     seed: int
     repetitions: int
@@ -43,7 +46,7 @@ class RatePlan:
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         if self.rate_fps is not None:
-            self.timing.check_rate("--rate", self.rate_fps)
+            self.timing.check_rate(self.rate_option, self.rate_fps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +76,7 @@ def measure(
     what: AtRate, plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | None
 ) -> Measurement:
     observer = observer or Observer()
-    rate = _rate(plan, tester, dut, observer)
+    rate = rate_of(plan, tester, dut, observer)
     load = _load(what, plan, rate.fps)
     trials = Trials(
         tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
@@ -129,27 +132,21 @@ def conditions(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rate:
+class Rate:
+    """Per direction, and where it comes from."""
+
     fps: int
+    lower_bound: bool = False  # the device's throughput is at least this
     remarks: tuple[str, ...] = ()
 
 
-def _rate(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer) -> _Rate:
+def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer) -> Rate:
     if plan.rate_fps is not None:
-        return _Rate(fps=plan.rate_fps, remarks=("The rate is as given.",))
-    found = found_throughput(plan, tester, dut, observer)
-    rate_fps = found_rate(found)
-    searches = len(found.repetitions)
-    how = (
-        f"The rate is the throughput, found first: {searches} search{'es' * (searches > 1)}, "
-        f"trials of {found.duration_s:g} s, error {found.error}."
-    )
-    bound = "It is a lower bound of the throughput: the tester, not the gateway, was at its limit."
-    lower = found.is_lower_bound(rate_fps)
-    return _Rate(fps=rate_fps, remarks=(how, bound) if lower else (how,))
+        return Rate(fps=plan.rate_fps, remarks=("The rate is as given.",))
+    return found_rate(_found_throughput(plan, tester, dut, observer), plan.rate_option)
 
 
-def found_throughput(
+def _found_throughput(
     plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer
 ) -> ThroughputResult:
     """Its trials have a seed of their own, so that no nonce of theirs comes again."""
@@ -158,15 +155,25 @@ def found_throughput(
     return throughput(replace(search, seed=repetition_seed(plan.seed, 0)), tester, dut, observer)
 
 
-def found_rate(found: ThroughputResult) -> int:
+def found_rate(found: ThroughputResult, option: str) -> Rate:
     """The median of the search's repetitions, rounded down to a whole rate."""
     rate_fps = int(median(found.rates_fps))
     if rate_fps == 0:
         raise DutError(
-            f"{found.dut} loses frames at every rate: there is no throughput to measure at; --rate "
-            "gives one"
+            f"{found.dut} loses frames at every rate: there is no throughput to measure at; "
+            f"{option} gives one"
         )
-    return rate_fps
+    searches = len(found.repetitions)
+    how = (
+        f"The rate is the throughput, found first: {searches} search{'es' * (searches > 1)}, "
+        f"trials of {found.duration_s:g} s, error {found.error}."
+    )
+    bound = (
+        "It is a lower bound of the throughput: the search ended at the tester's limit, or at the "
+        "highest rate that it was to try."
+    )
+    lower = found.is_lower_bound(rate_fps)
+    return Rate(fps=rate_fps, lower_bound=lower, remarks=(how, bound) if lower else (how,))
 
 
 def _load(what: AtRate, plan: RatePlan, rate_fps: int) -> Load:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from natxy.dut.base import Dut
 from natxy.model.measurement import Figure, Measurement
@@ -10,7 +11,7 @@ from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction, Segment
-from natxy.procedure.at_rate import RatePlan, conditions, found_rate, found_throughput
+from natxy.procedure.at_rate import Rate, RatePlan, conditions, rate_of
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import Profile, departures
@@ -40,6 +41,8 @@ PROFILES = {
 class RecoveryPlan(RatePlan):
     """`rate_fps` is the throughput, `timing.duration_s` the overload's; `after_s` None: as long."""
 
+    rate_option: ClassVar[str] = "--throughput"
+
     after_s: Fraction | None = None
 
     def __post_init__(self) -> None:
@@ -52,8 +55,8 @@ def recovery(
 ) -> Measurement:
     """Per direction: from the fall of the rate to the departure of the last frame that was lost."""
     observer = observer or Observer()
-    throughput_fps = plan.rate_fps or found_rate(found_throughput(plan, tester, dut, observer))
-    load = _load(plan, tester, throughput_fps)
+    throughput = rate_of(plan, tester, dut, observer)
+    load = _load(plan, tester, throughput.fps)
     trials = Trials(
         tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
     )
@@ -78,11 +81,11 @@ def recovery(
             dut,
             plan.timing,
             seed=plan.seed,
-            rate_fps=throughput_fps,
+            rate_fps=throughput.fps,
             dut_name=plan.dut_name,
         ),
-        departures=departures(plan.timing, RFC),
-        remarks=_remarks(done, load),
+        departures=_departures(plan, throughput),
+        remarks=(*throughput.remarks, *_remarks(done, load)),
         figures=_figures(done, load),
         counts=trials.counts,
     )
@@ -139,6 +142,13 @@ def _figures(done: Sequence[TrialRecord], load: Load) -> tuple[Figure, ...]:
             Figure(name=LOST, unit="frames", direction=direction, values=lost, primary=False)
         )
     return tuple(figures)
+
+
+def _departures(plan: RecoveryPlan, throughput: Rate) -> tuple[str, ...]:
+    said = departures(plan.timing, RFC)
+    if throughput.lower_bound:  # 110 % of it may be no overload
+        return (*said, "110 % of a lower bound of the throughput")
+    return said
 
 
 def _remarks(done: Sequence[TrialRecord], load: Load) -> tuple[str, ...]:

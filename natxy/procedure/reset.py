@@ -14,7 +14,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
-from natxy.procedure.at_rate import RatePlan, conditions, found_rate, found_throughput
+from natxy.procedure.at_rate import Rate, RatePlan, conditions, rate_of
 from natxy.procedure.observer import Observer, Observers
 from natxy.procedure.phases import phase_1_s
 from natxy.procedure.profile import Profile, departures
@@ -65,7 +65,7 @@ def reset(
 ) -> Measurement:
     """Per direction, by both methods of RFC 6201 section 1.3."""
     observer = observer or Observer()
-    rate_fps = plan.rate_fps or found_rate(found_throughput(plan, tester, dut, observer))
+    rate = rate_of(plan, tester, dut, observer)
     done: list[TrialRecord] = []
     ways: list[str] = []
     after_s = float(plan.after_s + phase_1_s(tester.traffic, plan.timing))
@@ -81,19 +81,19 @@ def reset(
     with resetter:
         for number in range(1, plan.repetitions + 1):
             observer.repetition_started(number, plan.repetitions)
-            done.append(_trial(plan, trials, resetter, rate_fps, number))
+            done.append(_trial(plan, trials, resetter, rate.fps, number))
             ways.append(resetter.done)
-            observer.repetition_ended(_figures(done[-1:], rate_fps))
+            observer.repetition_ended(_figures(done[-1:], rate.fps))
     return Measurement(
         procedure="reset",
         title="Reset",
         reference="RFC 6201 section 4",
         conditions=conditions(
-            tester, dut, plan.timing, seed=plan.seed, rate_fps=rate_fps, dut_name=plan.dut_name
+            tester, dut, plan.timing, seed=plan.seed, rate_fps=rate.fps, dut_name=plan.dut_name
         ),
-        departures=_departures(plan),
-        remarks=_remarks(plan, ways, done),
-        figures=_figures(done, rate_fps),
+        departures=_departures(plan, rate),
+        remarks=(*rate.remarks, *_remarks(plan, ways, done)),
+        figures=_figures(done, rate.fps),
         counts=trials.counts,
     )
 
@@ -227,8 +227,10 @@ def _is_never_back(stream: StreamResult) -> bool:
     return losses.longest_run_until_ns > losses.last_due_ns
 
 
-def _departures(plan: ResetPlan) -> tuple[str, ...]:
+def _departures(plan: ResetPlan, rate: Rate) -> tuple[str, ...]:
     said = departures(plan.timing, PROFILES["rfc"], repetitions=plan.repetitions)
+    if rate.lower_bound:
+        said = (*said, "at a lower bound of the throughput")
     if plan.after_s >= RFC_BEFORE_S:
         return said
     before_s, right_s = float(plan.after_s), float(RFC_BEFORE_S)

@@ -8,7 +8,7 @@ import pytest
 from natxy.dut.none import NoDut
 from natxy.errors import DutError, TesterLimit
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import Stream
+from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.recovery import LOST, RECOVERY, RFC, RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.timing import Timing
@@ -91,12 +91,33 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
     )
     result = recovery(plan(rate_fps=None, search=search), engine.tester(nat64), NoDut())
     assert result.conditions.rate_fps == THROUGHPUT_FPS
+    assert result.remarks[0].startswith("The rate is the throughput, found first: 1 search, ")
+    assert not any("a lower bound" in said for said in (*result.remarks, *result.departures))
     last = engine.specs[-1].phases[0].streams[0]
     assert [segment.rate_fps for segment in last.segments] == [11_000, 5_500]
 
 
+def test_110_percent_of_the_testers_limit_is_no_overload(nat64: TrafficPlan) -> None:
+    """RFC 2544 section 26.5: of the device's throughput."""
+
+    def invalid(spec: TrialSpec) -> str:
+        stream = spec.phases[0].streams[0]
+        searching = len(stream.segments) == 1
+        return "forward: late" if searching and rate_of(stream) > THROUGHPUT_FPS else ""
+
+    engine = ScriptedEngine(invalid=invalid)
+    result = recovery(plan(rate_fps=None), engine.tester(nat64), NoDut())
+    assert any("a lower bound of the throughput" in said for said in result.remarks)
+    assert "110 % of a lower bound of the throughput" in result.departures
+
+
+def test_a_throughput_that_was_given_is_said_to_be(nat64: TrafficPlan) -> None:
+    result = recovery(plan(), sulking(0.05).tester(nat64), NoDut())
+    assert result.remarks[0] == "The rate is as given."
+
+
 def test_a_device_that_passes_nothing_has_no_throughput(nat64: TrafficPlan) -> None:
-    with pytest.raises(DutError, match="loses frames at every rate"):
+    with pytest.raises(DutError, match=r"loses frames at every rate.*--throughput gives one"):
         recovery(plan(rate_fps=None), ScriptedEngine(lose=lambda _: [0]).tester(nat64), NoDut())
 
 

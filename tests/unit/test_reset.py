@@ -13,7 +13,7 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, LOST, ResetPlan, reset
 from natxy.procedure.timing import Timing
-from tests.unit.scripted_engine import ScriptedEngine, frames_in
+from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
 RATE_FPS = 10_000
@@ -61,7 +61,7 @@ def test_both_methods(nat64: TrafficPlan) -> None:
         assert result.figure(BY_TIMESTAMPS, direction).values == pytest.approx((0.0251, 0.0251))
         assert result.figure(LOST, direction).values == (250, 250)
         assert not any(result.figure(BY_LOSS, direction).lower_bound)
-    assert result.remarks[0] == "power interruption: a switch, 0.01 s after sending began."
+    assert "power interruption: a switch, 0.01 s after sending began." in result.remarks
 
 
 def test_loss_elsewhere_counts_by_one_method_alone(nat64: TrafficPlan) -> None:
@@ -84,6 +84,20 @@ def test_no_loss_is_said(nat64: TrafficPlan) -> None:
     result = reset(plan(), ScriptedEngine(during=pause).tester(nat64), Switch())
     assert result.figure(BY_TIMESTAMPS, "forward").values == (0, 0)
     assert any("no frame was lost" in said for said in result.remarks)
+
+
+def test_where_its_rate_comes_from_is_said(nat64: TrafficPlan) -> None:
+    def invalid(spec: TrialSpec) -> str:
+        return "forward: late" if rate_of(spec.phases[0].streams[0]) > RATE_FPS else ""
+
+    engine = ScriptedEngine(invalid=invalid, during=pause)
+    given = reset(plan(), engine.tester(nat64), Switch())
+    assert given.remarks[0] == "The rate is as given."
+    assert not any("lower bound" in said for said in given.departures)
+    found = reset(plan(rate_fps=None), engine.tester(nat64), Switch())
+    assert found.remarks[0].startswith("The rate is the throughput, found first: 1 search, ")
+    assert any("a lower bound of the throughput" in said for said in found.remarks)
+    assert "at a lower bound of the throughput" in found.departures
 
 
 def test_each_trial_has_a_reset_the_invalid_ones_too(nat64: TrafficPlan) -> None:
