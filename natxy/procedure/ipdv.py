@@ -1,7 +1,7 @@
 """Inter-packet delay variation: D(i) - D(i-1) of consecutive frames (RFC 8219 section 7.3.2)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError
@@ -14,10 +14,11 @@ from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.delays import Delays
 from natxy.procedure.observer import Observer
 from natxy.procedure.pdv import PROFILES as PROFILES
-from natxy.procedure.pdv import RFC
+from natxy.procedure.pdv import RFC as PDV_RFC
 from natxy.procedure.profile import departures
 from natxy.procedure.setup import ReadyTester
 
+RFC = replace(PDV_RFC, duration_of="RFC 8219 section 7.3.2")
 MINIMUM = "minimum IPDV"
 MEDIAN = "median IPDV"
 MAXIMUM = "maximum IPDV"

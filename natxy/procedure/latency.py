@@ -25,6 +25,7 @@ RFC_TAGS_AFTER_S = Fraction(60)
 RFC = Profile(
     timing=Timing(duration_s=Fraction(120), drain_s=Fraction(2), settle_s=Fraction(5)),
     repetitions=20,
+    duration_of="RFC 8219 section 7.2",
 )
 QUICK = Profile(
     timing=Timing(duration_s=Fraction(2, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
@@ -76,7 +77,7 @@ def _with_tags_made(measured: Measurement) -> Measurement:
     made = [value for f in measured.figures if f.name == TAGGED for value in f.values]
     if min(made) >= MIN_TAGS or any("tags, not" in said for said in measured.departures):
         return measured
-    said = f"{min(made):.0f} tags, not {MIN_TAGS} (RFC 8219 7.2)"
+    said = f"{min(made):.0f} tags, not {MIN_TAGS} (RFC 8219 section 7.2)"
     return measured.model_copy(update={"departures": (*measured.departures, said)})
 
 
@@ -96,7 +97,7 @@ def latency_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:
 def _departures(plan: LatencyPlan) -> tuple[str, ...]:
     said = list(departures(plan.timing, RFC, repetitions=plan.repetitions))
     if plan.after_s < RFC_TAGS_AFTER_S:
-        said.append(f"tags after {float(plan.after_s):g} s, not 60 s (RFC 2544 26.2)")
+        said.append(f"tags after {float(plan.after_s):g} s, not 60 s (RFC 2544 section 26.2)")
     if plan.tags < MIN_TAGS:
-        said.append(f"{plan.tags} tags, not {MIN_TAGS} (RFC 8219 7.2)")
+        said.append(f"{plan.tags} tags, not {MIN_TAGS} (RFC 8219 section 7.2)")
     return tuple(said)

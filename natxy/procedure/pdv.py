@@ -23,6 +23,7 @@ LOST = "lost frames"
 RFC = Profile(
     timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
     repetitions=20,
+    duration_of="RFC 8219 section 7.3.1",
 )
 QUICK = Profile(
     timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),

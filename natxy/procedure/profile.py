@@ -1,4 +1,4 @@
-"""Sets of values that go together, and what RFC 2544 asks for (docs/decisions/0002)."""
+"""Sets of values that go together, and what the RFCs ask for (docs/decisions/0002)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +10,8 @@ from natxy.procedure.timing import Timing
 class Profile:
     timing: Timing
     repetitions: int
+    # Who asks for trials this long; empty: nobody, it is what is usual here.
+    duration_of: str = "RFC 2544 section 24"
 
 
 RFC = Profile(
@@ -28,14 +30,14 @@ def departures(
 ) -> tuple[str, ...]:
     """How a measurement departs from its RFC, value by value; empty: it does not."""
     asked = (
-        ("trials", timing.duration_s, right.timing.duration_s, "section 24"),
-        ("a drain", timing.drain_s, right.timing.drain_s, "section 23 d"),
-        ("a settle time", timing.settle_s, right.timing.settle_s, "section 23 e"),
+        ("trials", timing.duration_s, right.timing.duration_s, right.duration_of),
+        ("a drain", timing.drain_s, right.timing.drain_s, "RFC 2544 section 23 d"),
+        ("a settle time", timing.settle_s, right.timing.settle_s, "RFC 2544 section 23 e"),
     )
     said = [
-        f"{what} of {float(has_s):g} s, not {float(right_s):g} s ({section})"
-        for what, has_s, right_s, section in asked
-        if has_s < right_s
+        f"{what} of {float(has_s):g} s, not {float(right_s):g} s ({source})"
+        for what, has_s, right_s, source in asked
+        if source and has_s < right_s
     ]
     if repetitions is not None and repetitions < right.repetitions:
         said.append(f"{repetitions} repetitions, not {right.repetitions}")

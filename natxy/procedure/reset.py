@@ -30,6 +30,7 @@ PROFILES = {
     "rfc": Profile(
         timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
         repetitions=10,
+        duration_of="",  # RFC 6201 asks for traffic until it is forwarded again
     ),
     "quick": Profile(
         timing=Timing(duration_s=Fraction(2, 5), drain_s=Fraction(1, 10), settle_s=Fraction(0)),

@@ -72,7 +72,7 @@ class ThroughputPlan:
         if self.loss is not None:
             said.append(f"{self.loss} accepted")
         if self.early_end:
-            said.append("trials that end at their first certain loss (section 24)")
+            said.append("trials that end at their first certain loss (RFC 2544 section 24)")
         return tuple(said)
 
 

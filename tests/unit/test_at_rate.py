@@ -18,12 +18,15 @@ from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.procedure.at_rate import RatePlan
+from natxy.procedure.ipdv import RFC as IPDV_RFC
 from natxy.procedure.ipdv import IpdvPlan, ipdv
 from natxy.procedure.latency import RFC as LATENCY_RFC
 from natxy.procedure.latency import LatencyPlan, latency
 from natxy.procedure.observer import Observer
 from natxy.procedure.pdv import RFC as PDV_RFC
 from natxy.procedure.pdv import PdvPlan, pdv
+from natxy.procedure.profile import RFC, Profile, departures
+from natxy.procedure.reset import PROFILES as RESETS
 from natxy.procedure.setup import Setup, set_up
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.timing import Timing
@@ -161,6 +164,30 @@ def test_what_the_rfc_asks_for_conforms(
     assert len(said) == 2
     assert "a settle time of 0 s, not 5 s" in said[0]
     assert said[1] == "1 repetitions, not 20"
+
+
+@pytest.mark.parametrize(
+    ("right", "source"),
+    [
+        (RFC, "60 s (RFC 2544 section 24)"),
+        (LATENCY_RFC, "120 s (RFC 8219 section 7.2)"),
+        (PDV_RFC, "60 s (RFC 8219 section 7.3.1)"),
+        (IPDV_RFC, "60 s (RFC 8219 section 7.3.2)"),
+    ],
+)
+def test_a_departure_names_the_rfc_that_asks(right: Profile, source: str) -> None:
+    """Whatever RFC the procedure itself is of: no section stands alone."""
+    said = departures(FAST, right)
+    assert said[0] == f"trials of 0.02 s, not {source}"
+    assert said[1:] == (
+        "a drain of 0 s, not 2 s (RFC 2544 section 23 d)",
+        "a settle time of 0 s, not 5 s (RFC 2544 section 23 e)",
+    )
+
+
+def test_nobody_asks_for_a_resets_trials_to_be_long() -> None:
+    """RFC 6201 wants traffic until it is forwarded again."""
+    assert not any(said.startswith("trials") for said in departures(FAST, RESETS["rfc"]))
 
 
 def test_tags_after_the_last_frame_are_refused(setup: Setup) -> None:

@@ -194,7 +194,7 @@ def shown(result: ThroughputResult) -> str:
 
 def test_departures_from_the_rfc_are_named() -> None:
     assert departures(RFC.timing) == ()
-    assert departures(QUICK.timing)[0] == "trials of 0.2 s, not 60 s (section 24)"
+    assert departures(QUICK.timing)[0] == "trials of 0.2 s, not 60 s (RFC 2544 section 24)"
     assert len(departures(QUICK.timing)) == 3
 
 
