@@ -96,7 +96,7 @@ def measure(
         conditions=conditions(
             tester, dut, plan.timing, seed=plan.seed, rate_fps=rate.fps, dut_name=plan.dut_name
         ),
-        departures=what.departures,
+        departures=(*what.departures, *_departures(plan, rate)),
         remarks=(*rate.remarks, *what.remarks(tester, trial)),
         figures=_figures(collected),
         counts=trials.counts,
@@ -144,6 +144,13 @@ def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer) -
     if plan.rate_fps is not None:
         return Rate(fps=plan.rate_fps, remarks=("The rate is as given.",))
     return found_rate(_found_throughput(plan, tester, dut, observer), plan.rate_option)
+
+
+def _departures(plan: RatePlan, rate: Rate) -> tuple[str, ...]:
+    """RFC 8219 section 7 wants the throughput itself."""
+    if plan.rate_fps is not None:
+        return ("a given rate, not the throughput found first",)
+    return ("at a lower bound of the throughput",) if rate.lower_bound else ()
 
 
 def _found_throughput(

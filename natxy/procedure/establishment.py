@@ -273,9 +273,7 @@ def _conditions(plan: EstablishmentPlan, tester: ReadyTester, dut: Dut) -> Condi
 
 def _departures(plan: EstablishmentPlan) -> tuple[str, ...]:
     """Of a trial's length RFC 9693 says nothing, of its other times what RFC 2544 says."""
-    said = [
-        each for each in departures(plan.timing) if not each.startswith("trials")
-    ]
+    said = [each for each in departures(plan.timing) if not each.startswith("trials")]
     if plan.loss is not None:
         said.append(f"{plan.loss} accepted")
     if plan.early_end:

@@ -116,6 +116,7 @@ def test_a_rate_that_the_tester_ended_says_so(
     with fake(nat64, monkeypatch, limit_fps=5000) as setup:
         result = pdv(PdvPlan(**GIVEN | {"rate_fps": None}), setup.tester, setup.dut)
     assert any("a lower bound of the throughput" in said for said in result.remarks)
+    assert "at a lower bound of the throughput" in result.departures
 
 
 def test_a_gateway_that_passes_nothing_has_no_rate(
@@ -158,12 +159,17 @@ def test_what_the_rfc_asks_for_conforms(
     measure: Any = {LatencyPlan: latency, PdvPlan: pdv, IpdvPlan: ipdv}[plan]
     short = replace(right.timing, settle_s=Fraction(0))
     monkeypatch.setattr("natxy.procedure.trial.time.sleep", lambda _: None)
-    asked = plan(timing=right.timing, seed=1, repetitions=20, rate_fps=1000)
+    error = SearchError(fraction=Fraction(1, 10))
+    search = ThroughputPlan(timing=FAST, seed=1, repetitions=1, error=error)
+    asked = plan(timing=right.timing, seed=1, repetitions=20, search=search)
     assert measure(asked, setup.tester, setup.dut).departures == ()
-    said = measure(replace(asked, timing=short, repetitions=1), setup.tester, setup.dut).departures
-    assert len(said) == 2
+    given = replace(asked, timing=short, repetitions=1, rate_fps=1000)
+    said = measure(given, setup.tester, setup.dut).departures
+    assert len(said) == 3
     assert "a settle time of 0 s, not 5 s" in said[0]
     assert said[1] == "1 repetitions, not 20"
+    # Nobody knows whether it is the throughput: RFC 8219 wants the determined one.
+    assert said[2] == "a given rate, not the throughput found first"
 
 
 @pytest.mark.parametrize(
