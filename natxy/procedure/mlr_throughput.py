@@ -6,6 +6,8 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import StreamResult
 from natxy.model.verdict import Limit
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.maximum import maximum_of
@@ -98,10 +100,7 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
     def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
         trials.observer.trial_started(rate_fps, (plan.min_rate_fps, maximum_fps))
         trial = trials.run(load=steady(rate_fps, duration_s), repetition=number, seed=seed)
-        counted = [counts for stream in trial.result.streams for _, counts in stream.counters()]
-        sent = sum(counts.sent for counts in counted)
-        received = sum(counts.received for counts in counted)
-        return MeasuredTrial(sent=sent, lost=sent - received, verdict=trial.verdict)
+        return _measured(trial)
 
     outcome = MlrSearch(
         goals=plan.goals,
@@ -111,6 +110,20 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
     ).run(measure)
     _check_hope(outcome, plan)
     return outcome
+
+
+def _measured(trial: TrialRecord) -> MeasuredTrial:
+    """Of the direction that lost the larger share: each has to stay within the tolerance. A
+    mapping that changed and a reply to the wrong connection are beyond every tolerance."""
+    result = trial.result
+    worst = max(result.streams, key=_loss_ratio)
+    broken = result.changed or result.wrong
+    lost = worst.sent if broken else worst.sent - worst.received
+    return MeasuredTrial(sent=worst.sent, lost=lost, verdict=trial.verdict)
+
+
+def _loss_ratio(stream: StreamResult) -> Fraction:
+    return Fraction(stream.sent - stream.received, stream.sent) if stream.sent else Fraction(0)
 
 
 def _check_hope(outcome: MlrOutcome, plan: MlrThroughputPlan) -> None:

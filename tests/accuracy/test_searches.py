@@ -75,3 +75,20 @@ def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None
     with gateway_that(delays, tmp_path) as (setup, _):
         assert throughput(plan, setup.tester, setup.dut).rates_fps == [10_000]
         assert throughput(strict, setup.tester, setup.dut).rates_fps == [9]
+
+
+def test_mlrsearch_judges_each_direction_for_itself(tmp_path: Path) -> None:
+    """Each 125th frame of one direction is 0.8 % of it: too much, unless there are few frames; of
+    both directions together it would be 0.4 %."""
+    tolerance = LossTolerance(fraction=Fraction(5, 1000))
+    goal = pdr_goal(tolerance, final_duration_s=TIMING.duration_s, width=Fraction(1, 20))
+    plan = MlrThroughputPlan(
+        timing=TIMING, goals=(goal,), seed=3, max_rate_fps=8_000, invalid_repeats=ATTEMPTS
+    )
+    with gateway_that('{kind = "loss", direction = "forward", every = 125}', tmp_path) as (
+        setup,
+        _,
+    ):
+        pdr = mlr_throughput(plan, setup.tester, setup.dut).figure("PDR (0.5 % loss)")
+    assert pdr.lower_bound == (False,)
+    assert 0 < pdr.values[0] < 250 / TIMING.duration_s

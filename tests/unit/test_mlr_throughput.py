@@ -8,11 +8,13 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import Stream
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.setup import set_up
 from natxy.procedure.timing import Timing
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
+from tests.unit.scripted_engine import ScriptedEngine, frames_in
 
 LASTS_S = Fraction(1, 20)
 NDR = rfc2544_goal(final_duration_s=LASTS_S)
@@ -86,3 +88,18 @@ def test_what_cannot_be_searched_is_refused(capacity: int, nat64: TrafficPlan) -
         plan(goals=(rfc2544_goal(),))
     with pytest.raises(ConfigurationError, match="one name"):
         plan(goals=(NDR, NDR))
+
+
+@pytest.mark.parametrize(("every", "least_fps"), [(60, 0), (120, 200_000)])
+def test_each_direction_is_judged_for_itself(
+    every: int, least_fps: int, nat64: TrafficPlan
+) -> None:
+    """1 in 60 of the forward direction is less than 1 % of both directions together."""
+
+    def lose(stream: Stream) -> range:
+        frames = frames_in(stream) if stream.direction == "forward" else 0
+        return range(every - 1, frames, every)
+
+    tester = ScriptedEngine(lose=lose).tester(nat64)
+    pdr = mlr_throughput(plan(goals=(PDR,)), tester, NoDut()).figure("PDR (1 % loss)")
+    assert least_fps <= pdr.values[0] <= max(least_fps, every / float(LASTS_S))
