@@ -12,11 +12,13 @@
 namespace natxy::run {
 
 // Address in bits 0-31 as it stands in a frame (IPv6: its number in the dictionary), port in 32-47,
-// flags above.
+// two flags; above them, in the table, the trial that made it.
 class Entry {
  public:
   static constexpr std::uint64_t kStored = 1ULL << 48U;
   static constexpr std::uint64_t kAnswered = 1ULL << 49U;  // a linear reply came back
+  static constexpr unsigned kTrialShift = 50;
+  static constexpr std::uint64_t kTrials = (1ULL << (64U - kTrialShift)) - 1;  // 0: of none
 
   constexpr Entry() = default;
   constexpr explicit Entry(std::uint64_t word) : word_(word) {}
@@ -46,15 +48,16 @@ enum class Learned : std::uint8_t { kNew, kKnown, kChanged };
 class StateTable {
  public:
   StateTable() = default;
-  // words: one an entry, all 0.
-  StateTable(std::uint64_t* words, std::uint64_t entries) : words_(words), entries_(entries) {}
+  // words: one an entry, 0 or of another trial. trial: 1 to Entry::kTrials.
+  StateTable(std::uint64_t* words, std::uint64_t entries, std::uint64_t trial)
+      : words_(words), entries_(entries), trial_(trial) {}
 
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
 
   // Acquire, here and below: an entry's IPv6 address is in the dictionary before its number is
   // here.
   [[nodiscard]] Entry at(std::uint64_t connection) const {
-    return Entry(word(connection).load(std::memory_order_acquire));
+    return of_trial(word(connection).load(std::memory_order_acquire));
   }
   void prefetch(std::uint64_t connection) const { __builtin_prefetch(words_ + connection); }
   void prefetch_to_write(std::uint64_t connection) const {
@@ -64,19 +67,20 @@ class StateTable {
   Learned learn(std::uint64_t connection, Entry seen) {
     auto of = word(connection);
     auto word = of.load(std::memory_order_relaxed);
-    const Entry before(word);
+    const auto before = of_trial(word);
+    const Entry now(seen.word() | trial_ << Entry::kTrialShift);
     if (!before.stored()) [[likely]] {  // nobody marks what is not stored
-      of.store(seen.word(), std::memory_order_release);
+      of.store(now.word(), std::memory_order_release);
       return Learned::kNew;
     }
-    if (before.same_endpoint(seen)) return Learned::kKnown;
-    const auto with_mark = [&] { return seen.word() | (word & Entry::kAnswered); };
+    if (before.same_endpoint(now)) return Learned::kKnown;
+    const auto with_mark = [&] { return now.word() | (word & Entry::kAnswered); };
     while (!of.compare_exchange_weak(word, with_mark(), std::memory_order_release,
                                      std::memory_order_relaxed)) {
     }
     return Learned::kChanged;
   }
-  // True the first time.
+  // Of one that is stored; true the first time.
   bool mark_answered(std::uint64_t connection) {
     const Entry before(word(connection).fetch_or(Entry::kAnswered, std::memory_order_relaxed));
     return !before.answered();
@@ -87,12 +91,17 @@ class StateTable {
   [[nodiscard]] const AddressDictionary& addresses() const { return addresses_; }
 
  private:
+  // What another trial left is no entry: so nothing is cleared between trials.
+  [[nodiscard]] Entry of_trial(std::uint64_t word) const {
+    return word >> Entry::kTrialShift == trial_ ? Entry(word) : Entry();
+  }
   [[nodiscard]] std::atomic_ref<std::uint64_t> word(std::uint64_t connection) const {
     return std::atomic_ref<std::uint64_t>(words_[connection]);
   }
 
   std::uint64_t* words_ = nullptr;
   std::uint64_t entries_ = 0;
+  std::uint64_t trial_ = 0;
   AddressDictionary addresses_;
 };
 

@@ -61,7 +61,8 @@ class TrialRunner {
       poll(progress_);
     };
     told(spec::Stage::kNeighbours);
-    connections_.prepare(spec, device_);
+    connections_.prepare(spec, device_, [&] { told(spec::Stage::kTable); }, cancelled);
+    stop_if(cancelled);
     auto plans = prepare(spec, [&] { told(spec::Stage::kNeighbours); }, cancelled);
     stop_if(cancelled);
     auto setup = phase_setup(spec, plans.front());

@@ -4,7 +4,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
+#include <atomic>
+#include <chrono>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -19,20 +20,17 @@ namespace natxy::run {
 
 class TrialConnections {
  public:
-  // An empty table, in memory near the worker that will fill it; none for a stateless trial.
-  template <class Device>
-  void prepare(const spec::TrialSpec& spec, Device& device) {
+  // An empty table, in memory near the worker that will fill it; none for a stateless trial. Calls
+  // told every millisecond of the seconds that a large one takes.
+  template <class Device, class Told>
+  void prepare(const spec::TrialSpec& spec, Device& device, const Told& told,
+               const std::atomic<bool>& cancelled) {
     table_ = {};
     stored_ = answered_ = 0;
     const auto* establishing = spec::establishing_stream(spec);
     if (establishing == nullptr) return;
-    const auto entries = spec::connections_of(*establishing);
-    auto* words = memory_.reserve(entries);
-    device.launch(
-        filler(*establishing, device),
-        [words, entries] { std::memset(words, 0, entries * sizeof *words); }, false);
-    device.join();
-    table_ = StateTable(words, entries);
+    table_ = memory_.reserve(spec::connections_of(*establishing));
+    if (!memory_.touched()) touch(filler(*establishing, device), device, told, cancelled);
     if (establishing->foreground->arrival.ip_version == spec::IpVersion::k6) {
       table_.addresses().prepare();
     }
@@ -75,6 +73,19 @@ class TrialConnections {
   }
 
  private:
+  template <class Device, class Told>
+  void touch(unsigned worker, Device& device, const Told& told,
+             const std::atomic<bool>& cancelled) {
+    told();
+    const auto work = [&] {
+      while (!cancelled.load() && !memory_.touched()) memory_.touch();
+    };
+    for (device.launch(worker, work, false); device.running(); told()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    device.join();
+  }
+
   // The worker that receives what establishes.
   template <class Device>
   [[nodiscard]] static unsigned filler(const spec::Stream& establishing, Device& device) {

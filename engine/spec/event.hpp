@@ -45,7 +45,7 @@ struct Hello {
   std::vector<PortInfo> ports;
 };
 
-enum class Stage : std::uint8_t { kNeighbours, kWarmUp, kSending, kDraining };
+enum class Stage : std::uint8_t { kTable, kNeighbours, kWarmUp, kSending, kDraining };
 
 struct Progress {
   Stage stage = Stage::kNeighbours;

@@ -39,7 +39,8 @@ inline const Names<Order> kOrders = {{"linear", Order::kLinear},
                                      {"repeating", Order::kRepeating}};
 inline const Names<WarmUpMode> kWarmUpModes = {{"probes", WarmUpMode::kProbes},
                                                {"neighbours", WarmUpMode::kNeighbours}};
-inline const Names<Stage> kStages = {{"neighbours", Stage::kNeighbours},
+inline const Names<Stage> kStages = {{"table", Stage::kTable},
+                                     {"neighbours", Stage::kNeighbours},
                                      {"warm-up", Stage::kWarmUp},
                                      {"sending", Stage::kSending},
                                      {"draining", Stage::kDraining}};

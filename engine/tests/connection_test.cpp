@@ -19,7 +19,7 @@ using spec::Order;
 
 class Table {
  public:
-  explicit Table(std::uint64_t entries) : words_(entries, 0), table_(words_.data(), entries) {}
+  explicit Table(std::uint64_t entries) : words_(entries, 0), table_(words_.data(), entries, 1) {}
   StateTable& operator*() { return table_; }
   StateTable* operator->() { return &table_; }
   void store(std::uint64_t connection) { table_.learn(connection, Entry(7, 8)); }
@@ -233,14 +233,40 @@ TEST(AddressDictionary, NumbersAddressesInTheirOrderAndIsBounded) {
             AddressDictionary::kFull);
 }
 
-TEST(TableMemory, IsThereAndStays) {
+// The next trial's table, ready for use.
+StateTable ready_table(TableMemory& memory, std::uint64_t entries) {
+  auto table = memory.reserve(entries);
+  while (!memory.touched()) memory.touch();
+  return table;
+}
+
+TEST(TableMemory, IsTouchedOnceForAllTrials) {
   TableMemory memory;
-  auto* words = memory.reserve(1000);
-  words[999] = 1;
-  EXPECT_EQ(memory.reserve(500), words);
+  (void)ready_table(memory, 1000);
   EXPECT_GE(memory.page_bytes(), 4096U);
-  auto* more = memory.reserve(1 << 20);
-  more[(1 << 20) - 1] = 2;
+  (void)memory.reserve(500);
+  EXPECT_TRUE(memory.touched());
+  (void)memory.reserve(1 << 20);
+  EXPECT_FALSE(memory.touched());
+  memory.touch();
+  EXPECT_FALSE(memory.touched()) << "in pieces";
+}
+
+// More trials than an entry can tell apart, and large tables in those of one number: what an
+// earlier one left is never taken for the trial's own.
+TEST(TableMemory, EachTrialFindsItsTableEmpty) {
+  TableMemory memory;
+  (void)ready_table(memory, 50);
+  for (std::uint64_t trial = 0; trial < 2 * Entry::kTrials + 5; ++trial) {
+    const std::uint64_t entries = trial % Entry::kTrials == 0 ? 50 : 3;
+    auto table = ready_table(memory, entries);
+    for (std::uint64_t i = 0; i < entries; ++i) {
+      ASSERT_FALSE(table.at(i).stored()) << "trial " << trial;
+      ASSERT_EQ(table.learn(i, Entry(1, 2)), Learned::kNew) << "trial " << trial;
+      ASSERT_TRUE(table.mark_answered(i)) << "trial " << trial;
+      ASSERT_EQ(table.learn(i, Entry(1, 2)), Learned::kKnown);
+    }
+  }
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "fake_device.hpp"
 #include "traffic_cases.hpp"
 
@@ -127,6 +129,65 @@ INSTANTIATE_TEST_SUITE_P(Some, Connections,
                          testing::Values(std::pair{IpVersion::k4, 1U}, std::pair{IpVersion::k4, 2U},
                                          std::pair{IpVersion::k6, 2U},
                                          std::pair{IpVersion::k4, 4U}));
+
+// Whose workers begin when the trial has polled a few times: as it would while they touch memory
+// for long.
+class SlowDevice : public FakeDevice {
+ public:
+  using FakeDevice::FakeDevice;
+  void launch(unsigned worker, std::function<void()> work, bool realtime) {
+    const auto begin = [this, work = std::move(work)] {
+      for (int ms = 0; polls < 4 && ms < 5000; ++ms) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      work();
+    };
+    FakeDevice::launch(worker, begin, realtime);
+  }
+  std::atomic<int> polls{0};
+};
+
+TEST(Trial, TellsThatItTouchesTheTable) {
+  SlowDevice device(2);
+  TrialConnections connections;
+  const auto spec = of_connections(IpVersion::k4, 2000);
+  connections.prepare(spec, device, [&] { ++device.polls; }, kGoOn);
+  EXPECT_GE(device.polls, 4);
+  EXPECT_EQ(connections.table().entries(), 2000U);
+  const auto polls = device.polls.load();
+  connections.prepare(spec, device, [&] { ++device.polls; }, kGoOn);
+  EXPECT_EQ(device.polls, polls) << "it has been touched";
+}
+
+std::size_t resident_pages() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t size = 0;
+  std::size_t resident = 0;
+  file >> size >> resident;
+  return resident;
+}
+
+TEST(Trial, CancellingEndsTheTouchingOfTheTable) {
+  FakeDevice device(2);
+  std::atomic<bool> cancelled{false};
+  auto spec = of_connections(IpVersion::k4, 2000);
+  for (auto& phase : spec.phases) {
+    for (auto& stream : phase.streams) stream.segments[0].frames = 1ULL << 27U;  // 1 GiB
+  }
+  Runner runner(device);
+  const auto before = resident_pages();
+  const Poll cancel = [&](const spec::Progress& progress) {
+    cancelled = cancelled || progress.stage == spec::Stage::kTable;
+  };
+  try {
+    (void)runner.run(spec, cancel, cancelled);
+    FAIL() << "a cancelled trial went on";
+  } catch (const spec::TrialError& error) {
+    EXPECT_EQ(error.kind(), spec::ErrorKind::kCancelled);
+  }
+  EXPECT_EQ(device.resolved, 0);
+  EXPECT_LT(resident_pages() - before, (1U << 28U) / 4096U);
+}
 
 TEST(Trial, WithoutAConnectionThereIsNoPhase2) {
   FakeDevice device(1);

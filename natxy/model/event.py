@@ -52,7 +52,7 @@ class ByDirection(Model):
 class Progress(Model):
     event: Literal["progress"]
     id: Count
-    stage: Literal["neighbours", "warm-up", "sending", "draining"]
+    stage: Literal["table", "neighbours", "warm-up", "sending", "draining"]
     elapsed_ns: Count
     duration_ns: Count
     sent: ByDirection
