@@ -27,7 +27,7 @@ struct WalkPlan {
 class ConnectionWalk {
  public:
   ConnectionWalk() = default;
-  // Takes the candidates index, index + stride, ...
+  // Takes the candidates index, index + stride, ...; all, if none of those exists.
   ConnectionWalk(const WalkPlan& plan, unsigned index, unsigned stride)
       : table_(plan.table),
         order_(plan.order),
@@ -51,8 +51,12 @@ class ConnectionWalk {
       const auto had = found;
       const auto looked = batch(to, found, n);
       fruitless = found > had ? 0 : fruitless + looked;
-      // Not to be: a stream is not longer than what exists, and none where nothing does.
-      if (fruitless > candidates_) [[unlikely]] {
+      if (fruitless <= candidates_) [[likely]]
+        continue;
+      if (stride_ > 1) {
+        take_from_all();
+        fruitless = 0;
+      } else {  // not to be: a stream is not longer than what exists, and none where nothing does
         for (; found < n; ++found) put(to, found, last_, next_);
       }
     }
@@ -65,6 +69,12 @@ class ConnectionWalk {
   }
 
  private:
+  // Of a sender whose share has only holes: what other senders use exists, and serves it as well.
+  void take_from_all() {
+    first_ = next_ = 0;
+    stride_ = 1;
+  }
+
   // Looks at as many candidates as places are left; how many that were.
   unsigned batch(std::uint64_t* to, unsigned& found, unsigned n) {
     std::array<std::uint64_t, flow::kMaxLot> numbers;

@@ -144,6 +144,22 @@ TEST(Walk, SeveralSendersShareIt) {
   }
 }
 
+TEST(Walk, ASenderWhoseShareHasOnlyHolesUsesTheOthers) {
+  Table table(100);
+  for (const std::uint64_t i : {0, 33, 66}) table.store(i + 1);  // all of sender 1 of 3
+  for (const auto order : {Order::kIncreasing, Order::kDecreasing, Order::kPseudorandom}) {
+    const WalkPlan plan{.table = &*table, .order = order, .connections = 100, .key = 8};
+    for (unsigned sender = 0; sender < 3; ++sender) {
+      const auto all = taken(ConnectionWalk(plan, sender, 3), 60);
+      for (const auto number : all) ASSERT_TRUE(table->at(number).stored()) << number;
+    }
+    const auto lonely = taken(ConnectionWalk(plan, 2, 3), 60);
+    if (order == Order::kIncreasing) {
+      EXPECT_EQ(std::ranges::count(lonely, 34), 20) << "each of them in turn";
+    }
+  }
+}
+
 TEST(Walk, GoesBackToWhatDidNotLeave) {
   Table table(100);
   for (std::uint64_t i = 0; i < 100; i += 3) table.store(i);
