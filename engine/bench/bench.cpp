@@ -1,13 +1,16 @@
 // What a frame costs the tester: cycles of thread CPU time, beside a reference in the same run.
 //
-//   natxy-bench [connections] --main-cpu A --cpus B,C
+//   natxy-bench [connections [--count N]] --main-cpu A --cpus B,C
 //
 // prints a JSON object a line, the first {"tsc_hz"}, then {"name", "cycles_per_frame", "reference",
 // "reference_cycles"}; reference_cycles is absent where tools/bench.py measures the reference. With
-// `connections` it establishes 8 and 100 million of them instead: {"connections", "per_second",
-// "replies_per_second", "table_octets", "resident_octets", "page_bytes"}.
+// `connections` it establishes 2 million of them instead, several times, each time beside as many
+// frames without connections: {"connections", "preparation_s", "per_second", "replies_per_second",
+// "table_octets", "resident_octets", "page_bytes", "stateless_per_second"}; then N, 100 million if
+// not said, without the last.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -71,12 +74,12 @@ void over_rings(Bench& bench) {
 }
 
 // A sender that was kept from its core for a second has given up: again then.
-Establishment established(std::uint64_t count, std::uint64_t rate_fps, const std::vector<int>& cpus,
-                          run::TickRate ticks) {
+template <class Measure>
+auto in_some_attempt(Measure&& measure) {
   constexpr int kAttempts = 5;
   for (int attempt = 1;; ++attempt) {
     try {
-      return establish(count, rate_fps, cpus, ticks);
+      return measure(attempt);
     } catch (const std::runtime_error& error) {
       if (attempt == kAttempts) throw;
       std::fprintf(stderr, "%s; again\n", error.what());
@@ -84,24 +87,38 @@ Establishment established(std::uint64_t count, std::uint64_t rate_fps, const std
   }
 }
 
-double print_established(std::uint64_t count, std::uint64_t rate_fps, const std::vector<int>& cpus,
-                         run::TickRate ticks) {
-  const auto measured = established(count, rate_fps, cpus, ticks);
-  std::printf(R"({"connections": %lu, "per_second": %.0f, "replies_per_second": %.0f, )"
-              R"("table_octets": %.2f, "resident_octets": %.2f, "page_bytes": %lu})"
-              "\n",
-              static_cast<unsigned long>(measured.connections), measured.per_second,
-              measured.replies_per_second, measured.table_octets, measured.resident_octets,
-              static_cast<unsigned long>(measured.page_bytes));
+void print(const Establishment& measured, std::optional<double> stateless_per_second) {
+  std::printf(R"({"connections": %lu, "preparation_s": %.3f, "per_second": %.0f, )"
+              R"("replies_per_second": %.0f, "table_octets": %.2f, "resident_octets": %.2f, )"
+              R"("page_bytes": %lu)",
+              static_cast<unsigned long>(measured.connections), measured.preparation_s,
+              measured.per_second, measured.replies_per_second, measured.table_octets,
+              measured.resident_octets, static_cast<unsigned long>(measured.page_bytes));
+  if (stateless_per_second) std::printf(R"(, "stateless_per_second": %.0f)", *stateless_per_second);
+  std::puts("}");
   std::fflush(stdout);
-  return measured.per_second;
 }
 
 // As fast as it goes, every frame being due at once; then many, at a rate that can be kept up also
 // where other programs take a core away for a while.
-void connections(const std::vector<int>& cpus, run::TickRate ticks) {
-  const auto fastest = print_established(8'000'000, spec::kMaxRateFps, cpus, ticks);
-  print_established(100'000'000, static_cast<std::uint64_t>(0.5 * fastest), cpus, ticks);
+void connections(std::uint64_t many, const std::vector<int>& cpus, run::TickRate ticks) {
+  constexpr std::uint64_t kFew = 2'000'000;  // gone before 1 s, also at a quarter of the goal
+  constexpr int kRounds = 9;
+  ConnectionBench bench(cpus, ticks);
+  std::vector<double> rates;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto beside = in_some_attempt([&](int) { return bench.stateless(kFew); });
+    const auto measured =
+        in_some_attempt([&](int) { return bench.establish(kFew, spec::kMaxRateFps); });
+    print(measured, beside);
+    rates.push_back(measured.per_second);
+  }
+  std::ranges::sort(rates);
+  const auto rate_fps = static_cast<std::uint64_t>(rates[kRounds / 2]);
+  print(in_some_attempt([&](int attempt) {
+          return bench.establish(many, rate_fps / (1 + static_cast<unsigned>(attempt)));
+        }),
+        std::nullopt);
 }
 
 int run(int argc, char** argv) {
@@ -123,7 +140,8 @@ int run(int argc, char** argv) {
   Bench bench(cpus, ticks);
   std::printf("{\"tsc_hz\": %lu}\n", static_cast<unsigned long>(ticks.hz()));
   if (argc > 1 && std::string_view(argv[1]) == "connections") {
-    connections(cpus, ticks);
+    const auto count = option("--count");
+    connections(count.empty() ? 100'000'000 : std::stoull(count), cpus, ticks);
     return 0;
   }
   senders_on_null(bench);

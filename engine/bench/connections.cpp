@@ -31,70 +31,92 @@ std::unique_ptr<port::Port> port_between(spec::Side side, rte_ring* from, rte_ri
       port::EthDevice::over_rings(from, to, 1));
 }
 
-constexpr std::uint64_t kReplies = 8'000'000;
+constexpr std::uint64_t kReplies = 2'000'000;
 
-spec::Stream stream_of(spec::Role role, std::uint64_t frames, std::uint64_t rate_fps) {
-  const bool outward = role == spec::Role::kEstablish;
-  auto traffic = random_ports(spec::IpVersion::k4);
-  traffic.selection = spec::Selection::kEnumeratePseudorandom;
-  if (!outward) {
-    for (auto* pair : {&traffic.departure, &traffic.arrival}) {
-      std::swap(pair->source, pair->destination);
-    }
-    std::swap(traffic.source_port, traffic.destination_port);
-  }
-  traffic.connections = spec::Connections{
-      .role = role, .order = outward ? spec::Order::kLinear : spec::Order::kPseudorandom};
+// Phase 1's frames, as far as a frame without a connection goes.
+spec::Stream stateless_stream(std::uint64_t frames, std::uint64_t rate_fps) {
   spec::Stream stream;
-  stream.direction = outward ? spec::Direction::kForward : spec::Direction::kReverse;
+  stream.direction = spec::Direction::kForward;
   stream.segments = {{.frames = frames, .rate_fps = rate_fps, .pause_ns = 0}};
-  stream.foreground = traffic;
+  stream.foreground = random_ports(spec::IpVersion::k4);
+  stream.foreground->selection = spec::Selection::kEnumeratePseudorandom;
   return stream;
 }
 
-spec::TrialSpec trial_of(std::uint64_t connections, std::uint64_t rate_fps) {
-  spec::TrialSpec spec{.seed = 1, .nonce = 2, .drain_ns = 200'000'000};
-  spec.lateness_tolerance_ns = spec::kMaxTrialNs;
-  spec.warm_up.mode = spec::WarmUpMode::kNeighbours;
-  for (auto& side : spec.sides) side.next_hop.mac = frame::Mac{2, 0, 0, 0, 0, 1};
-  spec.phases = {
-      {.name = "establish", .streams = {stream_of(spec::Role::kEstablish, connections, rate_fps)}},
-      {.name = "reply", .streams = {stream_of(spec::Role::kRespond, kReplies, spec::kMaxRateFps)}}};
-  return spec;
+spec::Stream establishing(std::uint64_t connections, std::uint64_t rate_fps) {
+  auto stream = stateless_stream(connections, rate_fps);
+  stream.foreground->connections = spec::Connections{.role = spec::Role::kEstablish};
+  return stream;
+}
+
+spec::Stream replying() {
+  auto stream = stateless_stream(kReplies, spec::kMaxRateFps);
+  stream.direction = spec::Direction::kReverse;
+  auto& traffic = *stream.foreground;
+  for (auto* pair : {&traffic.departure, &traffic.arrival}) {
+    std::swap(pair->source, pair->destination);
+  }
+  std::swap(traffic.source_port, traffic.destination_port);
+  traffic.connections =
+      spec::Connections{.role = spec::Role::kRespond, .order = spec::Order::kPseudorandom};
+  return stream;
+}
+
+void expect_all(const char* what, std::uint64_t came, std::uint64_t expected) {
+  if (came == expected) return;
+  throw std::runtime_error(std::string(what) + ": " + std::to_string(came) + " came, not " +
+                           std::to_string(expected));
+}
+
+double per_second(std::uint64_t frames, const spec::StreamResult& stream) {
+  return static_cast<double>(frames) * 1e9 / stream.sending_ns;
 }
 
 }  // namespace
 
-Establishment establish(std::uint64_t connections, std::uint64_t rate_fps,
-                        const std::vector<int>& cpus, run::TickRate ticks) {
-  const auto there = port::make_ring(kRingFrames, port::Producers::kOne);
-  const auto back = port::make_ring(kRingFrames, port::Producers::kOne);
-  port::Device device({port_between(spec::Side::kLeft, back.get(), there.get()),
-                       port_between(spec::Side::kRight, there.get(), back.get())},
-                      cpus, ticks);
-  run::TrialRunner<run::TscClock, port::Device> runner(device);
-  const std::atomic<bool> go_on{false};
+ConnectionBench::ConnectionBench(const std::vector<int>& cpus, run::TickRate ticks)
+    : there_(port::make_ring(kRingFrames, port::Producers::kOne)),
+      back_(port::make_ring(kRingFrames, port::Producers::kOne)),
+      device_({port_between(spec::Side::kLeft, back_.get(), there_.get()),
+               port_between(spec::Side::kRight, there_.get(), back_.get())},
+              cpus, ticks) {}
+
+Establishment ConnectionBench::establish(std::uint64_t connections, std::uint64_t rate_fps) {
   const auto before = resident_octets();
+  Runner runner(device_);
   const auto result =
-      runner.run(trial_of(connections, rate_fps), [](const spec::Progress&) {}, go_on);
+      run(runner, {{.name = "establish", .streams = {establishing(connections, rate_fps)}},
+                   {.name = "reply", .streams = {replying()}}});
   const auto grown = resident_octets() - before;
   const auto& table = result.connections.value();
-  if (table.stored != connections) {
-    throw std::runtime_error("phase 1 benchmark: " + std::to_string(table.stored) +
-                             " connections were stored, not " + std::to_string(connections));
-  }
-  const auto& replies = result.streams[1];
-  if (replies.connections->known != kReplies) {
-    throw std::runtime_error("phase 2 benchmark: " + std::to_string(replies.connections->known) +
-                             " replies came back right, not " + std::to_string(kReplies));
-  }
+  expect_all("connections of phase 1", table.stored, connections);
+  expect_all("replies in phase 2", result.streams[1].connections->known, kReplies);
   const auto count = static_cast<double>(connections);
   return {.connections = table.stored,
-          .per_second = count * 1e9 / result.streams[0].sending_ns,
-          .replies_per_second = static_cast<double>(kReplies) * 1e9 / replies.sending_ns,
+          .preparation_s = result.preparation_ns / 1e9,
+          .per_second = per_second(connections, result.streams[0]),
+          .replies_per_second = per_second(kReplies, result.streams[1]),
           .table_octets = static_cast<double>(table.bytes) / count,
           .resident_octets = grown / count,
           .page_bytes = table.page_bytes};
+}
+
+double ConnectionBench::stateless(std::uint64_t frames) {
+  Runner runner(device_);
+  const auto result = run(
+      runner, {{.name = "stateless", .streams = {stateless_stream(frames, spec::kMaxRateFps)}}});
+  expect_all("frames without connections", result.streams[0].kinds[0]->received, frames);
+  return per_second(frames, result.streams[0]);
+}
+
+spec::TrialResult ConnectionBench::run(Runner& runner, const std::vector<spec::Phase>& phases) {
+  spec::TrialSpec spec{.seed = 1, .nonce = ++nonce_, .drain_ns = 200'000'000};
+  spec.lateness_tolerance_ns = spec::kMaxTrialNs;
+  spec.warm_up.mode = spec::WarmUpMode::kNeighbours;
+  for (auto& side : spec.sides) side.next_hop.mac = frame::Mac{2, 0, 0, 0, 0, 1};
+  spec.phases = phases;
+  const std::atomic<bool> go_on{false};
+  return runner.run(spec, [](const spec::Progress&) {}, go_on);
 }
 
 }  // namespace natxy::bench
