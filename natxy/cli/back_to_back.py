@@ -22,7 +22,8 @@ def back_to_back(
 ) -> None:
     """Find the longest burst without loss, and the buffer time (RFC 9004).
 
-    --duration is that of the longest burst that is tried, --drain the rest after each.
+    --duration is that of the longest burst that is tried, --drain the least rest after each: it
+    begins when the burst was received at the throughput.
     """
     base = options.profile_of(PROFILES)
     plan = BackToBackPlan(

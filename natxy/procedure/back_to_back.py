@@ -10,7 +10,7 @@ from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Segment
-from natxy.model.verdict import Limit
+from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
@@ -32,6 +32,7 @@ RATE_ERROR = Fraction(1, 100)
 RATE_ERROR_NS = 100_000
 RFC_REPETITIONS = 50
 RFC_REST_S = Fraction(2)  # RFC 9004 section 6.2: after the burst was received
+LONGEST_S = Fraction(1800)  # that a burst is received for; the RFC asks for 30 s of sending
 PROFILES = {
     "rfc": Profile(
         timing=Timing(duration_s=Fraction(2), drain_s=RFC_REST_S, settle_s=Fraction(0)),
@@ -46,7 +47,7 @@ PROFILES = {
 
 @dataclass(frozen=True, kw_only=True)
 class BackToBackPlan:
-    """`timing.duration_s` is the longest burst's, `timing.drain_s` the rest after each."""
+    """`timing.duration_s` is the longest burst's, `timing.drain_s` the least rest after each."""
 
     timing: Timing
     seed: int
@@ -59,6 +60,8 @@ class BackToBackPlan:
     dut_name: str | None = None
 
     def __post_init__(self) -> None:
+        check("--duration", self.timing.duration_s, lowest=0, highest=LONGEST_S)
+        check("--drain", self.timing.drain_s, lowest=0, highest=LONGEST_S)
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         check("--step", self.step_frames, lowest=1, highest=10**6)
@@ -77,6 +80,7 @@ def back_to_back(
     observer = observer or Observer()
     rate_fps = _burst_rate(plan, tester)
     throughput_fps = _throughput(plan, tester, dut, observer)
+    train = Train(plan=plan, rate_fps=rate_fps, throughput_fps=throughput_fps)
     pace = Pace(rate_fps)
     trials = Trials(
         tester=tester,
@@ -87,7 +91,7 @@ def back_to_back(
         judge=pace.judge,
     )
     fills = throughput_fps < rate_fps
-    bursts = _bursts(plan, trials, rate_fps) if fills else []
+    bursts = _bursts(train, trials) if fills else []
     return Measurement(
         procedure="back-to-back",
         title="Back-to-back frames",
@@ -96,16 +100,51 @@ def back_to_back(
             tester, dut, plan.timing, seed=plan.seed, rate_fps=rate_fps, dut_name=plan.dut_name
         ),
         departures=_departures(plan),
-        remarks=_remarks(plan, rate_fps, throughput_fps, fills=fills, pace=pace),
+        remarks=_remarks(train, bursts, fills=fills, pace=pace),
         figures=_figures(bursts, rate_fps, throughput_fps),
         counts=trials.counts,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
+class Train:
+    """The bursts of a measurement: how fast they come, and how long each is waited for."""
+
+    plan: BackToBackPlan
+    rate_fps: int
+    throughput_fps: int
+
+    @property
+    def longest(self) -> int:
+        """Frames of the longest burst that is tried."""
+        sent = self.rate_fps * self.plan.timing.duration_s
+        return max(1, int(min(sent, self.throughput_fps * LONGEST_S)))
+
+    def rest_s(self, frames: int) -> Fraction:
+        """After the burst was received: as asked for, and not shorter than that has taken."""
+        return max(self.plan.timing.drain_s, Fraction(frames, self.throughput_fps))
+
+    def drain_s(self, frames: int) -> Fraction:
+        """From the end of sending: the buffer empties at the throughput, then comes the rest."""
+        received_s = Fraction(frames, self.throughput_fps)
+        return received_s - Fraction(frames, self.rate_fps) + self.rest_s(frames)
+
+    def timing(self, frames: int) -> Timing:
+        return replace(self.plan.timing, drain_s=self.drain_s(frames))
+
+    def was_cut_off(self, frames: int, result: TrialResult) -> bool:
+        """Frames came in the second half of the rest: more may have been to come. The buffer
+        empties more slowly than the throughput says."""
+        latest_ns = (self.drain_s(frames) - self.rest_s(frames) / 2) * 10**9
+        delays = [kind.delay for stream in result.streams for _, kind in stream.counters()]
+        return any(delay.max_ns > latest_ns for delay in delays if delay.count)
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Burst:
     frames: int
     lower_bound: bool
+    cut_off: bool = False  # the lower bound is one because a longer burst was cut off
 
 
 def _burst_rate(plan: BackToBackPlan, tester: ReadyTester) -> int:
@@ -128,37 +167,41 @@ def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: O
     return int(median(throughput(search, tester, dut, observer).rates_fps))
 
 
-def _bursts(plan: BackToBackPlan, trials: Trials, rate_fps: int) -> list[_Burst]:
+def _bursts(train: Train, trials: Trials) -> list[_Burst]:
     bursts: list[_Burst] = []
-    for number in range(1, plan.repetitions + 1):
-        trials.observer.repetition_started(number, plan.repetitions)
+    repetitions = train.plan.repetitions
+    for number in range(1, repetitions + 1):
+        trials.observer.repetition_started(number, repetitions)
         first = bursts[-1].frames if bursts else FIRST_BURST
-        bursts.append(_longest(plan, trials, rate_fps, number, max(1, first)))
-        trials.observer.repetition_ended(_figures(bursts[-1:], rate_fps, 0)[:1])
+        bursts.append(_longest(train, trials, number, max(1, first)))
+        trials.observer.repetition_ended(_figures(bursts[-1:], train.rate_fps, 0)[:1])
     return bursts
 
 
-def _longest(
-    plan: BackToBackPlan, trials: Trials, rate_fps: int, repetition: int, first: int
-) -> _Burst:
+def _longest(train: Train, trials: Trials, repetition: int, first: int) -> _Burst:
     """The search knows whole numbers: here they are the burst's frames."""
+    plan, rate_fps = train.plan, train.rate_fps
     search = Bisection(
-        upper_fps=max(1, int(rate_fps * plan.timing.duration_s)),
+        upper_fps=train.longest,
         first_fps=first,
         error=SearchError(rate_fps=plan.step_frames),
         invalid_repeats=plan.invalid_repeats,
     )
     seed = repetition_seed(plan.seed, repetition)
-    reason = ""
+    reason, cut_off = "", False
     while (frames := search.next()) is not None:
         segment = Segment(frames=frames, rate_fps=rate_fps, pause_ns=0)
+        trials.timing = train.timing(frames)
         trials.observer.trial_started(rate_fps, (rate_fps, rate_fps))
         trial = trials.run(load=Load(segments=(segment,)), repetition=repetition, seed=seed)
         reason = trial.invalid_reasons[0] if trial.invalid_reasons else reason
+        if trial.verdict is Verdict.FAIL:  # each is shorter than the last: the last one decides
+            cut_off = train.was_cut_off(frames, trial.result)
         search.tell(frames, trial.verdict)
     if search.result_fps is None and search.limit is Limit.TESTER:
         raise TesterLimit(f"no burst at {rate_fps} frames a second could be sent: {reason}")
-    return _Burst(frames=search.result_fps or 0, lower_bound=search.limit is not Limit.DUT)
+    lower_bound = cut_off or search.limit is not Limit.DUT
+    return _Burst(frames=search.result_fps or 0, lower_bound=lower_bound, cut_off=cut_off)
 
 
 class Pace:
@@ -208,13 +251,13 @@ def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput_fps: int) -> tu
     )
 
 
-def _remarks(
-    plan: BackToBackPlan, rate_fps: int, throughput_fps: int, *, fills: bool, pace: Pace
-) -> tuple[str, ...]:
+def _remarks(train: Train, bursts: Sequence[_Burst], *, fills: bool, pace: Pace) -> tuple[str, ...]:
+    plan, throughput_fps = train.plan, train.throughput_fps
     said = [
-        f"Bursts at {rate_fps:,} fps in each direction, the longest that was tried "
-        f"{int(rate_fps * plan.timing.duration_s):,} frames; binary search, step "
-        f"{plan.step_frames} frames; the benchmark is the mean.",
+        f"Bursts at {train.rate_fps:,} fps in each direction, at most {train.longest:,} frames; "
+        f"binary search, step {plan.step_frames} frames; the benchmark is the mean.",
+        "After a burst the time in which it is received at the throughput, and then as long again, "
+        f"at least {float(plan.timing.drain_s):g} s.",
         f"Corrected with a throughput of {throughput_fps:,} fps.",
     ]
     if pace.worst_excess_ns > 0:
@@ -222,6 +265,12 @@ def _remarks(
             f"A burst took at most {pace.worst_excess_ns / 1000:.3g} µs longer than its rate says, "
             f"in which {pace.worst_excess_ns * throughput_fps / 1e9:.0f} frames pass at the "
             "throughput."
+        )
+    if any(burst.cut_off for burst in bursts):
+        said.append(
+            "Frames were still coming late in the rest after a burst that was too long: its buffer "
+            "empties more slowly than at the throughput, and may be larger; a longer --drain is "
+            "right."
         )
     if not fills:
         said.append(
@@ -237,8 +286,8 @@ def _departures(plan: BackToBackPlan) -> tuple[str, ...]:
         said.append("bursts at a given rate, not with the media's smallest gap (section 6.2)")
     if plan.timing.drain_s < RFC_REST_S:
         said.append(
-            f"{float(plan.timing.drain_s):g} s of rest after a burst, not {float(RFC_REST_S):g} s "
-            "(section 6.2)"
+            f"at least {float(plan.timing.drain_s):g} s of rest after a burst, not "
+            f"{float(RFC_REST_S):g} s (section 6.2)"
         )
     if plan.repetitions < RFC_REPETITIONS:
         said.append(f"{plan.repetitions} repetitions, not {RFC_REPETITIONS} (RFC 2544 26.4)")

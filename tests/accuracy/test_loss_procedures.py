@@ -75,6 +75,26 @@ def test_the_longest_burst_is_the_buffers(frames: int, drain_fps: int, tmp_path:
     assert corrected_s * rate_fps == pytest.approx(frames, rel=0.01)
 
 
+def test_a_buffer_is_waited_for_until_it_is_empty(tmp_path: Path) -> None:
+    """It needs 100 ms; the drain that was asked for is a fifth of that."""
+    frames, drain_fps, rate_fps = 100, 1000, 50_000
+    longest = next(n for n in range(10**6) if n - n * drain_fps // rate_fps >= frames)
+    departures = f"departures = [{{frames = 1, rate_fps = {rate_fps}}}]"
+    fault = f'{{kind = "buffer", frames = {frames}, drain_fps = {drain_fps}, {departures}}}'
+    plan = BackToBackPlan(
+        timing=Timing(duration_s=Fraction(1, 4), drain_s=Fraction(1, 50)),
+        seed=1,
+        repetitions=1,
+        burst_rate_fps=rate_fps,
+        throughput_fps=drain_fps,
+        invalid_repeats=ATTEMPTS,
+    )
+    with gateway_that(fault, tmp_path) as (setup, _):
+        result = back_to_back(plan, setup.tester, setup.dut)
+    assert result.figure(BURST).values == (longest,)
+    assert result.figure(BURST).lower_bound == (False,)
+
+
 @pytest.mark.parametrize("sulks_s", [50 * MS, 150 * MS])
 def test_recovery_is_as_long_as_the_gateway_sulks(sulks_s: Fraction, tmp_path: Path) -> None:
     throughput_fps = 20_000

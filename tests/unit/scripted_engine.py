@@ -54,6 +54,7 @@ class ScriptedEngine:
     excess_ns: float = 0.0
     misdelivers: int = 0
     link_mbps: int = 0
+    longest_delay_ns: Callable[[Stream], float] = lambda _: 1.0
     during: Callable[[], None] = lambda: None  # called while each trial "runs"
     specs: list[TrialSpec] = field(default_factory=list)
 
@@ -130,12 +131,13 @@ class ScriptedEngine:
             "first_departure_ns": 0.0,
             "lateness": DELAY,
             "send_call": DELAY,
-            "kinds": {"foreground": self._counters(frames, len(lost)), "background": None},
+            "kinds": {"foreground": self._counters(stream, len(lost)), "background": None},
             "losses": _losses(stream, lost) if lost else None,
             "silence": _silence(stream, set(lost)),
         }
 
-    def _counters(self, frames: int, lost: int) -> dict[str, Any]:
+    def _counters(self, stream: Stream, lost: int) -> dict[str, Any]:
+        frames = frames_in(stream)
         wrong = {**dict.fromkeys(MISDELIVERED, 0), "total": self.misdelivers}
         return {
             "sent": frames,
@@ -144,7 +146,7 @@ class ScriptedEngine:
             **dict.fromkeys(("duplicated", "reordered", "late", "negative_delays"), 0),
             "misdelivered": wrong,
             "hop_limit": 63,
-            "delay": DELAY,
+            "delay": {**DELAY, "max_ns": self.longest_delay_ns(stream)},
         }
 
 

@@ -1,5 +1,6 @@
 """Bursts: what is searched, what follows from the longest, and when there is no figure."""
 
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +27,7 @@ from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2))
 RATE_FPS = 100_000
 THROUGHPUT_FPS = 60_000
+SLOW_FPS = 8_000
 
 
 def plan(**changes: Any) -> BackToBackPlan:
@@ -42,6 +44,83 @@ def plan(**changes: Any) -> BackToBackPlan:
 def longer_than(frames: int) -> ScriptedEngine:
     """What comes after so many frames is lost."""
     return ScriptedEngine(lose=lambda stream: range(frames, frames_in(stream)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Buffer:
+    """A device that keeps so many frames and forwards so many a second, as on a drawing board."""
+
+    frames: int
+    drains_fps: int
+
+    @property
+    def longest(self) -> int:
+        """The shortest burst that fills it."""
+        filled = (n for n in range(10**6) if n - n * self.drains_fps // SLOW_FPS >= self.frames)
+        return next(filled)
+
+    def engine(self) -> ScriptedEngine:
+        """What has not come by the end of the drain is lost, too."""
+        engine = ScriptedEngine()
+
+        def come_s(stream: Stream) -> float:
+            drained_s = engine.specs[-1].drain_ns / 1e9
+            return frames_in(stream) / SLOW_FPS + drained_s
+
+        def lose(stream: Stream) -> range:
+            forwarded = min(self.longest, int(come_s(stream) * self.drains_fps))
+            return range(min(forwarded, frames_in(stream)), frames_in(stream))
+
+        def longest_delay_ns(stream: Stream) -> float:
+            number = min(frames_in(stream), lose(stream).start) - 1
+            return number * 1e9 * (1 / self.drains_fps - 1 / SLOW_FPS)
+
+        engine.lose, engine.longest_delay_ns = lose, longest_delay_ns
+        return engine
+
+
+def slow_plan(drain_s: Fraction, throughput_fps: int) -> BackToBackPlan:
+    times = Timing(duration_s=Fraction(2), drain_s=drain_s)
+    return plan(timing=times, burst_rate_fps=SLOW_FPS, throughput_fps=throughput_fps, repetitions=1)
+
+
+@pytest.mark.parametrize(("drains_fps", "drain_s"), [(400, Fraction(2)), (1000, Fraction(1, 5))])
+def test_a_buffer_that_takes_long_to_empty_is_waited_for(
+    drains_fps: int, drain_s: Fraction, nat64: TrafficPlan
+) -> None:
+    """RFC 9004 section 6.2: the rest begins when the burst was received at the throughput."""
+    buffer = Buffer(frames=1000, drains_fps=drains_fps)
+    engine = buffer.engine()
+    result = back_to_back(slow_plan(drain_s, drains_fps), engine.tester(nat64), NoDut())
+    assert result.figure(BURST).values == (buffer.longest,)
+    assert result.figure(BURST).lower_bound == (False,)
+    for spec in engine.specs:
+        sent_s = Fraction(frames_in(spec.phases[0].streams[0]), SLOW_FPS)
+        received_s = sent_s * SLOW_FPS / drains_fps
+        rest_s = Fraction(spec.drain_ns + 1, 10**9) - (received_s - sent_s)
+        assert rest_s >= drain_s
+        assert rest_s >= received_s  # "longer times" where the burst or the buffer are long
+
+
+def test_a_device_slower_than_its_throughput_is_a_lower_bound(nat64: TrafficPlan) -> None:
+    """A short search takes what the buffer took for throughput: the rest is too short then."""
+    buffer = Buffer(frames=1000, drains_fps=400)
+    result = back_to_back(slow_plan(Fraction(1, 5), 2000), buffer.engine().tester(nat64), NoDut())
+    assert result.figure(BURST).values[0] < buffer.longest
+    assert result.figure(BURST).lower_bound == (True,)
+    assert any("a longer --drain is right" in said for said in result.remarks)
+
+
+def test_a_burst_that_no_trial_can_wait_for_is_not_tried(nat64: TrafficPlan) -> None:
+    times = Timing(duration_s=Fraction(1800), drain_s=Fraction(2))
+    asked = plan(timing=times, burst_rate_fps=RATE_FPS, throughput_fps=1, repetitions=1)
+    engine = ScriptedEngine()
+    result = back_to_back(asked, engine.tester(nat64), NoDut())
+    assert result.figure(BURST).values == (1800,)
+    assert result.figure(BURST).lower_bound == (True,)
+    assert any("at most 1,800 frames" in said for said in result.remarks)
+    with pytest.raises(ConfigurationError, match="--duration: 1801 is out of range"):
+        plan(timing=replace(times, duration_s=Fraction(1801)))
 
 
 @pytest.mark.parametrize("frames", [1, 2, 63, 64, 65, 777, 9_999])
