@@ -14,6 +14,7 @@ from natxy.procedure.at_rate import conditions
 from natxy.procedure.observer import Observer
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.statistics import median
 
 THROUGHPUT = "throughput"
 DEGRADATION = "degradation"
@@ -74,7 +75,7 @@ def overload(
         for flows in (1, *(flows for flows in plan.flows if flows != 1))
     }
     alone = found[1]
-    if not all(alone.rates_fps):
+    if not median(alone.rates_fps):
         raise DutError(f"{alone.dut} loses frames of a single flow at every rate: X1 is 0.")
     return Measurement(
         procedure="overload",
@@ -146,11 +147,11 @@ def _figures(flows: int, result: ThroughputResult, alone: ThroughputResult) -> t
     found = Figure(name=THROUGHPUT, unit="fps", at=at, values=rates, lower_bound=bounds)
     if flows == 1:
         return (found,)
-    if _has_bounds(result) or _has_bounds(alone):
+    if _is_bound(result) or _is_bound(alone):
         return (found,)
-    pairs = zip(alone.rates_fps, rates, strict=True)
-    percents = tuple((x1 - xn) / x1 * 100 for x1, xn in pairs)
-    return found, Figure(name=DEGRADATION, unit="%", at=at, values=percents)
+    # X1 and Xn are results: repetitions of different searches have nothing in common.
+    x1, xn = median(alone.rates_fps), median(rates)
+    return found, Figure(name=DEGRADATION, unit="%", at=at, values=((x1 - xn) / x1 * 100,))
 
 
 def _remarks(plan: OverloadPlan) -> tuple[str, ...]:
@@ -171,13 +172,13 @@ def _remarks(plan: OverloadPlan) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _has_bounds(result: ThroughputResult) -> bool:
-    return any(repetition.lower_bound for repetition in result.repetitions)
+def _is_bound(result: ThroughputResult) -> bool:
+    return result.is_lower_bound(median(result.rates_fps))
 
 
 def _unknown(found: dict[int, ThroughputResult]) -> tuple[str, ...]:
     """A lower bound on either side leaves the degradation open in one direction or both."""
-    if not any(_has_bounds(result) for result in found.values()):
+    if not any(_is_bound(result) for result in found.values()):
         return ()
     return ("No degradation is given where a throughput is known as a lower bound only.",)
 

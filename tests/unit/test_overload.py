@@ -1,5 +1,6 @@
 """Overload: exactly so many flows are sent, and what they cost against one."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -104,6 +105,34 @@ def test_degradation_is_against_one_flow(nat64: TrafficPlan) -> None:
     assert result.counts.trials == len(engine.specs)
     nonces = [spec.nonce for spec in engine.specs]
     assert len(set(nonces)) == len(nonces)
+
+
+def found_by_three_searches(rates_fps: dict[int, list[int]]) -> ScriptedEngine:
+    """Rates that are found one after another, for each number of flows."""
+    searches: dict[int, list[int]] = {}
+
+    def lose(stream: Stream) -> list[int]:
+        traffic = stream.foreground
+        assert traffic is not None
+        flows = max(traffic.source_port.values, traffic.destination_port.values)
+        seeds = searches.setdefault(flows, [])
+        if (seed := engine.specs[-1].seed) not in seeds:
+            seeds.append(seed)
+        return [0] if rate_of(stream) > rates_fps[flows][seeds.index(seed)] else []
+
+    engine = ScriptedEngine(lose=lose)
+    return engine
+
+
+def test_degradation_is_of_the_results_not_of_repetitions(nat64: TrafficPlan) -> None:
+    """The first search for one flow has nothing to do with the first one for ten."""
+    engine = found_by_three_searches({1: [100, 200, 300], 10: [300, 100, 200]})
+    asked = plan((10,))
+    asked = replace(asked, search=replace(asked.search, repetitions=3))
+    result = overload(asked, engine.tester(nat64), NoDut())
+    assert result.figure(THROUGHPUT, at="1 flow").values == (100, 200, 300)
+    assert result.figure(THROUGHPUT, at="10 flows").values == (300, 100, 200)
+    assert result.figure(DEGRADATION, at="10 flows").values == (0.0,)
 
 
 def test_a_trial_with_fewer_frames_than_flows_is_told(nat64: TrafficPlan) -> None:
