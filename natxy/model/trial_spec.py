@@ -46,6 +46,11 @@ class Mix(Model):
             refuse(f"{self.m} is more than n, 0 to {self.n} is right", member="m")
         return self
 
+    def frames_of(self, kind: Kind, frames: int) -> int:
+        """How many of the first so many."""
+        foreground = frames // self.n * self.m + min(frames % self.n, self.m)
+        return foreground if kind == "foreground" else frames - foreground
+
 
 class Stream(Model):
     direction: Direction
@@ -93,10 +98,7 @@ class Stream(Model):
         return sum(segment.frames for segment in self.segments)
 
     def frames_of(self, kind: Kind) -> int:
-        foreground = self.frames // self.mix.n * self.mix.m + min(
-            self.frames % self.mix.n, self.mix.m
-        )
-        return foreground if kind == "foreground" else self.frames - foreground
+        return self.mix.frames_of(kind, self.frames)
 
     @property
     def duration_ns(self) -> int:

@@ -6,10 +6,11 @@ from math import gcd
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
-from natxy.model.testbed import PortRanges
+from natxy.model.testbed import PortRanges, TrafficSection
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.traffic_spec import Series
+from natxy.model.trial_spec import Kind, Mix
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.observer import Observer
 from natxy.procedure.setup import ReadyTester
@@ -70,6 +71,7 @@ def overload(
 ) -> Measurement:
     """The throughput of each number of flows, and (X1 - Xn) / X1 x 100 %, X1 that of one flow."""
     observer = observer or Observer()
+    traffic = tester.testbed.traffic
     found = {
         flows: throughput(_search(plan, flows), _tester(plan, tester, flows), dut, observer)
         for flows in (1, *(flows for flows in plan.flows if flows != 1))
@@ -83,7 +85,11 @@ def overload(
         reference=f"RFC 8219 section 10.2.{2 if plan.incremental else 1}",
         conditions=_conditions(plan, tester, dut),
         departures=(*alone.departures, *(STARTED_IN_GROUPS if plan.incremental else ())),
-        remarks=(*_remarks(plan), *_unknown(found), *_too_few_frames(plan, found)),
+        remarks=(
+            *_remarks(plan, traffic),
+            *_unknown(found),
+            *_too_few_frames(plan, traffic, found),
+        ),
         figures=tuple(
             figure for flows, result in found.items() for figure in _figures(flows, result, alone)
         ),
@@ -154,7 +160,7 @@ def _figures(flows: int, result: ThroughputResult, alone: ThroughputResult) -> t
     return found, Figure(name=DEGRADATION, unit="%", at=at, values=((x1 - xn) / x1 * 100,))
 
 
-def _remarks(plan: OverloadPlan) -> tuple[str, ...]:
+def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> tuple[str, ...]:
     said = [
         "A flow is a four-tuple; each direction sends all of them in turn, on one pair of "
         "addresses, with the ports "
@@ -164,6 +170,8 @@ def _remarks(plan: OverloadPlan) -> tuple[str, ...]:
         )
         + "."
     ]
+    if traffic.m < traffic.n:
+        said.append("Foreground and background have so many flows each.")
     if plan.incremental:
         said.append(
             "Each trial sends a quarter, a half, three quarters and all of the flows, each for its "
@@ -183,15 +191,27 @@ def _unknown(found: dict[int, ThroughputResult]) -> tuple[str, ...]:
     return ("No degradation is given where a throughput is known as a lower bound only.",)
 
 
-def _too_few_frames(plan: OverloadPlan, found: dict[int, ThroughputResult]) -> tuple[str, ...]:
-    """A trial with fewer frames than flows does not use all of them."""
+def _too_few_frames(
+    plan: OverloadPlan, traffic: TrafficSection, found: dict[int, ThroughputResult]
+) -> tuple[str, ...]:
+    """A trial with fewer frames of a kind than flows does not use all of this kind's."""
+    mix = Mix(n=traffic.n, m=traffic.m)
     return tuple(
-        f"Not all of the {flows:,} flows were in use: a trial at {rate_fps:,} fps has only "
-        f"{frames:,} frames; longer trials are right."
+        f"Not all of the {flows:,} flows{of_kind} were in use: a trial at {rate_fps:,} fps has "
+        f"only {frames:,} frames for them; longer trials are right."
         for flows, result in found.items()
         for rate_fps in (min(result.rates_fps),)
-        if (frames := frames_of(rate_fps, plan.search.timing.duration_s)) < flows
+        for kind, of_kind in _kinds(traffic).items()
+        if (frames := mix.frames_of(kind, frames_of(rate_fps, plan.search.timing.duration_s)))
+        < flows
     )
+
+
+def _kinds(traffic: TrafficSection) -> dict[Kind, str]:
+    """As said behind a number of flows, where there are two."""
+    if traffic.m == traffic.n:
+        return {"foreground": ""}
+    return {"foreground": " of the foreground", "background": " of the background"}
 
 
 def _counts(results: list[ThroughputResult]) -> TrialCounts:

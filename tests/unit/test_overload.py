@@ -144,6 +144,21 @@ def test_a_trial_with_fewer_frames_than_flows_is_told(nat64: TrafficPlan) -> Non
     assert not any("Not all" in each for each in enough)
 
 
+def test_a_flow_needs_a_frame_of_its_kind(nat64: TrafficPlan) -> None:
+    """Of 1000 frames in a mix of 10 % foreground 100 are translated: 1000 flows are not in use."""
+    tester = slower_with({1: 10_000, 500: 10_000}).tester(nat64)
+    section = tester.testbed.tester
+    native = {"ipv6_real": "2001:2:0:8000::2", "next_hop_ipv6": "2001:2:0:8000::1"}
+    right = section.right.model_copy(update=native)
+    both = section.model_copy(update={"right": right})
+    mixed = tester.with_testbed(tester.testbed.model_copy(update={"tester": both}))
+    mixed = mixed.with_traffic(n=10, m=1)
+    said = overload(plan((500,)), mixed, NoDut()).remarks
+    assert any("500 flows of the foreground" in each and "only 100" in each for each in said)
+    assert not any("flows of the background were" in each for each in said)
+    assert any("so many flows each" in each for each in said)
+
+
 def sent_before(spec: TrialSpec) -> list[int]:
     """Flows of each phase, forward."""
     sent = []
