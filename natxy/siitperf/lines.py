@@ -30,8 +30,18 @@ def result_lines(arguments: Arguments, result: TrialResult) -> Iterator[str]:
         yield from _frames(SIDE_NAMES[stream.direction], stream)
         yield from _odd_connections(stream)
     for stream in streams:
-        for name, value_ns in _figures(arguments, stream):
-            yield f"{SIDE_NAMES[stream.direction]} {name}: {value_ns / NS_PER_MS:.6f}"
+        with suppress(DutError):  # missing_figures says it
+            for name, value_ns in _figures(arguments, stream):
+                yield f"{SIDE_NAMES[stream.direction]} {name}: {value_ns / NS_PER_MS:.6f}"
+
+
+def missing_figures(arguments: Arguments, result: TrialResult) -> Iterator[str]:
+    """A sentence a direction that has none: the other one's stands for itself."""
+    for stream in result.of_phase(TEST).streams:
+        try:
+            tuple(_figures(arguments, stream))
+        except DutError as error:
+            yield f"{SIDE_NAMES[stream.direction]}: {error}"
 
 
 def device_lines(dut: Dut) -> Iterator[str]:

@@ -17,7 +17,7 @@ from natxy.siitperf.entries import Warn
 from natxy.siitperf.inferred import with_inferred
 from natxy.siitperf.judgement import missing_entries, too_slow
 from natxy.siitperf.lab_addresses import with_own_addresses
-from natxy.siitperf.lines import device_lines, preliminary_lines, result_lines
+from natxy.siitperf.lines import device_lines, missing_figures, preliminary_lines, result_lines
 from natxy.siitperf.measurement import SiitperfTest
 from natxy.siitperf.site import SIDES, VARIABLE, Site, is_lab, site_of
 from natxy.siitperf.stateful import connections_of
@@ -95,7 +95,10 @@ def _tell(asked: Asked, dut: Dut, result: TrialResult, say: Say) -> int:
         return FAILED_STATUS
     for line in result_lines(asked.arguments, result):
         say(line)
-    return 0
+    without = tuple(missing_figures(asked.arguments, result))
+    for sentence in without:
+        say(f"Error: {sentence}")
+    return FAILED_STATUS if without else 0
 
 
 def _warn_of_settings(configuration: Configuration, warn: Warn) -> None:

@@ -103,6 +103,8 @@ def stream_result(stream: Json, recording: Json) -> Json:
     kind = "foreground" if stream["foreground"] else "background"
     kinds: Json = {"foreground": None, "background": None}
     lost = 1 if rate > CAPACITY_FPS else 0
+    if MODE == "one-way" and stream["direction"] == "forward":
+        lost = frames
     kinds[kind] = counters(frames, lost, recording)
     return {
         "phase": "test",

@@ -8,10 +8,9 @@ import pytest
 
 from natxy.cli import run
 from natxy.cli.siitperf import arguments_of
-from natxy.errors import DutError
 from natxy.model.trial_result import TrialResult
 from natxy.siitperf.arguments import Arguments
-from natxy.siitperf.lines import result_lines
+from natxy.siitperf.lines import missing_figures, result_lines
 from tests.unit.fake_engine import Json
 from tests.unit.fake_engine import result as fake_result
 
@@ -106,6 +105,17 @@ def test_pdv_prints_milliseconds_unless_there_is_a_frame_timeout(
     ]
     assert siitperf("pdv 84 500 1 0 2 2 10") == 0
     assert "PDV" not in capsys.readouterr().out
+
+
+def test_a_dead_direction_does_not_hide_the_other_ones_pdv(
+    place: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_MODE", "one-way")
+    assert siitperf("pdv 84 500 1 0 2 2 0") == 1
+    lines = free_of_info(capsys.readouterr().out)
+    assert lines[4] == "Reverse PDV: 0.089000"
+    assert lines[5].startswith("Error: Forward: No frame came through")
+    assert len(lines) == 6
 
 
 def test_a_test_that_is_invalid_has_no_result(place: Path, capsys: Captured) -> None:
@@ -226,10 +236,10 @@ def test_a_lost_frame_counts_as_duration_and_timeout(lost: int, pdv: str) -> Non
 
 def test_where_no_frame_came_there_is_no_pdv() -> None:
     counters = {"sent": 10, "received": 0, "lost": 10, "delay": arrived(0, 0.0)}
-    lines = result_lines(asked("pdv"), forward_alone(counters, None))
-    assert [next(lines) for _ in range(3)][1:] == [
+    result = forward_alone(counters, None)
+    assert list(result_lines(asked("pdv"), result))[1:] == [
         "Forward frames sent: 10",
         "Forward frames received: 0",
     ]
-    with pytest.raises(DutError):
-        next(lines)
+    (said,) = missing_figures(asked("pdv"), result)
+    assert said.startswith("Forward: No frame came through")
