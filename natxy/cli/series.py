@@ -39,7 +39,7 @@ from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import read_testbed
-from natxy.model.throughput_result import ThroughputResult
+from natxy.model.throughput_result import ThroughputResult, as_measurement
 from natxy.procedure.observer import Observer, Observers
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.profile import PROFILES, Profile
@@ -47,12 +47,11 @@ from natxy.procedure.setup import ReadyTester, Setup, set_up
 from natxy.procedure.timing import Timing
 from natxy.records.extra import records_to
 from natxy.report.loss_chart import loss_chart
-from natxy.report.measurement_table import measurement_notes, measurement_table
+from natxy.report.measurement_table import measurement_notes, measurement_tables
 from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import result_entry, write_results
-from natxy.report.throughput_table import notes, throughput_table
 from natxy.report.whole_file import write_whole
 
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # there is no phase 2 of which to speak
@@ -218,28 +217,24 @@ def _title(name: str, setup: Setup, tester: ReadyTester, place: str, options: Se
 
 def _write(folder: Path, results: Sequence[Result]) -> None:
     write_results(folder / RESULTS, results)
-    measurements = [r if isinstance(r, Measurement) else r.measurement() for r in results]
-    write_whole(folder / CSV, results_csv(measurements))
+    write_whole(folder / CSV, results_csv([as_measurement(result) for result in results]))
 
 
 def show(results: Sequence[Result], seed: int, folder: Path, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps([result_entry(result) for result in results], indent=2))
         return
-    for line in _shown(results):
-        result_console.print(line, highlight=False, markup=False, soft_wrap=isinstance(line, str))
+    for line in _shown([as_measurement(result) for result in results], result_console.width):
+        lines = isinstance(line, str)
+        result_console.print(line, highlight=False, markup=False, soft_wrap=lines, crop=False)
     for line in (f"Repeat it: {repeat_command(seed)}", f"Journal, JSON and CSV: {folder}"):
         result_console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _shown(results: Sequence[Result]) -> Iterator[Any]:
-    throughputs = [result for result in results if isinstance(result, ThroughputResult)]
-    measurements = [result for result in results if isinstance(result, Measurement)]
-    if throughputs:
-        yield throughput_table(throughputs)
-        yield from notes(throughputs)
-    if measurements:
-        yield measurement_table(measurements)
-        for measurement in measurements:
-            yield from loss_chart(measurement)
-        yield from measurement_notes(measurements)
+def _shown(measurements: Sequence[Measurement], width: int) -> Iterator[Any]:
+    if not measurements:
+        return
+    yield from measurement_tables(measurements, width)
+    for measurement in measurements:
+        yield from loss_chart(measurement)
+    yield from measurement_notes(measurements)

@@ -93,6 +93,33 @@ class ThroughputResult(Model):
     def worst_lateness_ns(self) -> float:
         return max((r.worst_lateness_ns for r in self.repetitions), default=0.0)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What must not be missing beside the figures."""
+        how = f"Search error {self.error}; each repetition is a search of its own."
+        return (how, *self.bounds, *(end[0].upper() + end[1:] for end in self.ends))
+
+    @property
+    def bounds(self) -> tuple[str, ...]:
+        """Why a rate is a lower bound."""
+        limits = {r.limit for r in self.repetitions if r.lower_bound}
+        said = {
+            Limit.TESTER: "≥: a lower bound, limited by the tester: above it, trials were invalid, "
+            "so the gateway does at least that.",
+            Limit.MAXIMUM: "≥: a lower bound: the highest rate that was to be tried passed.",
+        }
+        return tuple(sentence for limit, sentence in said.items() if limit in limits)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """What else a search ended at than a rate that the device has too much of."""
+        said = []
+        if any(r.limit is Limit.MAXIMUM and not r.lower_bound for r in self.repetitions):
+            said.append("limited by the media's rate.")
+        if any(r.rate_fps == 0 for r in self.repetitions):
+            said.append("0 means that no rate passed; frames are lost at every rate.")
+        return tuple(said)
+
     def measurement(self) -> Measurement:
         """The same in the form that all procedures share."""
         return Measurement(
@@ -107,6 +134,7 @@ class ThroughputResult(Model):
                 }
             ),
             departures=self.departures,
+            remarks=self.remarks,
             figures=(
                 Figure(
                     name=f"throughput, {self.loss} accepted" if self.loss else "throughput",
@@ -125,3 +153,7 @@ class ThroughputResult(Model):
                 worst_lateness_ns=self.worst_lateness_ns,
             ),
         )
+
+
+def as_measurement(result: ThroughputResult | Measurement) -> Measurement:
+    return result if isinstance(result, Measurement) else result.measurement()

@@ -2,37 +2,97 @@
 reporting formats of RFC 2544 section 26 and RFC 8219 section 7 want it."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from rich import box
+from rich.cells import cell_len
 from rich.table import Table
 
 from natxy.model.measurement import Figure, Measurement
 from natxy.report.connection_notes import connection_notes
-from natxy.report.numbers import quantity, rate
+from natxy.report.numbers import duration, quantity, rate
 from natxy.statistics import Summary, summary
 
 ARROWS = {"forward": "→", "reverse": "←", None: ""}
+WAYS = {"both": "Both ways", "forward": "→ only", "reverse": "← only"}
+PLACE = ("frame\nsize", "fore-\nground", "rate, fps", "figure")
+NAME = PLACE[-1]  # the one column whose cells may be broken
+DISPERSION = "disper-\nsion"
+SPREAD = ("mean", "std. dev.", DISPERSION)
 
 
-def measurement_table(measurements: Sequence[Measurement]) -> Table:
+def measurement_tables(measurements: Sequence[Measurement], width: int) -> list[Table]:
+    """One table, or two where it would be wider than that: a number is never cut off."""
+    columns = _columns(measurements)
+    if _width(columns) <= width:
+        return [_table(measurements, columns, width)]
+    above = [column for column in columns if column.name not in SPREAD]
+    below = [column for column in columns if column.name in (*PLACE, *SPREAD, "n")]
+    return [_table(measurements, above, width), _table(measurements, below, width)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Column:
+    name: str
+    cells: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """The least that it needs."""
+        texts = chain.from_iterable(text.split("\n") for text in (self.name, *self.cells))
+        if self.name == NAME:
+            texts = chain.from_iterable(text.split() for text in texts)
+        return max(cell_len(text) for text in texts)
+
+
+def _width(columns: Sequence[_Column]) -> int:
+    """With what stands between them."""
+    return sum(column.width + 2 for column in columns) + 1
+
+
+def _table(measurements: Sequence[Measurement], columns: Sequence[_Column], width: int) -> Table:
     first = measurements[0]
     title = f"{first.title} of {first.conditions.dut} ({first.reference})"
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE)
-    figures = [figure for measurement in measurements for figure in measurement.figures]
-    extremes = all(summary(figure.values).percentiles_are_extremes for figure in figures)
-    ends = ("P1 = min", "P99 = max") if extremes else ("P1", "P99")
-    for name in ("frame size", "foreground", "rate, fps", "figure"):
-        right, breaks = name == "rate, fps", name == "figure"
-        table.add_column(name, justify="right" if right else "left", no_wrap=not breaks)
-    for name in ("median", *ends, "mean", "std. dev.", "n"):
-        table.add_column(name, justify="right", no_wrap=True)  # a number is never cut off
-    for measurement in measurements:
-        for cells, primary in _rows(measurement):
-            table.add_row(*cells, style="bold" if primary else "")
+    style = {"title_style": "bold", "title_justify": "left", "padding": (0, 1, 0, 0)}
+    table = Table(title=title, box=box.SIMPLE, **style)  # type: ignore[arg-type]
+    table.width = _width(columns) if _width(columns) > width else None
+    for column in columns:
+        left = column.name in (*PLACE[:2], NAME)
+        table.add_column(
+            column.name,
+            justify="left" if left else "right",
+            no_wrap=column.name != NAME,
+            min_width=column.width,
+        )
+    primary = [figure.primary for measurement in measurements for figure in measurement.figures]
+    for number, is_primary in enumerate(primary):
+        cells = [column.cells[number] for column in columns]
+        table.add_row(*cells, style="bold" if is_primary else "")
     return table
 
 
-def _rows(measurement: Measurement) -> Iterator[tuple[list[str], bool]]:
+def _columns(measurements: Sequence[Measurement]) -> list[_Column]:
+    figures = [figure for measurement in measurements for figure in measurement.figures]
+    extremes = all(summary(figure.values).percentiles_are_extremes for figure in figures)
+    rows = [row for measurement in measurements for row in _rows(measurement, extremes=extremes)]
+    names = [*PLACE, *_names(extremes=extremes)]
+    columns = [
+        _Column(name=name, cells=tuple(row[place] for row in rows))
+        for place, name in enumerate(names)
+    ]
+    given = any(measurement.conditions.rate_fps is not None for measurement in measurements)
+    return [column for column in columns if given or column.name != "rate, fps"]
+
+
+def _names(*, extremes: bool) -> tuple[str, ...]:
+    """Under 100 repetitions P1 and P99 are minimum and maximum, and the table says so."""
+    if extremes:
+        return ("median", "minimum\n= P1", "maximum\n= P99", *SPREAD, "n")
+    return ("median", "minimum", "maximum", "P1", "P99", *SPREAD, "n")
+
+
+def _rows(measurement: Measurement, *, extremes: bool) -> Iterator[list[str]]:
     """What a row has in common with the one above it is not said again."""
     conditions = measurement.conditions
     place = [
@@ -42,17 +102,24 @@ def _rows(measurement: Measurement) -> Iterator[tuple[list[str], bool]]:
     ]
     for figure in measurement.figures:
         name = " ".join(word for word in (ARROWS[figure.direction], figure.name, figure.at) if word)
-        yield [*place, name, *_cells(figure, summary(figure.values))], figure.primary
+        yield [*place, name, *_cells(figure, summary(figure.values), extremes=extremes)]
         place = ["", "", ""]
 
 
-def _cells(figure: Figure, of: Summary) -> list[str]:
+def _cells(figure: Figure, of: Summary, *, extremes: bool) -> list[str]:
     def cell(value: float) -> str:
         bound = "≥ " if figure.is_lower_bound(value) else ""
         return bound + quantity(value, figure.unit)
 
-    plain = [quantity(of.mean, figure.unit), quantity(of.standard_deviation, figure.unit)]
-    return [cell(of.median), cell(of.p1), cell(of.p99), *plain, str(of.n)]
+    ends = [of.minimum, of.maximum] if extremes else [of.minimum, of.maximum, of.p1, of.p99]
+    dispersion = of.dispersion_percent
+    return [
+        *[cell(value) for value in (of.median, *ends)],
+        quantity(of.mean, figure.unit),
+        quantity(of.standard_deviation, figure.unit),
+        "" if dispersion is None else quantity(dispersion, "%"),
+        str(of.n),
+    ]
 
 
 def measurement_notes(measurements: Sequence[Measurement]) -> list[str]:
@@ -64,9 +131,9 @@ def measurement_notes(measurements: Sequence[Measurement]) -> list[str]:
 def _notes(measurement: Measurement) -> Iterator[str]:
     conditions, counts = measurement.conditions, measurement.counts
     yield (
-        f"→ left (IPv{conditions.left_ip_version}) to right (IPv{conditions.right_ip_version}), "
-        "← right to left; rates are per direction; frame sizes are those of IPv6, IPv4 frames are "
-        "20 bytes smaller."
+        f"{WAYS[conditions.direction]}: → left (IPv{conditions.left_ip_version}) to right "
+        f"(IPv{conditions.right_ip_version}), ← right to left; rates are per direction; frame "
+        "sizes are those of IPv6, IPv4 frames are 20 bytes smaller."
     )
     if measurement.departures:
         yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.departures)}."
@@ -74,8 +141,14 @@ def _notes(measurement: Measurement) -> Iterator[str]:
         yield f"As {measurement.reference} defines it."
     yield from measurement.remarks
     yield from connection_notes(conditions.connections, counts)
-    if any(any(figure.lower_bound) for figure in measurement.figures):
+    explained = any(remark.startswith("≥") for remark in measurement.remarks)
+    if not explained and any(any(figure.lower_bound) for figure in measurement.figures):
         yield "≥: a lower bound, limited by the tester or by the highest value that was tried."
+    if counts.worst_lateness_ns:
+        yield (
+            "The latest frame of a valid trial left "
+            f"{duration(counts.worst_lateness_ns)} after it was due."
+        )
     if counts.invalid_trials:
         yield (
             f"{counts.invalid_trials:,} of {counts.trials:,} trials were invalid and were repeated "

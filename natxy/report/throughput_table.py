@@ -1,4 +1,4 @@
-"""Throughput results as a table, and what has to be said beside it."""
+"""Throughputs of several gateways beside each other, and what has to be said beneath."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,7 +6,6 @@ from rich import box
 from rich.table import Table
 
 from natxy.model.throughput_result import ThroughputResult
-from natxy.model.verdict import Limit
 from natxy.report.connection_notes import connection_notes
 from natxy.report.numbers import duration, rate
 from natxy.statistics import Summary, summary
@@ -16,7 +15,7 @@ TITLE = "Throughput, frames a second per direction"
 
 
 def throughput_table(results: Sequence[ThroughputResult]) -> Table:
-    """A column a result: three of them fit a terminal of 80 characters."""
+    """A column a gateway: three of them fit a terminal of 80 characters."""
     table = Table(title=TITLE, title_justify="left", title_style="bold", box=box.SIMPLE)
     table.min_width = len(TITLE) + 1
     table.add_column("")
@@ -80,17 +79,8 @@ def _notes(result: ThroughputResult) -> list[str]:
         said.append(f"Does not conform to RFC 2544: {'; '.join(result.departures)}.")
     else:
         said.append("As RFC 2544 section 26.1 and RFC 8219 define it.")
-    if any(r.lower_bound and r.limit is Limit.TESTER for r in result.repetitions):
-        said.append(
-            "≥: a lower bound, limited by the tester: above it, trials were invalid, so the "
-            "gateway does at least that."
-        )
-    if any(r.lower_bound and r.limit is Limit.MAXIMUM for r in result.repetitions):
-        said.append("≥: a lower bound: the highest rate that was to be tried passed.")
-    if any(r.limit is Limit.MAXIMUM and not r.lower_bound for r in result.repetitions):
-        said.append(f"{result.dut}: limited by the media's rate.")
-    if any(r.rate_fps == 0 for r in result.repetitions):
-        said.append(f"{result.dut}: 0 means that no rate passed; frames are lost at every rate.")
+    said += result.bounds
+    said += [f"{result.dut}: {end}" for end in result.ends]
     said += connection_notes(result.connections, result.measurement().counts)
     said.append(
         f"Frame sizes are those of IPv6; IPv4 frames are 20 bytes smaller. "

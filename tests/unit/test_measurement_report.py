@@ -5,6 +5,7 @@ import io
 import json
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from natxy.model.measurement import (
@@ -14,7 +15,7 @@ from natxy.model.measurement import (
     Measurement,
     TrialCounts,
 )
-from natxy.report.measurement_table import measurement_notes, measurement_table
+from natxy.report.measurement_table import measurement_notes, measurement_tables
 from natxy.report.results_csv import COLUMNS, results_csv
 from natxy.report.results_json import write_results
 
@@ -49,18 +50,19 @@ def measurement(**changes: object) -> Measurement:
     return Measurement.model_validate(values | changes)
 
 
-def shown(of: Measurement) -> str:
-    console = Console(file=io.StringIO(), width=160)
-    console.print(measurement_table([of]))
+def shown(*of: Measurement, width: int = 160) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    for table in measurement_tables(of, width):
+        console.print(table, crop=False)
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
 def test_the_table_has_a_row_a_figure() -> None:
     text = shown(measurement())
     (row,) = (line for line in text.splitlines() if "PDV" in line)
-    cells = "84 B 90 % 10,000 → PDV 2 µs 1 µs 3 µs 2 µs 1 µs 3"
+    cells = "84 B 90 % 10,000 → PDV 2 µs 1 µs 3 µs 2 µs 1 µs 100 % 3"
     assert row.split() == cells.split()
-    assert "P1 = min" in text
+    assert "= P1" in text
 
 
 def test_a_lower_bound_is_marked_where_it_could_move_the_figure() -> None:
@@ -103,11 +105,57 @@ def test_no_number_is_cut_off_where_there_is_no_terminal() -> None:
     """A long place breaks its line instead."""
     at = "100 % (1,234,567 fps)"
     long = Figure(name="frame loss rate", unit="%", at=at, direction="forward", values=(12.34,))
-    console = Console(file=io.StringIO(), width=120)
-    console.print(measurement_table([measurement(figures=(long,))]))
-    text = console.file.getvalue()  # type: ignore[attr-defined]
+    text = shown(measurement(figures=(long,)), width=120)
     assert text.count("12.34 %") == 4
     assert "…" not in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_series_has_a_row_each_and_every_number_at_any_width(width: int) -> None:
+    """Of nine sizes with four mixes none was to be read where each had a column."""
+    values = (1_234_567.0, 1_234_569.0, 1_234_560.0)
+    rates = Figure(name="throughput", unit="fps", values=values, lower_bound=(True, True, True))
+    places = [(size, m) for size in (84, 128, 256, 512, 768, 1024) for m in (10, 9, 5, 1)]
+    plain = measurement(figures=(rates,))
+    series = [
+        plain.model_copy(
+            update={
+                "conditions": plain.conditions.model_copy(
+                    update={"frame_size_bytes": size, "m": m, "rate_fps": None}
+                )
+            }
+        )
+        for size, m in places
+    ]
+    text = shown(*series, width=width)
+    assert "…" not in text
+    assert "rate, fps" not in text
+    rows = [line.split() for line in text.splitlines() if "throughput" in line]
+    of_medians = [row for row in rows if "1,234,567" in row]
+    assert [(int(row[0]), int(row[2])) for row in of_medians] == [
+        (size, m * 10) for size, m in places
+    ]
+    # The mean, the standard deviation and the dispersion are in the same row or a table below.
+    for number in ("1,234,560", "1,234,569", "1,234,565.3", "4.7", "0.000729 %"):
+        assert text.count(number) == len(places), number
+
+
+def test_from_100_repetitions_on_the_extremes_stand_beside_the_percentiles() -> None:
+    """RFC 9004 section 7 wants minimum, maximum and standard deviation, whatever their number."""
+    frames = tuple(float(n) for n in range(1, 201))
+    many = Figure(name="back-to-back frames", unit="frames", values=frames)
+    text = shown(measurement(figures=(many,)))
+    (row,) = (line for line in text.splitlines() if "back-to-back" in line)
+    expected = "100.5 1 200 2 198 100.5 57.9 195 % 200"
+    assert row.split()[-10:] == expected.split()
+    assert "= P1" not in text
+
+
+def test_the_directions_that_were_used_are_said() -> None:
+    assert any(n.startswith("Both ways: → left (IPv6)") for n in measurement_notes([measurement()]))
+    conditions = measurement().conditions.model_copy(update={"direction": "reverse"})
+    said = measurement_notes([measurement(conditions=conditions)])
+    assert any(note.startswith("← only: ") for note in said)
 
 
 CONNECTIONS = ConnectionConditions(
