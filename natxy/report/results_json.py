@@ -15,27 +15,24 @@ FILE_NAME = "results.json"
 
 
 def result_entry(result: ThroughputResult | Measurement) -> dict[str, Any]:
+    """Of a throughput all that every measurement has, and what its search was."""
     if isinstance(result, Measurement):
         return _measurement_entry(result)
+    return _search_entry(result) | _measurement_entry(result.measurement())
+
+
+def _search_entry(result: ThroughputResult) -> dict[str, Any]:
     rate_fps = median(result.rates_fps)
     return {
-        "dut": result.dut,
-        "procedure": result.record,
-        "frame_size_bytes": result.frame_size_bytes,
-        "direction": result.direction,
-        "duration_s": result.duration_s,
         "repetitions": len(result.repetitions),
+        "error": result.error,
         "error_fps": result.error_fps,
-        "seed": result.seed,
+        "maximum_fps": result.maximum_fps,  # that was to be tried
+        "maximum_origin": result.maximum_origin,
         "rate_fps_per_direction": rate_fps,
         "bound": "lower" if result.is_lower_bound(rate_fps) else "exact",
-        "misdelivered": result.misdelivered,
-        "duplicated": result.duplicated,
-        "invalid_trials": result.invalid_trials,
         "worst_lateness_us": result.worst_lateness_ns / 1000,
         "loss_accepted": result.loss,
-        "connections": result.connections and result.connections.model_dump(mode="json"),
-        **result.connection_faults,
     }
 
 
@@ -44,6 +41,8 @@ def _measurement_entry(result: Measurement) -> dict[str, Any]:
         "procedure": result.procedure,
         "reference": result.reference,
         **result.conditions.model_dump(mode="json"),
+        "foreground_percent": result.conditions.foreground_percent,
+        "conforms": not result.departures,
         "departures": list(result.departures),
         "remarks": list(result.remarks),
         "figures": [

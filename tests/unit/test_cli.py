@@ -101,6 +101,20 @@ def test_throughput_end_to_end(
     assert "already" in again
 
 
+def test_a_series_of_throughputs_is_a_row_each(
+    engine: list[str], testbed_file: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    places = ["--frame-size", "84,128,256,512,768,1024,1280,1518", "--error", "10%"]
+    options = ["--profile", "quick", "--output", str(tmp_path / "out"), *places]
+    assert run(["throughput", str(testbed_file), *options]) == 0
+    shown = capsys.readouterr().out
+    rows = [line.split() for line in shown.splitlines() if " B " in line]
+    assert [int(row[0]) for row in rows] == [84, 128, 256, 512, 768, 1024, 1280, 1518]
+    rates = [int(row[5].replace(",", "")) for row in rows]
+    assert all(40_000 < rate_fps <= 50_000 for rate_fps in rates)
+    assert "…" not in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
