@@ -49,6 +49,13 @@ class ConnectionConditions(Model):
     timeout_s: float | None = None
 
 
+class Media(Model):
+    """Of one of the tester's ports."""
+
+    driver: str
+    speed_mbps: int | None  # None: it has none
+
+
 class Conditions(Model):
     """Under which the figures were taken."""
 
@@ -59,6 +66,10 @@ class Conditions(Model):
     frame_size_bytes: int  # of the IPv6 frame with FCS; the IPv4 frame is 20 smaller
     n: int = 1
     m: int = 1  # frame i is foreground iff i mod n < m
+    left_media: Media | None = None  # None: nobody wrote it down
+    right_media: Media | None = None
+    # Per direction, of the slower side at this frame size; None: a side's media has no rate.
+    theoretical_fps: int | None = None
     rate_fps: int | None = None  # per direction; None: the procedure looks for it
     duration_s: float
     drain_s: float

@@ -8,6 +8,7 @@ from natxy.model.measurement import (
     ConnectionConditions,
     Figure,
     Measurement,
+    Media,
     TrialCounts,
 )
 from natxy.model.testbed import Directions
@@ -43,6 +44,9 @@ class ThroughputResult(Model):
     frame_size_bytes: int
     n: int = 1
     m: int = 1  # frame i is foreground iff i mod n < m
+    left_media: Media | None = None  # what Conditions says they are, as the next two
+    right_media: Media | None = None
+    theoretical_fps: int | None = None
     duration_s: float
     drain_s: float
     settle_s: float

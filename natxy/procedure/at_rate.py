@@ -16,6 +16,8 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
 from natxy.procedure.connection_conditions import connection_conditions
+from natxy.procedure.maximum import maximum_of
+from natxy.procedure.media import media_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester, name_of
@@ -121,6 +123,9 @@ def conditions(
         frame_size_bytes=traffic.frame_size_bytes,
         n=traffic.n,
         m=traffic.m,
+        left_media=media_of(tester.hello, "left"),
+        right_media=media_of(tester.hello, "right"),
+        theoretical_fps=maximum_of(tester.hello, tester.traffic, None).rate_fps,
         rate_fps=rate_fps,
         duration_s=float(timing.duration_s),
         drain_s=float(timing.drain_s),

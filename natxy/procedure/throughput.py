@@ -12,6 +12,7 @@ from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.connection_conditions import connection_conditions
 from natxy.procedure.maximum import Maximum, maximum_of
+from natxy.procedure.media import media_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import departures
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
@@ -170,6 +171,9 @@ def _result(
         frame_size_bytes=traffic.frame_size_bytes,
         n=traffic.n,
         m=traffic.m,
+        left_media=media_of(trials.tester.hello, "left"),
+        right_media=media_of(trials.tester.hello, "right"),
+        theoretical_fps=maximum_of(trials.tester.hello, trials.tester.traffic, None).rate_fps,
         duration_s=float(plan.timing.duration_s),
         drain_s=float(plan.timing.drain_s),
         settle_s=float(plan.timing.settle_s),

@@ -11,13 +11,15 @@ from rich.table import Table
 
 from natxy.model.measurement import Figure, Measurement
 from natxy.report.connection_notes import connection_notes
+from natxy.report.media_notes import media_notes
 from natxy.report.numbers import duration, quantity, rate
 from natxy.statistics import Summary, summary
 
 ARROWS = {"forward": "→", "reverse": "←", None: ""}
 WAYS = {"both": "Both ways", "forward": "→ only", "reverse": "← only"}
-PLACE = ("frame\nsize", "fore-\nground", "rate, fps", "figure")
-NAME = PLACE[-1]  # the one column whose cells may be broken
+RATE, MEDIA = "rate, fps", "media,\nfps"  # where there is one
+NAME = "figure"  # the one column whose cells may be broken
+PLACE = ("frame\nsize", "fore-\nground", MEDIA, RATE, NAME)
 DISPERSION = "disper-\nsion"
 SPREAD = ("mean", "std. dev.", DISPERSION)
 
@@ -81,8 +83,7 @@ def _columns(measurements: Sequence[Measurement]) -> list[_Column]:
         _Column(name=name, cells=tuple(row[place] for row in rows))
         for place, name in enumerate(names)
     ]
-    given = any(measurement.conditions.rate_fps is not None for measurement in measurements)
-    return [column for column in columns if given or column.name != "rate, fps"]
+    return [column for column in columns if column.name not in (RATE, MEDIA) or any(column.cells)]
 
 
 def _names(*, extremes: bool) -> tuple[str, ...]:
@@ -98,12 +99,15 @@ def _rows(measurement: Measurement, *, extremes: bool) -> Iterator[list[str]]:
     place = [
         f"{conditions.frame_size_bytes} B",
         f"{conditions.foreground_percent:g} %",
-        "" if conditions.rate_fps is None else rate(conditions.rate_fps),
+        *[
+            "" if rate_fps is None else rate(rate_fps)
+            for rate_fps in (conditions.theoretical_fps, conditions.rate_fps)
+        ],
     ]
     for figure in measurement.figures:
         name = " ".join(word for word in (ARROWS[figure.direction], figure.name, figure.at) if word)
         yield [*place, name, *_cells(figure, summary(figure.values), extremes=extremes)]
-        place = ["", "", ""]
+        place = [""] * len(place)
 
 
 def _cells(figure: Figure, of: Summary, *, extremes: bool) -> list[str]:
@@ -135,6 +139,7 @@ def _notes(measurement: Measurement) -> Iterator[str]:
         f"(IPv{conditions.right_ip_version}), ← right to left; rates are per direction; frame "
         "sizes are those of IPv6, IPv4 frames are 20 bytes smaller."
     )
+    yield from media_notes(conditions)
     if measurement.departures:
         yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.departures)}."
     else:

@@ -5,7 +5,8 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from natxy.model.measurement import ConnectionConditions, Figure, Measurement, TrialCounts
+from natxy.model.measurement import ConnectionConditions, Figure, Measurement, Media, TrialCounts
+from natxy.model.trial_spec import Side
 from natxy.statistics import summary
 
 FILE_NAME = "results.csv"
@@ -17,6 +18,11 @@ COLUMNS = (
     "traffic_direction",
     "frame_size_bytes",
     "foreground_percent",
+    "left_media",
+    "left_speed_mbps",
+    "right_media",
+    "right_speed_mbps",
+    "theoretical_fps",
     "rate_fps",
     "duration_s",
     "drain_s",
@@ -81,11 +87,22 @@ def rows(measurement: Measurement) -> Iterator[dict[str, Any]]:
         "departures": "; ".join(measurement.departures),
         "remarks": " ".join(measurement.remarks),
         **{name: getattr(counts, name) for name in COLUMNS if name in TrialCounts.model_fields},
+        **_media("left", conditions.left_media),
+        **_media("right", conditions.right_media),
         **_connections(conditions.connections),
     }
     for figure in measurement.figures:
         row = common | figure_entry(figure)
         yield {name: row[name] for name in COLUMNS}
+
+
+def _media(side: Side, of: Media | None) -> dict[str, Any]:
+    """Its driver's name, and its speed; empty: it has none, or nobody knows."""
+    driver, speed_mbps = ("", None) if of is None else (of.driver, of.speed_mbps)
+    return {
+        f"{side}_media": driver,
+        f"{side}_speed_mbps": "" if speed_mbps is None else speed_mbps,
+    }
 
 
 def _connections(of: ConnectionConditions | None) -> dict[str, Any]:

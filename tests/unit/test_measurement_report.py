@@ -13,6 +13,7 @@ from natxy.model.measurement import (
     ConnectionConditions,
     Figure,
     Measurement,
+    Media,
     TrialCounts,
 )
 from natxy.report.measurement_table import measurement_notes, measurement_tables
@@ -156,6 +157,56 @@ def test_the_directions_that_were_used_are_said() -> None:
     conditions = measurement().conditions.model_copy(update={"direction": "reverse"})
     said = measurement_notes([measurement(conditions=conditions)])
     assert any(note.startswith("← only: ") for note in said)
+
+
+def of_media(left_mbps: int | None, right_mbps: int | None, fps: int | None) -> Measurement:
+    media = {
+        "left_media": Media(driver="net_ixgbe", speed_mbps=left_mbps),
+        "right_media": Media(driver="net_memif", speed_mbps=right_mbps),
+        "theoretical_fps": fps,
+    }
+    plain = measurement()
+    conditions = plain.conditions.model_copy(update=media)
+    return plain.model_copy(update={"conditions": conditions})
+
+
+def test_the_media_and_its_theoretical_rate_are_in_every_report(tmp_path: Path) -> None:
+    """RFC 2544 section 26.1: what the media could carry must stand beside a throughput."""
+    fast = of_media(10_000, 2500, 3_004_807)
+    (row,) = (line for line in shown(fast).splitlines() if "PDV" in line)
+    assert row.split()[4:6] == ["3,004,807", "10,000"]
+    assert any(
+        note.startswith("Media: left net_ixgbe at 10 Gb/s, right net_memif at 2500 Mb/s; media")
+        for note in measurement_notes([fast])
+    )
+    cells = next(csv.DictReader(io.StringIO(results_csv([fast]))))
+    assert (cells["left_media"], cells["left_speed_mbps"]) == ("net_ixgbe", "10000")
+    assert (cells["right_speed_mbps"], cells["theoretical_fps"]) == ("2500", "3004807")
+    write_results(tmp_path / "results.json", [fast])
+    (entry,) = json.loads((tmp_path / "results.json").read_text())
+    assert entry["left_media"] == {"driver": "net_ixgbe", "speed_mbps": 10_000}
+    assert entry["theoretical_fps"] == 3_004_807
+
+
+def test_media_without_a_rate_have_no_theoretical_limit() -> None:
+    virtual = of_media(None, None, None)
+    assert "media," not in shown(virtual)
+    said = measurement_notes([virtual])
+    assert any("right net_memif, which has no rate: there is no theoretical" in n for n in said)
+    cells = next(csv.DictReader(io.StringIO(results_csv([virtual]))))
+    assert (cells["left_media"], cells["left_speed_mbps"]) == ("net_ixgbe", "")
+    assert cells["theoretical_fps"] == ""
+
+
+def test_a_result_of_before_is_still_read() -> None:
+    """A journal's line that says nothing of the media."""
+    old = measurement().model_dump(mode="json")
+    for name in ("left_media", "right_media", "theoretical_fps"):
+        del old["conditions"][name]
+    read = Measurement.model_validate_json(json.dumps(old))
+    assert read == measurement()
+    assert not any(note.startswith("Media") for note in measurement_notes([read]))
+    assert next(csv.DictReader(io.StringIO(results_csv([read]))))["left_media"] == ""
 
 
 CONNECTIONS = ConnectionConditions(

@@ -115,6 +115,12 @@ def test_the_medias_rate_is_no_lower_bound(measure: Measure) -> None:
     assert result.rates_fps == [12_019]
     assert result_entry(result)["bound"] == "exact"
     assert any("media" in note for note in notes([result]))
+    entry = result_entry(result)
+    assert entry["theoretical_fps"] == entry["maximum_fps"] == 12_019
+    assert entry["left_media"]["speed_mbps"] == 10
+    given = result_entry(measure(plan(repetitions=1, max_rate_fps=5_000), link_mbps=10))
+    assert (given["theoretical_fps"], given["maximum_fps"]) == (12_019, 5_000)
+    assert result_entry(measure(plan(repetitions=1)))["theoretical_fps"] is None
 
 
 def test_a_given_maximum_that_passes_is_a_lower_bound(measure: Measure) -> None:
@@ -261,6 +267,17 @@ def test_json_tells_one_mix_and_one_frame_timeout_from_another(measure: Measure)
     assert figure["values"] == limited.rates_fps
     statistics = {"minimum", "maximum", "mean", "standard_deviation", "p1", "p99"}
     assert statistics | {"dispersion_percent"} <= set(figure)
+
+
+def test_a_throughput_of_before_is_still_read(measure: Measure) -> None:
+    """A journal's line that says nothing of the media."""
+    result = measure(plan(repetitions=1))
+    old = result.model_dump(mode="json")
+    for name in ("left_media", "right_media", "theoretical_fps"):
+        del old[name]
+    read = ThroughputResult.model_validate_json(json.dumps(old))
+    assert read.rates_fps == result.rates_fps
+    assert result_entry(read)["left_media"] is None
 
 
 def test_a_median_above_all_lower_bounds_is_one_and_below_them_is_none(measure: Measure) -> None:
