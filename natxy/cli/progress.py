@@ -16,6 +16,7 @@ from natxy.model.measurement import Figure, Unit
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.observer import Observer
+from natxy.report.bounds import SIGNS
 from natxy.report.measurement_table import ARROWS
 from natxy.report.numbers import quantity, rate, seconds_left
 
@@ -159,7 +160,7 @@ class SearchDisplay(Observer):
 
 
 def _found(figure: Figure) -> str:
-    bound = "≥ " if any(figure.lower_bound) else ""
+    bound = SIGNS[figure.bound(figure.values[-1])]
     unit = f" {figure.unit}" if figure.unit in ("fps", "cps") else ""
     value = bound + quantity(figure.values[-1], figure.unit) + unit
     return " ".join(word for word in (ARROWS[figure.direction], figure.name, value) if word)

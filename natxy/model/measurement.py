@@ -10,6 +10,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction, Side
 from natxy.model.verdict import Verdict
 
+Bound = Literal["exact", "lower", "upper"]
 Unit = Literal["fps", "cps", "ns", "%", "frames", "connections", "s", "times"]
 
 
@@ -22,6 +23,7 @@ class Figure(Model):
     at: str = ""  # what it was taken at, where a measurement has several places: "90 % of maximum"
     values: tuple[float, ...]  # one a repetition
     lower_bound: tuple[bool, ...] = ()  # by repetition; empty: none is one
+    upper_bound: tuple[bool, ...] = ()  # likewise
     primary: bool = True  # what the procedure is for; the others stand beside it
 
     def is_lower_bound(self, value: float) -> bool:
@@ -31,6 +33,14 @@ class Figure(Model):
         """
         bounds = zip(self.values, self.lower_bound, strict=False)
         return any(bound and known <= value for known, bound in bounds)
+
+    def bound(self, value: float) -> Bound:
+        """What is known of a figure of the repetitions."""
+        if self.is_lower_bound(value):
+            return "lower"
+        bounds = zip(self.values, self.upper_bound, strict=False)
+        above = any(bound and known >= value for known, bound in bounds)
+        return "upper" if above else "exact"
 
 
 class ConnectionConditions(Model):

@@ -98,7 +98,7 @@ def measure(
         conditions=conditions(
             tester, dut, plan.timing, seed=plan.seed, rate_fps=rate.fps, dut_name=plan.dut_name
         ),
-        departures=(*what.departures, *_departures(plan, rate)),
+        departures=(*what.departures, *rate_departures(plan, rate)),
         remarks=(*rate.remarks, *what.remarks(tester, trial)),
         figures=_figures(collected),
         counts=trials.counts,
@@ -141,18 +141,30 @@ class Rate:
     """Per direction, and where it comes from."""
 
     fps: int
+    found: str = ""  # how: "found first: ..."; empty: it was given
     lower_bound: bool = False  # the device's throughput is at least this
-    remarks: tuple[str, ...] = ()
+    departures: tuple[str, ...] = ()  # of the search, from RFC 2544
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        if not self.found:
+            return ("The rate is as given.",)
+        how = f"The rate is the throughput, {self.found}."
+        bound = (
+            "It is a lower bound of the throughput: the search ended at the tester's limit, or at "
+            "the highest rate that it was to try."
+        )
+        return (how, bound) if self.lower_bound else (how,)
 
 
 def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer) -> Rate:
     if plan.rate_fps is not None:
-        return Rate(fps=plan.rate_fps, remarks=("The rate is as given.",))
+        return Rate(fps=plan.rate_fps)
     return found_rate(_found_throughput(plan, tester, dut, observer), plan.rate_option)
 
 
-def _departures(plan: RatePlan, rate: Rate) -> tuple[str, ...]:
-    """RFC 8219 section 7 wants the throughput itself."""
+def rate_departures(plan: RatePlan, rate: Rate) -> tuple[str, ...]:
+    """RFC 8219 section 7 and RFC 2544 section 26.6 want the throughput itself."""
     if plan.rate_fps is not None:
         return ("a given rate, not the throughput found first",)
     return ("at a lower bound of the throughput",) if rate.lower_bound else ()
@@ -176,16 +188,13 @@ def found_rate(found: ThroughputResult, option: str) -> Rate:
             f"{option} gives one"
         )
     searches = len(found.repetitions)
-    how = (
-        f"The rate is the throughput, found first: {searches} search{'es' * (searches > 1)}, "
-        f"trials of {found.duration_s:g} s, error {found.error}."
+    return Rate(
+        fps=rate_fps,
+        found=f"found first: {searches} search{'es' * (searches > 1)}, trials of "
+        f"{found.duration_s:g} s, error {found.error}",
+        lower_bound=found.is_lower_bound(rate_fps),
+        departures=found.departures,
     )
-    bound = (
-        "It is a lower bound of the throughput: the search ended at the tester's limit, or at the "
-        "highest rate that it was to try."
-    )
-    lower = found.is_lower_bound(rate_fps)
-    return Rate(fps=rate_fps, lower_bound=lower, remarks=(how, bound) if lower else (how,))
 
 
 def _load(what: AtRate, plan: RatePlan, rate_fps: int) -> Load:

@@ -11,7 +11,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.at_rate import conditions
+from natxy.procedure.at_rate import Rate, conditions, found_rate
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import Profile
@@ -21,7 +21,6 @@ from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Load, Trials
 from natxy.search.bisection import Bisection, SearchError
-from natxy.statistics import median
 
 BURST = "back-to-back frames"
 IMPLIED = "implied buffer time"
@@ -54,7 +53,7 @@ class BackToBackPlan:
     repetitions: int
     burst_rate_fps: int | None = None  # None: the media's
     throughput_fps: int | None = None  # None: found first
-    search: ThroughputPlan | None = None  # how it is found; None: once, with this timing
+    search: ThroughputPlan | None = None  # how it is found; None: once, with this timing's trials
     step_frames: int = 1  # where the search for the longest burst ends
     invalid_repeats: int = 10
     dut_name: str | None = None
@@ -79,8 +78,8 @@ def back_to_back(
     """The longest burst of each repetition, and the buffer times that follow from it."""
     observer = observer or Observer()
     rate_fps = _burst_rate(plan, tester)
-    throughput_fps = _throughput(plan, tester, dut, observer)
-    train = Train(plan=plan, rate_fps=rate_fps, throughput_fps=throughput_fps)
+    found = _throughput(plan, tester, dut, observer)
+    train = Train(plan=plan, rate_fps=rate_fps, throughput=found)
     pace = Pace(rate_fps)
     trials = Trials(
         tester=tester,
@@ -90,7 +89,7 @@ def back_to_back(
         observer=observer,
         judge=pace.judge,
     )
-    fills = throughput_fps < rate_fps
+    fills = found.fps < rate_fps
     bursts = _bursts(train, trials) if fills else []
     return Measurement(
         procedure="back-to-back",
@@ -99,9 +98,9 @@ def back_to_back(
         conditions=conditions(
             tester, dut, plan.timing, seed=plan.seed, rate_fps=rate_fps, dut_name=plan.dut_name
         ),
-        departures=_departures(plan),
+        departures=_departures(plan, found),
         remarks=_remarks(train, bursts, fills=fills, pace=pace),
-        figures=_figures(bursts, rate_fps, throughput_fps),
+        figures=_figures(bursts, rate_fps, found),
         counts=trials.counts,
     )
 
@@ -112,21 +111,21 @@ class Train:
 
     plan: BackToBackPlan
     rate_fps: int
-    throughput_fps: int
+    throughput: Rate
 
     @property
     def longest(self) -> int:
         """Frames of the longest burst that is tried."""
         sent = self.rate_fps * self.plan.timing.duration_s
-        return max(1, int(min(sent, self.throughput_fps * LONGEST_S)))
+        return max(1, int(min(sent, self.throughput.fps * LONGEST_S)))
 
     def rest_s(self, frames: int) -> Fraction:
         """After the burst was received: as asked for, and not shorter than that has taken."""
-        return max(self.plan.timing.drain_s, Fraction(frames, self.throughput_fps))
+        return max(self.plan.timing.drain_s, Fraction(frames, self.throughput.fps))
 
     def drain_s(self, frames: int) -> Fraction:
         """From the end of sending: the buffer empties at the throughput, then comes the rest."""
-        received_s = Fraction(frames, self.throughput_fps)
+        received_s = Fraction(frames, self.throughput.fps)
         return received_s - Fraction(frames, self.rate_fps) + self.rest_s(frames)
 
     def timing(self, frames: int) -> Timing:
@@ -158,13 +157,13 @@ def _burst_rate(plan: BackToBackPlan, tester: ReadyTester) -> int:
     return rate_fps
 
 
-def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer) -> int:
+def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer) -> Rate:
     if plan.throughput_fps is not None:
-        return plan.throughput_fps
+        return Rate(fps=plan.throughput_fps)
     seed = repetition_seed(plan.seed, 0)  # no nonce of the search's trials comes again
     search = plan.search or ThroughputPlan(timing=plan.timing, seed=plan.seed, repetitions=1)
-    search = replace(search, seed=seed)
-    return int(median(throughput(search, tester, dut, observer).rates_fps))
+    found = throughput(replace(search, seed=seed), tester, dut, observer)
+    return found_rate(found, "--throughput")
 
 
 def _bursts(train: Train, trials: Trials) -> list[_Burst]:
@@ -174,7 +173,9 @@ def _bursts(train: Train, trials: Trials) -> list[_Burst]:
         trials.observer.repetition_started(number, repetitions)
         first = bursts[-1].frames if bursts else FIRST_BURST
         bursts.append(_longest(train, trials, number, max(1, first)))
-        trials.observer.repetition_ended(_figures(bursts[-1:], train.rate_fps, 0)[:1])
+        trials.observer.repetition_ended(
+            _figures(bursts[-1:], train.rate_fps, train.throughput)[:1]
+        )
     return bursts
 
 
@@ -227,14 +228,18 @@ class Pace:
         return ""
 
 
-def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput_fps: int) -> tuple[Figure, ...]:
-    """RFC 9004 section 6.4; all are proportional to the burst, so that averages agree."""
+def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput: Rate) -> tuple[Figure, ...]:
+    """RFC 9004 section 6.4; all are proportional to the burst, so that averages agree.
+
+    A throughput that may be higher makes the corrected time an upper bound: there is none where
+    the burst may be longer, too.
+    """
     if not bursts:
         return ()
     bounds = tuple(burst.lower_bound for burst in bursts)
     implied_s = tuple(burst.frames / rate_fps for burst in bursts)
-    share = 1 - throughput_fps / rate_fps
-    return (
+    share = 1 - throughput.fps / rate_fps
+    figures = (
         Figure(
             name=BURST,
             unit="frames",
@@ -242,28 +247,34 @@ def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput_fps: int) -> tu
             lower_bound=bounds,
         ),
         Figure(name=IMPLIED, unit="s", values=implied_s, lower_bound=bounds, primary=False),
-        Figure(
-            name=CORRECTED,
-            unit="s",
-            values=tuple(value * share for value in implied_s),
-            lower_bound=bounds,
-        ),
     )
+    if throughput.lower_bound and any(bounds):
+        return figures
+    corrected = Figure(
+        name=CORRECTED,
+        unit="s",
+        values=tuple(value * share for value in implied_s),
+        lower_bound=bounds,
+        upper_bound=(throughput.lower_bound,) * len(bursts),
+    )
+    return (*figures, corrected)
 
 
 def _remarks(train: Train, bursts: Sequence[_Burst], *, fills: bool, pace: Pace) -> tuple[str, ...]:
-    plan, throughput_fps = train.plan, train.throughput_fps
+    plan, found = train.plan, train.throughput
     said = [
         f"Bursts at {train.rate_fps:,} fps in each direction, at most {train.longest:,} frames; "
         f"binary search, step {plan.step_frames} frames; the benchmark is the mean.",
         "After a burst the time in which it is received at the throughput, and then as long again, "
         f"at least {float(plan.timing.drain_s):g} s.",
-        f"Corrected with a throughput of {throughput_fps:,} fps.",
+        f"Corrected with a throughput of {found.fps:,} fps, {found.found or 'as given'}.",
     ]
+    if found.lower_bound:
+        said.append(_of_a_bound(any(burst.lower_bound for burst in bursts)))
     if pace.worst_excess_ns > 0:
         said.append(
             f"A burst took at most {pace.worst_excess_ns / 1000:.3g} µs longer than its rate says, "
-            f"in which {pace.worst_excess_ns * throughput_fps / 1e9:.0f} frames pass at the "
+            f"in which {pace.worst_excess_ns * found.fps / 1e9:.0f} frames pass at the "
             "throughput."
         )
     if any(burst.cut_off for burst in bursts):
@@ -280,8 +291,19 @@ def _remarks(train: Train, bursts: Sequence[_Burst], *, fills: bool, pace: Pace)
     return tuple(said)
 
 
-def _departures(plan: BackToBackPlan) -> tuple[str, ...]:
+def _of_a_bound(bursts_are_bounds: bool) -> str:
+    bound = "The throughput is a lower bound: "
+    if bursts_are_bounds:
+        return f"{bound}with a burst that is one, too, nothing is known of the corrected time."
+    return f"{bound}≤, the corrected buffer time is an upper bound."
+
+
+def _departures(plan: BackToBackPlan, throughput: Rate) -> tuple[str, ...]:
     said = []
+    if throughput.departures:
+        said.append(f"a throughput with {', '.join(throughput.departures)}")
+    if throughput.lower_bound:
+        said.append("a lower bound of the throughput (section 6.4)")
     if plan.burst_rate_fps is not None:
         said.append("bursts at a given rate, not with the media's smallest gap (section 6.2)")
     if plan.timing.drain_s < RFC_REST_S:

@@ -14,7 +14,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
-from natxy.procedure.at_rate import Rate, RatePlan, conditions, rate_of
+from natxy.procedure.at_rate import Rate, RatePlan, conditions, rate_departures, rate_of
 from natxy.procedure.observer import Observer, Observers
 from natxy.procedure.phases import phase_1_s
 from natxy.procedure.profile import Profile, departures
@@ -230,8 +230,7 @@ def _is_never_back(stream: StreamResult) -> bool:
 
 def _departures(plan: ResetPlan, rate: Rate) -> tuple[str, ...]:
     said = departures(plan.timing, PROFILES["rfc"], repetitions=plan.repetitions)
-    if rate.lower_bound:
-        said = (*said, "at a lower bound of the throughput")
+    said = (*said, *rate_departures(plan, rate))
     if plan.after_s >= RFC_BEFORE_S:
         return said
     before_s, right_s = float(plan.after_s), float(RFC_BEFORE_S)

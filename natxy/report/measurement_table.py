@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.table import Table
 
 from natxy.model.measurement import Figure, Measurement
+from natxy.report.bounds import SIGNS
 from natxy.report.connection_notes import connection_notes
 from natxy.report.media_notes import media_notes
 from natxy.report.numbers import duration, quantity, rate
@@ -112,7 +113,7 @@ def _rows(measurement: Measurement, *, extremes: bool) -> Iterator[list[str]]:
 
 def _cells(figure: Figure, of: Summary, *, extremes: bool) -> list[str]:
     def cell(value: float) -> str:
-        bound = "≥ " if figure.is_lower_bound(value) else ""
+        bound = SIGNS[figure.bound(value)]
         return bound + quantity(value, figure.unit)
 
     ends = [of.minimum, of.maximum] if extremes else [of.minimum, of.maximum, of.p1, of.p99]

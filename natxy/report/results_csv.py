@@ -133,7 +133,7 @@ def figure_entry(figure: Figure) -> dict[str, Any]:
         "direction": figure.direction or "",
         "at": figure.at,
         "unit": figure.unit,
-        "bound": "lower" if figure.is_lower_bound(of.median) else "exact",
+        "bound": figure.bound(of.median),
         "n": of.n,
         "median": of.median,
         "minimum": of.minimum,

@@ -1,5 +1,6 @@
 """Bursts: what is searched, what follows from the longest, and when there is no figure."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -7,7 +8,8 @@ from typing import Any
 import pytest
 
 from natxy.dut.none import NoDut
-from natxy.errors import ConfigurationError, TesterLimit
+from natxy.errors import ConfigurationError, DutError, TesterLimit
+from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.back_to_back import (
@@ -179,6 +181,66 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
     assert any(f"{THROUGHPUT_FPS:,} fps" in said for said in result.remarks)
     nonces = [spec.nonce for spec in engine.specs]
     assert len(set(nonces)) == len(nonces)
+
+
+def too_fast_for_the_tester(spec: TrialSpec) -> str:
+    """A search for the throughput has its trials of 10 ms; the bursts here are shorter."""
+    stream = spec.phases[0].streams[0]
+    return "forward: late" if THROUGHPUT_FPS < rate_of(stream) < RATE_FPS else ""
+
+
+def found_by_a_weak_tester(lose: Callable[[Stream], range], nat64: TrafficPlan) -> Measurement:
+    """Of the throughput no more is known than that it is at least 60,000 fps."""
+    search = ThroughputPlan(
+        timing=FAST, seed=0, repetitions=1, error=SearchError(rate_fps=1), max_rate_fps=99_999
+    )
+    engine = ScriptedEngine(lose=lose, invalid=too_fast_for_the_tester)
+    asked = plan(throughput_fps=None, search=search)
+    return back_to_back(asked, engine.tester(nat64), NoDut())
+
+
+def test_corrected_with_a_lower_bound_of_the_throughput_it_is_an_upper_bound(
+    nat64: TrafficPlan,
+) -> None:
+    def lose(stream: Stream) -> range:
+        return range(500, frames_in(stream) if rate_of(stream) == RATE_FPS else 0)
+
+    result = found_by_a_weak_tester(lose, nat64)
+    corrected = result.figure(CORRECTED)
+    assert corrected.values == pytest.approx((0.002, 0.002))
+    assert corrected.bound(corrected.values[0]) == "upper"
+    assert result.figure(BURST).bound(500) == "exact"
+    assert any("≤, the corrected buffer time is an upper bound" in said for said in result.remarks)
+    assert "a lower bound of the throughput (section 6.4)" in result.departures
+
+
+def test_where_both_are_lower_bounds_nothing_is_known_of_the_corrected_time(
+    nat64: TrafficPlan,
+) -> None:
+    result = found_by_a_weak_tester(lambda _: range(0), nat64)
+    assert {figure.name for figure in result.figures} == {BURST, IMPLIED}
+    assert any("nothing is known of the corrected time" in said for said in result.remarks)
+
+
+def test_a_device_that_forwards_nothing_is_refused(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda stream: range(frames_in(stream)))
+    with pytest.raises(DutError, match=r"loses frames at every rate.*--throughput gives one"):
+        back_to_back(plan(throughput_fps=None), engine.tester(nat64), NoDut())
+
+
+def test_where_the_throughput_comes_from_is_said(nat64: TrafficPlan) -> None:
+    given = back_to_back(plan(), longer_than(9).tester(nat64), NoDut())
+    assert "Corrected with a throughput of 60,000 fps, as given." in given.remarks
+
+    def lose(stream: Stream) -> range:
+        return range(1 if rate_of(stream) > THROUGHPUT_FPS else 0)
+
+    asked = plan(throughput_fps=None, burst_rate_fps=10**6)
+    found = back_to_back(asked, ScriptedEngine(lose=lose).tester(nat64), NoDut())
+    (how,) = (said for said in found.remarks if said.startswith("Corrected with"))
+    assert how.endswith(" fps, found first: 1 search, trials of 0.1 s, error 0.1 %.")
+    (short,) = (said for said in found.departures if said.startswith("a throughput with"))
+    assert "trials of 0.1 s, not 60 s" in short
 
 
 def test_bursts_come_at_the_medias_rate(nat64: TrafficPlan) -> None:

@@ -72,6 +72,16 @@ def test_a_lower_bound_is_marked_where_it_could_move_the_figure() -> None:
     assert row.split()[1:4] == ["4,500", "4,000", "≥"]
 
 
+def test_an_upper_bound_is_marked_as_one() -> None:
+    bounded = Figure(name="PDV", unit="s", values=(1.0, 3.0), upper_bound=(True, False))
+    assert [bounded.bound(value) for value in (1.0, 1.5)] == ["upper", "exact"]
+    one = measurement(figures=(bounded.model_copy(update={"upper_bound": (True, True)}),))
+    (row,) = (line for line in shown(one).splitlines() if "PDV" in line)
+    assert row.split().count("≤") >= 3  # median, minimum, maximum
+    (written,) = csv.DictReader(io.StringIO(results_csv([one])))
+    assert written["bound"] == "upper"
+
+
 def test_the_notes_say_what_was_repeated_and_what_came_wrong() -> None:
     notes = measurement_notes([measurement(departures=("trials of 0.2 s, not 60 s",))])
     assert any("Does not conform to RFC 8219 section 7.3.1: trials of 0.2 s" in n for n in notes)
