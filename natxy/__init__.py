@@ -6,7 +6,8 @@
 
 Every procedure is called `procedure(plan, tester, dut, observer=None)`. It yields a Measurement,
 whose figures hold a value each repetition, in the unit that they name; the throughput's is a
-ThroughputResult. All names below are read from their modules when they are first used.
+ThroughputResult, which has them too, and the self-test's a list of Ceilings. All names below are
+read from their modules when they are first used.
 """
 
 from importlib import import_module
@@ -38,13 +39,15 @@ EXPORTS = {
     "natxy.procedure.recovery": ("RecoveryPlan", "recovery"),
     "natxy.procedure.reset": ("ResetPlan", "reset"),
     "natxy.procedure.scale_up": ("ScaleUpPlan", "scale_up"),
-    "natxy.procedure.self_test": ("SelfTestPlan", "self_test"),
+    "natxy.procedure.self_test": ("Ceiling", "SelfTestPlan", "self_test"),
     "natxy.procedure.tear_down": ("TearDownPlan", "tear_down"),
     "natxy.procedure.throughput": ("ThroughputPlan", "throughput"),
     "natxy.procedure.timing": ("Timing",),
     "natxy.report.results_csv": ("results_csv", "rows"),
     "natxy.search.bisection": ("SearchError",),
     "natxy.search.capacity": ("CapacityGoal",),
+    "natxy.search.loss_tolerance": ("LossTolerance",),
+    "natxy.search.mlr_goal": ("MlrGoal", "pdr_goal", "rfc2544_goal"),
     "natxy.statistics": ("median", "percentile", "summary"),
 }
 _HOMES = {name: module for module, names in EXPORTS.items() for name in names}

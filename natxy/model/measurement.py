@@ -150,6 +150,10 @@ class Measurement(Model):
     figures: tuple[Figure, ...]
     counts: TrialCounts
 
+    def measurement(self) -> Self:
+        """Itself: every procedure's result has this, the throughput's too."""
+        return self
+
     def figure(self, name: str, direction: Direction | None = None, at: str = "") -> Figure:
         """KeyError if there is none."""
         for figure in self.figures:

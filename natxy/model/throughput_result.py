@@ -12,6 +12,7 @@ from natxy.model.measurement import (
     TrialCounts,
 )
 from natxy.model.testbed import Directions
+from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Limit
 
 MaximumOrigin = Literal["media", "given", "none"]
@@ -123,6 +124,18 @@ class ThroughputResult(Model):
         if any(r.rate_fps == 0 for r in self.repetitions):
             said.append("0 means that no rate passed; frames are lost at every rate.")
         return tuple(said)
+
+    @property
+    def conditions(self) -> Conditions:
+        return self.measurement().conditions
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        return self.measurement().figures
+
+    def figure(self, name: str, direction: Direction | None = None, at: str = "") -> Figure:
+        """KeyError if there is none."""
+        return self.measurement().figure(name, direction, at)
 
     def measurement(self) -> Measurement:
         """The same in the form that all procedures share."""

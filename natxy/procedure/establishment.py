@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.exact import make_exact
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import ConnectionCounters
@@ -73,6 +74,7 @@ class EstablishmentPlan:
     dut_name: str | None = None
 
     def __post_init__(self) -> None:
+        make_exact(self, alpha="--alpha")
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         for option, rate_cps in (("--max-rate", self.max_rate_cps), ("--first", self.first_cps)):

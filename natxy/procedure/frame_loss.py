@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.exact import make_exact
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import KindCounters
@@ -20,7 +21,7 @@ from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Load, Trials, steady
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 
 LOSS = "frame loss rate"
 HIGHEST_STEP = Fraction(1, 10)
@@ -47,6 +48,8 @@ class FrameLossPlan:
     dut_name: str | None = None
 
     def __post_init__(self) -> None:
+        make_exact(self, step="--step")
+        check_tolerance("--loss", self.loss)
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         check("--step", self.step, lowest=Fraction(1, 1000), highest=HIGHEST_STEP)

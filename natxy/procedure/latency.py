@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.dut.base import Dut
+from natxy.exact import make_exact
 from natxy.model.measurement import Measurement
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import MAX_FRAMES, Recording, Tags
@@ -42,6 +43,7 @@ class LatencyPlan(RatePlan):
     tags_after_s: Fraction | None = None
 
     def __post_init__(self) -> None:
+        make_exact(self, tags_after_s="--tags-after")
         super().__post_init__()
         check("--tags", self.tags, lowest=1, highest=MAX_FRAMES)
         check("--tags-after", self.after_s, lowest=0, highest=self.timing.duration_s)

@@ -66,8 +66,10 @@ def looped(testbed: Testbed) -> Testbed:
 
 
 def self_test(
-    plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Observer
+    plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Observer | None = None
 ) -> list[Ceiling]:
+    """A ceiling a frame size; the ports are connected to each other."""
+    observer = observer or Observer()
     cabled = _with_macs(tester)
     return [
         _ceiling(plan, cabled.with_traffic(frame_size_bytes=size), loop, observer)

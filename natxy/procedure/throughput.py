@@ -20,7 +20,7 @@ from natxy.procedure.setup import ReadyTester, name_of
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Load, Trials, steady
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 
 FIRST_GUESS_FPS = 1000  # where nobody knows a maximum
 HOPELESS_FPS = 1000  # what is invalid at this rate is not so because of the rate
@@ -41,6 +41,7 @@ class ThroughputPlan:
     dut_name: str | None = None  # None: what the DUT calls itself
 
     def __post_init__(self) -> None:
+        check_tolerance("--loss", self.loss)
         if self.early_end and not (self.timing.frame_timeout_s or self.timing.drain_s):
             raise ConfigurationError(
                 "--early-end: needs a time after which a frame is lost: a --frame-timeout or a "

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.errors import ConfigurationError
+from natxy.exact import make_exact
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, MAX_TRIAL_NS
 
 # Beyond about a second the kernel's real-time throttling stops a polling worker for tens of
@@ -20,6 +21,13 @@ class Timing:
     frame_timeout_s: Fraction = Fraction(0)  # 0: none
 
     def __post_init__(self) -> None:
+        make_exact(
+            self,
+            duration_s="--duration",
+            drain_s="--drain",
+            settle_s="--settle",
+            frame_timeout_s="--frame-timeout",
+        )
         check("--duration", self.duration_s, lowest=Fraction(1, 10**6), highest=LONGEST_S)
         check("--drain", self.drain_s, lowest=0, highest=LONGEST_S)
         check("--settle", self.settle_s, lowest=0, highest=LONGEST_S)

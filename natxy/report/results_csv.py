@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from natxy.model.measurement import ConnectionConditions, Figure, Measurement, Media, TrialCounts
+from natxy.model.throughput_result import ThroughputResult
 from natxy.model.trial_spec import Side
 from natxy.statistics import summary
 
@@ -68,16 +69,17 @@ COLUMNS = (
 )
 
 
-def results_csv(measurements: Sequence[Measurement]) -> str:
+def results_csv(results: Sequence[Measurement | ThroughputResult]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(row for measurement in measurements for row in rows(measurement))
+    writer.writerows(row for result in results for row in rows(result))
     return text.getvalue()
 
 
-def rows(measurement: Measurement) -> Iterator[dict[str, Any]]:
+def rows(result: Measurement | ThroughputResult) -> Iterator[dict[str, Any]]:
     """One a figure, flat: what it was taken at, and its statistics."""
+    measurement = result.measurement()
     conditions, counts = measurement.conditions, measurement.counts
     common = {name: getattr(conditions, name) for name in COLUMNS if hasattr(conditions, name)} | {
         "procedure": measurement.procedure,

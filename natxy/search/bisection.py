@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from natxy.exact import make_exact
 from natxy.model.verdict import Limit, Verdict
 
 
@@ -12,6 +13,9 @@ class SearchError:
 
     rate_fps: int | None = None
     fraction: Fraction = Fraction(1, 1000)
+
+    def __post_init__(self) -> None:
+        make_exact(self, fraction="--error")
 
     def at(self, lower_fps: int) -> int:
         """Rates are whole numbers, so the bracket is never narrower than 1."""

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from natxy.errors import ConfigurationError
+from natxy.exact import make_exact
+
 
 @dataclass(frozen=True, kw_only=True)
 class LossTolerance:
@@ -11,9 +14,11 @@ class LossTolerance:
     fraction: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
+        make_exact(self, fraction="a loss tolerance")
         if not 0 <= self.fraction < 1:
-            raise ValueError(
-                f"a loss tolerance of {self.fraction}: at least 0, less than 1 is right"
+            raise ConfigurationError(
+                f"a loss tolerance: {float(self.fraction):g} is out of range, at least 0, less "
+                "than 1 is right"
             )
 
     def accepts(self, *, sent: int, lost: int) -> bool:
@@ -22,3 +27,11 @@ class LossTolerance:
 
     def __str__(self) -> str:
         return f"{float(self.fraction * 100):g} % loss" if self.fraction else "no loss"
+
+
+def check_tolerance(option: str, loss: object) -> None:
+    """A bare number could be a share as well as percent."""
+    if not isinstance(loss, LossTolerance | None):
+        raise ConfigurationError(
+            f"{option}: {loss} is no LossTolerance, LossTolerance(fraction=0.01) is right for 1 %"
+        )

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.exact import make_exact
+from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 
 NO_LOSS = LossTolerance()
 RFC2544_TRIAL_S = Fraction(60)  # RFC 2544 section 24
@@ -25,6 +26,17 @@ class MlrGoal:
     initial_duration_s: Fraction = Fraction(1)
     final_duration_s: Fraction = RFC2544_TRIAL_S
     duration_sum_s: Fraction | None = None  # None: one final trial
+
+    def __post_init__(self) -> None:
+        check_tolerance(self.name, self.tolerance)
+        make_exact(
+            self,
+            exceed_ratio=f"{self.name}, exceed ratio",
+            width=f"{self.name}, width",
+            initial_duration_s=f"{self.name}, initial duration",
+            final_duration_s=f"{self.name}, final duration",
+            duration_sum_s=f"{self.name}, duration sum",
+        )
 
 
 def rfc2544_goal(

@@ -6,11 +6,15 @@ import subprocess
 import sys
 from fractions import Fraction
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 import natxy
 import natxy.procedure
+from natxy.dut.none import NoDut
+from natxy.model.traffic import TrafficPlan
+from tests.unit.scripted_engine import ScriptedEngine
 
 
 @pytest.mark.parametrize("name", natxy.__all__)
@@ -40,6 +44,58 @@ def test_times_are_exact() -> None:
     assert times.frame_timeout_s == Fraction(1, 100)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "soon"])
+def test_what_is_no_time_is_refused_in_one_sentence(value: float) -> None:
+    with pytest.raises(natxy.NatxyError, match=f"--duration: {value} is no finite number"):
+        natxy.timing(duration=value)
+
+
+TIMES = natxy.timing(duration=0.05, drain=0)
+
+
+def test_shares_and_times_are_taken_as_written() -> None:
+    """0.1 is a tenth, although the binary number of that name is a little more."""
+    assert natxy.FrameLossPlan(timing=TIMES, seed=1, step=0.1).step == Fraction(1, 10)
+    goals = (natxy.rfc2544_goal(final_duration_s=0.05, width=0.01),)
+    plan = natxy.MlrThroughputPlan(timing=TIMES, goals=goals, seed=1)
+    assert plan.goals[0].final_duration_s == Fraction(1, 20)
+    assert natxy.SearchError(fraction=0.001).fraction == Fraction(1, 1000)
+    assert natxy.LossTolerance(fraction=0.005).accepts(sent=1000, lost=5)
+    assert natxy.Timing(duration_s=0.2, drain_s=0).duration_s == Fraction(1, 5)
+
+
+@pytest.mark.parametrize("make", [natxy.ThroughputPlan, natxy.FrameLossPlan])
+def test_a_bare_number_is_no_loss_tolerance(make: type) -> None:
+    with pytest.raises(natxy.NatxyError, match=r"--loss: 0\.01 is no LossTolerance"):
+        make(timing=TIMES, seed=1, repetitions=1, loss=0.01)
+    with pytest.raises(natxy.NatxyError, match=r"0\.01 is no LossTolerance"):
+        natxy.pdr_goal(0.01)
+
+
+def test_every_result_has_figures_and_rows(nat64: TrafficPlan) -> None:
+    tester = ScriptedEngine().tester(nat64)
+    asked = {"timing": TIMES, "seed": 1, "repetitions": 1}
+    found = natxy.throughput(natxy.ThroughputPlan(**asked, max_rate_fps=1000), tester, NoDut())
+    loss = natxy.frame_loss(natxy.FrameLossPlan(**asked, rates_fps=(1000,)), tester, NoDut())
+    assert found.figure("throughput").values == (1000.0,)
+    assert [row["figure"] for row in natxy.rows(found)] == [f.name for f in found.figures]
+    assert found.conditions.frame_size_bytes == loss.conditions.frame_size_bytes
+    text = natxy.results_csv([found, loss])
+    assert [line.split(",")[0] for line in text.splitlines()[1:]] == [
+        "throughput",
+        "frame-loss",
+        "frame-loss",
+    ]
+
+
+def test_the_self_test_needs_no_observer(testbed_file: Path, engine: list[str]) -> None:
+    with natxy.connect(testbed_file, loop=True) as (tester, loop):
+        plan = natxy.SelfTestPlan(seed=1, sizes_bytes=(84,))
+        (ceiling,) = natxy.self_test(plan, tester, loop)
+    assert ceiling.frame_size_bytes == 84
+    assert ceiling.rate_fps > 0
+
+
 def procedures() -> list[str]:
     """Modules of natxy.procedure that hold a function of their own name for a plan."""
     names = [module.name for module in pkgutil.iter_modules(natxy.procedure.__path__)]
@@ -55,10 +111,13 @@ def parameters_of(function: object) -> list[str]:
 def test_every_procedure_is_offered_and_called_alike(name: str) -> None:
     """procedure(plan, tester, dut, observer=None): a program can take one for another."""
     assert name in natxy.EXPORTS.get(f"natxy.procedure.{name}", ()), "natxy/__init__.py lists them"
-    if name != "self_test":  # which has a loop in place of a device
-        assert parameters_of(getattr(natxy, name)) == ["plan", "tester", "dut", "observer"]
-    plan = "".join(word.title() for word in name.split("_")) + "Plan"
-    assert plan in natxy.EXPORTS[f"natxy.procedure.{name}"]
+    plan, tester, dut, observer = inspect.signature(getattr(natxy, name)).parameters.values()
+    # The self-test has a loop in place of a device.
+    assert dut.name == ("loop" if name == "self_test" else "dut")
+    assert (plan.name, tester.name, observer.name) == ("plan", "tester", "observer")
+    assert observer.default is None
+    plan_name = "".join(word.title() for word in name.split("_")) + "Plan"
+    assert plan_name in natxy.EXPORTS[f"natxy.procedure.{name}"]
 
 
 def test_there_are_procedures() -> None:

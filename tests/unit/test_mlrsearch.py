@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from natxy.errors import ConfigurationError
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr import Measure, MeasuredTrial, MlrOutcome, MlrSearch
@@ -178,5 +179,5 @@ def test_a_tolerance_is_exact_and_says_itself() -> None:
     assert tolerance.accepts(sent=1000, lost=5)
     assert not tolerance.accepts(sent=1000, lost=6)
     assert (str(tolerance), str(LossTolerance())) == ("0.5 % loss", "no loss")
-    with pytest.raises(ValueError, match="less than 1"):
+    with pytest.raises(ConfigurationError, match="less than 1"):
         LossTolerance(fraction=Fraction(1))
