@@ -140,13 +140,15 @@ class Receiver {
       const auto frame = frames_[i];
       const auto claimed = frame::claim(Queue::data(frame), Queue::length(frame), setup_.tag);
       if (claimed.layout != nullptr && plan_ != nullptr) [[likely]] {
-        sort(claimed, frame, arrived);
+        sort(claimed);
       } else if (stranger(claimed)) {
         queue_->defer(frame);
         continue;
       }
       frames_[kept++] = frame;
     }
+    if (stamped_) [[unlikely]]
+      read_stamps(arrived);
     for (std::size_t kind = 0; kind < 2; ++kind) {
       if (lots_[kind].size > 0) take(static_cast<spec::Kind>(kind), arrived);
     }
@@ -155,14 +157,22 @@ class Receiver {
                     std::memory_order_relaxed);
   }
 
-  void sort(const frame::Claimed& claimed, typename Queue::Frame frame, Ticks arrived) {
+  void sort(const frame::Claimed& claimed) {
     const auto stream = claimed.stamp.stream();
     if (stream.probe()) [[unlikely]]
       return;  // of the warm-up, on its way when it ended
-    const auto kind = static_cast<std::size_t>(stream.kind());
-    if (stamped_) [[unlikely]]
-      waited_[kind][lots_[kind].size] = queue_->waited(frame, arrived);
-    lots_[kind].add(claimed);
+    lots_[static_cast<std::size_t>(stream.kind())].add(claimed);
+  }
+
+  // Of the frames in the lots, which are some of those at hand, in their order.
+  [[gnu::noinline]] void read_stamps(Ticks arrived) {
+    for (std::size_t kind = 0; kind < 2; ++kind) {
+      const auto& lot = lots_[kind];
+      for (unsigned i = 0, at = 0; i < lot.size; ++at) {
+        if (Queue::data(frames_[at]) != lot.frames[i]) continue;
+        waited_[kind][i++] = queue_->waited(frames_[at], arrived);
+      }
+    }
   }
 
   void take(spec::Kind kind, Ticks arrived) {
