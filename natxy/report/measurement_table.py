@@ -9,7 +9,7 @@ from rich import box
 from rich.cells import cell_len
 from rich.table import Table
 
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.report.bounds import SIGNS
 from natxy.report.connection_notes import connection_notes
 from natxy.report.media_notes import media_notes
@@ -128,13 +128,14 @@ def _cells(figure: Figure, of: Summary, *, extremes: bool) -> list[str]:
 
 
 def measurement_notes(measurements: Sequence[Measurement]) -> list[str]:
-    """What must not be missing beside the figures, a sentence each."""
-    said = [note for measurement in measurements for note in _notes(measurement)]
+    """What must not be missing beside the figures, a sentence each; trials are counted together."""
+    counts = TrialCounts.total(measurement.counts for measurement in measurements)
+    said = [note for measurement in measurements for note in _notes(measurement, counts)]
     return list(dict.fromkeys(said))
 
 
-def _notes(measurement: Measurement) -> Iterator[str]:
-    conditions, counts = measurement.conditions, measurement.counts
+def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
+    conditions = measurement.conditions
     yield (
         f"{WAYS[conditions.direction]}: → left (IPv{conditions.left_ip_version}) to right "
         f"(IPv{conditions.right_ip_version}), ← right to left; rates are per direction; frame "

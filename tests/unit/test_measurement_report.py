@@ -90,6 +90,18 @@ def test_the_notes_say_what_was_repeated_and_what_came_wrong() -> None:
     assert any("≥" in note for note in notes)
 
 
+def test_the_trials_of_a_series_are_counted_together() -> None:
+    """A sentence for each place would bury the others."""
+    other = measurement(counts=TrialCounts(trials=6, invalid_trials=2, worst_lateness_ns=5000.0))
+    said = measurement_notes([measurement(), other])
+    assert [note for note in said if "invalid" in note] == [
+        "3 of 10 trials were invalid and were repeated or left out."
+    ]
+    assert [note for note in said if "due" in note] == [
+        "The latest frame of a valid trial left 5 µs after it was due."
+    ]
+
+
 def test_csv_has_all_columns_and_a_row_a_figure() -> None:
     rows = list(csv.DictReader(io.StringIO(results_csv([measurement()]))))
     assert [row["figure"] for row in rows] == ["PDV", "throughput"]
