@@ -6,10 +6,22 @@ from fractions import Fraction
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source
 from natxy.model.testbed import TrafficSection
+from natxy.model.traffic import IPV4_SAVES_BYTES
+from natxy.model.trial_spec import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 from natxy.procedure.setup import ReadyTester
 
 # RFC 8219 section 5.1.1, with 84 in place of 64, which IPv6 cannot be translated from.
 RFC8219_SIZES_BYTES = (84, 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192, 9216)
+# Where nothing but IPv4 is sent, the same sizes on the wire, with 64: sizes are the IPv6 frame's.
+# A frame of 9216 octets would be one of more than can be asked for.
+RFC8219_IPV4_SIZES_BYTES = (
+    MIN_FRAME_SIZE_BYTES,
+    *(
+        size + IPV4_SAVES_BYTES
+        for size in RFC8219_SIZES_BYTES[1:]
+        if size + IPV4_SAVES_BYTES <= MAX_FRAME_SIZE_BYTES
+    ),
+)
 RFC8219 = "rfc8219"
 
 
@@ -46,17 +58,26 @@ def places(
 ) -> list[ReadyTester]:
     """Each size with each mix; each was checked. Of RFC 8219's sizes those that fit the MTU."""
     traffic = tester.testbed.traffic
-    chosen = sizes or (traffic.frame_size_bytes,)
     shares = foregrounds or (Fraction(traffic.m, traffic.n),)
+    chosen = sizes or (traffic.frame_size_bytes,)
+    by_rfc = sizes == RFC8219_SIZES_BYTES
+    if by_rfc and _is_ipv4_alone(traffic, shares):
+        chosen = RFC8219_IPV4_SIZES_BYTES
     found = []
     for share in shares:
         for size in chosen:
             place = tester.with_traffic(**_changes(traffic, size, share))
-            if sizes == RFC8219_SIZES_BYTES and not place.traffic.fits_mtu:
+            if by_rfc and not place.traffic.fits_mtu:
                 continue
             place.traffic.check()
             found.append(place)
     return found
+
+
+def _is_ipv4_alone(traffic: TrafficSection, shares: tuple[Fraction, ...]) -> bool:
+    """Background traffic is IPv6; all mixes of a series have the same sizes."""
+    versions = {traffic.left_ip_version, traffic.right_ip_version}
+    return versions == {4} and all(share == 1 for share in shares)
 
 
 def _changes(traffic: TrafficSection, size: int, share: Fraction) -> dict[str, object]:

@@ -83,7 +83,8 @@ class SeriesOptions:
         str | None,
         typer.Option(
             help="Of the IPv6 frame with FCS, in bytes; 84,512,1518 is a series, rfc8219 the "
-            "RFC's, as far as the MTU allows.",
+            "RFC's, as far as the MTU allows; where only IPv4 is sent, those 20 larger, so that "
+            "the wire has the RFC's.",
             metavar="BYTES",
         ),
     ] = None

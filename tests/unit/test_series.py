@@ -50,6 +50,19 @@ def test_the_rfcs_sizes_end_where_the_mtu_does(tester: ReadyTester) -> None:
     assert sizes == [84, 128, 256, 512, 768, 1024, 1280, 1518]
 
 
+def test_on_ipv4_alone_the_wire_has_the_rfcs_sizes(tester: ReadyTester) -> None:
+    addresses = {"ipv4_real": "198.18.0.2", "next_hop_ipv4": "198.18.0.1"}
+    section = tester.testbed.tester
+    left = section.left.model_copy(update=addresses)
+    with_ipv4 = section.model_copy(update={"left": left})
+    router = tester.with_testbed(tester.testbed.model_copy(update={"tester": with_ipv4}))
+    router = router.with_traffic(left_ip_version=4, right_ip_version=4)
+    found = places(router, RFC8219_SIZES_BYTES, None)
+    on_the_wire = [64, 128, 256, 512, 768, 1024, 1280, 1518]
+    assert [place.traffic.frame_size_on("left") for place in found] == on_the_wire
+    assert [place.traffic.frame_size_on("right") for place in found] == on_the_wire
+
+
 def test_a_size_that_was_asked_for_and_does_not_fit_is_refused(tester: ReadyTester) -> None:
     with pytest.raises(ConfigurationError, match="1522 does not fit the MTU"):
         places(tester, (84, 1522), None)
