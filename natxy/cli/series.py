@@ -39,7 +39,7 @@ from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import read_testbed
-from natxy.model.throughput_result import ThroughputResult, as_measurement
+from natxy.model.throughput_result import ThroughputResult
 from natxy.procedure.observer import Observer, Observers
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.profile import PROFILES, Profile
@@ -218,14 +218,14 @@ def _title(name: str, setup: Setup, tester: ReadyTester, place: str, options: Se
 
 def _write(folder: Path, results: Sequence[Result]) -> None:
     write_results(folder / RESULTS, results)
-    write_whole(folder / CSV, results_csv([as_measurement(result) for result in results]))
+    write_whole(folder / CSV, results_csv(results))
 
 
 def show(results: Sequence[Result], seed: int, folder: Path, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps([result_entry(result) for result in results], indent=2))
         return
-    for line in _shown([as_measurement(result) for result in results], result_console.width):
+    for line in _shown([result.measurement() for result in results], result_console.width):
         lines = isinstance(line, str)
         result_console.print(line, highlight=False, markup=False, soft_wrap=lines, crop=False)
     for line in (f"Repeat it: {repeat_command(seed)}", f"Journal, JSON and CSV: {folder}"):

@@ -42,6 +42,13 @@ class Figure(Model):
         above = any(bound and known >= value for known, bound in bounds)
         return "upper" if above else "exact"
 
+    @property
+    def mean_bound(self) -> Bound:
+        """What is known of the mean, which every repetition moves."""
+        if any(self.lower_bound):
+            return "lower"
+        return "upper" if any(self.upper_bound) else "exact"
+
 
 class ConnectionConditions(Model):
     """Of a stateful gateway's measurement; None: nobody knows, or it is what is looked for."""

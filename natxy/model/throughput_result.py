@@ -170,7 +170,3 @@ class ThroughputResult(Model):
                 worst_lateness_ns=self.worst_lateness_ns,
             ),
         )
-
-
-def as_measurement(result: ThroughputResult | Measurement) -> Measurement:
-    return result if isinstance(result, Measurement) else result.measurement()

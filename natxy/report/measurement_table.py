@@ -113,14 +113,13 @@ def _rows(measurement: Measurement, *, extremes: bool) -> Iterator[list[str]]:
 
 def _cells(figure: Figure, of: Summary, *, extremes: bool) -> list[str]:
     def cell(value: float) -> str:
-        bound = SIGNS[figure.bound(value)]
-        return bound + quantity(value, figure.unit)
+        return SIGNS[figure.bound(value)] + quantity(value, figure.unit)
 
     ends = [of.minimum, of.maximum] if extremes else [of.minimum, of.maximum, of.p1, of.p99]
     dispersion = of.dispersion_percent
     return [
         *[cell(value) for value in (of.median, *ends)],
-        quantity(of.mean, figure.unit),
+        SIGNS[figure.mean_bound] + quantity(of.mean, figure.unit),
         quantity(of.standard_deviation, figure.unit),
         "" if dispersion is None else quantity(dispersion, "%"),
         str(of.n),

@@ -70,6 +70,8 @@ def test_a_lower_bound_is_marked_where_it_could_move_the_figure() -> None:
     (row,) = (line for line in shown(measurement()).splitlines() if "throughput" in line)
     # The known-from-below 5000 cannot lower the median of 4500, nor raise the minimum of 4000.
     assert row.split()[1:4] == ["4,500", "4,000", "≥"]
+    # Each repetition moves the mean.
+    assert row.split()[5:7] == ["≥", "4,500"]
 
 
 def test_an_upper_bound_is_marked_as_one() -> None:
