@@ -153,10 +153,11 @@ class Phase {
     for (std::size_t side = 0; side < 2; ++side) {
       input.transmit_queues[side] = device_.tx_queues(static_cast<spec::Side>(side));
     }
-    // Of several senders each would have to find as many connections as it has frames.
+    // Of several senders each would have to find as many connections as it has frames; in a mix one
+    // may have all the background, and its share of the connections would be used by none.
     for (const auto& plan : plans_) {
       const auto& connections = plan.kind(spec::Kind::kForeground).connections;
-      if (connections && connections->ends()) {
+      if (connections && (connections->ends() || plan.mix.mixed())) {
         input.transmit_queues[static_cast<std::size_t>(plan.from())] = 1;
       }
     }

@@ -130,6 +130,28 @@ INSTANTIATE_TEST_SUITE_P(Some, Connections,
                                          std::pair{IpVersion::k6, 2U},
                                          std::pair{IpVersion::k4, 4U}));
 
+std::vector<std::string> senders_of(const spec::TrialResult& result) {
+  std::vector<std::string> senders;
+  for (const auto& worker : result.workers) {
+    for (const auto& task : worker.tasks) {
+      if (task.starts_with("send")) senders.push_back(task);
+    }
+  }
+  return senders;
+}
+
+// Frames alternate: of two senders one would have all the foreground, and half of the connections.
+TEST(Trial, ConnectionsBesideBackgroundHaveOneSender) {
+  FakeDevice device(4, 2);
+  auto spec = of_connections(IpVersion::k4, 2000);
+  auto& streams = spec.phases.back().streams;
+  streams[0].mix = {.n = 2, .m = 1};
+  streams[0].background = tests::traffic(IpVersion::k6, IpVersion::k6);
+  const auto mixed = senders_of(Runner(device).run(spec, kQuiet, kGoOn));
+  EXPECT_EQ(std::ranges::count(mixed, "send forward 1/2"), 1) << "phase 1 has no background";
+  EXPECT_EQ(std::ranges::count(mixed, "send forward 1/1"), 1);
+}
+
 // Whose workers begin when the trial has polled a few times: as it would while they touch memory
 // for long.
 class SlowDevice : public FakeDevice {
