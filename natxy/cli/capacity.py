@@ -1,13 +1,12 @@
 """`natxy capacity`: how many connections a stateful gateway's table takes."""
 
-from fractions import Fraction
 from typing import Annotated
 
 import typer
 
 from natxy.cli.options import search_error, seconds
 from natxy.cli.series import SeriesOptions, measuring, run_series
-from natxy.errors import ConfigurationError
+from natxy.exact import exact
 from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.procedure.capacity import CapacityPlan
@@ -58,19 +57,16 @@ def capacity(
         )
 
     def _goal(count: int) -> CapacityGoal:
-        try:
-            return CapacityGoal(
-                c0=c0 or count,
-                error=error,
-                beta=Fraction(str(beta)),
-                gamma=Fraction(str(gamma)),
-                first_cps=first_rate,
-                rate_error=COARSE if rate_error is None else search_error(rate_error),
-                max_cps=max_rate or MAX_RATE_FPS,
-                most=most or MAX_CONNECTIONS,
-            )
-        except ValueError as wrong:
-            raise ConfigurationError(f"capacity: {wrong}") from wrong
+        return CapacityGoal(
+            c0=c0 or count,
+            error=error,
+            beta=exact("--beta", beta),
+            gamma=exact("--gamma", gamma),
+            first_cps=first_rate,
+            rate_error=COARSE if rate_error is None else search_error(rate_error),
+            max_cps=max_rate or MAX_RATE_FPS,
+            most=most or MAX_CONNECTIONS,
+        )
 
     run_series(
         options,

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError, MeasurementError, TesterLimit, TrialRefused
+from natxy.exact import make_exact
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
@@ -48,6 +49,7 @@ class CapacityPlan:
     dut_name: str | None = None
 
     def __post_init__(self) -> None:
+        make_exact(self, alpha="--alpha")
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         check("--alpha", self.alpha, lowest=Fraction(1, 1000), highest=1000)

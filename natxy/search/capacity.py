@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+from natxy.errors import ConfigurationError
+from natxy.exact import make_exact
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection, SearchError
 
@@ -73,13 +75,16 @@ class CapacityGoal:
     invalid_repeats: int = 10
 
     def __post_init__(self) -> None:
+        make_exact(self, beta="capacity: beta", gamma="capacity: gamma")
         if not 1 <= self.c0 <= self.most:
-            raise ValueError(f"C0 of {self.c0}: 1 to {self.most} is right")
+            raise ConfigurationError(f"capacity: C0 of {self.c0}: 1 to {self.most} is right")
         if self.error < 1:
-            raise ValueError(f"an error of {self.error}: at least 1 is right")
+            raise ConfigurationError(f"capacity: an error of {self.error}: at least 1 is right")
         for name in ("beta", "gamma"):
-            if not 0 < getattr(self, name) < 1:
-                raise ValueError(f"{name} of {getattr(self, name)}: more than 0, less than 1")
+            if not 0 < (share := getattr(self, name)) < 1:
+                raise ConfigurationError(
+                    f"capacity: {name} of {float(share):g}: more than 0, less than 1 is right"
+                )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from natxy.errors import ConfigurationError
 from natxy.search.bisection import SearchError
 from natxy.search.capacity import (
     Answer,
@@ -132,9 +133,14 @@ def test_what_cannot_be_measured_is_said() -> None:
         )
 
 
-@pytest.mark.parametrize("wrong", [{"c0": 0}, {"c0": 1, "error": 0}, {"c0": 1, "beta": 1}])
-def test_a_goal_that_makes_no_sense_is_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match=r"right|more than"):
+def test_shares_are_taken_as_written() -> None:
+    goal = CapacityGoal(c0=1000, beta=0.2, gamma=0.4)  # type: ignore[arg-type]
+    assert found(goal, device(5000)) == found(CapacityGoal(c0=1000), device(5000))
+
+
+@pytest.mark.parametrize("wrong", [{"c0": 0}, {"c0": 1, "error": 0}, {"c0": 1, "beta": 1.5}])
+def test_a_goal_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ConfigurationError, match=r"capacity: .* is right"):
         CapacityGoal(**wrong)  # type: ignore[arg-type]
 
 
