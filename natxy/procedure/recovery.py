@@ -10,20 +10,21 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
-from natxy.model.trial_spec import Direction, Segment
+from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, Direction, Segment
 from natxy.procedure.at_rate import Rate, RatePlan, conditions, rate_of
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import Profile, departures
 from natxy.procedure.seeds import repetition_seed
 from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing, refuse_frame_timeout
+from natxy.procedure.timing import LONGEST_S, Timing, check, refuse_frame_timeout
 from natxy.procedure.trial import Load, Trials
 
 RECOVERY = "system recovery time"
 LOST = "lost frames"
 OVERLOAD = Fraction(11, 10)  # of the throughput
 AFTERWARDS = Fraction(1, 2)  # of the overload's rate
+SHORTEST_S = Fraction(1, 10**6)
 RFC = Profile(
     timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
     repetitions=20,
@@ -48,6 +49,20 @@ class RecoveryPlan(RatePlan):
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_frame_timeout(self.timing)
+        left_s = LONGEST_S - self.timing.duration_s - self.timing.drain_s
+        check("--after", self.lasts_after_s, lowest=SHORTEST_S, highest=left_s)
+        if self.rate_fps is not None:
+            self.check_overload(self.rate_fps)
+
+    @property
+    def lasts_after_s(self) -> Fraction:
+        return self.timing.duration_s if self.after_s is None else self.after_s
+
+    def check_overload(self, throughput_fps: int) -> None:
+        """110 % of it is a rate that there is, and the frames of both parts can be numbered."""
+        part_s = self.timing.duration_s + AFTERWARDS * self.lasts_after_s
+        highest_fps = int(min(Fraction(MAX_RATE_FPS), MAX_FRAMES / part_s) / OVERLOAD)
+        check(self.rate_option, throughput_fps, lowest=1, highest=highest_fps)
 
 
 def recovery(
@@ -93,12 +108,12 @@ def recovery(
 
 def _load(plan: RecoveryPlan, tester: ReadyTester, throughput_fps: int) -> Load:
     """110 % of the throughput, or the media's rate where that is lower; then half of it."""
+    plan.check_overload(throughput_fps)
     media_fps = maximum_of(tester.hello, tester.traffic, None).rate_fps
     overload_fps = int(throughput_fps * OVERLOAD)
     high_fps = min(overload_fps, media_fps) if media_fps else overload_fps
     low_fps = max(1, int(high_fps * AFTERWARDS))
-    after_s = plan.timing.duration_s if plan.after_s is None else plan.after_s
-    parts = ((high_fps, plan.timing.duration_s), (low_fps, after_s))
+    parts = ((high_fps, plan.timing.duration_s), (low_fps, plan.lasts_after_s))
     return Load(
         segments=tuple(
             Segment(frames=frames_of(fps, length_s), rate_fps=fps, pause_ns=0)

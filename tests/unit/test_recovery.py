@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from natxy.dut.none import NoDut
-from natxy.errors import DutError, TesterLimit
+from natxy.errors import ConfigurationError, DutError, TesterLimit
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.recovery import LOST, RECOVERY, RFC, RecoveryPlan, recovery
@@ -119,6 +119,52 @@ def test_a_throughput_that_was_given_is_said_to_be(nat64: TrafficPlan) -> None:
 def test_a_device_that_passes_nothing_has_no_throughput(nat64: TrafficPlan) -> None:
     with pytest.raises(DutError, match=r"loses frames at every rate.*--throughput gives one"):
         recovery(plan(rate_fps=None), ScriptedEngine(lose=lambda _: [0]).tester(nat64), NoDut())
+
+
+@pytest.mark.parametrize("after_s", [-5, 0, 100_000, 10**9])
+def test_a_time_afterwards_that_cannot_be_is_refused(after_s: int) -> None:
+    with pytest.raises(ConfigurationError, match=r"--after: -?\d+ is out of range, 1e-06 to 86399"):
+        plan(after_s=Fraction(after_s))
+
+
+def test_a_trial_of_two_long_parts_is_refused() -> None:
+    """60,000 s and as many again are more than the day that a trial may last."""
+    long = Timing(duration_s=Fraction(60_000), drain_s=Fraction(0))
+    with pytest.raises(ConfigurationError, match="--after: 60000 is out of range"):
+        plan(timing=long)
+
+
+@pytest.mark.parametrize(
+    ("given", "highest"),
+    [
+        ({"rate_fps": 2**33}, int(2**33 / 1.1)),
+        # 2^40 - 1 frames in 1.1 x T x 50,000 s and half of that for 20,000 s.
+        (
+            {
+                "rate_fps": 20_000_000,
+                "timing": Timing(duration_s=Fraction(50_000), drain_s=Fraction(0)),
+                "after_s": Fraction(20_000),
+            },
+            int((2**40 - 1) / 1.1 / 60_000),
+        ),
+    ],
+)
+def test_a_throughput_whose_overload_is_no_rate_is_refused(
+    given: dict[str, Any], highest: int
+) -> None:
+    with pytest.raises(ConfigurationError, match=f"--throughput: .* 1 to {highest} is right"):
+        plan(**given)
+
+
+def test_the_longest_and_the_fastest_are_sent(nat64: TrafficPlan) -> None:
+    """What the plan takes, the trial takes as well: nothing is lost by rounding."""
+    fastest = int(2**33 / 1.1)
+    asked = plan(
+        timing=Timing(duration_s=Fraction(1, 10**6), drain_s=Fraction(0)), rate_fps=fastest
+    )
+    engine = ScriptedEngine()
+    recovery(asked, engine.tester(nat64), NoDut())
+    assert len(engine.specs) == 2
 
 
 def test_an_overload_that_the_tester_cannot_send_is_an_error(nat64: TrafficPlan) -> None:
