@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from natxy.dut.base import Dut
+from natxy.exact import make_exact
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
@@ -48,6 +49,7 @@ class RecoveryPlan(RatePlan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        make_exact(self, after_s="--after")
         refuse_frame_timeout(self.timing)
         left_s = LONGEST_S - self.timing.duration_s - self.timing.drain_s
         check("--after", self.lasts_after_s, lowest=SHORTEST_S, highest=left_s)

@@ -9,6 +9,7 @@ from typing import Self
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, TrialCancelled
+from natxy.exact import make_exact
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
@@ -51,6 +52,7 @@ class ResetPlan(RatePlan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        make_exact(self, reset_after_s="--reset-after")
         latest_s = self.timing.duration_s * LATEST
         refuse_frame_timeout(self.timing)
         check("--reset-after", self.after_s, lowest=0, highest=latest_s)

@@ -64,6 +64,15 @@ def test_shares_and_times_are_taken_as_written() -> None:
     assert natxy.Timing(duration_s=0.2, drain_s=0).duration_s == Fraction(1, 5)
 
 
+def test_a_plans_own_times_are_taken_as_written() -> None:
+    asked = {"timing": natxy.timing(1), "seed": 1, "repetitions": 1, "rate_fps": 1000}
+    assert natxy.RecoveryPlan(**asked, after_s=0.1).after_s == Fraction(1, 10)
+    assert natxy.ResetPlan(**asked, reset_after_s=0.1).after_s == Fraction(1, 10)
+    assert natxy.LatencyPlan(**asked, tags_after_s=0.1).tags_after_s == Fraction(1, 10)
+    with pytest.raises(natxy.NatxyError, match="--after: soon is no finite number"):
+        natxy.RecoveryPlan(**asked, after_s="soon")
+
+
 @pytest.mark.parametrize("make", [natxy.ThroughputPlan, natxy.FrameLossPlan])
 def test_a_bare_number_is_no_loss_tolerance(make: type) -> None:
     with pytest.raises(natxy.NatxyError, match=r"--loss: 0\.01 is no LossTolerance"):
