@@ -17,7 +17,11 @@ from natxy.report.numbers import duration, quantity, rate
 from natxy.statistics import Summary, summary
 
 ARROWS = {"forward": "→", "reverse": "←", None: ""}
-WAYS = {"both": "Both ways", "forward": "→ only", "reverse": "← only"}
+WAYS = {
+    "both": "→ left ({left}) to right ({right}) and ← right to left at once",
+    "forward": "→ left ({left}) to right ({right}) only",
+    "reverse": "← right ({right}) to left ({left}) only",
+}
 RATE, MEDIA = "rate, fps", "media,\nfps"  # where there is one
 NAME = "figure"  # the one column whose cells may be broken
 PLACE = ("frame\nsize", "fore-\nground", MEDIA, RATE, NAME)
@@ -135,10 +139,10 @@ def measurement_notes(measurements: Sequence[Measurement]) -> list[str]:
 
 def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
     conditions = measurement.conditions
+    left, right = f"IPv{conditions.left_ip_version}", f"IPv{conditions.right_ip_version}"
     yield (
-        f"{WAYS[conditions.direction]}: → left (IPv{conditions.left_ip_version}) to right "
-        f"(IPv{conditions.right_ip_version}), ← right to left; rates are per direction; frame "
-        "sizes are those of IPv6, IPv4 frames are 20 bytes smaller."
+        f"{WAYS[conditions.direction].format(left=left, right=right)}; rates are per direction; "
+        "frame sizes are those of IPv6, IPv4 frames are 20 bytes smaller."
     )
     yield from media_notes(conditions)
     if measurement.departures:

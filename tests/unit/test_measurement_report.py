@@ -177,10 +177,11 @@ def test_from_100_repetitions_on_the_extremes_stand_beside_the_percentiles() -> 
 
 
 def test_the_directions_that_were_used_are_said() -> None:
-    assert any(n.startswith("Both ways: → left (IPv6)") for n in measurement_notes([measurement()]))
+    both = "→ left (IPv6) to right (IPv4) and ← right to left at once; "
+    assert any(note.startswith(both) for note in measurement_notes([measurement()]))
     conditions = measurement().conditions.model_copy(update={"direction": "reverse"})
     said = measurement_notes([measurement(conditions=conditions)])
-    assert any(note.startswith("← only: ") for note in said)
+    assert any(note.startswith("← right (IPv4) to left (IPv6) only; ") for note in said)
 
 
 def of_media(left_mbps: int | None, right_mbps: int | None, fps: int | None) -> Measurement:
