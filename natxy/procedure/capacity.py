@@ -146,13 +146,12 @@ def _outcome(
     seed = repetition_seed(trials.campaign_seed, number)
     try:
         trial = trials.run(load=load, repetition=number, seed=seed)
-        if trial.verdict is Verdict.FAIL:
+        if trial.verdict is not Verdict.PASS:
             _check_alive(trials.dut)
-    except (DutError, TrialRefused) as collapse:
-        if isinstance(collapse, TrialRefused) and collapse.kind != "neighbour":
+    except (DutError, TrialRefused) as error:
+        if not _is_collapse(error, trials):
             raise
-        # A device that does not answer for its own addresses any more is gone, too.
-        collapses.append(collapse)
+        collapses.append(error)
         trials.dut.recover()
         return Outcome(answer=Answer.COLLAPSE)
     if trial.verdict is Verdict.INVALID:
@@ -161,8 +160,21 @@ def _outcome(
     return Outcome(answer=answer, held=_held(trial.result))
 
 
+def _is_collapse(error: DutError | TrialRefused, trials: Trials) -> bool:
+    """Only what tells that the gateway itself is gone is a failed step. A command that failed, or a
+    lab's error, says nothing of the gateway's table: it ends the measurement."""
+    if isinstance(error, TrialRefused):
+        # A device that has forwarded and does not answer for its own addresses any more.
+        return error.kind == "neighbour" and trials.counts.trials > 0
+    try:
+        _check_alive(trials.dut)
+    except DutError:
+        return True
+    return False
+
+
 def _check_alive(dut: Dut) -> None:
-    """DutError if the trial that has just failed was the device's last."""
+    """DutError if the trial that has just ended was the device's last."""
     dut.before_trial()
     dut.trial_fault()  # ends what that began
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from natxy.dut.none import NoDut
-from natxy.errors import ConfigurationError, DutError, TesterLimit
+from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialRefused
 from natxy.model.measurement import Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
@@ -31,38 +31,68 @@ PLAN = CapacityPlan(
 
 
 @dataclass(kw_only=True)
-class FragileEngine(StatefulEngine):
-    """At a gateway that dies of more connections than `bears`."""
+class Mortal(StatefulGateway):
+    """Dies of more connections than `bears`; then nothing comes through."""
 
     bears: int = 10**9
+    dead: bool = False
+
+    def makes(self, asked: int, rate_cps: int) -> int:
+        self.dead |= asked > self.bears
+        return 0 if self.dead else super().makes(asked, rate_cps)
+
+
+@dataclass(kw_only=True)
+class RefusingEngine(StatefulEngine):
+    """The gateway does not answer for its addresses in this trial."""
+
+    refuses: int = 0  # by number, from 1, the warm-up among them; 0: in none
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
-        if spec.phases[0].streams[0].frames_of("foreground") > self.bears:
-            raise DutError("The gateway's process has ended.")
-        return super().run(spec, on_progress)
+        result = super().run(spec, on_progress)
+        if len(self.specs) == self.refuses:
+            raise TrialRefused("neighbour", "The gateway does not answer for 198.18.0.1.")
+        return result
 
 
 @dataclass(kw_only=True)
 class Recovering(StatefulDut):
+    """Once, at its reset `loses_its_way_at`, nobody gets at it."""
+
     recoveries: int = 0
+    resets: int = 0
+    loses_its_way_at: int = 0
+
+    def before_trial(self) -> None:
+        if isinstance(self.gateway, Mortal) and self.gateway.dead:
+            raise DutError("The gateway's process has ended.")
+
+    def reset(self) -> None:
+        super().reset()
+        self.resets += 1
+        if self.resets == self.loses_its_way_at:
+            raise DutError("dut.reset: `ssh gateway flush` ended with 255: Connection refused")
 
     def recover(self) -> None:
         self.recoveries += 1
+        if isinstance(self.gateway, Mortal):
+            self.gateway.dead = False
 
 
 @dataclass(kw_only=True)
 class Bench:
     gateway: StatefulGateway
-    engine: FragileEngine = field(init=False)
+    engine: RefusingEngine = field(init=False)
     dut: Recovering = field(init=False)
-    bears: int = 10**9
     invalid_above_fps: int = 10**12
+    refuses: int = 0
+    loses_its_way_at: int = 0
 
     def __post_init__(self) -> None:
-        self.engine = FragileEngine(
-            gateway=self.gateway, bears=self.bears, invalid_above_fps=self.invalid_above_fps
+        self.engine = RefusingEngine(
+            gateway=self.gateway, invalid_above_fps=self.invalid_above_fps, refuses=self.refuses
         )
-        self.dut = Recovering(gateway=self.gateway)
+        self.dut = Recovering(gateway=self.gateway, loses_its_way_at=self.loses_its_way_at)
 
     def measure(
         self, plan: CapacityPlan = PLAN, *, connections: dict[str, Any] | None = None, **kw: Any
@@ -110,7 +140,7 @@ def test_connections_that_the_gateway_throws_out_for_new_ones_do_not_count() -> 
 
 
 def test_a_collapse_is_a_failed_step_after_which_it_is_brought_back() -> None:
-    bench = Bench(gateway=StatefulGateway(), bears=5000)
+    bench = Bench(gateway=Mortal(bears=5000))
     result = bench.measure()
     assert values(result)[CAPACITY] == 5000
     assert bench.dut.recoveries > 1
@@ -118,11 +148,31 @@ def test_a_collapse_is_a_failed_step_after_which_it_is_brought_back() -> None:
     assert any(said in remark for remark in result.remarks)
 
 
+@pytest.mark.parametrize("reset", [2, 5, 9, 20])
+def test_a_command_that_failed_is_no_collapse_and_ends_the_measurement(reset: int) -> None:
+    bench = Bench(gateway=StatefulGateway(entries=3000), loses_its_way_at=reset)
+    with pytest.raises(DutError, match=r"^dut\.reset: .* Connection refused$"):
+        bench.measure()
+    assert not bench.dut.recoveries
+
+
+def test_a_device_that_was_there_and_does_not_answer_for_its_addresses_has_collapsed() -> None:
+    bench = Bench(gateway=StatefulGateway(entries=3000), refuses=13)
+    result = bench.measure()
+    assert bench.dut.recoveries == 1
+    assert any("does not answer for 198.18.0.1" in remark for remark in result.remarks)
+
+
+def test_a_device_that_never_answered_is_not_there() -> None:
+    with pytest.raises(TrialRefused, match="does not answer"):
+        Bench(gateway=StatefulGateway(entries=3000), refuses=2).measure()
+
+
 def test_a_c0_that_is_not_safe_is_said_with_how_it_collapsed() -> None:
     with pytest.raises(DutError, match=r"not take C0 = 1,000 .* smaller --c0 is right$"):
         Bench(gateway=StatefulGateway(entries=999)).measure()
     with pytest.raises(DutError, match=r"C0 = 1,000 .*\(The gateway's process has ended\.\)"):
-        Bench(gateway=StatefulGateway(), bears=999).measure()
+        Bench(gateway=Mortal(bears=999)).measure()
 
 
 @pytest.mark.parametrize(("most_cps", "invalid_above_fps"), [(8000, 10**12), (10**9, 8000)])
