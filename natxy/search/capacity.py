@@ -6,6 +6,7 @@ too low, or the device collapses; then the capacity is bisected between the last
 fail and the one that did.
 """
 
+from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass
 from enum import Enum
@@ -17,7 +18,6 @@ from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection, SearchError
 
 COARSE = SearchError(fraction=Fraction(1, 20))  # a step needs to know of what order its rate is
-
 
 AGREE = 2  # failures that hold as many connections
 FEW, AGREE_WHERE_FEW = 3, 4  # connections that are short
@@ -118,6 +118,7 @@ class CapacitySearch:
         self._goal = goal
         self._safe = goal.c0
         self._tested = goal.c0
+        self._full: Counter[int] = Counter()  # what numbers that do not fit held, how often
         self.result: Capacity | None = None
         self._steps = self._search()
         self._next: Attempt | None = next(self._steps)
@@ -198,7 +199,8 @@ class CapacitySearch:
         held: list[int | None] = []
         invalid = 0
         while len(held) < self._goal.patience:
-            tried_cps = first_cps if first_cps and not held else rate_cps
+            # The higher one once: it may be the tester that is too slow for it.
+            tried_cps = first_cps if first_cps and not held and not invalid else rate_cps
             outcome = yield self._attempt(connections, tried_cps)
             if outcome.answer is Answer.PASS:
                 return True
@@ -211,16 +213,24 @@ class CapacitySearch:
                 continue
             held.append(outcome.held)
             if self._is_full(connections, held):
+                self._full.update(each for each in held if each is not None)
                 return False
         return False
 
-    @staticmethod
-    def _is_full(connections: int, held: list[int | None]) -> bool:
+    def _is_full(self, connections: int, held: list[int | None]) -> bool:
         """As many were held again. A few frames may be lost twice by chance as well: there it
-        takes more failures that agree."""
+        takes more failures that agree.
+
+        A table that was full at other numbers is known again by what it held there. Of that only
+        the most counts: less is what a full table held of which a frame or two were lost as well,
+        and would be found again where as many are lost of a table that is not full.
+        """
         last = held[-1]
-        few = last is None or connections - last <= FEW
-        needed = AGREE_WHERE_FEW if few and last is not None else AGREE
+        if last is None:
+            return len(held) >= AGREE and held[-AGREE:] == [None] * AGREE
+        needed = AGREE_WHERE_FEW if connections - last <= FEW else AGREE
+        if last < connections and last == max(self._full, default=None):
+            needed = 1 if self._full[last] >= needed else needed
         return len(held) >= needed and held[-needed:] == [last] * needed
 
     def _attempt(self, connections: int, rate_cps: int) -> Attempt:
