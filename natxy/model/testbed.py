@@ -185,6 +185,12 @@ class ConnectionsSection(Model):
             refuse('is missing: incomplete is "accept"; a count is right', member="minimum")
         if self.incomplete != "accept" and self.minimum is not None:
             refuse(f'is for incomplete = "accept", not for "{self.incomplete}"', member="minimum")
+        if self.incomplete == "accept" and self.order == "repeating":
+            refuse(
+                '"accept" is not possible with order = "repeating", where nobody knows how many '
+                'connections there are to be; "stop" or "repeat" is right',
+                member="incomplete",
+            )
         return self
 
     @property

@@ -191,6 +191,11 @@ def test_accepted_loss_lets_validation_begin() -> None:
         ({}, {"n": 1, "m": 0}, r"m.*0 leaves no frame for connections"),
         ({"incomplete": "accept"}, {}, r"minimum.*is missing"),
         ({"minimum": 3}, {}, r'minimum.*is for incomplete = "accept"'),
+        (
+            {"order": "repeating", "incomplete": "accept", "minimum": 3},
+            {},
+            r'incomplete.*"accept" is not possible with order = "repeating"',
+        ),
         ({"count": 0}, {}, r"count.*0 is out of range"),
         ({"order": "linear"}, {}, r"order"),
     ],
