@@ -129,6 +129,9 @@ class SearchDisplay(Observer):
             self._say(f"repetition {self._repetition}/{self._repetitions}: {self._found[-1]}")
         self._draw()
 
+    def remarked(self, sentence: str) -> None:
+        self._say(sentence)
+
     def _plain_line(self, trial: TrialRecord) -> str:
         reason = f" ({trial.invalid_reasons[0]})" if trial.invalid_reasons else ""
         return (

@@ -55,11 +55,8 @@ from natxy.report.results_json import result_entry, write_results
 from natxy.report.whole_file import write_whole
 
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # there is no phase 2 of which to speak
-HAS_ITS_OWN_PHASE_1 = (
-    *LOOKS_FOR_CONNECTIONS,
-    "tear-down",
-    "degradation",
-)  # for each of its numbers
+# For each of their numbers, of connections or cores.
+HAS_ITS_OWN_PHASE_1 = (*LOOKS_FOR_CONNECTIONS, "tear-down", "degradation", "scale-up")
 Result = ThroughputResult | Measurement
 Measure = Callable[[ReadyTester, Dut, Observer], Result]
 

@@ -9,9 +9,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.connection_conditions import of_several
 from natxy.procedure.connection_table import parameters_of
-from natxy.procedure.establishment import EstablishmentPlan
 from natxy.procedure.observer import Observer
-from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.places import Searching, figure_of, is_bound, measured, total
 from natxy.procedure.series_of_tables import (
     check_connections,
@@ -67,11 +65,9 @@ def degradation(
     for number, column in enumerate(plan.columns, start=1):
         table = _set(column, dut)
         ready = with_connections(tester, column.connections, ports=ports_for(column.connections))
-        search = _search(plan.search, column)
-        if not isinstance(search, EstablishmentPlan):
-            seed = (search.seed + number) % 2**63
-            ready = with_phase_1_rate(ready, dut, search.timing, seed=seed, observer=observer)
-        found.append(measured(search, number, ready, dut, observer))
+        # A trial must not live on a longer timeout than the column's, which is in its figure.
+        ready = replace(ready, connection_timeout_s=column.timeout_s)
+        found.append(measured(_search(plan.search, column), number, ready, dut, observer))
         figures.append(figure_of(found[-1], _at(column, table)))
     if not median(figures[0].values):
         raise DutError(

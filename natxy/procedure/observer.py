@@ -23,6 +23,9 @@ class Observer:
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
         """What it has found: figures of one value each."""
 
+    def remarked(self, sentence: str) -> None:
+        """What a person should know, also where there is no result in the end."""
+
 
 class Observers(Observer):
     """Several of them, told in this order: put what must not be lost first."""
@@ -49,3 +52,7 @@ class Observers(Observer):
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
         for observer in self._observers:
             observer.repetition_ended(figures)
+
+    def remarked(self, sentence: str) -> None:
+        for observer in self._observers:
+            observer.remarked(sentence)

@@ -7,7 +7,8 @@ from natxy.dut.base import Dut
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.procedure.establishment import EstablishmentPlan, establishment
 from natxy.procedure.observer import Observer
-from natxy.procedure.setup import ReadyTester
+from natxy.procedure.phase_1_rate import with_phase_1_rate
+from natxy.procedure.setup import AS_GIVEN, ReadyTester
 from natxy.procedure.throughput import ThroughputPlan, throughput
 
 Searching = EstablishmentPlan | ThroughputPlan
@@ -16,16 +17,24 @@ Searching = EstablishmentPlan | ThroughputPlan
 def measured(
     plan: Searching, place: int, tester: ReadyTester, dut: Dut, observer: Observer
 ) -> Measurement:
-    """Seeds differ from place to place, so that no nonce comes again."""
+    """Seeds differ from place to place, so that no nonce comes again.
+
+    What is measured in phase 2 needs a rate of phase 1 that is safe here, at this place: it is
+    found first where nobody gives one.
+    """
     seed = (plan.seed + place) % 2**63
     if isinstance(plan, EstablishmentPlan):
         return establishment(replace(plan, seed=seed), tester, dut, observer)
-    return throughput(replace(plan, seed=seed), tester, dut, observer).measurement()
+    ready = with_phase_1_rate(tester, dut, plan.timing, seed=seed, observer=observer)
+    return throughput(replace(plan, seed=seed), ready, dut, observer).measurement()
 
 
 def figure_of(measurement: Measurement, at: str) -> Figure:
-    """Its primary figure, at this place."""
+    """Its primary figure, at this place; with phase 1's rate where that was found there."""
     primary = next(figure for figure in measurement.figures if figure.primary)
+    phase_1 = measurement.conditions.connections
+    if phase_1 is not None and phase_1.rate_fps is not None and phase_1.rate_origin != AS_GIVEN:
+        at = f"{at}, phase 1 at {phase_1.rate_fps:,} cps"
     return primary.model_copy(update={"at": at})
 
 

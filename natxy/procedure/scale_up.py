@@ -1,6 +1,5 @@
 """Scale up: what more cores of the device are good for (RFC 9693; SD section 2.3)."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 from natxy.dut.base import Dut
@@ -34,7 +33,8 @@ class ScaleUpPlan:
 def scale_up(
     plan: ScaleUpPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """The figure at each number of cores, and value(k) / (k x value(1))."""
+    """The figure at each number of cores, and value(k) / (k x value(1)). The device is left with as
+    many cores as it had last."""
     observer = observer or Observer()
     found: dict[int, Measurement] = {}
     try:
@@ -44,8 +44,7 @@ def scale_up(
             dut.set_cores(cores)
             found[cores] = measured(plan.search, cores, tester, dut, observer)
     finally:
-        with suppress(DutError):  # nobody knows how many it had: as many as it can surely have
-            dut.set_cores(plan.cores[-1] if plan.cores[-1] in found else 1)
+        _leave(dut, plan.cores[-1] if plan.cores[-1] in found else 1, observer)
     figures = {cores: figure_of(each, _at(cores)) for cores, each in found.items()}
     alone = figures[1]
     if not median(alone.values):
@@ -76,6 +75,20 @@ def scale_up(
         ),
         counts=total([each.counts for each in found.values()]),
     )
+
+
+def _leave(dut: Dut, cores: int, observer: Observer) -> None:
+    """Nobody knows how many the device had before: it is left with as many as it surely can have.
+    A lab is taken down anyway."""
+    of_a_lab = dut.tester_ports() is not None
+    try:
+        dut.set_cores(cores)
+    except DutError as refused:
+        said = f"Nobody knows how many cores the device is left with ({refused})."
+    else:
+        said = f"The device is left with {_at(cores)}; how many it had before nobody can ask."
+    if not of_a_lab:
+        observer.remarked(said)
 
 
 def _at(cores: int) -> str:

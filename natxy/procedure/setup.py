@@ -17,6 +17,8 @@ from natxy.model.verdict import Verdict
 from natxy.tester.command import engine_command, find_engine
 from natxy.tester.tester import OnProgress, Tester, ignore_progress
 
+AS_GIVEN = "as given"
+
 
 class FrameRecords(Protocol):
     """Where every frame's record goes, if it is asked for."""
@@ -41,7 +43,10 @@ class ReadyTester:
     # What each trial sends, each for as long, before it sends `traffic` (RFC 8219 10.2.2).
     ramp: tuple[TrafficPlan, ...] = ()
     records: FrameRecords | None = None
-    phase_1_origin: str = "as given"  # of its rate
+    keeps_invalid_records: bool = False
+    phase_1_origin: str = AS_GIVEN  # of its rate
+    # How long the device's connections were asked to live; None: as long as each trial needs.
+    connection_timeout_s: float | None = None
 
     @property
     def hello(self) -> Hello:
@@ -55,10 +60,11 @@ class ReadyTester:
         return self.engine.run(spec, on_progress)
 
     def keep_records(self, trial: TrialRecord) -> None:
-        """An invalid trial says nothing: its frames are not among the records."""
+        """An invalid trial says nothing: its frames are not among the records, unless what went
+        wrong is to be seen in them."""
         if self.records is None:
             return
-        if trial.verdict is Verdict.INVALID:
+        if trial.verdict is Verdict.INVALID and not self.keeps_invalid_records:
             self.records.drop()
         else:
             self.records.keep(trial, self.testbed.traffic)

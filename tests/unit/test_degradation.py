@@ -147,3 +147,21 @@ def test_a_device_that_passes_nothing_has_nothing_to_compare() -> None:
 def test_columns_that_make_no_sense_are_refused(columns: tuple[Column, ...], option: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"{option}: .* is right"):
         DegradationPlan(search=ESTABLISHMENT, columns=columns)
+
+
+@pytest.mark.parametrize("rate", [20_000, None], ids=["given", "found first"])
+def test_a_timeout_that_was_asked_for_is_not_made_longer_for_a_trial(rate: int | None) -> None:
+    columns = (Column(connections=1000, timeout_s=60), Column(connections=1000, timeout_s=2))
+    with pytest.raises(ConfigurationError, match=r"^--timeouts: 2 s .* may last 3 s: a longer"):
+        measure(columns, THROUGHPUT, connections={"rate_fps": rate})
+    result, _, dut = measure(columns[:1], THROUGHPUT, connections={"rate_fps": rate})
+    assert set(dut.told_s) == {60}
+    assert result.figures
+
+
+def test_phase_1s_rate_stands_beside_a_figure_where_it_was_found_for_it() -> None:
+    found, _, _ = measure(columns_of(1000, 4000), THROUGHPUT, connections={"rate_fps": None})
+    rates = [int(f.at.split("phase 1 at ")[1].split()[0].replace(",", "")) for f in found.figures]
+    assert rates == pytest.approx([25_000, 10_000, 10_000], rel=0.06)
+    given, _, _ = measure(columns_of(1000), THROUGHPUT)
+    assert "phase 1" not in given.figures[0].at

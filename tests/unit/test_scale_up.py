@@ -2,12 +2,19 @@
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.console import Console
 
+from natxy.cli.progress import SearchDisplay
+from natxy.cli.series import SeriesOptions, _with_phase_1
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Measurement
 from natxy.procedure.establishment import EstablishmentPlan
+from natxy.procedure.observer import Observer, Observers
 from natxy.procedure.places import Searching
 from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
 from natxy.procedure.throughput import ThroughputPlan
@@ -43,13 +50,19 @@ class Cores(StatefulDut):
 
 
 def measure(
-    search: Searching, cores: tuple[int, ...], invalid_above_fps: int = 10**12, most: int = 8
+    search: Searching,
+    cores: tuple[int, ...],
+    invalid_above_fps: int = 10**12,
+    most: int = 8,
+    observer: Observer | None = None,
+    **connections: Any,
 ) -> tuple[Measurement, StatefulEngine, Cores]:
     gateway = StatefulGateway()
     engine = StatefulEngine(gateway=gateway, invalid_above_fps=invalid_above_fps)
     dut = Cores(gateway=gateway, most=most)
     plan = ScaleUpPlan(search=search, cores=cores)
-    return scale_up(plan, engine.tester(traffic_plan({})), dut), engine, dut
+    tester = engine.tester(traffic_plan(connections))
+    return scale_up(plan, tester, dut, observer), engine, dut
 
 
 @pytest.mark.parametrize(
@@ -108,3 +121,67 @@ def test_a_device_that_passes_nothing_has_no_scale_up() -> None:
 def test_cores_are_compared_with_one(cores: tuple[int, ...]) -> None:
     with pytest.raises(ConfigurationError, match=r"--cores: .* 1,2,4 is right"):
         ScaleUpPlan(search=ESTABLISHMENT, cores=cores)
+
+
+def test_phase_1_is_at_a_rate_found_with_as_many_cores() -> None:
+    """Half of what all cores take is twice what one takes."""
+    result, engine, _ = measure(THROUGHPUT, (1, 5), rate_fps=None)
+    made = [
+        spec.phases[0].streams[0].segments[0].rate_fps
+        for spec in engine.specs
+        if spec.phases[-1].name == "test"
+    ]
+    assert {round(rate / 1000) for rate in made} == {10, 40}
+    assert made == sorted(made)
+    assert result.figures[0].at == f"1 core, phase 1 at {made[0]:,} cps"
+    assert result.figures[-1].at == f"5 cores, phase 1 at {made[-1]:,} cps"
+    given, _, _ = measure(THROUGHPUT, (1,))
+    assert given.figures[0].at == "1 core"
+
+
+def test_an_establishment_rate_needs_no_search_for_another() -> None:
+    first, engine, _ = measure(ESTABLISHMENT, (1, 2), rate_fps=None)
+    _, same, _ = measure(ESTABLISHMENT, (1, 2))
+    assert first.counts.trials == len(engine.specs) - 2  # but a warm-up each
+    assert len(engine.specs) == len(same.specs)
+
+
+class Hearing(Observer):
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def remarked(self, sentence: str) -> None:
+        self.heard.append(sentence)
+
+
+def test_what_the_device_is_left_with_is_said_whatever_happens() -> None:
+    done = Hearing()
+    measure(ESTABLISHMENT, (1, 5), observer=done)
+    assert done.heard == ["The device is left with 5 cores; how many it had before nobody can ask."]
+    refused = Hearing()
+    with pytest.raises(DutError, match="cannot have 4 cores"):
+        measure(ESTABLISHMENT, (1, 4), most=2, observer=refused)
+    assert refused.heard[0].startswith("The device is left with 1 core;")
+    lost = Hearing()
+    with pytest.raises(DutError, match="cannot have 1 cores"):
+        measure(ESTABLISHMENT, (1, 4), most=0, observer=lost)
+    assert lost.heard[0].startswith("Nobody knows how many cores the device is left with (")
+
+
+def test_a_person_is_told_on_the_progress_console() -> None:
+    console = Console(file=StringIO(), width=200)
+    with SearchDisplay(console, "scale-up") as display:
+        measure(ESTABLISHMENT, (1, 2), observer=Observers([display]))
+    assert "The device is left with 2 cores; how many it had before" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_command_leaves_phase_1s_rate_to_the_measurement() -> None:
+    """Before it begins the device has all of its cores."""
+    engine = StatefulEngine(gateway=StatefulGateway())
+    tester = engine.tester(traffic_plan({"rate_fps": None}))
+    options = SeriesOptions(testbed=Path("testbed.toml"))
+    ready = _with_phase_1(
+        options, "scale-up", tester, StatefulDut(gateway=engine.gateway), Observer()
+    )
+    assert ready is tester
+    assert not engine.specs
