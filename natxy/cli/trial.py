@@ -1,7 +1,7 @@
 """`natxy trial`: one trial, and everything that is known of it."""
 
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -34,14 +34,12 @@ from natxy.errors import ConfigurationError
 from natxy.model.event import Progress
 from natxy.model.source import Source
 from natxy.model.testbed import read_testbed
-from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import TrialSpec
+from natxy.model.trial_spec import NO_RECORDING, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.observer import Observer
-from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import set_up
 from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Outcome, TrialPlan, run_trial
+from natxy.procedure.trial import Trials, steady
 from natxy.records.extra import records_to
 from natxy.report.numbers import seconds_left
 from natxy.report.trial_text import trial_text
@@ -104,25 +102,29 @@ def trial(
         records_to(records) as recorded,
         set_up(asked, source, dut_of(asked, source), recorded) as setup,
     ):
-        plan = TrialPlan(traffic=setup.traffic, timing=timing)
-        number = nonce(chosen_seed, 0)
-        carried_out = given or plan.spec(load=rate or 0, seed=chosen_seed, nonce=number)
-        if recorded is not None:
-            carried_out = with_frames(carried_out)
-        if carried_out.establishing is not None:
-            setup.dut.reset()
-        outcome = run_trial(carried_out, setup.tester, setup.dut, StageDisplay())
-        if recorded is not None:
-            recorded.keep(record_of(carried_out, outcome), setup.traffic.testbed.traffic)
-        kept = provenance(setup, seed=outcome.result.seed, command=[repeat_command(chosen_seed)])
+        trials = Trials(
+            tester=replace(setup.tester, keeps_invalid_records=True),
+            dut=setup.dut,
+            timing=timing,
+            campaign_seed=chosen_seed,
+            observer=StageDisplay(),
+        )
+        recording = NO_RECORDING.model_copy(update={"frames": recorded is not None})
+        if given is None:
+            load = steady(rate or 0, timing.duration_s, recording)
+            whole = trials.run_whole(load=load, repetition=1, seed=chosen_seed)
+        else:
+            whole = trials.run_spec(given if recorded is None else with_frames(given))
+        kept = provenance(setup, seed=whole.result.seed, command=[repeat_command(chosen_seed)])
+    verdict, reasons = whole.record.verdict, whole.record.invalid_reasons
     if json_output:
-        fields = {"verdict": outcome.verdict, "invalid_reasons": outcome.invalid_reasons}
-        result = outcome.result.model_dump(mode="json")
+        fields = {"verdict": verdict, "invalid_reasons": reasons}
+        result = whole.result.model_dump(mode="json")
         print(json.dumps({**fields, "result": result, "provenance": kept}, indent=2))
     else:
-        text = trial_text(outcome.result, outcome.verdict, outcome.invalid_reasons)
+        text = trial_text(whole.result, verdict, reasons, measured=whole.record.result)
         result_console.print(text, end="", highlight=False, markup=False, soft_wrap=True)
-    if outcome.verdict is Verdict.INVALID:
+    if verdict is Verdict.INVALID:
         raise typer.Exit(INVALID_STATUS)
 
 
@@ -130,20 +132,6 @@ def with_frames(spec: TrialSpec) -> TrialSpec:
     """Every frame is recorded, whatever else is."""
     recording = spec.recording.model_copy(update={"frames": True})
     return spec.model_copy(update={"recording": recording})
-
-
-def record_of(spec: TrialSpec, outcome: Outcome) -> TrialRecord:
-    """An invalid one's frames are recorded as well: what went wrong may be seen in them."""
-    segments = (s for phase in spec.phases for stream in phase.streams for s in stream.segments)
-    return TrialRecord(
-        number=1,
-        repetition=1,
-        rate_fps=max(segment.rate_fps for segment in segments),
-        started=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        verdict=outcome.verdict,
-        invalid_reasons=outcome.invalid_reasons,
-        result=outcome.result,
-    )
 
 
 def read_spec(path: Path) -> TrialSpec:

@@ -135,9 +135,9 @@ class TrialCounts(Model):
                 "invalid_trials": self.invalid_trials + (not valid),
                 "misdelivered": self.misdelivered + trial.misdelivered,
                 "duplicated": self.duplicated + trial.result.duplicated,
-                "changed": self.changed + trial.result.changed,
-                "wrong": self.wrong + trial.result.wrong,
-                "collided": self.collided + trial.result.collided,
+                "changed": self.changed + trial.changed,
+                "wrong": self.wrong + trial.wrong,
+                "collided": self.collided + trial.collided,
                 "negative_delays": self.negative_delays
                 + (trial.result.negative_delays if valid else 0),
                 "worst_lateness_ns": max(self.worst_lateness_ns, lateness_ns),

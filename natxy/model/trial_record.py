@@ -3,7 +3,7 @@
 from typing import Literal
 
 from natxy.model.base import Model
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import ConnectionCounters, StreamResult, TrialResult
 from natxy.model.verdict import Verdict
 
 
@@ -22,12 +22,32 @@ class TrialRecord(Model):
     @property
     def phases(self) -> tuple[str, ...]:
         """Names, in order."""
-        early = (stream for stream in (self.phase_1, self.sample) if stream is not None)
-        streams = (*early, *self.result.streams)
+        streams = (*self._early, *self.result.streams)
         return tuple(dict.fromkeys(stream.phase for stream in streams))
 
     @property
     def misdelivered(self) -> int:
-        """In all phases."""
-        early = sum(c.misdelivered.total for _, c in self.phase_1.counters()) if self.phase_1 else 0
+        """In all phases, as those below."""
+        early = sum(c.misdelivered.total for s in self._early for _, c in s.counters())
         return early + self.result.misdelivered
+
+    @property
+    def changed(self) -> int:
+        return sum(of.changed for of in self._early_connections) + self.result.changed
+
+    @property
+    def wrong(self) -> int:
+        return sum(of.wrong for of in self._early_connections) + self.result.wrong
+
+    @property
+    def collided(self) -> int:
+        return sum(of.collided for of in self._early_connections) + self.result.collided
+
+    @property
+    def _early(self) -> tuple[StreamResult, ...]:
+        """Of the phases before the one that is measured."""
+        return tuple(stream for stream in (self.phase_1, self.sample) if stream is not None)
+
+    @property
+    def _early_connections(self) -> tuple[ConnectionCounters, ...]:
+        return tuple(stream.connections for stream in self._early if stream.connections)

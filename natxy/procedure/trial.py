@@ -33,6 +33,7 @@ from natxy.procedure.connection_table import (
     hold,
     needed_timeout_s,
     refuse_small_table,
+    sample_is_right,
 )
 from natxy.procedure.observer import Observer
 from natxy.procedure.phases import (
@@ -168,7 +169,7 @@ class Outcome:
 def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer) -> Outcome:
     """The DUT has been reset and has settled."""
     if spec.establishing is not None:
-        hold(dut, spec)
+        hold(dut, spec, tester.connection_timeout_s)
     dut.before_trial()
     try:
         result = tester.run(spec, observer.trial_progressed)
@@ -178,6 +179,14 @@ def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer
         raise
     reasons = invalid_reasons(result, dut.trial_fault())
     return Outcome(verdict=verdict_of(result, reasons), invalid_reasons=reasons, result=result)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeTrial:
+    """As it is kept, and with all that the engine said of all of its phases."""
+
+    record: TrialRecord
+    result: TrialResult
 
 
 @dataclass(kw_only=True)
@@ -194,48 +203,56 @@ class Trials:
     resets: bool = False  # the device in each trial, which may then lose its connections
 
     def run(self, *, load: AnyLoad | int, repetition: int, seed: int) -> TrialRecord:
+        return self.run_whole(load=load, repetition=repetition, seed=seed).record
+
+    def run_whole(self, *, load: AnyLoad | int, repetition: int, seed: int) -> WholeTrial:
         """A phase 1 that is incomplete is repeated where the testbed says so, else an error."""
         load = self._plan.load(load)
         asked = self.tester.traffic.connections
         repeats = asked.repeats if asked and asked.incomplete == "repeat" else 0
         for left in range(repeats, -1, -1):
             try:
-                return self._run(load, repetition, seed)
+                number = nonce(self.campaign_seed, self.counts.trials)
+                spec = self._plan.spec(load=load, seed=seed, nonce=number)
+                return self._run(spec, load, repetition)
             except IncompletePhase1:
                 if not left:
                     raise
         raise AssertionError("unreachable")
 
-    def _run(self, load: AnyLoad, repetition: int, seed: int) -> TrialRecord:
-        number = nonce(self.campaign_seed, self.counts.trials)
-        spec = self._plan.spec(load=load, seed=seed, nonce=number)
+    def run_spec(self, spec: TrialSpec) -> WholeTrial:
+        """One that somebody wrote."""
+        segments = (s for phase in spec.phases for stream in phase.streams for s in stream.segments)
+        return self._run(spec, Load(segments=tuple(segments)), repetition=1)
+
+    def _run(self, spec: TrialSpec, load: AnyLoad, repetition: int) -> WholeTrial:
         if isinstance(load, Load) and spec.establishing is not None:
             refuse_small_table(self.dut, spec.phases[0].minimum_connections)
-        self._prepare()
+        self._prepare(spec)
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         outcome = run_trial(spec, self.tester, self.dut, self.observer)
         result = outcome.result
-        phase_2 = result
-        if spec.establishing is not None and isinstance(load, Load):
-            phase_2 = result.of_phase(TEST)
+        phase_2 = result.of_phase(TEST) if _measures_phase_2(spec) else result
+        sample = result.stream_of(SAMPLE)
         reasons = (*outcome.invalid_reasons, *self.judge(phase_2))
+        passed = load.passes(phase_2) and sample_is_right(sample)
         trial = TrialRecord(
             number=self.counts.trials + 1,
             repetition=repetition,
             rate_fps=load.rate_fps,
             started=started,
-            verdict=_verdict(reasons, passed=load.passes(phase_2)),
+            verdict=_verdict(reasons, passed=passed),
             invalid_reasons=reasons,
             result=phase_2,
             phase_1=None if phase_2 is result else result.stream_of(ESTABLISH),
-            sample=result.stream_of(SAMPLE),
+            sample=None if phase_2 is result else sample,
         )
         self.counts = self.counts.plus(trial, needed_timeout_s=_needed_timeout_s(spec))
         self.observer.trial_ended(trial)
-        if isinstance(load, Load) and trial.verdict is not Verdict.INVALID:
+        if _measures_phase_2(spec) and trial.verdict is not Verdict.INVALID:
             self._check_connections(trial, result, spec)
         self.tester.keep_records(trial)
-        return trial
+        return WholeTrial(record=trial, result=result)
 
     def _check_connections(self, trial: TrialRecord, whole: TrialResult, spec: TrialSpec) -> None:
         """There is no figure of a phase 2 without its connections."""
@@ -243,7 +260,7 @@ class Trials:
             check_sample(trial.sample, self.dut, _needed_timeout_s(spec))
         check_established(whole, self.dut)
         asked = self.tester.traffic.connections
-        if asked and asked.order == "repeating" and asked.incomplete != "accept":
+        if asked and asked.order == "repeating":
             check_repeating(trial.phase_1)
         if trial.verdict is Verdict.FAIL and not self.resets:
             check_kept(whole, spec, self.dut)
@@ -269,14 +286,15 @@ class Trials:
         tester = self.tester
         return TrialPlan(traffic=tester.traffic, ramp=tester.ramp, timing=self.timing)
 
-    def _prepare(self) -> None:
+    def _prepare(self, spec: TrialSpec) -> None:
         """RFC 2544 section 23 e asks for a rest between trials: before the first there is none."""
+        stateful = self.tester.traffic.connections is not None and spec.establishing is not None
         self.dut.reset()
-        if self.tester.traffic.connections is not None and self.counts.trials:
+        if stateful and self.counts.trials:
             check_emptied(self.dut)
         if self.counts.trials:
             time.sleep(float(self.timing.settle_s))
-        elif self.tester.traffic.connections is not None:
+        elif stateful:
             warm_up(self._warm_up_spec(), self.tester, self.dut)
 
     def _warm_up_spec(self) -> TrialSpec:
@@ -300,6 +318,12 @@ def _verdict(reasons: tuple[str, ...], *, passed: bool) -> Verdict:
     if reasons:
         return Verdict.INVALID
     return Verdict.PASS if passed else Verdict.FAIL
+
+
+def _measures_phase_2(spec: TrialSpec) -> bool:
+    """Not where phase 1 itself is what is measured, and not what somebody else thought of."""
+    names = {phase.name for phase in spec.phases}
+    return spec.establishing is not None and TEST in names <= {ESTABLISH, SAMPLE, TEST}
 
 
 def _needed_timeout_s(spec: TrialSpec) -> float:

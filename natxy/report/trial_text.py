@@ -19,12 +19,18 @@ from natxy.report.numbers import duration, quantity
 _FAULTS_SHOWN = 3
 
 
-def trial_text(result: TrialResult, verdict: Verdict, reasons: tuple[str, ...]) -> str:
-    return "\n".join(_lines(result, verdict, reasons)) + "\n"
+def trial_text(
+    result: TrialResult,
+    verdict: Verdict,
+    reasons: tuple[str, ...],
+    measured: TrialResult | None = None,
+) -> str:
+    """Of all phases; the verdict is on `measured`, phase 2 of them (None: on all)."""
+    lines = (_headline(result, measured or result, verdict), *_lines(result, reasons))
+    return "\n".join(lines) + "\n"
 
 
-def _lines(result: TrialResult, verdict: Verdict, reasons: tuple[str, ...]) -> Iterator[str]:
-    yield _headline(result, verdict)
+def _lines(result: TrialResult, reasons: tuple[str, ...]) -> Iterator[str]:
     for reason in reasons:
         yield f"  invalid: {reason}"
     yield (
@@ -46,19 +52,22 @@ def _lines(result: TrialResult, verdict: Verdict, reasons: tuple[str, ...]) -> I
     yield f"Delay: {result.delay_definition}"
 
 
-def _headline(result: TrialResult, verdict: Verdict) -> str:
+def _headline(result: TrialResult, measured: TrialResult, verdict: Verdict) -> str:
+    of = "" if measured is result else " of phase 2"
     if verdict is Verdict.PASS:
-        return f"PASS: all {result.sent:,} frames that were sent were received"
+        return f"PASS: all {measured.sent:,} frames{of} that were sent were received"
     if verdict is Verdict.FAIL and result.incomplete and result.connections:
         made = result.connections
         return f"FAIL: phase 1 made {made.stored:,} of {made.asked:,} connections"
-    if verdict is Verdict.FAIL and not result.lost and (result.changed or result.wrong):
+    if verdict is Verdict.FAIL and not measured.lost and (result.changed or result.wrong):
         return (
             f"FAIL: {result.changed:,} connections got another mapping, {result.wrong:,} replies "
             "came to another one"
         )
+    if verdict is Verdict.FAIL and not measured.lost and result.misdelivered:
+        return f"FAIL: {result.misdelivered:,} frames were misdelivered"
     if verdict is Verdict.FAIL:
-        return f"FAIL: {result.lost:,} of {result.sent:,} frames were not received"
+        return f"FAIL: {measured.lost:,} of {measured.sent:,} frames{of} were not received"
     return "INVALID: the tester could not do what was asked; this says nothing of the gateway"
 
 

@@ -26,6 +26,7 @@ class StatefulGateway:
     absent: int = 0  # connections that it forgets after phase 1
     collided: int = 0
     changed: int = 0
+    sample_wrong: int = 0  # replies of the sample between the phases
     flushes: bool = False  # drops all between the phases
     stored: int = 0
 
@@ -85,6 +86,7 @@ class StatefulEngine:
             wrong = min(sent, gateway.collided)
         else:
             wrong = gateway.collided if stream.direction == "reverse" else 0
+            wrong += gateway.sample_wrong if phase.name == "sample" else 0
             changed = gateway.changed if stream.direction == "forward" else 0
             lost = sent if gateway.flushes else gateway.absent + wrong
             came = gateway.passes(sent, rate) - lost

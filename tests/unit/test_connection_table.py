@@ -1,5 +1,6 @@
 """A device's table around a trial: how long connections must live, what is said of lost ones."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,8 @@ from natxy.procedure.connection_table import needed_timeout_s
 from natxy.procedure.observer import Observer
 from natxy.procedure.phases import Establishing
 from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials
+from natxy.procedure.trial import Trials, steady
+from natxy.search.loss_tolerance import LossTolerance
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan, spec_of
 
@@ -165,3 +167,34 @@ def test_establishing_alone_judges_a_small_table_by_what_comes() -> None:
     trial = trials_of(gateway, dut).run(load=Establishing(rate_fps=1000), repetition=1, seed=1)
     assert trial.verdict is Verdict.FAIL
     assert trial.result.incomplete
+
+
+def test_a_sample_that_was_delivered_wrongly_is_counted_and_fails_the_trial() -> None:
+    trials = trials_of(StatefulGateway(sample_wrong=3), sample=100)
+    trial = trials.run(load=RATE_FPS, repetition=1, seed=1)
+    assert trial.result.passed
+    assert trial.verdict is Verdict.FAIL
+    assert (trial.misdelivered, trial.wrong) == (3, 3)
+    assert (trials.counts.misdelivered, trials.counts.wrong) == (3, 3)
+    tolerant = replace(
+        steady(RATE_FPS, TIMING.duration_s), accepted=LossTolerance(fraction=Fraction(1, 10))
+    )
+    assert trials.run(load=tolerant, repetition=1, seed=1).verdict is Verdict.FAIL
+
+
+def test_a_sample_that_came_back_wrong_all_of_it_is_no_table_that_was_dropped() -> None:
+    assert trial_of(StatefulGateway(sample_wrong=100), sample=100).verdict is Verdict.FAIL
+
+
+def test_a_spec_that_somebody_wrote_is_judged_as_one_of_ours() -> None:
+    spec = spec_of(plan({"sample": 100}))
+    whole = trials_of(StatefulGateway()).run_spec(spec)
+    assert whole.record.verdict is Verdict.PASS
+    assert [stream.phase for stream in whole.result.streams] == [
+        "establish", "sample", "test", "test"
+    ]  # fmt: skip
+    assert {stream.phase for stream in whole.record.result.streams} == {"test"}
+    with pytest.raises(MeasurementError, match="100 did not answer"):
+        trials_of(StatefulGateway(flushes=True)).run_spec(spec)
+    phase_1 = spec.model_copy(update={"phases": spec.phases[:1]})
+    assert trials_of(StatefulGateway(entries=999)).run_spec(phase_1).record.verdict is Verdict.FAIL

@@ -1,0 +1,100 @@
+"""`natxy trial` at a stateful gateway that is arithmetic: judged as a trial of a measurement."""
+
+import importlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.cli import run
+from natxy.dut.base import TableParameters
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+from natxy.model.traffic import TrafficPlan
+from natxy.procedure.setup import Setup
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+
+TESTBED = """\
+[tester.left]
+ipv4_real = "198.18.0.2"
+next_hop_ipv4 = "198.18.0.1"
+[tester.right]
+ipv4_real = "198.19.0.2"
+next_hop_ipv4 = "198.19.0.1"
+[traffic]
+left_ip_version = 4
+right_ip_version = 4
+[connections]
+count = 1000
+rate_fps = 10000
+"""
+Captured = pytest.CaptureFixture[str]
+Verb = Callable[..., int]
+
+
+@pytest.fixture
+def trial(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Verb:
+    def of(
+        gateway: StatefulGateway, *options: str, entries: int | None = None, more: str = ""
+    ) -> int:
+        @contextmanager
+        def set_up(testbed: Testbed, source: Source, *_: Any) -> Iterator[Setup]:
+            traffic = TrafficPlan(testbed=testbed, source=source)
+            dut = StatefulDut(gateway=gateway, known=TableParameters(entries=entries))
+            yield Setup(tester=StatefulEngine(gateway=gateway).tester(traffic), dut=dut)
+
+        monkeypatch.setattr(importlib.import_module("natxy.cli.trial"), "set_up", set_up)
+        path = tmp_path / "testbed.toml"
+        path.write_text(TESTBED + more)
+        return run(["trial", str(path), "--rate", "20000", "--seed", "3", *options])
+
+    return of
+
+
+def test_all_phases_are_shown_and_the_verdict_is_phase_2s(trial: Verb, capsys: Captured) -> None:
+    assert trial(StatefulGateway()) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("PASS: all 40,000 frames of phase 2 that were sent were received")
+    for phase in ("establish", "sample", "test"):
+        assert f"phase {phase}: " in text
+    assert trial(StatefulGateway(), "--json") == 0
+    streams = json.loads(capsys.readouterr().out)["result"]["streams"]
+    assert [stream["phase"] for stream in streams] == ["establish", "sample", "test", "test"]
+
+
+def test_fewer_connections_are_accepted_where_the_testbed_says_so(
+    trial: Verb, capsys: Captured
+) -> None:
+    accept = 'incomplete = "accept"\nminimum = 900\n'
+    assert trial(StatefulGateway(entries=950), more=accept) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("PASS: all 40,000 frames of phase 2")
+    assert "950 of 1,000 connections" in text
+
+
+@pytest.mark.parametrize(
+    ("gateway", "known", "sentence"),
+    [
+        (StatefulGateway(), 999, "table takes 999 entries, fewer than the 1,000"),
+        (StatefulGateway(entries=950), None, "Phase 1 made 950 of 1,000 connections"),
+        (StatefulGateway(flushes=True), None, "100 did not answer"),
+        (StatefulGateway(absent=5), None, "has 995 left"),
+    ],
+    ids=["too small", "full", "dropped", "forgotten"],
+)
+def test_what_is_no_result_of_a_measurement_is_none_here(
+    trial: Verb, capsys: Captured, gateway: StatefulGateway, known: int | None, sentence: str
+) -> None:
+    assert trial(gateway, entries=known) != 0
+    said = capsys.readouterr()
+    assert not said.out
+    assert sentence in said.err
+
+
+def test_a_sample_that_came_wrong_fails_in_the_first_line(trial: Verb, capsys: Captured) -> None:
+    assert trial(StatefulGateway(sample_wrong=3)) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("FAIL: 0 connections got another mapping, 3 replies came to another")
