@@ -199,8 +199,9 @@ class CapacitySearch:
         held: list[int | None] = []
         invalid = 0
         while len(held) < self._goal.patience:
-            # The higher one once: it may be the tester that is too slow for it.
-            tried_cps = first_cps if first_cps and not held and not invalid else rate_cps
+            # In turn while trials are invalid: the tester may be too slow for the higher one.
+            at_first = not held and invalid % 2 == 0
+            tried_cps = first_cps if first_cps is not None and at_first else rate_cps
             outcome = yield self._attempt(connections, tried_cps)
             if outcome.answer is Answer.PASS:
                 return True
