@@ -64,6 +64,7 @@ class ConnectionConditions(Model):
     table_entries: int | None = None  # the device's
     hash_size: int | None = None
     timeout_s: float | None = None
+    logging: str | None = None  # of new connections, in the device's words: "off", or how
 
 
 class Media(Model):

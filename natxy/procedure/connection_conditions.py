@@ -1,6 +1,7 @@
 """What must be shown beside a figure of a stateful gateway (RFC 9693)."""
 
 from natxy.dut.base import Dut
+from natxy.errors import DutError
 from natxy.model.measurement import Conditions, ConnectionConditions
 from natxy.procedure.connection_table import parameters_of
 from natxy.procedure.setup import ReadyTester
@@ -25,7 +26,16 @@ def connection_conditions(tester: ReadyTester, dut: Dut) -> ConnectionConditions
         table_entries=table.entries,
         hash_size=table.hash_size,
         timeout_s=table.timeout_s,
+        logging=_logging(dut),
     )
+
+
+def _logging(dut: Dut) -> str | None:
+    """Whether the gateway logs connections costs it rate (MP 13.4.2)."""
+    try:
+        return dut.describe().get("logging")
+    except DutError:
+        return None
 
 
 def of_several(conditions: Conditions) -> Conditions:

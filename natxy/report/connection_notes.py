@@ -6,6 +6,7 @@ from natxy.model.measurement import ConnectionConditions, TrialCounts
 from natxy.report.numbers import rate
 
 NOT_TOLD = "not told"
+NOT_LOGGED = "off"
 
 
 def connection_notes(
@@ -16,6 +17,8 @@ def connection_notes(
         if connections.initiator_order:
             yield _phase_2(connections)
         yield _table(connections)
+        if connections.logging not in (None, NOT_LOGGED):
+            yield f"The device logged new connections: {connections.logging}."
         if connections.timeout_s is None and counts.needed_timeout_s:
             yield (
                 "Nobody knows after what time the device's connections expire: it must have been "

@@ -63,6 +63,7 @@ COLUMNS = (
     "table_entries",
     "hash_size",
     "connection_timeout_s",
+    "connection_logging",
     "changed",
     "wrong",
     "collided",
@@ -122,6 +123,7 @@ def _connections(of: ConnectionConditions | None) -> dict[str, Any]:
         "table_entries": "table_entries",
         "hash_size": "hash_size",
         "connection_timeout_s": "timeout_s",
+        "connection_logging": "logging",
     }
     values = {column: known.get(member) for column, member in columns.items()}
     return {column: "" if value is None else value for column, value in values.items()}

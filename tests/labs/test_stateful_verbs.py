@@ -105,6 +105,17 @@ def test_establishment_rate(testbed: str, validated: tuple[str, ...], tmp_path: 
     assert rate_cps > 1000
 
 
+def test_a_gateway_that_logs_its_connections_says_so_beside_the_figure(tmp_path: Path) -> None:
+    """MP 13.4.2."""
+    logging = f"{NAT44}logging = true\n"
+    entry = measured("establishment", logging, tmp_path, "--error", "20%")
+    ((rate_cps,),) = values(entry).values()
+    assert rate_cps > 1000
+    assert entry["connections"]["logging"].startswith("conntrack -E -e NEW to a file")
+    (row,) = csv.DictReader((tmp_path / "results" / "results.csv").read_text().splitlines())
+    assert row["connection_logging"] == entry["connections"]["logging"]
+
+
 @BOTH
 @pytest.mark.parametrize("direction", ["both", "forward", "reverse"])
 def test_throughput_in_phase_2(testbed: str, direction: str, tmp_path: Path) -> None:
@@ -150,3 +161,17 @@ def test_a_table_that_is_too_small_is_no_result(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "connection tracking table takes 4,096 entries" in done.stderr
     assert not (tmp_path / "results" / "results.json").exists()
+
+
+def test_one_trial_shows_all_phases_and_refuses_what_a_measurement_does(tmp_path: Path) -> None:
+    path = tmp_path / "testbed.toml"
+    path.write_text(NAT44)
+    once = [*NATXY, "trial", str(path), "--rate", "1000", "--duration", "0.1", "--json"]
+    done = subprocess.run(once, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+    assert done.returncode in (0, 1), done.stderr[-2000:]  # 1: invalid, on a busy machine
+    phases = [stream["phase"] for stream in json.loads(done.stdout)["result"]["streams"]]
+    assert phases == ["establish", "sample", "test", "test"]
+    many = [*once, "--connections", "5000"]
+    done = subprocess.run(many, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+    assert done.returncode == 2
+    assert "connection tracking table takes 4,096 entries" in done.stderr

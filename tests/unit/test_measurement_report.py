@@ -265,6 +265,19 @@ def test_what_rfc_9693_wants_beside_a_figure_is_said() -> None:
     assert "Phase 1" not in "\n".join(measurement_notes([measurement()]))
 
 
+@pytest.mark.parametrize("logging", [None, "off", "every one of them to a file"])
+def test_logging_is_said_where_it_is_on(logging: str | None) -> None:
+    plain = stateful()
+    of = CONNECTIONS.model_copy(update={"logging": logging})
+    conditions = plain.conditions.model_copy(update={"connections": of})
+    logged = plain.model_copy(update={"conditions": conditions})
+    said = "\n".join(measurement_notes([logged]))
+    told = "The device logged new connections: every one of them to a file." in said
+    assert told is ("logged" in said) is (logging not in (None, "off"))
+    row = next(csv.DictReader(io.StringIO(results_csv([logged]))))
+    assert row["connection_logging"] == (logging or "")
+
+
 def test_what_happened_to_mappings_is_said() -> None:
     said = measurement_notes([stateful(changed=3, wrong=2, collided=1)])
     assert any(note.startswith("3 connections got another mapping") for note in said)
