@@ -198,6 +198,7 @@ class CapacitySearch:
         be lost for other reasons. A collapse is one."""
         held: list[int | None] = []
         invalid = 0
+        repeats = self._goal.invalid_repeats * (1 if first_cps is None else 2)  # at each rate
         while len(held) < self._goal.patience:
             # In turn while trials are invalid: the tester may be too slow for the higher one.
             at_first = not held and invalid % 2 == 0
@@ -209,7 +210,7 @@ class CapacitySearch:
                 return False
             if outcome.answer is Answer.INVALID:
                 invalid += 1
-                if invalid > self._goal.invalid_repeats:
+                if invalid > repeats:
                     raise TooManyInvalid
                 continue
             held.append(outcome.held)
