@@ -56,6 +56,11 @@ class ReadyTester:
     def testbed(self) -> Testbed:
         return self.traffic.testbed
 
+    @property
+    def trials(self) -> int:
+        """That the device has seen since it was set up, in all measurements."""
+        return self.engine.trials
+
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
         return self.engine.run(spec, on_progress)
 

@@ -287,14 +287,14 @@ class Trials:
         return TrialPlan(traffic=tester.traffic, ramp=tester.ramp, timing=self.timing)
 
     def _prepare(self, spec: TrialSpec) -> None:
-        """RFC 2544 section 23 e asks for a rest between trials: before the first there is none."""
+        """RFC 2544 section 23 e asks for a rest after a trial, whatever it was a part of."""
         stateful = self.tester.traffic.connections is not None and spec.establishing is not None
         self.dut.reset()
         if stateful and self.counts.trials:
             check_emptied(self.dut)
-        if self.counts.trials:
+        if self.tester.trials:
             time.sleep(float(self.timing.settle_s))
-        elif stateful:
+        if stateful and not self.counts.trials:
             warm_up(self._warm_up_spec(), self.tester, self.dut)
 
     def _warm_up_spec(self) -> TrialSpec:

@@ -73,6 +73,11 @@ class Tester:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def trials(self) -> int:
+        """That were begun, whatever became of them."""
+        return self._next_id - 1
+
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
         """The trial's result; an exception, Ctrl-C too, first cancels the trial."""
         number, self._next_id = self._next_id, self._next_id + 1

@@ -78,6 +78,10 @@ class ScriptedEngine:
             }
         )
 
+    @property
+    def trials(self) -> int:
+        return len(self.specs)
+
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
         self.specs.append(spec)
         frames = {"forward": 0, "reverse": 0}

@@ -50,6 +50,10 @@ class StatefulEngine:
     def hello(self) -> Any:
         return ScriptedEngine().hello
 
+    @property
+    def trials(self) -> int:
+        return len(self.specs)
+
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
         self.specs.append(spec)
         streams: list[dict[str, Any]] = []

@@ -1,0 +1,69 @@
+"""The device rests after each trial (RFC 2544 section 23 e), also where another part begins."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.model.traffic import TrafficPlan
+from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
+from natxy.procedure.overload import OverloadPlan, overload
+from natxy.procedure.recovery import RecoveryPlan, recovery
+from natxy.procedure.setup import ReadyTester, set_up
+from natxy.procedure.throughput import ThroughputPlan
+from natxy.procedure.timing import Timing
+from natxy.search.bisection import SearchError
+from tests.unit.scripted_engine import ScriptedEngine, rate_of
+
+SETTLE_S = 5.0
+TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0), settle_s=Fraction(SETTLE_S))
+SEARCH = ThroughputPlan(
+    timing=TIMING,
+    seed=1,
+    repetitions=2,
+    error=SearchError(fraction=Fraction(1, 4)),
+    max_rate_fps=10_000,
+)
+LOSS = FrameLossPlan(timing=TIMING, seed=1, rates_fps=(1000, 2000))
+
+LOSS_AT_ONCE = replace(LOSS, timing=replace(TIMING, settle_s=Fraction(0)))
+
+
+def frame_sizes(tester: ReadyTester) -> None:
+    for size_bytes in (84, 512):
+        frame_loss(LOSS, tester.with_traffic(frame_size_bytes=size_bytes), NoDut())
+
+
+def numbers_of_flows(tester: ReadyTester) -> None:
+    overload(OverloadPlan(search=SEARCH, flows=(10, 100)), tester, NoDut())
+
+
+def a_search_before(tester: ReadyTester) -> None:
+    asked: Any = {"timing": TIMING, "seed": 1, "repetitions": 2, "search": SEARCH}
+    recovery(RecoveryPlan(**asked), tester, NoDut())
+
+
+@pytest.mark.parametrize("measure", [frame_sizes, numbers_of_flows, a_search_before])
+def test_there_is_a_rest_between_any_two_trials(
+    measure: Callable[[ReadyTester], None], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr("natxy.procedure.trial.time.sleep", lambda s: seen.append(f"rest {s}"))
+    engine = ScriptedEngine(
+        lose=lambda stream: [0] if rate_of(stream) > 6_000 else [],
+        during=lambda: seen.append("trial"),
+    )
+    measure(engine.tester(nat64))
+    count = seen.count("trial")
+    assert count > 3
+    assert seen == ["trial", *(f"rest {SETTLE_S}", "trial") * (count - 1)]
+
+
+def test_an_engine_counts_its_trials(nat64: TrafficPlan, engine: list[str]) -> None:
+    with set_up(nat64.testbed, nat64.source, NoDut()) as setup:
+        assert setup.tester.trials == 0
+        frame_loss(LOSS_AT_ONCE, setup.tester, setup.dut)
+        assert setup.tester.with_traffic(frame_size_bytes=512).trials == 2
