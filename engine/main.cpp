@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <optional>
 
 #include "event_writer.hpp"
@@ -72,16 +73,17 @@ spec::Hello hello(const Options& options, const port::Eal& eal, const port::Devi
           .ports = {device.info(spec::Side::kLeft), device.info(spec::Side::kRight)}};
 }
 
-// records: null where nobody reads them.
+// records: null where nobody reads them. One runner for all trials: its memory of connections
+// stays.
 Engine engine_over(port::Device& device, run::RecordRings* records) {
-  return {.run =
-              [&device, records](const spec::TrialSpec& spec, const Engine::Poll& poll,
-                                 const std::atomic<bool>& cancelled) {
-                run::TrialRunner<run::TscClock, port::Device> runner(device, records);
-                return runner.run(spec, poll, cancelled);
-              },
-          .idle = [&device] { device.idle(); },
-          .failed = [&device] { device.forget(); }};
+  using Runner = run::TrialRunner<run::TscClock, port::Device>;
+  const auto runner = std::make_shared<Runner>(device, records);
+  return {
+      .run = [runner](
+                 const spec::TrialSpec& spec, const Engine::Poll& poll,
+                 const std::atomic<bool>& cancelled) { return runner->run(spec, poll, cancelled); },
+      .idle = [&device] { device.idle(); },
+      .failed = [&device] { device.forget(); }};
 }
 
 void serve(const Options& options, EventWriter& writer) {

@@ -248,8 +248,10 @@ class TrialRunner {
   void wait(std::uint64_t gap_ns, const Told& told, const std::atomic<bool>& cancelled) {
     const auto end = Clock::now() + device_.ticks().from_ns(gap_ns);
     while (Clock::now() < end) {
-      device_.service(spec::Side::kLeft).step(Clock::now());
-      device_.service(spec::Side::kRight).step(Clock::now());
+      for (const auto side : {spec::Side::kLeft, spec::Side::kRight}) {
+        device_.service(side).step(Clock::now());
+        device_.rx_queue(side).tend(Clock::now());
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       told(spec::Stage::kSending);
       stop_if(cancelled);

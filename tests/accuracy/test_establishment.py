@@ -14,6 +14,7 @@ from natxy.dut.base import TableParameters
 from natxy.dut.choice import dut_of
 from natxy.dut.reference import ReferenceDut, ReferenceTable
 from natxy.errors import ConfigurationError, DutError, MeasurementError
+from natxy.model.event import Progress
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import ConnectionCounters
@@ -188,6 +189,33 @@ def test_latency_is_that_of_phase_2(tmp_path: Path) -> None:
         assert typical.values[0] == pytest.approx(2e6, rel=0.05)
         (tagged,) = (f for f in result.figures if (f.name, f.direction) == (TAGGED, direction))
         assert tagged.values == (500,)
+
+
+class Stages(Observer):
+    """Of a trial, as the engine tells them."""
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+
+    def trial_progressed(self, progress: Progress) -> None:
+        self.seen.add(progress.stage)
+
+
+def test_the_testers_table_is_made_ready_once(tmp_path: Path) -> None:
+    """Of later trials it is empty without having been cleared."""
+    with stateful_gateway(tmp_path) as (setup, _):
+        trials = Trials(
+            tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=1, observer=Observer()
+        )
+        seen = []
+        for _ in range(2):
+            trials.observer = stages = Stages()
+            trial = trials.run_valid(load=RATE_FPS, repetition=1, seed=1, invalid_repeats=ATTEMPTS)
+            assert trial.phase_1
+            assert trial.phase_1.connections
+            assert trial.phase_1.connections.new == N
+            seen.append("table" in stages.seen)
+    assert seen == [True, False]
 
 
 def test_colliding_mappings_are_named(tmp_path: Path) -> None:
