@@ -71,7 +71,7 @@ class AtRate:
     values: Callable[[StreamResult], Sequence[Value]]
     recording: Recording = NO_RECORDING
     departures: tuple[str, ...] = ()
-    remarks: Callable[[ReadyTester, TrialRecord], tuple[str, ...]] = lambda _tester, _trial: ()
+    remarks: Callable[[ReadyTester, Sequence[TrialRecord]], tuple[str, ...]] = lambda *_: ()
 
 
 def measure(
@@ -84,9 +84,11 @@ def measure(
         tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
     )
     collected: dict[tuple[Direction, str], list[Value]] = {}
+    valid: list[TrialRecord] = []
     for number in range(1, plan.repetitions + 1):
         observer.repetition_started(number, plan.repetitions)
         trial = _trial(plan, trials, load, number)
+        valid.append(trial)
         values = _values(what, trial)
         for key, value in values.items():
             collected.setdefault(key, []).append(value)
@@ -99,7 +101,7 @@ def measure(
             tester, dut, plan.timing, seed=plan.seed, rate_fps=rate.fps, dut_name=plan.dut_name
         ),
         departures=(*what.departures, *rate_departures(plan, rate)),
-        remarks=(*rate.remarks, *what.remarks(tester, trial)),
+        remarks=(*rate.remarks, *what.remarks(tester, valid)),
         figures=_figures(collected),
         counts=trials.counts,
     )
@@ -146,6 +148,11 @@ class Rate:
     departures: tuple[str, ...] = ()  # of the search, from RFC 2544
 
     @property
+    def search_departures(self) -> tuple[str, ...]:
+        """As one of the procedure that uses the throughput."""
+        return (f"a throughput with {', '.join(self.departures)}",) if self.departures else ()
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         if not self.found:
             return ("The rate is as given.",)
@@ -167,7 +174,8 @@ def rate_departures(plan: RatePlan, rate: Rate) -> tuple[str, ...]:
     """RFC 8219 section 7 and RFC 2544 section 26.6 want the throughput itself."""
     if plan.rate_fps is not None:
         return ("a given rate, not the throughput found first",)
-    return ("at a lower bound of the throughput",) if rate.lower_bound else ()
+    bound = ("at a lower bound of the throughput",) if rate.lower_bound else ()
+    return (*rate.search_departures, *bound)
 
 
 def _found_throughput(

@@ -299,9 +299,7 @@ def _of_a_bound(bursts_are_bounds: bool) -> str:
 
 
 def _departures(plan: BackToBackPlan, throughput: Rate) -> tuple[str, ...]:
-    said = []
-    if throughput.departures:
-        said.append(f"a throughput with {', '.join(throughput.departures)}")
+    said = [*throughput.search_departures]
     if throughput.lower_bound:
         said.append("a lower bound of the throughput (section 6.4)")
     if plan.burst_rate_fps is not None:

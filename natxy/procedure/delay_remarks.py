@@ -1,8 +1,9 @@
 """What must stand beside every delay: which definition, which clock, and the tester's own part."""
 
+from collections.abc import Sequence
+
 from natxy.model.event import Hello
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import TrialResult
 from natxy.procedure.setup import ReadyTester
 from natxy.tester.self_tests import known_self_test
 
@@ -14,11 +15,11 @@ SELF_TESTS = {  # by the ports' driver: the command that finds their own delay
 ON_A_CABLE = "natxy self-test TESTBED with its two ports connected to each other"
 
 
-def delay_remarks(tester: ReadyTester, trial: TrialRecord) -> tuple[str, ...]:
+def delay_remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> tuple[str, ...]:
     """RFC 8219 section 7.2: the report must say which definition of latency was used."""
-    result = trial.result
+    definition = trials[-1].result.delay_definition.rstrip(".")
     return (
-        f"Delay: {result.delay_definition.rstrip('.')}; clock of arrivals: {_clock(result)}.",
+        f"Delay: {definition}; clock of arrivals: {_clock(trials)}.",
         own_delay(tester.hello, tester.testbed.traffic.frame_size_bytes),
     )
 
@@ -39,11 +40,12 @@ def own_delay(hello: Hello, frame_size_bytes: int) -> str:
     )
 
 
-def _clock(result: TrialResult) -> str:
-    """A port's own is held against the processor's, by which frames depart."""
-    errors_ns = [p.clock_error_ns for p in result.ports if p.clock_error_ns is not None]
+def _clock(trials: Sequence[TrialRecord]) -> str:
+    """A port's own is held against the processor's, by which frames depart: at its worst."""
+    ports = [port for trial in trials for port in trial.result.ports]
+    errors_ns = [port.clock_error_ns for port in ports if port.clock_error_ns is not None]
     known = f", known within {_microseconds(max(errors_ns))}" if errors_ns else ""
-    return f"{result.delay_clock}{known}"
+    return f"{trials[-1].result.delay_clock}{known}"
 
 
 def _microseconds(nanoseconds: float) -> str:

@@ -73,5 +73,5 @@ def _variation(recorded: DelayVariation | None) -> DelayVariation:
     return recorded
 
 
-def _remarks(tester: ReadyTester, trial: TrialRecord) -> tuple[str, ...]:
-    return (MEANING, *delay_remarks(tester, trial))
+def _remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> tuple[str, ...]:
+    return (MEANING, *delay_remarks(tester, trials))

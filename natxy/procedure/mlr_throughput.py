@@ -10,6 +10,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.verdict import Limit
 from natxy.procedure.at_rate import conditions
+from natxy.procedure.connection_table import sample_is_right
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import departures
@@ -114,10 +115,11 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
 
 def _measured(trial: TrialRecord) -> MeasuredTrial:
     """Of the direction that lost the larger share: each has to stay within the tolerance. A
-    mapping that changed and a reply to the wrong connection are beyond every tolerance."""
+    mapping that changed and a reply to the wrong connection, of the sample too, are beyond every
+    tolerance."""
     result = trial.result
     worst = max(result.streams, key=_loss_ratio)
-    broken = result.changed or result.wrong
+    broken = result.changed or result.wrong or not sample_is_right(trial.sample)
     lost = worst.sent if broken else worst.sent - worst.received
     return MeasuredTrial(sent=worst.sent, lost=lost, verdict=trial.verdict)
 

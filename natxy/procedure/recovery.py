@@ -162,7 +162,7 @@ def _figures(done: Sequence[TrialRecord], load: Load) -> tuple[Figure, ...]:
 
 
 def _departures(plan: RecoveryPlan, throughput: Rate) -> tuple[str, ...]:
-    said = departures(plan.timing, RFC)
+    said = (*departures(plan.timing, RFC), *throughput.search_departures)
     if throughput.lower_bound:  # 110 % of it may be no overload
         return (*said, "110 % of a lower bound of the throughput")
     return said

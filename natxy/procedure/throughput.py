@@ -142,9 +142,9 @@ def _repetition(
         invalid_trials=len(done) - len(valid),
         misdelivered=sum(trial.misdelivered for trial in done),
         duplicated=sum(trial.result.duplicated for trial in done),
-        changed=sum(trial.result.changed for trial in done),
-        wrong=sum(trial.result.wrong for trial in done),
-        collided=sum(trial.result.collided for trial in done),
+        changed=sum(trial.changed for trial in done),
+        wrong=sum(trial.wrong for trial in done),
+        collided=sum(trial.collided for trial in done),
         worst_lateness_ns=max((trial.result.worst_lateness_ns for trial in valid), default=0.0),
     )
 

@@ -83,7 +83,7 @@ def test_a_delay_ends_at_the_ports_own_stamp() -> None:
         assert port.unstamped == port.implausible_stamps == 0
         # The stamps are the kernel's, taken inside the send call, or right after it.
         assert 0 <= median_ns(trial) < HANDED_OVER_NS / 2
-        (definition, _) = delay_remarks(tester, trial)
+        (definition, _) = delay_remarks(tester, [trial])
         assert "own stamp" in definition
         assert "clock of arrivals: port, known within" in definition
 

@@ -17,7 +17,9 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import PortResult
 from natxy.procedure.at_rate import RatePlan
+from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.ipdv import RFC as IPDV_RFC
 from natxy.procedure.ipdv import IpdvPlan, ipdv
 from natxy.procedure.latency import RFC as LATENCY_RFC
@@ -130,6 +132,21 @@ def test_a_gateway_that_passes_nothing_has_no_rate(
         pdv(PdvPlan(**GIVEN | {"rate_fps": None}), setup.tester, setup.dut)
 
 
+def test_how_well_a_ports_clock_was_known_is_the_worst_of_all_trials(setup: Setup) -> None:
+    kept = Kept()
+    pdv(PdvPlan(**GIVEN | {"repetitions": 2}), setup.tester, setup.dut, kept)
+    port = {"side": "left", "worst_poll_gap_ns": 0.0, "tolerable_poll_gap_ns": 0.0}
+    counts = ("foreign", "neighbour", "rx_missed", "rx_errors", "rx_no_buffer", "tx_errors")
+    port |= dict.fromkeys((*counts, "kernel_rx_dropped", "records_lost"), 0)
+    trials = []
+    for trial, error_ns in zip(kept.trials, (19_900.0, 2_000.0), strict=True):
+        stamping = PortResult.model_validate(port | {"clock_error_ns": error_ns})
+        result = trial.result.model_copy(update={"delay_clock": "port", "ports": (stamping,)})
+        trials.append(trial.model_copy(update={"result": result}))
+    (clock, _) = delay_remarks(setup.tester, trials)
+    assert clock.endswith("clock of arrivals: port, known within 19.9 µs.")
+
+
 def test_a_rate_beyond_the_tester_is_no_figure(
     engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,9 +177,12 @@ def test_what_the_rfc_asks_for_conforms(
     short = replace(right.timing, settle_s=Fraction(0))
     monkeypatch.setattr("natxy.procedure.trial.time.sleep", lambda _: None)
     error = SearchError(fraction=Fraction(1, 10))
-    search = ThroughputPlan(timing=FAST, seed=1, repetitions=1, error=error)
+    search = ThroughputPlan(timing=RFC.timing, seed=1, repetitions=1, error=error)
     asked = plan(timing=right.timing, seed=1, repetitions=20, search=search)
     assert measure(asked, setup.tester, setup.dut).departures == ()
+    fast = replace(asked, search=replace(search, timing=FAST))
+    (of_search,) = measure(fast, setup.tester, setup.dut).departures
+    assert of_search.startswith("a throughput with trials of ")
     given = replace(asked, timing=short, repetitions=1, rate_fps=1000)
     said = measure(given, setup.tester, setup.dut).departures
     assert len(said) == 3

@@ -12,11 +12,14 @@ from natxy.errors import ConfigurationError, MeasurementError
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.connection_table import needed_timeout_s
+from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.observer import Observer
 from natxy.procedure.phases import Establishing
+from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials, steady
 from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.mlr_goal import pdr_goal
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan, spec_of
 
@@ -180,6 +183,22 @@ def test_a_sample_that_was_delivered_wrongly_is_counted_and_fails_the_trial() ->
         steady(RATE_FPS, TIMING.duration_s), accepted=LossTolerance(fraction=Fraction(1, 10))
     )
     assert trials.run(load=tolerant, repetition=1, seed=1).verdict is Verdict.FAIL
+
+
+def test_a_sample_that_was_delivered_wrongly_is_beyond_a_partial_drop_rate() -> None:
+    trials = trials_of(StatefulGateway(sample_wrong=3), sample=100)
+    pdr = pdr_goal(LossTolerance(fraction=Fraction(1, 100)), final_duration_s=TIMING.duration_s)
+    search = MlrThroughputPlan(timing=TIMING, goals=(pdr,), seed=1, max_rate_fps=RATE_FPS)
+    found = mlr_throughput(search, trials.tester, trials.dut).figure("PDR (1 % loss)")
+    assert found.values == (0.0,)
+
+
+def test_a_search_for_throughput_counts_what_the_sample_says() -> None:
+    trials = trials_of(StatefulGateway(sample_wrong=3), sample=100)
+    search = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, max_rate_fps=RATE_FPS)
+    (repetition,) = throughput(search, trials.tester, trials.dut).repetitions
+    assert repetition.rate_fps == 0
+    assert repetition.wrong == 3 * repetition.trials == repetition.misdelivered
 
 
 def test_a_sample_that_came_back_wrong_all_of_it_is_no_table_that_was_dropped() -> None:
