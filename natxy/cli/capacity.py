@@ -64,7 +64,7 @@ def capacity(
             gamma=exact("--gamma", gamma),
             first_cps=first_rate,
             rate_error=COARSE if rate_error is None else search_error(rate_error),
-            max_cps=max_rate or MAX_RATE_FPS,
+            max_cps=MAX_RATE_FPS if max_rate is None else max_rate,
             most=most or MAX_CONNECTIONS,
         )
 

@@ -30,7 +30,7 @@ from natxy.cli.options import (
 )
 from natxy.cli.records import RecordsOption
 from natxy.dut.choice import dut_of
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, MeasurementError
 from natxy.model.event import Progress
 from natxy.model.source import Source
 from natxy.model.testbed import read_testbed
@@ -110,20 +110,34 @@ def trial(
             observer=StageDisplay(),
         )
         recording = NO_RECORDING.model_copy(update={"frames": recorded is not None})
-        if given is None:
-            load = steady(rate or 0, timing.duration_s, recording)
-            whole = trials.run_whole(load=load, repetition=1, seed=chosen_seed)
-        else:
-            whole = trials.run_spec(given if recorded is None else with_frames(given))
+        failed: MeasurementError | None = None
+        try:
+            if given is None:
+                load = steady(rate or 0, timing.duration_s, recording)
+                trials.run_whole(load=load, repetition=1, seed=chosen_seed)
+            else:
+                trials.run_spec(given if recorded is None else with_frames(given))
+        except MeasurementError as error:
+            failed = error  # what it was is shown first
+        whole = trials.last
+        if whole is None:
+            raise failed or AssertionError("a trial has ended, or said why not")
         kept = provenance(setup, seed=whole.result.seed, command=[repeat_command(chosen_seed)])
     verdict, reasons = whole.record.verdict, whole.record.invalid_reasons
     if json_output:
-        fields = {"verdict": verdict, "invalid_reasons": reasons}
+        fields: dict[str, object] = {"invalid_reasons": reasons}
+        fields["verdict"] = verdict if failed is None else None
+        fields |= {} if failed is None else {"refused": str(failed)}
         result = whole.result.model_dump(mode="json")
         print(json.dumps({**fields, "result": result, "provenance": kept}, indent=2))
     else:
-        text = trial_text(whole.result, verdict, reasons, measured=whole.record.result)
+        refused = "" if failed is None else str(failed)
+        text = trial_text(
+            whole.result, verdict, reasons, measured=whole.record.result, refused=refused
+        )
         result_console.print(text, end="", highlight=False, markup=False, soft_wrap=True)
+    if failed is not None:
+        raise failed
     if verdict is Verdict.INVALID:
         raise typer.Exit(INVALID_STATUS)
 

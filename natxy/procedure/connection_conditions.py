@@ -38,10 +38,13 @@ def _logging(dut: Dut) -> str | None:
         return None
 
 
-def of_several(conditions: Conditions) -> Conditions:
-    """Of a series over numbers of connections: each figure says its own."""
+def of_several(conditions: Conditions, *, tables_differ: bool = False) -> Conditions:
+    """Of a series over numbers of connections: each figure says its own, and its table's sizes and
+    timeout where these differ too."""
     if conditions.connections is None:
         return conditions
-    changed = {"count": None, "ranges": ""}
+    changed: dict[str, object] = {"count": None, "ranges": ""}
+    if tables_differ:
+        changed |= dict.fromkeys(("table_entries", "hash_size", "timeout_s"))
     connections = conditions.connections.model_copy(update=changed)
     return conditions.model_copy(update={"connections": connections})

@@ -36,6 +36,10 @@ class Column:
     repetitions: int | None = None
     error: SearchError | None = None
 
+    @property
+    def sets_table(self) -> bool:
+        return any(each is not None for each in (self.entries, self.hash_size, self.timeout_s))
+
 
 @dataclass(frozen=True, kw_only=True)
 class DegradationPlan:
@@ -87,7 +91,8 @@ def degradation(
                 seed=plan.search.seed,
                 rate_fps=None,
                 dut_name=plan.search.dut_name,
-            )
+            ),
+            tables_differ=any(column.sets_table for column in plan.columns),
         ),
         departures=found[0].departures,
         remarks=(
@@ -128,6 +133,8 @@ def _at(column: Column, table: TableParameters) -> str:
     if table.hash_size is not None:
         share = column.connections / table.hash_size
         said.append(f"hash {table.hash_size:,} ({share:.3g} each)")
+    if column.timeout_s is not None:
+        said.append(f"timeout {column.timeout_s:g} s")
     return ", ".join(said)
 
 

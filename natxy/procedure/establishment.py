@@ -28,7 +28,7 @@ from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Trials
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 
 RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"
@@ -75,6 +75,7 @@ class EstablishmentPlan:
 
     def __post_init__(self) -> None:
         make_exact(self, alpha="--alpha")
+        check_tolerance("--loss", self.loss)
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         for option, rate_cps in (("--max-rate", self.max_rate_cps), ("--first", self.first_cps)):

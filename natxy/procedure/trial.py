@@ -201,6 +201,7 @@ class Trials:
     judge: Callable[[TrialResult], tuple[str, ...]] = lambda _: ()  # more reasons for INVALID
     counts: TrialCounts = field(default_factory=TrialCounts)
     resets: bool = False  # the device in each trial, which may then lose its connections
+    last: WholeTrial | None = None  # also one that a check has ended the measurement after
 
     def run(self, *, load: AnyLoad | int, repetition: int, seed: int) -> TrialRecord:
         return self.run_whole(load=load, repetition=repetition, seed=seed).record
@@ -212,7 +213,8 @@ class Trials:
         repeats = asked.repeats if asked and asked.incomplete == "repeat" else 0
         for left in range(repeats, -1, -1):
             try:
-                number = nonce(self.campaign_seed, self.counts.trials)
+                # Of the set-up, not of one part: neighbours of a series are trials of one seed.
+                number = nonce(self.campaign_seed, self.tester.trials)
                 spec = self._plan.spec(load=load, seed=seed, nonce=number)
                 return self._run(spec, load, repetition)
             except IncompletePhase1:
@@ -249,10 +251,11 @@ class Trials:
         )
         self.counts = self.counts.plus(trial, needed_timeout_s=_needed_timeout_s(spec))
         self.observer.trial_ended(trial)
+        self.tester.keep_records(trial)
+        self.last = WholeTrial(record=trial, result=result)
         if _measures_phase_2(spec) and trial.verdict is not Verdict.INVALID:
             self._check_connections(trial, result, spec)
-        self.tester.keep_records(trial)
-        return WholeTrial(record=trial, result=result)
+        return self.last
 
     def _check_connections(self, trial: TrialRecord, whole: TrialResult, spec: TrialSpec) -> None:
         """There is no figure of a phase 2 without its connections."""

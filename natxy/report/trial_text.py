@@ -24,9 +24,14 @@ def trial_text(
     verdict: Verdict,
     reasons: tuple[str, ...],
     measured: TrialResult | None = None,
+    refused: str = "",
 ) -> str:
-    """Of all phases; the verdict is on `measured`, phase 2 of them (None: on all)."""
-    lines = (_headline(result, measured or result, verdict), *_lines(result, reasons))
+    """Of all phases; the verdict is on `measured`, phase 2 of them (None: on all).
+
+    refused: why no measurement would take it for a result; there is no verdict then.
+    """
+    headline = _headline(result, measured or result, verdict)
+    lines = (f"NO RESULT: {refused}" if refused else headline, *_lines(result, reasons))
     return "\n".join(lines) + "\n"
 
 

@@ -19,6 +19,7 @@ from natxy.search.bisection import Bisection, SearchError
 
 COARSE = SearchError(fraction=Fraction(1, 20))  # a step needs to know of what order its rate is
 
+MOST_CPS = 2**33  # the engine's
 AGREE = 2  # failures that hold as many connections
 FEW, AGREE_WHERE_FEW = 3, 4  # connections that are short
 
@@ -68,7 +69,7 @@ class CapacityGoal:
     most: int = 2**32  # connections that can be tested
     rate_error: SearchError = COARSE
     first_cps: int = 1000  # where the search for R0 begins
-    max_cps: int = 2**33
+    max_cps: int = MOST_CPS
     # A failure is confirmed by another one. A full table holds as many connections each time; where
     # failures differ, frames were lost elsewhere, and it takes so many before they count.
     patience: int = 5
@@ -78,6 +79,11 @@ class CapacityGoal:
         make_exact(self, beta="capacity: beta", gamma="capacity: gamma")
         if not 1 <= self.c0 <= self.most:
             raise ConfigurationError(f"capacity: C0 of {self.c0}: 1 to {self.most} is right")
+        for name in ("first_cps", "max_cps"):
+            if not 1 <= (rate_cps := getattr(self, name)) <= MOST_CPS:
+                raise ConfigurationError(
+                    f"capacity: {name} of {rate_cps}: 1 to {MOST_CPS} connections a second is right"
+                )
         if self.error < 1:
             raise ConfigurationError(f"capacity: an error of {self.error}: at least 1 is right")
         for name in ("beta", "gamma"):

@@ -138,7 +138,16 @@ def test_shares_are_taken_as_written() -> None:
     assert found(goal, device(5000)) == found(CapacityGoal(c0=1000), device(5000))
 
 
-@pytest.mark.parametrize("wrong", [{"c0": 0}, {"c0": 1, "error": 0}, {"c0": 1, "beta": 1.5}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"c0": 0},
+        {"c0": 1, "error": 0},
+        {"c0": 1, "beta": 1.5},
+        {"c0": 1, "first_cps": -5},
+        {"c0": 1, "max_cps": 0},
+    ],
+)
 def test_a_goal_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError, match=r"capacity: .* is right"):
         CapacityGoal(**wrong)  # type: ignore[arg-type]

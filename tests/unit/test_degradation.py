@@ -92,8 +92,12 @@ def test_tables_stand_beside_each_column() -> None:
     result, _, dut = measure(columns)
     assert [figure.at for figure in result.figures] == [
         "1,000 connections, table 1,000,000, hash 1,000 (1 each)",
-        *["4,000 connections, table 5,000, hash 8,000 (0.5 each)"] * 2,
+        *["4,000 connections, table 5,000, hash 8,000 (0.5 each), timeout 77 s"] * 2,
     ]
+    # Beside each column, and not the last one's beside all.
+    assert result.conditions.connections
+    assert result.conditions.connections.table_entries is None
+    assert result.conditions.connections.timeout_s is None
     assert dut.resized == [(None, 1000), (5000, 8000)]
     assert 77 in dut.told_s
     assert result.figures[2].values[0] == pytest.approx(-33.3, abs=0.1)  # it is faster

@@ -181,6 +181,7 @@ def test_the_first_guess_is_a_short_trial() -> None:
         ({"repetitions": 0}, "--repetitions"),
         ({"max_rate_cps": 0}, "--max-rate"),
         ({"alpha": Fraction(0)}, "--alpha"),
+        ({"loss": 0.01}, "--loss"),
         ({"early_end": True, "loss": LossTolerance(fraction=HALF)}, "--early-end"),
     ],
 )

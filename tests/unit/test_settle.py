@@ -62,6 +62,18 @@ def test_there_is_a_rest_between_any_two_trials(
     assert seen == ["trial", *(f"rest {SETTLE_S}", "trial") * (count - 1)]
 
 
+@pytest.mark.parametrize("measure", [frame_sizes, numbers_of_flows, a_search_before])
+def test_no_two_trials_have_the_same_nonce(
+    measure: Callable[[ReadyTester], None], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A frame that comes late is then never taken for one of another part's trial."""
+    monkeypatch.setattr("natxy.procedure.trial.time.sleep", lambda _: None)
+    engine = ScriptedEngine(lose=lambda stream: [0] if rate_of(stream) > 6_000 else [])
+    measure(engine.tester(nat64))
+    nonces = [spec.nonce for spec in engine.specs]
+    assert len(set(nonces)) == len(nonces) > 3
+
+
 def test_an_engine_counts_its_trials(nat64: TrafficPlan, engine: list[str]) -> None:
     with set_up(nat64.testbed, nat64.source, NoDut()) as setup:
         assert setup.tester.trials == 0

@@ -88,10 +88,17 @@ def test_fewer_connections_are_accepted_where_the_testbed_says_so(
 def test_what_is_no_result_of_a_measurement_is_none_here(
     trial: Verb, capsys: Captured, gateway: StatefulGateway, known: int | None, sentence: str
 ) -> None:
+    """But what it was is shown, where there was one."""
     assert trial(gateway, entries=known) != 0
     said = capsys.readouterr()
-    assert not said.out
     assert sentence in said.err
+    assert "PASS" not in said.out
+    if known is None:
+        assert said.out.startswith("NO RESULT: ")
+        assert sentence in said.out.splitlines()[0]
+        assert "of 1,000 connections, 8,000 bytes" in said.out
+    else:
+        assert not said.out
 
 
 def test_a_sample_that_came_wrong_fails_in_the_first_line(trial: Verb, capsys: Captured) -> None:
