@@ -176,8 +176,8 @@ struct TrialResult {
   double preparation_ns = 0;  // request read to first frame due: neighbours, warm-up, templates
   double duration_ns = 0;     // first frame due to end of the last drain
   std::string delay_definition;
-  std::string
-      delay_clock;  // of arrivals: "tsc", "port" (each its own), or a side's and the other's
+  // Of arrivals: "tsc", "port" (each its own), or which side has which.
+  std::string delay_clock;
   std::vector<StreamResult> streams;
   std::vector<PortResult> ports;
   std::vector<WorkerResult> workers;

@@ -125,9 +125,9 @@ def trial(
         kept = provenance(setup, seed=whole.result.seed, command=[repeat_command(chosen_seed)])
     verdict, reasons = whole.record.verdict, whole.record.invalid_reasons
     if json_output:
-        fields: dict[str, object] = {"invalid_reasons": reasons}
-        fields["verdict"] = verdict if failed is None else None
-        fields |= {} if failed is None else {"refused": str(failed)}
+        fields: dict[str, object] = {"verdict": verdict, "invalid_reasons": reasons}
+        if failed is not None:
+            fields |= {"verdict": None, "refused": str(failed)}
         result = whole.result.model_dump(mode="json")
         print(json.dumps({**fields, "result": result, "provenance": kept}, indent=2))
     else:

@@ -12,7 +12,6 @@ from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.phases import ESTABLISH, TEST, VALIDATE
 
 MARGIN_S = 2.0  # neighbours are asked, memory is touched, a timer of the device is coarse
-
 SAMPLE_LOSS = 0.1  # more is no loss by chance
 RUN = 3  # replies in a row that are no chance loss
 LOST_ADVICE = 'a lower phase 1 rate is right, or connections.incomplete = "accept"'
@@ -108,7 +107,7 @@ def check_sample(sample: StreamResult, dut: Dut, needed_s: float) -> None:
     silent = max(0, sample.lost - _misdelivered(sample))  # what came wrong is an answer
     if silent <= sample.sent * SAMPLE_LOSS:
         return
-    why = _where_to_sample(sample, dut, needed_s)
+    why = _where_to("the device", dut, needed_s, some_left=sample.lost < sample.sent)
     raise MeasurementError(
         f"Of {sample.sent:,} connections that were asked between the phases {silent:,} did "
         f"not answer, and all of them were made in phase 1: {why}."
@@ -125,24 +124,12 @@ def _misdelivered(stream: StreamResult) -> int:
     return sum(counters.misdelivered.total for _, counters in stream.counters())
 
 
-def _where_to_sample(sample: StreamResult, dut: Dut, needed_s: float) -> str:
-    timeout_s = parameters_of(dut).timeout_s
-    if timeout_s is not None and timeout_s < needed_s:
-        return f"they expire after {timeout_s:g} s, and the trial needs {needed_s:g} s"
-    dropped = (
-        "dropped them" if sample.lost < sample.sent else "dropped its table between the phases"
-    )
-    if timeout_s is not None:
-        return f"the device {dropped}"
-    return f"the device {dropped}, or their timeout is too short: {needed_s:g} s is right"
-
-
 def check_repeating(made: StreamResult | None) -> None:
     """Where combinations are drawn with repetition nobody knows how many connections there are to
     be: none may be lost on its way."""
     if made is not None and made.lost:
         raise IncompletePhase1(
-            f"Phase 1 lost {made.lost:,} of {made.sent:,} frames: {LOST_ADVICE}."
+            f"Phase 1 lost {made.lost:,} of {made.sent:,} frames: a lower phase 1 rate is right."
         )
 
 
@@ -171,7 +158,7 @@ def check_kept(result: TrialResult, spec: TrialSpec, dut: Dut) -> None:
         return
     raise MeasurementError(
         f"Of {table.stored:,} connections that phase 1 made the device has {left:,} left: "
-        f"{_where_to(dut, left, needed_timeout_s(spec))}."
+        f"{_where_to('it', dut, needed_timeout_s(spec), some_left=left > 0)}."
     )
 
 
@@ -213,11 +200,12 @@ def _check_made_again(result: TrialResult) -> None:
             )
 
 
-def _where_to(dut: Dut, left: int, needed_s: float) -> str:
+def _where_to(who: str, dut: Dut, needed_s: float, *, some_left: bool) -> str:
     timeout_s = parameters_of(dut).timeout_s
     if timeout_s is not None and timeout_s < needed_s:
         return f"they expire after {timeout_s:g} s, and the trial needs {needed_s:g} s"
-    dropped = "it dropped them" if left else "it dropped its table between the phases"
+    what = "them" if some_left else "its table between the phases"
+    dropped = f"{who} dropped {what}"
     if timeout_s is not None:
         return dropped
     return f"{dropped}, or their timeout is too short: {needed_s:g} s is right"

@@ -61,8 +61,8 @@ def _width(columns: Sequence[_Column]) -> int:
 def _table(measurements: Sequence[Measurement], columns: Sequence[_Column], width: int) -> Table:
     first = measurements[0]
     title = f"{first.title} of {first.conditions.dut} ({first.reference})"
-    style = {"title_style": "bold", "title_justify": "left", "padding": (0, 1, 0, 0)}
-    table = Table(title=title, box=box.SIMPLE, **style)  # type: ignore[arg-type]
+    table = Table(title=title, box=box.SIMPLE, title_style="bold", title_justify="left")
+    table.padding = (0, 1, 0, 0)
     table.width = _width(columns) if _width(columns) > width else None
     for column in columns:
         left = column.name in (*PLACE[:2], NAME)

@@ -79,10 +79,10 @@ class CapacityGoal:
         make_exact(self, beta="capacity: beta", gamma="capacity: gamma")
         if not 1 <= self.c0 <= self.most:
             raise ConfigurationError(f"capacity: C0 of {self.c0}: 1 to {self.most} is right")
-        for name in ("first_cps", "max_cps"):
-            if not 1 <= (rate_cps := getattr(self, name)) <= MOST_CPS:
+        for option, rate_cps in (("--first-rate", self.first_cps), ("--max-rate", self.max_cps)):
+            if not 1 <= rate_cps <= MOST_CPS:
                 raise ConfigurationError(
-                    f"capacity: {name} of {rate_cps}: 1 to {MOST_CPS} connections a second is right"
+                    f"capacity: {option} {rate_cps}: 1 to {MOST_CPS} connections a second is right"
                 )
         if self.error < 1:
             raise ConfigurationError(f"capacity: an error of {self.error}: at least 1 is right")
