@@ -57,6 +57,7 @@ json record_json(const Record& record) {
            {{"forward", direction_json(record.of(Direction::kForward))},
             {"reverse", direction_json(record.of(Direction::kReverse))}}},
           {"worst_poll_gap_ns", polls.worst_gap_ns()},
+          {"away_ns", polls.away_ns()},
           {"poll_gaps_over_idle", polls.gaps_over_idle()},
           {"polls", polls.polls()},
           {"muted_ns", record.muted_ns},

@@ -45,6 +45,8 @@ struct DirectionRecord {
 
 class PollRecord {
  public:
+  static constexpr Nanoseconds kAwayNs = 100'000;
+
   PollRecord(Nanoseconds since_ns, Nanoseconds idle_ns) : since_ns_(since_ns), idle_ns_(idle_ns) {}
 
   // The first poll has no gap before it: what a clear takes is no poll gap of the new record.
@@ -53,11 +55,14 @@ class PollRecord {
     last_ns_ = now_ns;
     ++polls_;
     worst_gap_ns_ = std::max(worst_gap_ns_, gap_ns);
+    if (gap_ns > kAwayNs) away_ns_ += gap_ns;
     if (idle_ns_ != 0 && gap_ns > idle_ns_) ++gaps_over_idle_;
   }
 
   [[nodiscard]] Nanoseconds since_ns() const { return since_ns_; }
   [[nodiscard]] Nanoseconds worst_gap_ns() const { return worst_gap_ns_; }
+  // In gaps longer than a round of its own work takes.
+  [[nodiscard]] Nanoseconds away_ns() const { return away_ns_; }
   [[nodiscard]] std::uint64_t gaps_over_idle() const { return gaps_over_idle_; }
   [[nodiscard]] std::uint64_t polls() const { return polls_; }
 
@@ -66,6 +71,7 @@ class PollRecord {
   Nanoseconds last_ns_ = 0;
   Nanoseconds idle_ns_;
   Nanoseconds worst_gap_ns_ = 0;
+  Nanoseconds away_ns_ = 0;
   std::uint64_t gaps_over_idle_ = 0;
   std::uint64_t polls_ = 0;
 };

@@ -192,7 +192,7 @@ double Bench::sender_on_null(const Case& which) {
     on_timed_worker([&] {
       const std::atomic<bool> cancelled{false};
       run::Control control(1, 0, cancelled);
-      run::Sender<kShape, TscClock, TxQueue> sender(stream, {}, queue, control, run::kNever);
+      run::Sender<kShape, TscClock, TxQueue> sender(stream, {}, queue, control, {.give_up = run::kNever});
       const auto start = TscClock::now();
       sender.begin(start);
       const auto before = cpu_ns();
@@ -240,7 +240,7 @@ Compared Bench::sender_on_ring(const Case& which) {
   with_shape(stream, [&]<flow::Shape kShape>() {
     const std::atomic<bool> cancelled{false};
     run::Control control(1, 0, cancelled);
-    run::Sender<kShape, TscClock, TxQueue> sender(stream, {}, queue, control, run::kNever);
+    run::Sender<kShape, TscClock, TxQueue> sender(stream, {}, queue, control, {.give_up = run::kNever});
     sender.begin(TscClock::now());
     timed(result.ours, [&] {
       for (unsigned i = 0; i < kChunkBursts; ++i) sender.step(TscClock::now());
@@ -261,7 +261,7 @@ Compared Bench::receiver(const Case& which, const InChunks& in_chunks) {
       const std::atomic<bool> cancelled{false};
       run::Control control(1, 0, cancelled);
       run::Sender<kShape, TscClock, TxQueue> sender(stream, {}, loop_->tx_queue(0), control,
-                                                    run::kNever);
+                                                    {.give_up = run::kNever});
       sender.begin(TscClock::now());
       const auto send_chunk = [&] {
         for (unsigned i = 0; i < kChunkBursts; ++i) sender.step(TscClock::now());

@@ -30,6 +30,14 @@ class Control {
     }
     if (senders_.fetch_sub(1) == 1) deadline_.store(latest_.load() + drain_);
   }
+  // By how much, in all, a sender has moved its schedule; the largest of them counts.
+  void note_pause(Ticks total) {
+    auto longest = paused_.load(std::memory_order_relaxed);
+    while (longest < total && !paused_.compare_exchange_weak(longest, total)) {
+    }
+  }
+  [[nodiscard]] Ticks paused() const { return paused_.load(std::memory_order_relaxed); }
+
   [[nodiscard]] bool over(Ticks now) const {
     return now >= deadline_.load(std::memory_order_relaxed) ||
            cancelled_.load(std::memory_order_relaxed) ||
@@ -50,6 +58,7 @@ class Control {
   std::atomic<unsigned> arrived_{0};
   std::atomic<Ticks> start_{0};
   std::atomic<Ticks> latest_{0};
+  std::atomic<Ticks> paused_{0};
   std::atomic<Ticks> deadline_{kNever};
   std::atomic<Ticks> ended_at_{0};
 };

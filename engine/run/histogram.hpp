@@ -27,6 +27,14 @@ class Histogram {
     sum_ += value;
   }
 
+  // One value `times` times.
+  void record(Ticks value, std::uint64_t times) {
+    counts_[Scheme::bucket(value)] += times;
+    min_ = std::min(min_, value);
+    max_ = std::max(max_, value);
+    sum_ += Uint128{value} * times;
+  }
+
   // n values at once, 1 <= n <= kMaxLot: all but the counting is vectorised.
   template <class Value>
   void record(const Value* values, unsigned n) {

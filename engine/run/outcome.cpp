@@ -111,6 +111,20 @@ std::optional<spec::ConnectionCounters> connections(const StreamReport& stream) 
                                   .ending_new_percent = share * 100};
 }
 
+// How much longer the frames took to arrive than to leave.
+double held_back_ns(const StreamReport& report, TickRate ticks) {
+  const auto last = report.receiver->last_arrival;
+  double shortest = -1;
+  for (const auto& kind : report.receiver->kinds) {
+    if (kind.delay.recorded() == 0) continue;
+    const auto delay = kind.delay.buckets().min;
+    shortest = shortest < 0 ? delay : std::min(shortest, delay);
+  }
+  if (last == kNever || shortest < 0 || last < report.sender.last_departure) return 0;
+  const auto after = static_cast<double>(last - report.sender.last_departure);
+  return ticks.to_ns(std::max(0.0, after - shortest));
+}
+
 spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& phase,
                                  Ticks phase_start, Ticks trial_start, TickRate ticks) {
   const auto& sender = report.sender;
@@ -123,10 +137,18 @@ spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& 
       .refused_by_gateway = sender.refused_by_gateway,
       .refused_by_port = sender.refused_by_port,
       .largest_burst = sender.largest_burst,
+      .pauses = {.count = sender.pauses,
+                 .total_ns = ns(sender.paused),
+                 .longest_ns = ns(sender.longest_pause)},
       .sending_ns = sent_any ? ns(sender.last_departure - sender.first_departure) : 0,
       .first_departure_ns = sent_any ? ns(sender.first_departure - trial_start) : 0,
       .lateness = distribution(sender.lateness.buckets(), ticks),
       .send_call = distribution(sender.send_call.buckets(), ticks),
+      .poll_gap = distribution(report.receiver->poll_gap.buckets(), ticks),
+      .step_gap = distribution(sender.step_gap.buckets(), ticks),
+      .held_back_ns = held_back_ns(report, ticks),
+      .overrun_frames = report.receiver->overrun,
+      .uncertain_late = report.receiver->uncertain_late,
       .kinds = {},
       .losses = losses(report, ticks)};
   const auto& silence = report.receiver->silence;
@@ -144,19 +166,6 @@ spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& 
   return result;
 }
 
-// How long a port may go unpolled: what its ring holds at the highest rate that arrives there.
-double tolerable_gap_ns(const TrialMeasure& measure, spec::Side side) {
-  std::uint64_t rate_fps = 0;
-  for (const auto& phase : measure.phases) {
-    for (const auto& stream : phase.streams) {
-      if (stream.plan->to() == side)
-        rate_fps = std::max(rate_fps, stream.plan->schedule.max_rate_fps());
-    }
-  }
-  const auto frames = measure.ports[static_cast<std::size_t>(side)].rx_ring_frames;
-  return rate_fps == 0 ? 0 : static_cast<double>(frames) * 1e9 / static_cast<double>(rate_fps);
-}
-
 spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickRate ticks) {
   const auto index = static_cast<std::size_t>(side);
   const auto& moved = measure.ports[index].moved;
@@ -165,16 +174,15 @@ spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickR
                           .rx_errors = moved.rx_errors,
                           .rx_no_buffer = moved.rx_no_buffer,
                           .tx_errors = moved.tx_errors,
-                          .kernel_rx_dropped = moved.kernel_rx_dropped,
-                          .tolerable_poll_gap_ns = tolerable_gap_ns(measure, side)};
+                          .kernel_rx_dropped = moved.kernel_rx_dropped};
   result.clock = measure.ports[index].clock;
   for (const auto& phase : measure.phases) {
     const auto& receiver = *phase.ports[index];
     result.foreign += receiver.foreign;
     result.neighbour += receiver.neighbour;
     result.records_lost += receiver.records_lost;
-    result.worst_poll_gap_ns = std::max(result.worst_poll_gap_ns,
-                                        ticks.to_ns(static_cast<double>(receiver.worst_poll_gap)));
+    result.worst_poll_gap_ns = std::max(
+        result.worst_poll_gap_ns, ticks.to_ns(static_cast<double>(receiver.poll_gap.max())));
   }
   return result;
 }
@@ -220,7 +228,21 @@ void append_workers(const PhaseReport& phase, TickRate ticks, spec::TrialResult&
          .voluntary_switches = report.usage.voluntary_switches,
          .involuntary_switches = report.usage.involuntary_switches,
          .worst_loop_gap_ns = ticks.to_ns(static_cast<double>(report.worst_loop_gap)),
-         .cpu_ns = report.usage.cpu_ns});
+         .cpu_ns = report.usage.cpu_ns,
+         .off_core_ns = std::max(
+             0.0, ticks.to_ns(static_cast<double>(report.ran)) - report.usage.cpu_ns)});
+  }
+}
+
+void append_watched(const PhaseReport& phase, const std::string& name, spec::TrialResult& result) {
+  for (const auto& [cpu, absences] : phase.watched) {
+    result.watched.push_back({.phase = name,
+                              .cpu = cpu,
+                              .period_ns = watch::CpuWatch::kPeriodNs,
+                              .samples = absences.samples,
+                              .absences = absences.count,
+                              .away_ns = static_cast<double>(absences.total_ns),
+                              .longest_away_ns = static_cast<double>(absences.longest_ns)});
   }
 }
 
@@ -244,11 +266,17 @@ void append_faults(const PhaseReport& phase, spec::TrialResult& result) {
   }
 }
 
-void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number,
-                  std::uint64_t tolerance_ns, bool ended_early, std::vector<std::string>& reasons) {
-  const auto who = words(stream.direction) + ": ";
+std::uint64_t sent_of(const spec::StreamResult& stream) {
   std::uint64_t sent = 0;
   for (const auto& kind : stream.kinds) sent += kind ? kind->sent : 0;
+  return sent;
+}
+
+void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number,
+                  const spec::TrialSpec& spec, bool ended_early,
+                  std::vector<std::string>& reasons) {
+  const auto who = words(stream.direction) + ": ";
+  const auto sent = sent_of(stream);
   if (sent < stream.due && !ended_early) {
     reasons.push_back(who + "the port took only " + std::to_string(sent) + " of " +
                       std::to_string(stream.due) + " frames");
@@ -257,9 +285,16 @@ void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number
     reasons.push_back(who + std::to_string(without_number) + " frames came from more than " +
                       std::to_string(AddressDictionary::kMax) + " IPv6 addresses outside");
   }
-  if (stream.lateness.max_ns > static_cast<double>(tolerance_ns)) {
+  if (stream.lateness.max_ns > static_cast<double>(spec.lateness_tolerance_ns)) {
     reasons.push_back(who + "a frame left " + milliseconds(stream.lateness.max_ns) +
-                      " after it was due; " + milliseconds(tolerance_ns) + " is tolerated");
+                      " after it was due; " +
+                      milliseconds(static_cast<double>(spec.lateness_tolerance_ns)) +
+                      " is tolerated");
+  }
+  if (stream.overrun_frames > 0 && stream.losses) {
+    reasons.push_back(who + "up to " + std::to_string(stream.overrun_frames) +
+                      " frames waited for the tester at once, more than its ring holds, and some "
+                      "are missing");
   }
 }
 
@@ -281,11 +316,6 @@ void judge_port(const spec::PortResult& port, std::vector<std::string>& reasons)
     reasons.push_back(who + "its clock was known within " + milliseconds(port.clock.error_ns) +
                       " only" + advice);
   }
-  if (port.tolerable_poll_gap_ns > 0 && port.worst_poll_gap_ns > port.tolerable_poll_gap_ns) {
-    reasons.push_back(who + "not polled for " + milliseconds(port.worst_poll_gap_ns) +
-                      "; its ring holds " + milliseconds(port.tolerable_poll_gap_ns) +
-                      " of frames");
-  }
 }
 
 }  // namespace
@@ -297,6 +327,7 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
   spec::TrialResult result{.seed = spec.seed,
                            .nonce = spec.nonce,
                            .incomplete = measure.incomplete,
+                           .unwatched_reason = measure.unwatched_reason,
                            .connections = measure.connections,
                            .preparation_ns = ns(trial_start - measure.requested),
                            .duration_ns = ns(measure.phases.back().end - trial_start),
@@ -309,9 +340,10 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
       result.streams.push_back(
           stream_result(stream, spec.phases[i], phase.start, trial_start, ticks));
       judge_stream(result.streams.back(), stream.receiver->connections.without_number,
-                   spec.lateness_tolerance_ns, phase.ended_early, result.invalid_reasons);
+                   spec, phase.ended_early, result.invalid_reasons);
     }
     append_workers(phase, ticks, result);
+    append_watched(phase, spec.phases[i].name, result);
     append_faults(phase, result);
   }
   add_stragglers(measure, result);

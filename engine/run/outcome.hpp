@@ -23,6 +23,7 @@ struct TrialMeasure {
   std::vector<PhaseReport> phases;
   std::array<PortMeasure, 2> ports;
   bool incomplete = false;
+  std::string unwatched_reason;
   std::optional<spec::ConnectionTable> connections;
   Ticks requested = 0;  // when the request was taken up
 };

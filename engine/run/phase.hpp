@@ -15,6 +15,7 @@
 #include "run/receiver.hpp"
 #include "run/sender.hpp"
 #include "run/worker.hpp"
+#include "watch/cpu_watch.hpp"
 
 namespace natxy::run {
 
@@ -37,6 +38,7 @@ struct PhaseReport {
   // By Side; a stream's receiver again, or a silent port's.
   std::array<std::shared_ptr<const ReceiverReport>, 2> ports;
   std::vector<WorkerSummary> workers;
+  std::vector<watch::CpuWatch::Watched> watched;
   Ticks start = 0;
   Ticks end = 0;
   bool ended_early = false;
@@ -50,6 +52,8 @@ struct PhaseSetup {
   std::uint64_t tags = 0;
   bool variation = false;
   Ticks early_end = kNever;
+  std::uint32_t burst_limit_frames = 0;  // 0: none
+  Ticks lateness_tolerance = kNever;
   RecordRings* records = nullptr;  // for every frame, if they were asked for
   std::uint8_t phase = 0;
   std::uint32_t nonce = 0;
@@ -62,11 +66,15 @@ inline void merge(SenderReport& into, const SenderReport& from) {
   into.refused_by_gateway += from.refused_by_gateway;
   into.refused_by_port += from.refused_by_port;
   into.largest_burst = std::max(into.largest_burst, from.largest_burst);
+  into.pauses += from.pauses;
+  into.paused = std::max(into.paused, from.paused);
+  into.longest_pause = std::max(into.longest_pause, from.longest_pause);
   into.first_departure = std::min(into.first_departure, from.first_departure);
   into.last_departure = std::max(into.last_departure, from.last_departure);
   into.gave_up = into.gave_up || from.gave_up;
   into.lateness.merge(from.lateness);
   into.send_call.merge(from.send_call);
+  into.step_gap.merge(from.step_gap);
 }
 
 template <flow::Shape kShape, class Clock, class Device>
@@ -85,6 +93,7 @@ class Phase {
         control_(count_senders(), setup.drain, cancelled) {
     for (std::size_t side = 0; side < 2; ++side) make_receiver(static_cast<spec::Side>(side));
     for (const auto& tasks : tasks_) workers_.push_back(make_worker(tasks));
+    tell_receivers();
   }
 
   void start() {
@@ -193,6 +202,8 @@ class Phase {
       setup.window = window_of(*plan);
       setup.tags = tags_of(*plan);
       setup.variation = setup_.variation;
+      setup.sent = &sent_[static_cast<std::size_t>(plan->direction)];
+      setup.ring_frames = device_.rx_ring_frames(side);
       if (setup_.records != nullptr) {
         setup.records = &setup_.records->of(side);
         setup.record = {.phase = setup_.phase, .direction = plan->direction, .nonce = setup_.nonce};
@@ -214,6 +225,19 @@ class Phase {
     return TagPlan(plan.schedule, *setup_.tags_after, setup_.tags);
   }
 
+  [[nodiscard]] Catching catching(const StreamPlan& plan) const {
+    if (setup_.burst_limit_frames == 0) return {};
+    const Period period(plan.schedule.max_rate_fps(), device_.ticks());
+    return {.limit = std::min(period.at(setup_.burst_limit_frames), setup_.lateness_tolerance)};
+  }
+
+  // Tells the receivers what has left. A direction's senders are made in the order of their shares.
+  void tell_receivers() {
+    for (const auto& [direction, sender] : senders_) {
+      sent_[static_cast<std::size_t>(direction)].add(sender->sent());
+    }
+  }
+
   // Frames that leave within a drain and a second: what comes later than that is late anyway.
   [[nodiscard]] std::uint64_t window_of(const StreamPlan& plan) const {
     const auto span = static_cast<double>(setup_.drain) / static_cast<double>(device_.ticks().hz());
@@ -226,7 +250,8 @@ class Phase {
     for (const auto& [direction, share] : tasks.senders) {
       auto& queue = device_.tx_queue(from_side(direction), share.index);
       senders_.push_back(
-          {direction, std::make_unique<TaskSender>(plan_of(direction), share, queue, control_)});
+          {direction, std::make_unique<TaskSender>(plan_of(direction), share, queue, control_,
+                                                   catching(plan_of(direction)))});
       worker->senders.push_back(senders_.back().second.get());
     }
     for (const auto side : tasks.receivers) {
@@ -242,6 +267,7 @@ class Phase {
   std::vector<WorkerTasks> tasks_;
   Control control_;
   std::vector<std::pair<spec::Direction, std::unique_ptr<TaskSender>>> senders_;
+  std::array<SentNumbers, 2> sent_;  // by direction
   std::array<std::unique_ptr<TaskReceiver>, 2> receivers_;
   std::vector<std::unique_ptr<TaskWorker>> workers_;
 };

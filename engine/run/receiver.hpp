@@ -18,6 +18,8 @@
 #include "run/delay_histogram.hpp"
 #include "run/delay_variation.hpp"
 #include "run/frame_record.hpp"
+#include "run/histogram.hpp"
+#include "run/sent_numbers.hpp"
 #include "run/stream_plan.hpp"
 #include "run/tag_plan.hpp"
 #include "run/window.hpp"
@@ -51,7 +53,12 @@ struct ReceiverReport {
   std::array<KindTally, 2> kinds;
   std::uint64_t foreign = 0;
   std::uint64_t neighbour = 0;
-  Ticks worst_poll_gap = 0;  // before a poll that found frames
+  // By frame: how long before it was found it may have come, since the poll before did not look.
+  Histogram<1> poll_gap;
+  // The most frames that may have waited for a poll at once, where the ring holds fewer.
+  std::uint64_t overrun = 0;
+  std::uint64_t uncertain_late = 0;  // late frames that may have been in time, by poll_gap
+  Ticks last_arrival = kNever;       // of a frame that was right
   std::vector<FaultExample> examples;
   ConnectionTally connections;
   std::optional<DelayHistogram> tags;  // the tagged frames' delays, if they were asked for
@@ -71,6 +78,8 @@ struct ReceiverSetup {
   bool variation = false;
   Ticks early_end = kNever;  // a frame that left longer ago and has not come is lost for certain
   Control* control = nullptr;
+  const SentNumbers* sent = nullptr;  // of the stream's senders
+  unsigned ring_frames = ~0U;         // what the port holds between two polls
   RecordRing* records = nullptr;  // for every frame
   FrameRecord record;             // what they have in common
 };
@@ -98,7 +107,7 @@ class Receiver {
 
   void begin(Ticks start) {
     start_ = start;
-    last_poll_ = start;
+    looked_ = start;
     last_arrival_ = kNever;
     next_look_ = setup_.early_end == kNever ? kNever : start + setup_.early_end;
   }
@@ -106,20 +115,27 @@ class Receiver {
   // True if there were frames.
   bool step(Ticks now) {
     const auto n = queue_->receive(frames_.data(), kMaxReceive);
-    const auto gap = now - last_poll_;
-    last_poll_ = now;
     if (now >= next_look_) [[unlikely]]
       look_for_loss(now);
     queue_->tend(now);
-    if (n == 0) return false;
-    if (now > start_) report_.worst_poll_gap = std::max(report_.worst_poll_gap, gap);
-    take_all(n, Clock::now());
+    if (n == 0) {
+      empty_at(now);
+      return false;
+    }
+    const auto arrived = Clock::now();
+    gap_ = arrived - looked_;
+    found_ += n;
+    if (gap_ > kLongGap) look_for_overrun();
+    if (n < kMaxReceive) empty_at(now);  // else some may wait that came as long ago
+    report_.poll_gap.record(gap_, n);
+    take_all(n, arrived);
     return true;
   }
 
   [[nodiscard]] ReceiverReport report() const {
     auto report = report_;
     report.connections = connections_.tally();
+    report.last_arrival = last_arrival_;
     return report;
   }
   // What never came of the first `frames` frames of the stream.
@@ -131,6 +147,26 @@ class Receiver {
   static constexpr unsigned kAhead = 4;
   static constexpr std::size_t kMaxExamples = 8;
   static constexpr Ticks kLooks = 64;  // within the time that a frame may be missing
+  // In ticks, a few microseconds: what comes meanwhile fits into every ring.
+  static constexpr Ticks kLongGap = 1U << 14U;
+
+  void empty_at(Ticks now) {
+    looked_ = now;
+    found_ = 0;
+    waiting_ = 0;
+  }
+
+  // The ring may have been full if more frames were on their way than it holds, and as many as it
+  // holds are found without a rest. They are counted as they were sent, not by the rate: a sender
+  // that catches up, and a gateway that empties a queue, are faster.
+  [[gnu::noinline]] void look_for_overrun() {
+    if (setup_.sent == nullptr) return;
+    const auto sent = setup_.sent->total();
+    const auto came = window_.end();
+    waiting_ = std::max(waiting_, sent > came ? sent - came : 0);
+    if (waiting_ <= setup_.ring_frames || found_ < setup_.ring_frames / 2) return;
+    report_.overrun = std::max(report_.overrun, waiting_);
+  }
 
   void take_all(unsigned n, Ticks arrived) {
     for (unsigned i = 0; i < std::min(n, kAhead); ++i) Queue::prefetch(frames_[i]);
@@ -402,7 +438,8 @@ class Receiver {
     if (plan_ == nullptr) return;
     const auto oldest = window_.first_missing();
     if (oldest >= plan_->schedule.frames()) return;
-    const auto left = start_ + plan_->schedule.due(oldest);
+    if (setup_.sent != nullptr && !setup_.sent->has_left(oldest)) return;  // its sender was away
+    const auto left = start_ + plan_->schedule.due(oldest) + setup_.control->paused();
     if (now > left && now - left > setup_.early_end) setup_.control->end_early(now);
   }
 
@@ -410,6 +447,7 @@ class Receiver {
     unsigned kept = 0;
     for (unsigned i = 0; i < accepted_; ++i) {
       if (delays[i] > setup_.frame_timeout) {
+        report_.uncertain_late += delays[i] <= setup_.frame_timeout + gap_;
         if (setup_.records != nullptr) keep_all(delays, tally, FrameStatus::kLate, i, i + 1);
         continue;
       }
@@ -462,7 +500,10 @@ class Receiver {
   std::array<Ticks, kMaxReceive> waits_{};
   unsigned accepted_ = 0;
   Ticks start_ = 0;
-  Ticks last_poll_ = 0;
+  Ticks looked_ = 0;  // a time at which the ring was empty
+  Ticks gap_ = 0;     // since then, of the frames at hand
+  std::uint64_t found_ = 0;    // frames since then
+  std::uint64_t waiting_ = 0;  // the most that may have been in the ring since then
   Ticks last_arrival_ = 0;
   Ticks next_look_ = kNever;
   ConnectionRecorder connections_;

@@ -27,27 +27,37 @@ struct SenderReport {
   std::array<std::uint64_t, 2> sent{};  // by kind
   std::uint64_t refused_by_gateway = 0;
   std::uint64_t refused_by_port = 0;
-  std::uint32_t largest_burst = 0;
+  std::uint64_t largest_burst = 0;  // frames that left without waiting for a due time
+  std::uint64_t pauses = 0;
+  Ticks paused = 0;  // in all
+  Ticks longest_pause = 0;
   Ticks first_departure = kNever;
   Ticks last_departure = 0;
   bool gave_up = false;
   Histogram<5> lateness;
   Histogram<5> send_call;
+  Histogram<1> step_gap;  // by frame: until the sender's next step, since when it has left
 };
 
 // A sender that is behind by more gives up: the port is stalled, and a stamp's lateness has 32
 // bits.
 inline constexpr Ticks kGiveUp = Ticks{1} << 31U;
 
+// How a sender that is behind makes up for it.
+struct Catching {
+  Ticks limit = kNever;     // it pauses where it is further behind
+  Ticks give_up = kGiveUp;  // in all, pauses included
+};
+
 template <flow::Shape kShape, class Clock, class Queue>
 class Sender {
  public:
   Sender(const StreamPlan& plan, Share share, Queue& queue, Control& control,
-         Ticks give_up_after = kGiveUp)
+         Catching catching = {})
       : plan_(&plan),
         queue_(&queue),
         control_(&control),
-        give_up_after_(give_up_after),
+        catching_(catching),
         cursor_(plan.schedule, share.index, share.count) {
     const auto& connections = plan.kind(spec::Kind::kForeground).connections;
     if (connections) walk_ = ConnectionWalk(connections->walk, share.index, share.count);
@@ -61,8 +71,14 @@ class Sender {
   // Flattened: with all four shapes in one program the inliner gives up half-way, which costs a
   // third where addresses vary or tuples are enumerated (docs/performance.md).
   [[gnu::flatten]] void step(Ticks now) {
+    if (left_ != 0) {  // the frames of the step before are on their way by now
+      report_.step_gap.record(now - stepped_, left_);
+      left_ = 0;
+    }
     if (now < due_) return;
-    if (now - due_ > give_up_after_) [[unlikely]]
+    if (now - due_ > catching_.limit) [[unlikely]]
+      pause(now);
+    if (report_.paused + (now - due_) > catching_.give_up) [[unlikely]]
       return give_up(now);
     auto after = cursor_;
     const auto size = collect(after, now - start_);
@@ -80,6 +96,7 @@ class Sender {
   }
 
   [[nodiscard]] const SenderReport& report() const { return report_; }
+  [[nodiscard]] const std::atomic<std::uint64_t>& sent() const { return progress_; }
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
  private:
@@ -92,13 +109,34 @@ class Sender {
     std::array<typename Queue::Frame, kMaxBurst> frames;
   };
 
-  // The frames due by now: fills numbers_ and lateness_, returns how many.
+  // The rest of the schedule moves by what the sender is late: the rate is never exceeded. What
+  // has been due before is stamped with how late it is by the schedule as it was.
+  [[gnu::noinline]] void pause(Ticks now) {
+    const auto late = now - due_;
+    start_ += late;
+    due_ = now;
+    ++report_.pauses;
+    report_.paused += late;
+    report_.longest_pause = std::max(report_.longest_pause, late);
+    control_->note_pause(report_.paused);
+    end_run();
+  }
+
+  void end_run() {
+    report_.largest_burst = std::max(report_.largest_burst, run_);
+    run_ = 0;
+  }
+
+  // The frames due by now: fills numbers_, lateness_ and stamped_, returns how many.
   [[nodiscard]] unsigned collect(Cursor& after, Ticks elapsed) {
     auto cursor = after;  // a copy that no store can alias
+    const auto paused = report_.paused;
     unsigned size = 0;
     do {
+      const auto late = elapsed - cursor.due();
       numbers_[size] = cursor.number();
-      lateness_[size++] = static_cast<std::uint32_t>(std::min<Ticks>(elapsed - cursor.due(), ~0U));
+      lateness_[size] = static_cast<std::uint32_t>(std::min<Ticks>(late, ~0U));
+      stamped_[size++] = static_cast<std::uint32_t>(std::min<Ticks>(late + paused, ~0U));
       cursor.advance();
     } while (size < kMaxBurst && cursor.due() <= elapsed);
     after = cursor;
@@ -110,7 +148,7 @@ class Sender {
     if (plan_->mix.mixed()) return prepare_mixed(size);
     const auto kind = plan_->mix.only();
     if (!queue_->allocate(static_cast<unsigned>(kind), frames_.data(), size)) return false;
-    patch(kind, numbers_.data(), numbers_.data(), lateness_.data(), frames_.data(), size);
+    patch(kind, numbers_.data(), numbers_.data(), stamped_.data(), frames_.data(), size);
     return true;
   }
 
@@ -123,7 +161,7 @@ class Sender {
       auto& lot = lots[kinds[i]];
       lot.numbers[lot.size] = numbers_[i];
       lot.ordinals[lot.size] = place.ordinal;
-      lot.lateness[lot.size++] = lateness_[i];
+      lot.lateness[lot.size++] = stamped_[i];
     }
     auto& [foreground, background] = lots;
     if (!queue_->allocate(0, foreground.frames.data(), foreground.size)) return false;
@@ -247,9 +285,12 @@ class Sender {
     count_kinds(offered);
     if (report_.first_departure == kNever) report_.first_departure = now;
     report_.last_departure = now;
-    report_.largest_burst = std::max(report_.largest_burst, offered);
+    run_ += offered;
+    left_ = offered;
+    stepped_ = now;
     progress_.store(report_.sent[0] + report_.sent[1], std::memory_order_relaxed);
     set_due(now);
+    if (due_ > now) end_run();
   }
 
   void count_kinds(unsigned offered) {
@@ -282,14 +323,18 @@ class Sender {
   const StreamPlan* plan_;
   Queue* queue_;
   Control* control_;
-  Ticks start_ = 0;
-  Ticks give_up_after_;
+  Ticks start_ = 0;  // moved by every pause
+  Catching catching_;
   Cursor cursor_;
   ConnectionWalk walk_;  // of a stream that uses connections
   Ticks due_ = kNever;
   std::uint64_t calls_ = 0;
+  std::uint64_t run_ = 0;  // frames since the sender last had to wait
+  unsigned left_ = 0;      // frames of the last step
+  Ticks stepped_ = 0;      // when it was
   std::array<std::uint64_t, kMaxBurst> numbers_{};
-  std::array<std::uint32_t, kMaxBurst> lateness_{};
+  std::array<std::uint32_t, kMaxBurst> lateness_{};  // by the schedule as it is now
+  std::array<std::uint32_t, kMaxBurst> stamped_{};   // by the schedule as the spec has it
   std::array<typename Queue::Frame, kMaxBurst> frames_{};
   SenderReport report_;
   alignas(64) std::atomic<std::uint64_t> progress_{0};

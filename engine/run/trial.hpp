@@ -14,6 +14,7 @@
 #include "run/warm_up.hpp"
 #include "spec/event.hpp"
 #include "spec/validate.hpp"
+#include "watch/cpu_watch.hpp"
 
 namespace natxy::run {
 
@@ -78,11 +79,16 @@ class TrialRunner {
                             device_.counters(spec::Side::kRight)};
     const std::array clocks{device_.arrival_clock(spec::Side::kLeft),
                             device_.arrival_clock(spec::Side::kRight)};
+    watch::CpuWatch watch(spec.watched);
+    measure.unwatched_reason = watch.refusal();
     for (std::size_t i = 0; i < plans.size(); ++i) {
       connections_.before(plans[i], spec.phases[i], device_.ticks());
       fill(plans[i]);
       setup.phase = static_cast<std::uint8_t>(i);
-      measure.phases.push_back(run_phase(plans[i], setup, told, cancelled));
+      watch.begin();
+      measure.phases.push_back(run_phase(plans[i], setup, watch, told, cancelled));
+      watch.end();
+      measure.phases.back().watched = seen(watch, measure.phases.back());
       stop_if(cancelled);
       connections_.after(measure.phases.back());
       take_over(measure.phases.back(), setup);
@@ -182,7 +188,9 @@ class TrialRunner {
                                           ? kNever
                                           : device_.ticks().from_ns(spec.frame_timeout_ns),
                      .realtime = spec.realtime,
-                     .variation = spec.recording.ipdv};
+                     .variation = spec.recording.ipdv,
+                     .burst_limit_frames = spec.burst_limit_frames,
+                     .lateness_tolerance = device_.ticks().from_ns(spec.lateness_tolerance_ns)};
     if (spec.recording.frames) {
       setup.records = records_;
       setup.nonce = spec.nonce;
@@ -223,7 +231,8 @@ class TrialRunner {
 
   template <class Told>
   PhaseReport run_phase(const std::vector<StreamPlan>& plans, const PhaseSetup& setup,
-                        const Told& told, const std::atomic<bool>& cancelled) {
+                        watch::CpuWatch& watch, const Told& told,
+                        const std::atomic<bool>& cancelled) {
     flow::Shape shape;
     for (const auto& plan : plans) {
       shape.addresses_vary |= plan.shape().addresses_vary;
@@ -235,6 +244,7 @@ class TrialRunner {
       phase.start();
       while (phase.running()) {
         std::this_thread::sleep_for(kPollEvery);
+        watch.collect();
         progress_.sent = phase.sent();
         progress_.received = phase.received();
         told(phase.draining() ? spec::Stage::kDraining : spec::Stage::kSending);
@@ -242,6 +252,25 @@ class TrialRunner {
       phase.join();
       return phase.report();
     });
+  }
+
+  // From the phase's start until its last frame had left, and had come: what was away later has
+  // lost none.
+  [[nodiscard]] std::vector<watch::CpuWatch::Watched> seen(const watch::CpuWatch& watch,
+                                                           const PhaseReport& phase) const {
+    auto until = phase.start;
+    for (const auto& stream : phase.streams) {
+      until = std::max(until, stream.sender.last_departure);
+      const auto came = stream.receiver->last_arrival;
+      if (came != kNever) until = std::max(until, came);
+    }
+    const auto now = Clock::now();
+    const auto now_ns = watch::raw_ns();
+    const auto raw = [&](Ticks at) {
+      return now_ns - static_cast<std::uint64_t>(
+                          device_.ticks().to_ns(static_cast<double>(now - std::min(at, now))));
+    };
+    return watch.seen(raw(phase.start), raw(until));
   }
 
   template <class Told>

@@ -42,6 +42,9 @@ class Window {
   }
   [[nodiscard]] std::uint64_t capacity() const { return (words_.size() - 1) * 64 + 1; }
 
+  // One more than the highest number that has come.
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+
   // What never came of the numbers 0 .. frames - 1.
   [[nodiscard]] LossRuns losses(std::uint64_t frames) const {
     auto found = losses_;

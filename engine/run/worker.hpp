@@ -13,6 +13,7 @@ namespace natxy::run {
 struct WorkerReport {
   ThreadUsage usage;
   Ticks worst_loop_gap = 0;
+  Ticks ran = 0;  // from the start to the end of the loop; what of it is not CPU time was elsewhere
 };
 
 // Service: the neighbour responder of a port; see port/neighbour_task.hpp.
@@ -29,9 +30,11 @@ struct Worker {
     for (auto* sender : senders) sender->begin(start);
     for (auto* receiver : receivers) receiver->begin(start);
     const auto before = ThreadUsage::now();
+    const auto began = Clock::now();
     loop(control);
     take_the_rest();
     report.usage = ThreadUsage::now().since(before);
+    report.ran = Clock::now() - began;
   }
 
  private:

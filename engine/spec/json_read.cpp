@@ -67,6 +67,10 @@ bool flag(Object& object, const std::string& name) {
   return object.optional(name, [](const Value& of) { return of.boolean(); }).value_or(false);
 }
 
+std::uint32_t burst_limit(const Value& value) {
+  return value.integer<std::uint32_t>(0, kMaxBurstLimit);
+}
+
 AddressPattern pattern(const Value& value, IpVersion version) {
   const auto offset = [](const Value& of) { return of.integer<std::uint8_t>(0, 15); };
   Object object(value);
@@ -227,6 +231,20 @@ Recording recording(const Value& value) {
   return recording;
 }
 
+WatchedCpu watched_cpu(const Value& value) {
+  constexpr auto kMax = std::numeric_limits<std::int32_t>::max();
+  const auto thread = [](const Value& of) { return of.integer<std::int32_t>(0, kMax); };
+  Object object(value);
+  WatchedCpu watched{.cpu = object["cpu"].integer<int>(0, kMaxWatched - 1), .threads = {}};
+  watched.threads = object["threads"].list<std::int32_t>(0, kMaxWatched, thread);
+  object.close();
+  return watched;
+}
+
+std::vector<WatchedCpu> watched_cpus(const Value& value) {
+  return value.list<WatchedCpu>(0, kMaxWatched, watched_cpu);
+}
+
 TrialSpec trial_spec(const Value& value) {
   Object object(value);
   TrialSpec spec;
@@ -238,6 +256,8 @@ TrialSpec trial_spec(const Value& value) {
   spec.lateness_tolerance_ns = nanoseconds(object["lateness_tolerance_ns"]);
   spec.early_end_ns = object.optional("early_end_ns", nanoseconds).value_or(0);
   spec.realtime = object["realtime"].boolean();
+  spec.burst_limit_frames = object.optional("burst_limit_frames", burst_limit).value_or(0);
+  spec.watched = object.optional("watched", watched_cpus).value_or(std::vector<WatchedCpu>{});
   spec.recording = object.optional("recording", recording).value_or(Recording{});
   spec.warm_up = warm_up(object["warm_up"]);
   spec.sides = sides(object["sides"]);

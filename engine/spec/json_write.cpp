@@ -101,10 +101,19 @@ Json json_of(const StreamResult& of) {
           {"refused_by_gateway", of.refused_by_gateway},
           {"refused_by_port", of.refused_by_port},
           {"largest_burst", of.largest_burst},
+          {"pauses",
+           {{"count", of.pauses.count},
+            {"total_ns", of.pauses.total_ns},
+            {"longest_ns", of.pauses.longest_ns}}},
           {"sending_ns", of.sending_ns},
           {"first_departure_ns", of.first_departure_ns},
           {"lateness", json_of(of.lateness)},
           {"send_call", json_of(of.send_call)},
+          {"poll_gap", json_of(of.poll_gap)},
+          {"step_gap", json_of(of.step_gap)},
+          {"held_back_ns", of.held_back_ns},
+          {"overrun_frames", of.overrun_frames},
+          {"uncertain_late", of.uncertain_late},
           {"kinds", std::move(kinds)},
           {"tags", json_of(of.tags)},
           {"losses", json_of(of.losses)},
@@ -123,7 +132,6 @@ Json json_of(const PortResult& of) {
           {"kernel_rx_dropped", of.kernel_rx_dropped},
           {"records_lost", of.records_lost},
           {"worst_poll_gap_ns", of.worst_poll_gap_ns},
-          {"tolerable_poll_gap_ns", of.tolerable_poll_gap_ns},
           {"clock_error_ns", of.clock.own ? Json(of.clock.error_ns) : Json()},
           {"unstamped", of.clock.unstamped},
           {"implausible_stamps", of.clock.implausible}};
@@ -135,7 +143,18 @@ Json json_of(const WorkerResult& of) {
           {"voluntary_switches", of.voluntary_switches},
           {"involuntary_switches", of.involuntary_switches},
           {"worst_loop_gap_ns", of.worst_loop_gap_ns},
-          {"cpu_ns", of.cpu_ns}};
+          {"cpu_ns", of.cpu_ns},
+          {"off_core_ns", of.off_core_ns}};
+}
+
+Json json_of(const WatchResult& of) {
+  return {{"phase", of.phase},
+          {"cpu", of.cpu},
+          {"period_ns", of.period_ns},
+          {"samples", of.samples},
+          {"absences", of.absences},
+          {"away_ns", of.away_ns},
+          {"longest_away_ns", of.longest_away_ns}};
 }
 
 Json json_of(const Fault& of) {
@@ -179,6 +198,8 @@ Json json_of(const TrialResult& of) {
           {"streams", json_of(of.streams)},
           {"ports", json_of(of.ports)},
           {"workers", json_of(of.workers)},
+          {"watched", json_of(of.watched)},
+          {"unwatched_reason", of.unwatched_reason},
           {"faults", json_of(of.faults)}};
 }
 

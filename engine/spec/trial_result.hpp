@@ -113,6 +113,13 @@ struct ConnectionTable {
   std::uint64_t page_bytes = 0;
 };
 
+// Times in which a sender moved its schedule, because it was further behind than it may make up.
+struct Pauses {
+  std::uint64_t count = 0;
+  double total_ns = 0;  // of the sender that paused longest, where several share a direction
+  double longest_ns = 0;
+};
+
 struct StreamResult {
   std::string phase;
   Direction direction = Direction::kForward;
@@ -120,12 +127,23 @@ struct StreamResult {
   std::uint64_t refused_by_gateway =
       0;                              // the gateway's own ring was full; a part of sent and of lost
   std::uint64_t refused_by_port = 0;  // the tester's port was full; tried again
-  std::uint32_t largest_burst = 0;    // frames that one send call took
+  std::uint64_t largest_burst = 0;    // frames that left without waiting for a due time
+  Pauses pauses;
   double sending_ns = 0;              // first departure to last departure
   double first_departure_ns = 0;      // since the trial's start
   Distribution lateness;
   Distribution
       send_call;  // duration of the port's send call: what a delay holds in excess, at most
+  // By how much a frame's delay may have been measured too long: by frame, the time since the poll
+  // before the one that found it, and the time until its sender's next step.
+  Distribution poll_gap;
+  Distribution step_gap;
+  // How much longer the frames took to arrive than to leave: what the gateway held at the end.
+  double held_back_ns = 0;
+  // Frames that may have been waiting for a poll at once, where that is more than the port's ring
+  // holds; 0: never.
+  std::uint64_t overrun_frames = 0;
+  std::uint64_t uncertain_late = 0;  // late frames that may have been in time, by poll_gap
   std::array<std::optional<KindCounters>, 2> kinds;  // by Kind; absent: the stream has none of it
   std::optional<TagCounters> tags;                   // present if they were asked for
   std::optional<Losses> losses;                      // absent: none was lost
@@ -145,7 +163,6 @@ struct PortResult {
       0;                           // of the network interface behind the port, where there is one
   std::uint64_t records_lost = 0;  // frames' records for which there was no room
   double worst_poll_gap_ns = 0;
-  double tolerable_poll_gap_ns = 0;  // what the port's ring holds at the trial's rate
   ArrivalClock clock;
 };
 
@@ -156,6 +173,19 @@ struct WorkerResult {
   std::uint64_t involuntary_switches = 0;
   double worst_loop_gap_ns = 0;
   double cpu_ns = 0;
+  double off_core_ns = 0;  // of the phase, in which the thread did not run
+};
+
+// A watched CPU in one phase: how long it did something else than the gateway's work, or nothing
+// because the host had taken it. Upper bounds, to the period with which it is looked at.
+struct WatchResult {
+  std::string phase;
+  int cpu = 0;
+  double period_ns = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t absences = 0;
+  double away_ns = 0;
+  double longest_away_ns = 0;
 };
 
 struct Fault {  // an example of a misdelivered frame
@@ -172,6 +202,7 @@ struct TrialResult {
   std::vector<std::string> invalid_reasons;  // sentences
   bool ended_early = false;                  // see TrialSpec::early_end_ns
   bool incomplete = false;  // see Phase::minimum_connections: later phases did not run
+  std::string unwatched_reason;  // why a CPU could not be watched; empty: all were
   std::optional<ConnectionTable> connections;  // absent: stateless
   double preparation_ns = 0;  // request read to first frame due: neighbours, warm-up, templates
   double duration_ns = 0;     // first frame due to end of the last drain
@@ -181,6 +212,7 @@ struct TrialResult {
   std::vector<StreamResult> streams;
   std::vector<PortResult> ports;
   std::vector<WorkerResult> workers;
+  std::vector<WatchResult> watched;
   std::vector<Fault> faults;
 };
 

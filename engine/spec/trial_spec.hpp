@@ -14,6 +14,19 @@ namespace natxy::spec {
 
 inline constexpr int kVersion = 1;
 
+// Limits of what a frame's 18 octets of data can carry and of what the arithmetic is exact for.
+inline constexpr std::uint16_t kMinFrameSizeBytes = 84;
+inline constexpr std::uint16_t kMaxFrameSizeBytes = 9216;
+inline constexpr std::uint64_t kMaxFramesPerStream = 1ULL << 40;
+inline constexpr std::uint64_t kMaxRateFps = 1ULL << 33;
+inline constexpr std::uint32_t kMaxMixN = 1U << 16;
+inline constexpr std::uint64_t kMaxTrialNs = 24ULL * 3600 * 1'000'000'000;  // one day
+inline constexpr std::uint64_t kMaxConnections = 1ULL << 32;
+inline constexpr std::size_t kMaxPhases = 4;
+inline constexpr std::size_t kMaxSegments = 64;
+inline constexpr std::size_t kMaxWatched = 1024;
+inline constexpr std::uint32_t kMaxBurstLimit = 1U << 30U;
+
 enum class Side : std::uint8_t { kLeft, kRight };
 enum class Direction : std::uint8_t { kForward, kReverse };  // forward: left to right
 enum class Kind : std::uint8_t { kForeground, kBackground };
@@ -153,6 +166,13 @@ struct Recording {  // beside counters and delays, in every stream
   bool frames = false;  // every frame, to the pipe of --records-fd
 };
 
+// A CPU of this machine that the gateway runs on, and the threads that are the gateway there: what
+// else runs on it takes it away (docs/decisions/0018).
+struct WatchedCpu {
+  int cpu = 0;
+  std::vector<std::int32_t> threads;
+};
+
 struct TrialSpec {
   int version = kVersion;
   std::uint64_t seed = 0;
@@ -164,21 +184,15 @@ struct TrialSpec {
   // this: what it lost by then says that it failed and nothing else.
   std::uint64_t early_end_ns = 0;
   bool realtime = false;  // workers run under SCHED_FIFO during the trial
+  // A sender that is behind by more frames of its direction than this, or by more than the lateness
+  // tolerance, pauses: it moves the rest of its schedule instead of sending the arrears as a burst
+  // (docs/decisions/0017). 0: it never pauses.
+  std::uint32_t burst_limit_frames = 0;
+  std::vector<WatchedCpu> watched;
   Recording recording;
   WarmUp warm_up;
   std::array<SideSpec, 2> sides;  // by Side; JSON: {"left": ..., "right": ...}
   std::vector<Phase> phases;
 };
-
-// Limits of what a frame's 18 octets of data can carry and of what the arithmetic is exact for.
-inline constexpr std::uint16_t kMinFrameSizeBytes = 84;
-inline constexpr std::uint16_t kMaxFrameSizeBytes = 9216;
-inline constexpr std::uint64_t kMaxFramesPerStream = 1ULL << 40;
-inline constexpr std::uint64_t kMaxRateFps = 1ULL << 33;
-inline constexpr std::uint32_t kMaxMixN = 1U << 16;
-inline constexpr std::uint64_t kMaxTrialNs = 24ULL * 3600 * 1'000'000'000;  // one day
-inline constexpr std::uint64_t kMaxConnections = 1ULL << 32;
-inline constexpr std::size_t kMaxPhases = 4;
-inline constexpr std::size_t kMaxSegments = 64;
 
 }  // namespace natxy::spec

@@ -44,8 +44,8 @@ class Loop : public testing::Test {
   }
 
   // Sends everything, the clock moving by `tick` between steps.
-  SenderReport send_all(Ticks tick, Ticks give_up_after = kGiveUp) {
-    TestSender sender(plan_, {}, tx_, control_, give_up_after);
+  SenderReport send_all(Ticks tick, Catching catching = {}) {
+    TestSender sender(plan_, {}, tx_, control_, catching);
     sender.begin(kStart);
     while (!control_.draining()) {
       sender.step(FakeClock::time);
@@ -103,6 +103,134 @@ TEST_F(Loop, ALateSenderCatchesUpInBurstsAndSaysSo) {
   EXPECT_GE(sent.lateness.max(), 19'000U);
 }
 
+// 1,000 frames at 1 Mfps; the sender's core is away for 300 us after 100 of them. It may be 128
+// frames behind, so it pauses: nothing comes faster than every microsecond.
+TEST_F(Loop, ASenderThatIsFarBehindMovesItsSchedule) {
+  TestSender sender(plan_, {}, tx_, control_, {.limit = 128'000});
+  sender.begin(kStart);
+  std::vector<Ticks> left;
+  while (!control_.draining()) {
+    const auto before = wire_.size();
+    sender.step(FakeClock::time);
+    for (auto n = wire_.size(); n > before; --n) left.push_back(FakeClock::time);
+    FakeClock::time += left.size() == 100 && FakeClock::time < 150'000 ? 300'000 : 50;
+  }
+  const auto& sent = sender.report();
+  ASSERT_EQ(left.size(), 1000U);
+  for (std::size_t i = 1; i < left.size(); ++i) EXPECT_GE(left[i] - left[i - 1], 950U) << i;
+  EXPECT_EQ(sent.pauses, 1U);
+  EXPECT_NEAR(static_cast<double>(sent.paused), 299'000.0, 1'100.0);
+  EXPECT_EQ(sent.longest_pause, sent.paused);
+  EXPECT_LE(sent.lateness.max(), 50U) << "by the schedule as it is now";
+  EXPECT_EQ(sent.largest_burst, 1U);
+  EXPECT_GE(control_.paused(), sent.paused);
+  EXPECT_GE(control_.end(), kStart + 1'000'000 + sent.paused) << "the trial is longer by that";
+}
+
+// What a frame's stamp says of its departure is right after a pause too.
+TEST_F(Loop, DelaysStayRightWhereTheSenderHasPaused) {
+  TestSender sender(plan_, {}, tx_, control_, {.limit = 128'000});
+  TestReceiver receiver(&plan_, setup(), rx_);
+  sender.begin(kStart);
+  receiver.begin(kStart);
+  for (unsigned steps = 0; !control_.draining(); ++steps) {
+    sender.step(FakeClock::time);
+    FakeClock::time += 40;
+    receiver.step(FakeClock::time);
+    if (steps % 5000 == 4999) FakeClock::time += 200'000;
+  }
+  EXPECT_GT(sender.report().pauses, 2U);
+  EXPECT_EQ(receiver.report().kinds[0].received, 1000U);
+  EXPECT_EQ(receiver.report().kinds[0].delay.buckets().min, 40U);
+  EXPECT_EQ(receiver.report().kinds[0].delay.buckets().max, 40U);
+}
+
+TEST_F(Loop, ASenderThatIsALittleBehindCatchesUp) {
+  TestSender sender(plan_, {}, tx_, control_, {.limit = 128'000});
+  sender.begin(kStart);
+  for (bool away = false; !control_.draining(); FakeClock::time += 10) {
+    sender.step(FakeClock::time);
+    if (!away && FakeClock::time > 500'000) FakeClock::time += 100'000;
+    away = FakeClock::time > 500'000;
+  }
+  EXPECT_EQ(sender.report().pauses, 0U);
+  EXPECT_GE(sender.report().largest_burst, 100U) << "over several send calls of 32";
+  EXPECT_LE(sender.report().largest_burst, 102U);
+}
+
+TEST_F(Loop, ASenderThatPausesForEverGivesUp) {
+  tx_.accept = [](unsigned) { return 0U; };
+  const auto sent = send_all(1000, {.limit = 5'000, .give_up = 50'000});
+  EXPECT_TRUE(sent.gave_up);
+}
+
+TEST_F(Loop, HowLongAFrameMayHaveWaitedForThePollIsRecorded) {
+  TestSender sender(plan_, {}, tx_, control_);
+  TestReceiver receiver(&plan_, setup(), rx_);
+  sender.begin(kStart);
+  receiver.begin(kStart);
+  for (unsigned steps = 0; !control_.draining(); ++steps) {
+    sender.step(FakeClock::time);
+    receiver.step(FakeClock::time);
+    FakeClock::time += steps == 2000 ? 70'000 : 100;
+  }
+  const auto gaps = receiver.report().poll_gap;
+  EXPECT_EQ(gaps.count(), 1000U);
+  EXPECT_GE(gaps.max(), 70'000U);
+  EXPECT_LE(gaps.min(), 200U);
+  EXPECT_EQ(sender.report().step_gap.max(), 70'000U);
+}
+
+// 400 of 1,000 frames are on their way when the ring of 256 is looked at again.
+TEST_F(Loop, ARingThatMayHaveBeenFullIsTold) {
+  const auto overrun = [&](unsigned ring_frames) {
+    std::atomic<std::uint64_t> sent{400};
+    SentNumbers numbers;
+    numbers.add(sent);
+    auto ring = setup();
+    ring.sent = &numbers;
+    ring.ring_frames = ring_frames;
+    TestReceiver receiver(&plan_, ring, rx_);
+    receiver.begin(kStart);
+    FakeClock::time = kStart + 5'000'000;
+    while (receiver.step(FakeClock::time)) {
+    }
+    return receiver.report().overrun;
+  };
+  send_all(10);
+  auto frames = drain_wire();
+  frames.resize(400);
+  put(frames);
+  EXPECT_EQ(overrun(256), 400U);
+  put(frames);
+  EXPECT_EQ(overrun(512), 0U);
+  frames.resize(100);  // the others were lost before they came: the ring was never full
+  put(frames);
+  EXPECT_EQ(overrun(256), 0U);
+}
+
+// A number whose sender has been away has not been lost yet.
+TEST_F(Loop, AnEarlyEndWaitsForASenderThatWasAway) {
+  std::atomic<std::uint64_t> sent{500};
+  SentNumbers numbers;
+  numbers.add(sent);
+  send_all(10);
+  auto frames = drain_wire();
+  frames.resize(500);
+  put(frames);
+  auto early = setup();
+  early.early_end = 10'000;
+  early.sent = &numbers;
+  early.control = &control_;
+  TestReceiver receiver(&plan_, early, rx_);
+  receiver.begin(kStart);
+  for (Ticks at = kStart; at < 2'000'000; at += 1000) receiver.step(at);
+  EXPECT_FALSE(control_.ended_early());
+  sent = 501;
+  for (Ticks at = 2'000'000; at < 2'100'000; at += 1000) receiver.step(at);
+  EXPECT_TRUE(control_.ended_early());
+}
+
 TEST_F(Loop, AFullPortIsTriedAgainAndStampedAgain) {
   tx_.accept = [calls = 0](unsigned n) mutable { return calls++ % 3 == 0 ? (n + 1) / 2 : 0; };
   const auto sent = send_all(700);
@@ -128,14 +256,14 @@ TEST_F(Loop, AFullGatewayHasLostTheFrame) {
 
 TEST_F(Loop, AStalledPortEndsTheSending) {
   tx_.accept = [](unsigned) { return 0U; };
-  const auto sent = send_all(1000, 50'000);
+  const auto sent = send_all(1000, {.give_up = 50'000});
   EXPECT_TRUE(sent.gave_up);
   EXPECT_EQ(sent.sent[0], 0U);
 }
 
 TEST_F(Loop, AnEmptyPoolIsThePortsRefusal) {
   tx_.pool_size = 4;
-  const auto sent = send_all(20'000, 500'000);
+  const auto sent = send_all(20'000, {.give_up = 500'000});
   EXPECT_TRUE(sent.gave_up);
   EXPECT_GT(sent.refused_by_port, 0U);
 }
@@ -307,7 +435,7 @@ TEST(Threads, SendersAndReceiversOnThreadsOfTheirOwn) {
   for (unsigned i = 0; i < 2; ++i) {
     for (unsigned kind = 0; kind < 2; ++kind) tx[i].fill(kind, plan.kinds[kind].departure.octets());
     senders.push_back(std::make_unique<Sender<kVaried, Steady, FakeTxQueue>>(
-        plan, Share{i, 2}, tx[i], control, kNever));
+        plan, Share{i, 2}, tx[i], control, Catching{.give_up = kNever}));
   }
   const auto loop = [&](auto& task) {
     task.begin(control.arrive<Steady>(3, 1'000'000));

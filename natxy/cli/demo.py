@@ -86,6 +86,7 @@ def _plan(name: str, seed: int) -> ThroughputPlan:
     return ThroughputPlan(
         timing=QUICK.timing,
         repetitions=QUICK.repetitions,
+        buffer_frames=QUICK.buffer_frames,
         seed=seed,
         error=ERROR,
         dut_name=name,

@@ -78,6 +78,7 @@ def throughput(
         max_rate_fps=max_rate,
         early_end=early_end,
         loss=loss_tolerance(loss),
+        buffer_frames=base.buffer_frames if options.duration is None else None,
         seed=options.seed_value,
     )
     run_series(options, "throughput", lambda tester, dut, seen: measure(plan, tester, dut, seen))

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from natxy.model.trial_spec import WatchedCpu
+
 
 @dataclass(frozen=True, kw_only=True)
 class TesterPort:
@@ -30,6 +32,15 @@ class TesterPorts:
     left: TesterPort
     right: TesterPort
     mtu_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Absence:
+    """How long a gateway was kept from its work in a trial, by its own record."""
+
+    where: str  # as the subject of a sentence
+    total_s: float
+    longest_s: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +109,13 @@ class Dut(Protocol):
 
     def trial_fault(self) -> str | None:
         """A sentence if the device was not in order in the last trial, which is then invalid."""
+
+    @property
+    def watched(self) -> tuple[WatchedCpu, ...]:
+        """The CPUs of this machine that it runs on, which the engine watches in every trial."""
+
+    def absence(self) -> Absence | None:
+        """How long it was away in the last trial, by its own record; None: it keeps none."""
 
     def recover(self) -> None:
         """Brings it back after it has collapsed in a trial, as after `start`; links stay up."""

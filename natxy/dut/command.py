@@ -11,6 +11,7 @@ from math import ceil, isfinite
 from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPorts
 from natxy.dut.config import CommandConfig
 from natxy.dut.interrupts import without_interrupts
+from natxy.dut.unwatched import Unwatched
 from natxy.errors import DutError
 
 COUNT = "the number of connections"
@@ -21,7 +22,7 @@ def show_on_stderr(key: str, command: str) -> None:
     print(f"dut.{key}: {command}", file=sys.stderr, flush=True)
 
 
-class CommandDut:
+class CommandDut(Unwatched):
     """The commands are the testbed's, run by `sh` as they stand; each is shown before it runs."""
 
     tester_namespace: str | None = None

@@ -54,6 +54,10 @@ class Gateway(Protocol):
     def check(self) -> None:
         """DutError if it has ended."""
 
+    @property
+    def processes(self) -> tuple[int, ...]:
+        """Programs that translate, beside the kernel's own threads."""
+
     def fault(self) -> str | None:
         """A sentence if it was not in order in the last trial, through no fault of its own."""
 

@@ -30,6 +30,8 @@ class KernelRouter:
     def check(self) -> None:
         pass
 
+    processes: tuple[int, ...] = ()  # the kernel's own threads do it
+
     def fault(self) -> str | None:
         return None
 

@@ -10,7 +10,7 @@ import platform
 from collections.abc import Callable
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import ConnectionTable, TesterPorts
+from natxy.dut.base import Absence, ConnectionTable, TesterPorts
 from natxy.dut.config import Driver, NamespaceConfig
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.devices import device_string, usable_device_kind
@@ -25,7 +25,9 @@ from natxy.dut.napi import thread_napi
 from natxy.dut.nat44 import Nat44
 from natxy.dut.nat64 import Nat64
 from natxy.dut.tayga import Tayga
+from natxy.dut.watched import watched_cpus
 from natxy.errors import ConfigurationError, DutError
+from natxy.model.trial_spec import WatchedCpu
 
 PLAIN_MTU_BYTES = 1500
 TRANSLATING_MTU_BYTES = 2000  # a frame grows by 20 octets from IPv4 to IPv6
@@ -114,6 +116,17 @@ class NamespaceDut:
 
     def trial_fault(self) -> str | None:
         return self._running.fault()
+
+    @property
+    def watched(self) -> tuple[WatchedCpu, ...]:
+        """None where the gateway runs inside the tester's send call."""
+        if self._links is None or self._cpu is None:
+            return ()
+        interfaces = [self._links.gateway_end(side) for side in (LEFT, RIGHT)]
+        return watched_cpus(self._cpus, interfaces, self._running.processes)
+
+    def absence(self) -> Absence | None:
+        return None
 
     @property
     def tester_namespace(self) -> str | None:

@@ -52,6 +52,8 @@ class Nat44:
     def check(self) -> None:
         pass
 
+    processes: tuple[int, ...] = ()  # the kernel's own threads do it
+
     def fault(self) -> str | None:
         return self.table.fault() or (self._log.fault() if self._log else None)
 

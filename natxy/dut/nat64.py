@@ -42,6 +42,10 @@ class Nat64:
     def check(self) -> None:
         self._tayga.check()
 
+    @property
+    def processes(self) -> tuple[int, ...]:
+        return self._tayga.processes
+
     def fault(self) -> str | None:
         return self._nat44.fault()
 

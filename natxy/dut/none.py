@@ -2,10 +2,11 @@
 
 from natxy.dut.base import TesterPorts
 from natxy.dut.stateless import Stateless
+from natxy.dut.unwatched import Unwatched
 from natxy.errors import DutError
 
 
-class NoDut(Stateless):
+class NoDut(Stateless, Unwatched):
     """Does nothing, so that a procedure need not ask whether there is a driver."""
 
     tester_namespace: str | None = None

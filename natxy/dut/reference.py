@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from natxy.dut.addresses import LEFT, NAT64_PREFIX, RIGHT, AddressPlan, SideAddresses
-from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPorts
+from natxy.dut.base import Absence, ConnectionTable, Deletion, TableParameters, TesterPorts
 from natxy.dut.config import ReferenceConfig
 from natxy.dut.cpus import gateway_cpu
 from natxy.dut.gateway_process import GatewayProcess
 from natxy.dut.interrupts import without_interrupts
 from natxy.dut.ledger import Ledger, sweep
 from natxy.errors import DutError
+from natxy.model.trial_spec import WatchedCpu
 
 NS_PER_US = 1000
 NS_PER_S = 10**9
@@ -72,14 +73,26 @@ class ReferenceDut:
         self._running.ask("clear", "cleared")
         self._realtime_for(REALTIME_S)
 
+    watched: tuple[WatchedCpu, ...] = ()  # it keeps a record of its own
+
+    def absence(self) -> Absence | None:
+        """What it did not poll for, by gaps that are longer than its own work takes."""
+        record = self.record()
+        return Absence(
+            where="the reference gateway",
+            total_s=record["away_ns"] / NS_PER_S,
+            longest_s=record["worst_poll_gap_ns"] / NS_PER_S,
+        )
+
     def trial_fault(self) -> str | None:
         gap_us = self.record()["worst_poll_gap_ns"] / NS_PER_US
         self._realtime_for(0.0)
-        if gap_us <= self._config.poll_gap_limit_us:
+        limit_us = self._config.poll_gap_limit_us
+        if limit_us is None or gap_us <= limit_us:
             return None
         return (
             f"The reference gateway did not poll its ports for {gap_us:.0f} us, more than "
-            f"dut.poll_gap_limit_us = {self._config.poll_gap_limit_us:g}."
+            f"dut.poll_gap_limit_us = {limit_us:g}."
         )
 
     def configure(

@@ -84,6 +84,10 @@ class Tayga:
             words = self._log.read_text(errors="replace").strip().splitlines() or ["nothing"]
             raise DutError(f"tayga has ended; the last that it said: {words[-1]}")
 
+    @property
+    def processes(self) -> tuple[int, ...]:
+        return () if self._process is None else (self._process.pid,)
+
     def fault(self) -> str | None:
         return None
 

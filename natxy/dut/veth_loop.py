@@ -9,12 +9,13 @@ from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.links import QUEUES, send_whole_frames
 from natxy.dut.namespaces import make_namespace, need_root
 from natxy.dut.stateless import Stateless
+from natxy.dut.unwatched import Unwatched
 from natxy.errors import DutError
 
 MTU_BYTES = 1500
 
 
-class VethLoop(Stateless):
+class VethLoop(Stateless, Unwatched):
     """Made at `start` in a namespace of its own, and gone after `stop`."""
 
     def __init__(self) -> None:

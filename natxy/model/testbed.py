@@ -57,7 +57,9 @@ class TesterSection(Model):
     memory_mb: Annotated[int, Between(16, 2**20)] | None = None  # None: the engine's choice
     realtime: Literal["auto", "on", "off"] = "auto"
     arrival_clock: Literal["auto", "tsc"] = "auto"  # auto: of ports that stamp frames, their own
-    lateness_tolerance_us: Annotated[int, Between(1, 10**9)] = 1000
+    burst_limit_frames: Annotated[int, Between(1, 2**30)] = 128
+    # None: 10,000 where the sender may pause, 1,000 where it must not.
+    lateness_tolerance_us: Annotated[int, Between(1, 10**9)] | None = None
     warm_up: Literal["probes", "neighbours"] = "probes"
     warm_up_timeout_s: Annotated[float, Between(0.001, 3600)] = 15.0
     left: Port = Port()

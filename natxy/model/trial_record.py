@@ -12,9 +12,16 @@ class TrialRecord(Model):
     number: int  # from 1, within the campaign
     repetition: int  # from 1
     rate_fps: int  # per direction
+    # What a search may count of a trial that passed: frames / (sending time + pauses + what the
+    # gateway held them longer). None: the rate as it was asked for.
+    counted_fps: int | None = None
     started: str  # ISO 8601
     verdict: Verdict
     invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
+    fail_reason: str = ""  # where a trial that lost nothing failed
+    too_slow: bool = False  # INVALID for a reason that grows with the rate
+    away_ns: float = 0.0  # of the gateway, in the phase that is measured
+    longest_away_ns: float = 0.0
     result: TrialResult  # of a stateful gateway's: phase 2, which is what is measured
     phase_1: StreamResult | None = None
     sample: StreamResult | None = None  # of phase 1's connections, asked for an answer

@@ -115,17 +115,40 @@ class ConnectionTableResult(Model):
     page_bytes: Count
 
 
+class Pauses(Model):
+    """Times in which a sender moved its schedule instead of sending a burst."""
+
+    count: Count = 0
+    total_ns: float = 0.0  # of the sender that paused longest, where several share a direction
+    longest_ns: float = 0.0
+
+
+NO_PAUSES = Pauses()
+NOTHING = Distribution(
+    count=0, min_ns=0.0, max_ns=0.0, mean_ns=0.0, p50_ns=0.0, p90_ns=0.0, p99_ns=0.0, p999_ns=0.0,
+    buckets=(),
+)
+
+
 class StreamResult(Model):
     phase: str
     direction: Direction
     due: Count
     refused_by_gateway: Count
     refused_by_port: Count
-    largest_burst: Count
+    largest_burst: Count  # frames that left without waiting for a due time
+    pauses: Pauses = NO_PAUSES
     sending_ns: float
     first_departure_ns: float
     lateness: Distribution
     send_call: Distribution
+    # By how much a frame's delay may have been measured too long: by frame, the time since the poll
+    # before the one that found it, and the time until its sender's next step.
+    poll_gap: Distribution = NOTHING
+    step_gap: Distribution = NOTHING
+    held_back_ns: float = 0.0  # how much longer the frames took to arrive than to leave
+    overrun_frames: Count = 0  # that may have waited at once, where the ring holds fewer
+    uncertain_late: Count = 0  # late frames that may have been in time, by poll_gap
     kinds: Kinds
     tags: TagCounters | None = None  # None: were not asked for
     losses: Losses | None = None  # None: none was lost
@@ -151,6 +174,19 @@ class StreamResult(Model):
         return sum(counters.lost for _, counters in self.counters())
 
     @property
+    def missing(self) -> int:
+        """Frames that never came: what came wrong or late is not among them."""
+        return sum(max(0, c.lost - c.misdelivered.total - c.late) for _, c in self.counters())
+
+    @property
+    def late(self) -> int:
+        return sum(counters.late for _, counters in self.counters())
+
+    @property
+    def misdelivered(self) -> int:
+        return sum(counters.misdelivered.total for _, counters in self.counters())
+
+    @property
     def passed(self) -> bool:
         """Something was sent, and all of it received; a kind's share of a short trial may be 0.
 
@@ -173,7 +209,6 @@ class PortResult(Model):
     kernel_rx_dropped: Count
     records_lost: Count
     worst_poll_gap_ns: float
-    tolerable_poll_gap_ns: float
     # Of the clock with which the port stamps arrivals, against the processor's; None: it has none.
     clock_error_ns: float | None = None
     unstamped: Count = 0  # frames without a stamp
@@ -187,6 +222,23 @@ class WorkerResult(Model):
     involuntary_switches: Count
     worst_loop_gap_ns: float
     cpu_ns: float
+    off_core_ns: float = 0.0  # of the phase, in which the thread did not run
+
+
+class WatchResult(Model):
+    """A watched CPU in one phase, until the phase's last frame had come.
+
+    The times in which it did something else than the gateway's work, or nothing because the host
+    had taken it: upper bounds, to the period with which it is looked at.
+    """
+
+    phase: str
+    cpu: int
+    period_ns: float
+    samples: Count
+    absences: Count
+    away_ns: float
+    longest_away_ns: float
 
 
 class Fault(Model):
@@ -213,12 +265,15 @@ class TrialResult(Model):
     streams: tuple[StreamResult, ...]
     ports: tuple[PortResult, ...]
     workers: tuple[WorkerResult, ...]
+    watched: tuple[WatchResult, ...] = ()
+    unwatched_reason: str = ""  # why a CPU could not be watched; empty: all were
     faults: tuple[Fault, ...]
 
     def of_phase(self, phase: str) -> Self:
-        """With the streams of this phase alone."""
+        """With the streams of this phase alone, and what was watched in it."""
         streams = tuple(stream for stream in self.streams if stream.phase == phase)
-        return self.model_copy(update={"streams": streams})
+        watched = tuple(watch for watch in self.watched if watch.phase == phase)
+        return self.model_copy(update={"streams": streams, "watched": watched})
 
     def stream_of(self, phase: str) -> StreamResult | None:
         """The first one of this phase."""
@@ -266,6 +321,23 @@ class TrialResult(Model):
     @property
     def negative_delays(self) -> int:
         return sum(c.negative_delays for _, _, c in self.counters())
+
+    @property
+    def paused_ns(self) -> float:
+        """Of the direction whose sender paused longest, in all."""
+        return max((stream.pauses.total_ns for stream in self.streams), default=0.0)
+
+    @property
+    def sending_ns(self) -> float:
+        return max((stream.sending_ns for stream in self.streams), default=0.0)
+
+    @property
+    def off_core_ns(self) -> float:
+        """Of the worker that was longest kept from its core, in all phases."""
+        by_cpu: dict[int, float] = {}
+        for worker in self.workers:
+            by_cpu[worker.cpu] = by_cpu.get(worker.cpu, 0.0) + worker.off_core_ns
+        return max(by_cpu.values(), default=0.0)
 
     @property
     def worst_lateness_ns(self) -> float:

@@ -192,6 +192,14 @@ class Recording(Model):
 NO_RECORDING = Recording()
 
 
+class WatchedCpu(Model):
+    """A CPU of this machine that the gateway runs on (docs/decisions/0018)."""
+
+    cpu: Annotated[int, Between(0, 1023)]
+    # That are the gateway there.
+    threads: Annotated[tuple[Annotated[int, Between(0, 2**31 - 1)], ...], Field(max_length=1024)]
+
+
 class TrialSpec(Model):
     version: Annotated[int, Between(VERSION, VERSION)]
     seed: Annotated[int, Between(0, 2**64 - 1)]
@@ -202,6 +210,10 @@ class TrialSpec(Model):
     early_end_ns: Nanoseconds = 0
     lateness_tolerance_ns: Nanoseconds
     realtime: bool
+    # Frames of its direction that a sender may be behind before it pauses: before it moves the rest
+    # of its schedule (docs/decisions/0017). 0: it sends all that it owes at once.
+    burst_limit_frames: Annotated[int, Between(0, 2**30)] = 0
+    watched: Annotated[tuple[WatchedCpu, ...], Field(max_length=1024)] = ()
     recording: Recording = NO_RECORDING
     warm_up: WarmUp
     sides: Sides

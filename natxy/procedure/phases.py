@@ -33,6 +33,7 @@ class Establishing:
     count: int | None = None  # None: the testbed's
     loss: Fraction = Fraction(0)  # of phase 1's connections that is accepted
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
+    pauses: bool = True  # as a steady load's senders do
 
     def passes(self, result: TrialResult) -> bool:
         """All frames of phase 1, and of its validation, came back, but for the loss that is

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
@@ -11,10 +12,12 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.connection_conditions import connection_conditions
+from natxy.procedure.counted import Counting
 from natxy.procedure.maximum import Maximum, maximum_of
 from natxy.procedure.media import media_of
 from natxy.procedure.observer import Observer
-from natxy.procedure.profile import departures
+from natxy.procedure.profile import RFC, departures
+from natxy.procedure.repeats import Repeats
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester, name_of
 from natxy.procedure.timing import Timing, check
@@ -23,6 +26,7 @@ from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 
 FIRST_GUESS_FPS = 1000  # where nobody knows a maximum
+SHORTEST_S = Fraction(1, 20)  # what starting and ending take is no share of it that counts
 HOPELESS_FPS = 1000  # what is invalid at this rate is not so because of the rate
 
 
@@ -36,6 +40,9 @@ class ThroughputPlan:
     max_rate_fps: int | None = None  # None: the media's
     error: SearchError = DEFAULT_ERROR
     invalid_repeats: int = 3
+    # Frames that a queue on the path holds. A trial is then as long as an overload by the search's
+    # error takes to fill it, and no longer: noise spoils fewer. None: as long as `timing` says.
+    buffer_frames: int | None = None
     early_end: bool = False  # a trial ends, and is a FAIL, at its first certain loss
     loss: LossTolerance | None = None  # None: a trial that loses a frame is a FAIL
     dut_name: str | None = None  # None: what the DUT calls itself
@@ -57,10 +64,23 @@ class ThroughputPlan:
         if self.max_rate_fps is not None:
             self.timing.check_rate("--max-rate", self.max_rate_fps)
 
-    def load(self, rate_fps: int) -> Load:
-        """A frame is lost after the frame timeout, where there is none after the drain."""
+    def duration_s(self, rate_fps: int) -> Fraction:
+        longest_s = self.timing.duration_s
+        if self.buffer_frames is None:
+            return longest_s
+        fills_s = Fraction(self.buffer_frames, self.error.at(rate_fps))
+        return min(longest_s, max(SHORTEST_S, fills_s))
+
+    def load(self, rate_fps: int, above_fps: int = 0) -> Load:
+        """A frame is lost after the frame timeout, where there is none after the drain; a rate that
+        passed must count for more than `above_fps`."""
         accepted = self.loss or LossTolerance()
-        load = replace(steady(rate_fps, self.timing.duration_s), accepted=accepted)
+        short = self.timing.duration_s < RFC.timing.duration_s
+        load = replace(
+            steady(rate_fps, self.duration_s(rate_fps)),
+            accepted=accepted,
+            counting=Counting(above_fps=above_fps, short=short),
+        )
         lost_after_s = self.timing.frame_timeout_s or self.timing.drain_s
         return replace(load, early_end_s=lost_after_s) if self.early_end else load
 
@@ -71,6 +91,9 @@ class ThroughputPlan:
         if self.timing.frame_timeout_s:
             timeout_ms = float(self.timing.frame_timeout_s * 1000)
             said.append(f"a frame timeout of {timeout_ms:g} ms, beyond which a frame is lost")
+        if self.buffer_frames is not None:
+            shortest_s = min(SHORTEST_S, self.timing.duration_s)
+            said[0] = said[0].replace("trials of ", f"trials of {float(shortest_s):g} to ")
         if self.loss is not None:
             said.append(f"{self.loss} accepted")
         if self.early_end:
@@ -121,11 +144,19 @@ def _repetition(
 ) -> Repetition:
     seed = repetition_seed(trials.campaign_seed, number)
     done: list[TrialRecord] = []
+    repeats: dict[int, Repeats] = {}  # of the rate that is being tried
     while (rate_fps := search.next()) is not None:
         trials.observer.trial_started(rate_fps, search.bracket)
-        trial = trials.run(load=plan.load(rate_fps), repetition=number, seed=seed)
-        search.tell(rate_fps, trial.verdict)
+        load = plan.load(rate_fps, above_fps=search.bracket[0])
+        trial = trials.run(load=load, repetition=number, seed=seed)
         done.append(trial)
+        if trial.verdict is not Verdict.INVALID:
+            search.tell(trial.counted_fps or rate_fps, trial.verdict)
+            continue
+        if rate_fps not in repeats:
+            repeats = {rate_fps: trials.repeats(load, plan.invalid_repeats)}
+        if repeats[rate_fps].are_over(trial):
+            search.give_up(rate_fps)
         _check_hope(search, trial, HOPELESS_FPS)
     _check_hope(search, done[-1], MAX_RATE_FPS)
     lower_bound = search.limit is Limit.TESTER or (

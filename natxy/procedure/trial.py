@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 
-from natxy.dut.base import Dut
+from natxy.dut.base import Absence, Dut
 from natxy.errors import ConfigurationError, DutError, TesterLimit
 from natxy.model.measurement import TrialCounts
 from natxy.model.traffic import TrafficPlan, frames_of
@@ -21,8 +21,10 @@ from natxy.model.trial_spec import (
     Segment,
     TrialSpec,
     WarmUp,
+    WatchedCpu,
 )
 from natxy.model.verdict import Verdict
+from natxy.procedure.away import away_in, excuse
 from natxy.procedure.connection_table import (
     IncompletePhase1,
     check_emptied,
@@ -35,7 +37,14 @@ from natxy.procedure.connection_table import (
     refuse_small_table,
     sample_is_right,
 )
+from natxy.procedure.counted import Counting, counted
 from natxy.procedure.observer import Observer
+from natxy.procedure.pacing import (
+    PAUSE_SHARE,
+    is_too_slow,
+    lateness_tolerance_ns,
+    long_pauses,
+)
 from natxy.procedure.phases import (
     ASK_AGAIN,
     ESTABLISH,
@@ -45,6 +54,7 @@ from natxy.procedure.phases import (
     before_phase_2,
     establishing_phases,
 )
+from natxy.procedure.repeats import Repeats
 from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import REALTIME_LIMIT_S, Timing
@@ -62,6 +72,10 @@ class Load:
     recording: Recording = NO_RECORDING
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
     accepted: LossTolerance = LossTolerance()  # noqa: RUF009 (it is frozen)
+    # Whether a sender that is far behind moves its schedule; else it sends all that it owes at once.
+    pauses: bool = False
+    pause_share: Fraction = PAUSE_SHARE  # of a valid trial
+    counting: Counting | None = None  # instead of the share, where a rate is looked for
 
     @property
     def rate_fps(self) -> int:
@@ -88,7 +102,7 @@ def steady(rate_fps: int, duration_s: Fraction, recording: Recording = NO_RECORD
     """One rate from beginning to end."""
     frames = frames_of(rate_fps, duration_s)
     segment = Segment(frames=frames, rate_fps=rate_fps, pause_ns=0)
-    return Load(segments=(segment,), recording=recording)
+    return Load(segments=(segment,), recording=recording, pauses=True)
 
 
 AnyLoad = Load | Establishing
@@ -118,7 +132,14 @@ class TrialPlan:
         self.timing.check_rate("--rate", load)
         return steady(load, self.timing.duration_s)
 
-    def spec(self, *, load: AnyLoad | int, seed: int, nonce: int) -> TrialSpec:
+    def spec(
+        self,
+        *,
+        load: AnyLoad | int,
+        seed: int,
+        nonce: int,
+        watched: tuple[WatchedCpu, ...] = (),
+    ) -> TrialSpec:
         """A whole number is that rate, steadily for the plan's duration."""
         load = self.load(load)
         phases = self._phases(load)
@@ -130,7 +151,9 @@ class TrialPlan:
             nonce=nonce,
             drain_ns=_ns(self.timing.drain_s),
             frame_timeout_ns=_ns(self.timing.frame_timeout_s),
-            lateness_tolerance_ns=tester.lateness_tolerance_us * 1000,
+            lateness_tolerance_ns=lateness_tolerance_ns(tester, pauses=load.pauses),
+            burst_limit_frames=tester.burst_limit_frames if load.pauses else 0,
+            watched=watched,
             realtime=self.realtime(phases),
             # A probe would be a connection of its own.
             warm_up=WarmUp(
@@ -161,9 +184,9 @@ class TrialPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    verdict: Verdict
     invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
     result: TrialResult
+    absence: Absence | None  # of the DUT, by its own record
 
 
 def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer) -> Outcome:
@@ -177,8 +200,17 @@ def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer
         with suppress(DutError):
             dut.trial_fault()  # ends what before_trial began, such as a real-time policy
         raise
+    absence = dut.absence()
     reasons = invalid_reasons(result, dut.trial_fault())
-    return Outcome(verdict=verdict_of(result, reasons), invalid_reasons=reasons, result=result)
+    return Outcome(invalid_reasons=reasons, result=result, absence=absence)
+
+
+@dataclass(frozen=True)
+class Judged:
+    verdict: Verdict
+    invalid_reasons: tuple[str, ...] = ()
+    fail_reason: str = ""
+    counted_fps: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,7 +247,9 @@ class Trials:
             try:
                 # Of the set-up, not of one part: neighbours of a series are trials of one seed.
                 number = nonce(self.campaign_seed, self.tester.trials)
-                spec = self._plan.spec(load=load, seed=seed, nonce=number)
+                spec = self._plan.spec(
+                    load=load, seed=seed, nonce=number, watched=self.dut.watched
+                )
                 return self._run(spec, load, repetition)
             except IncompletePhase1:
                 if not left:
@@ -236,15 +270,20 @@ class Trials:
         result = outcome.result
         phase_2 = result.of_phase(TEST) if _measures_phase_2(spec) else result
         sample = result.stream_of(SAMPLE)
-        reasons = (*outcome.invalid_reasons, *self.judge(phase_2))
-        passed = load.passes(phase_2) and sample_is_right(sample)
+        judged = self._judge(spec, load, outcome, phase_2)
+        away = away_in(result, phase_2.streams[-1].phase, outcome.absence)
         trial = TrialRecord(
             number=self.counts.trials + 1,
             repetition=repetition,
             rate_fps=load.rate_fps,
+            counted_fps=judged.counted_fps,
             started=started,
-            verdict=_verdict(reasons, passed=passed),
-            invalid_reasons=reasons,
+            verdict=judged.verdict,
+            invalid_reasons=judged.invalid_reasons,
+            fail_reason=judged.fail_reason,
+            too_slow=judged.verdict is Verdict.INVALID and is_too_slow(result),
+            away_ns=away.total_s * 1e9,
+            longest_away_ns=away.longest_s * 1e9,
             result=phase_2,
             phase_1=None if phase_2 is result else result.stream_of(ESTABLISH),
             sample=None if phase_2 is result else sample,
@@ -256,6 +295,28 @@ class Trials:
         if _measures_phase_2(spec) and trial.verdict is not Verdict.INVALID:
             self._check_connections(trial, result, spec)
         return self.last
+
+    def _judge(
+        self, spec: TrialSpec, load: AnyLoad, outcome: Outcome, measured: TrialResult
+    ) -> Judged:
+        """What the tester did wrong makes a trial INVALID; the gateway's absence makes a FAIL so,
+        and the tester's pauses, which are a relief, make a PASS so."""
+        reasons = [*outcome.invalid_reasons, *self.judge(measured)]
+        whole = outcome.result
+        if reasons:
+            return Judged(Verdict.INVALID, tuple(reasons))
+        if not (load.passes(measured) and sample_is_right(whole.stream_of(SAMPLE))):
+            pauses = None if _searches(load) else long_pauses(measured, _pause_share(load))
+            excused = excuse(spec, whole, outcome.absence) or pauses
+            return Judged(Verdict.INVALID, (excused,)) if excused else Judged(Verdict.FAIL)
+        if isinstance(load, Load) and load.counting is not None:
+            away = away_in(whole, measured.streams[-1].phase, outcome.absence)
+            of = counted(load.counting, load.rate_fps, measured, away)
+            invalid = (of.sentence,) if of.verdict is Verdict.INVALID else ()
+            failed = of.sentence if of.verdict is Verdict.FAIL else ""
+            return Judged(of.verdict, invalid, failed, of.fps)
+        paused = long_pauses(whole, _pause_share(load))
+        return Judged(Verdict.INVALID, (paused,)) if paused else Judged(Verdict.PASS)
 
     def _check_connections(self, trial: TrialRecord, whole: TrialResult, spec: TrialSpec) -> None:
         """There is no figure of a phase 2 without its connections."""
@@ -273,16 +334,30 @@ class Trials:
     ) -> TrialRecord:
         """Repeats an invalid trial; TesterLimit if it stays so."""
         load = self._plan.load(load)
-        for _ in range(invalid_repeats + 1):
+        repeats = self.repeats(load, invalid_repeats)
+        while True:
             self.observer.trial_started(load.rate_fps, (load.rate_fps, load.rate_fps))
             trial = self.run(load=load, repetition=repetition, seed=seed)
             if trial.verdict is not Verdict.INVALID:
                 return trial
+            if repeats.are_over(trial):
+                break
         raise TesterLimit(
-            f"{invalid_repeats + 1} trials at {load.rate_fps} frames a second were invalid: "
+            f"{repeats.invalid} trials at {load.rate_fps} frames a second were invalid: "
             f"{trial.invalid_reasons[0]}; a lower rate is right, and `natxy doctor` says what "
             "spoils measurements here"
         )
+
+    def repeats(self, load: AnyLoad, least: int) -> Repeats:
+        """How often this load is tried again while it is INVALID."""
+        return Repeats(least=least, trial_s=self._lasts_s(load))
+
+    def _lasts_s(self, load: AnyLoad) -> Fraction:
+        """One trial, but for the phases before it."""
+        if isinstance(load, Load):
+            return load.duration_s + self.timing.drain_s
+        asked = self.tester.traffic.required_connections
+        return Fraction(load.frames(asked), load.rate_fps) + self.timing.drain_s
 
     @property
     def _plan(self) -> TrialPlan:
@@ -313,14 +388,13 @@ def invalid_reasons(result: TrialResult, dut_fault: str | None) -> tuple[str, ..
     return (*own, dut_fault) if dut_fault else own
 
 
-def verdict_of(result: TrialResult, reasons: tuple[str, ...]) -> Verdict:
-    return _verdict(reasons, passed=result.passed)
+def _searches(load: AnyLoad) -> bool:
+    """Whether a FAIL says that the rate is too high and nothing else."""
+    return not isinstance(load, Load) or load.counting is not None
 
 
-def _verdict(reasons: tuple[str, ...], *, passed: bool) -> Verdict:
-    if reasons:
-        return Verdict.INVALID
-    return Verdict.PASS if passed else Verdict.FAIL
+def _pause_share(load: AnyLoad) -> Fraction:
+    return load.pause_share if isinstance(load, Load) else PAUSE_SHARE
 
 
 def _measures_phase_2(spec: TrialSpec) -> bool:

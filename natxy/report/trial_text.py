@@ -167,10 +167,7 @@ def _port_lines(port: PortResult) -> Iterator[str]:
     }
     drops = ", ".join(f"{name} {count:,}" for name, count in moved.items())
     yield f"{port.side} port: foreign {port.foreign:,}, neighbour {port.neighbour:,}, {drops}"
-    yield (
-        f"  worst poll gap {duration(port.worst_poll_gap_ns)}, "
-        f"tolerable {duration(port.tolerable_poll_gap_ns)}"
-    )
+    yield f"  worst poll gap {duration(port.worst_poll_gap_ns)}"
     if port.clock_error_ns is not None:
         yield (
             f"  its own clock known within {duration(port.clock_error_ns)}; unstamped "

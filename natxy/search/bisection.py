@@ -89,10 +89,14 @@ class Bisection:
         else:
             self._tell_invalid(rate_fps)
 
+    def give_up(self, rate_fps: int) -> None:
+        """The rate is beyond the tester: however often it is tried, it says nothing."""
+        self._ceiling_fps = min(rate_fps, self._ceiling_fps or rate_fps)
+
     def _tell_invalid(self, rate_fps: int) -> None:
         self._invalid[rate_fps] = self._invalid.get(rate_fps, 0) + 1
         if self._invalid[rate_fps] > self.invalid_repeats:
-            self._ceiling_fps = min(rate_fps, self._ceiling_fps or rate_fps)
+            self.give_up(rate_fps)
 
     def _upwards(self) -> int | None:
         if self._passed_fps is None:

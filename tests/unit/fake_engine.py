@@ -126,7 +126,7 @@ def stream_result(stream: Json, recording: Json) -> Json:
 
 def port_result(side: str) -> Json:
     moved = ("foreign", "neighbour", "rx_missed", "rx_errors", "rx_no_buffer", "tx_errors")
-    gaps = {"worst_poll_gap_ns": 1.0, "tolerable_poll_gap_ns": 2.0}
+    gaps = {"worst_poll_gap_ns": 1.0}
     return {
         "side": side,
         **dict.fromkeys(moved, 0),

@@ -135,7 +135,7 @@ def test_a_gateway_that_passes_nothing_has_no_rate(
 def test_how_well_a_ports_clock_was_known_is_the_worst_of_all_trials(setup: Setup) -> None:
     kept = Kept()
     pdv(PdvPlan(**GIVEN | {"repetitions": 2}), setup.tester, setup.dut, kept)
-    port = {"side": "left", "worst_poll_gap_ns": 0.0, "tolerable_poll_gap_ns": 0.0}
+    port = {"side": "left", "worst_poll_gap_ns": 0.0}
     counts = ("foreign", "neighbour", "rx_missed", "rx_errors", "rx_no_buffer", "tx_errors")
     port |= dict.fromkeys((*counts, "kernel_rx_dropped", "records_lost"), 0)
     trials = []

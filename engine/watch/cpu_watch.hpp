@@ -1,0 +1,50 @@
+// Watches the CPUs that a gateway on this machine runs on (docs/decisions/0018).
+//
+// perf's cpu-clock event is a high-resolution timer: its interrupt looks at what runs, whatever
+// that is doing, a NAPI poll too, and the kernel writes time and thread into a ring. Where the host
+// has taken the CPU away, the interrupt is late by as much.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "spec/trial_spec.hpp"
+#include "watch/absences.hpp"
+
+namespace natxy::watch {
+
+// The kernel's raw monotonic clock, which samples are stamped with.
+[[nodiscard]] std::uint64_t raw_ns();
+
+class CpuWatch {
+ public:
+  static constexpr std::uint64_t kPeriodNs = 100'000;  // a look costs the CPU about a microsecond
+
+  explicit CpuWatch(const std::vector<spec::WatchedCpu>& watched);
+  ~CpuWatch();
+  CpuWatch(const CpuWatch&) = delete;
+  CpuWatch& operator=(const CpuWatch&) = delete;
+
+  // Why a CPU is not watched, in a sentence; empty: all are.
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
+  void begin();
+  void collect();  // at least every second between begin and end
+  void end();
+
+  struct Watched {
+    int cpu = 0;
+    Absences absences;
+  };
+  // Between two times of the raw clock, of what was collected since begin.
+  [[nodiscard]] std::vector<Watched> seen(std::uint64_t from_ns, std::uint64_t until_ns) const;
+
+ private:
+  class Event;
+  std::vector<std::unique_ptr<Event>> events_;
+  std::string refusal_;
+};
+
+}  // namespace natxy::watch

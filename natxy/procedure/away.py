@@ -1,0 +1,86 @@
+"""Whether a gateway that was kept from its CPU has lost frames for that reason alone.
+
+A gateway that forwards at least at the trial's rate loses at most what arrives while it is away:
+rate x time away. So a loss of more is the gateway's own, and a loss of as much says nothing
+(docs/decisions/0018).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from natxy.dut.base import Absence
+from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_spec import Stream, TrialSpec
+
+BURST_FRAMES = 64  # what a gateway takes at once: losses are counted in such pieces
+
+
+@dataclass(frozen=True, kw_only=True)
+class Away:
+    """How long a gateway was away in a phase, in all and at once; upper bounds."""
+
+    where: str
+    total_s: float = 0.0
+    longest_s: float = 0.0
+
+
+NOT_AWAY = Away(where="the gateway")
+
+
+def away_in(result: TrialResult, phase: str, absence: Absence | None) -> Away:
+    """By the CPUs that were watched, the worst of which counts, or by the gateway's own record."""
+    seen = [
+        Away(
+            where=f"the gateway's CPU {watch.cpu}",
+            total_s=watch.away_ns / 1e9,
+            longest_s=watch.longest_away_ns / 1e9,
+        )
+        for watch in result.watched
+        if watch.phase == phase
+    ]
+    if absence is not None:
+        seen.append(
+            Away(where=absence.where, total_s=absence.total_s, longest_s=absence.longest_s)
+        )
+    return max(seen, key=lambda away: away.total_s, default=NOT_AWAY)
+
+
+def excuse(spec: TrialSpec, result: TrialResult, absence: Absence | None) -> str | None:
+    """Returns a sentence where the gateway's absence can have caused every loss of the trial.
+
+    None where nothing was lost, or a direction of a phase lost more.
+    """
+    losing = [
+        (asked, stream, away_in(result, stream.phase, absence))
+        for asked, stream in _streams(spec, result)
+        if stream.lost
+    ]
+    if not losing or result.misdelivered:
+        return None
+    if not all(_explains(away, asked, stream, spec) for asked, stream, away in losing):
+        return None
+    away = max((away for _, _, away in losing), key=lambda away: away.total_s)
+    lost = sum(stream.lost for _, stream, _ in losing)
+    return (
+        f"{away.where} was away for {away.total_s * 1000:.2f} ms in all, at most "
+        f"{away.longest_s * 1000:.2f} ms at once: enough to lose the {lost:,} frames that are "
+        "missing"
+    )
+
+
+def _streams(spec: TrialSpec, result: TrialResult) -> Iterator[tuple[Stream, StreamResult]]:
+    asked = {
+        (phase.name, stream.direction): stream for phase in spec.phases for stream in phase.streams
+    }
+    for stream in result.streams:
+        yield asked[(stream.phase, stream.direction)], stream
+
+
+def _explains(away: Away, asked: Stream, stream: StreamResult, spec: TrialSpec) -> bool:
+    if away.total_s == 0:
+        return False
+    rate_fps = max(segment.rate_fps for segment in asked.segments)
+    # A frame that was late has waited, for the gateway or behind others that did.
+    if stream.late and away.longest_s * 1e9 < spec.frame_timeout_ns / 4:
+        return False
+    return stream.missing <= rate_fps * away.total_s + BURST_FRAMES

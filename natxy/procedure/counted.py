@@ -1,0 +1,71 @@
+"""The rate that counts of a trial that passed (docs/decisions/0017).
+
+A sender that paused has offered its frames in a longer time, and a gateway that still held frames
+when sending ended has not forwarded them at the rate at which they came.
+"""
+
+from dataclasses import dataclass
+
+from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.verdict import Verdict
+from natxy.procedure.away import Away
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counting:
+    """What a search asks of a trial that passed."""
+
+    above_fps: int  # a rate that does not exceed this tells the search nothing
+    # Trials so short that buffers may hide an overload: frames that the gateway still holds when
+    # sending has ended are not forwarded at the trial's rate.
+    short: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """`fps` is frames / (time to send + pauses + time that the gateway held them longer)."""
+
+    fps: int
+    verdict: Verdict
+    sentence: str = ""  # why it is not PASS
+
+
+def counted(counting: Counting, rate_fps: int, result: TrialResult, away: Away) -> Counted:
+    """Judges a trial in which nothing was lost."""
+    streams = [stream for stream in result.streams if stream.due]
+    gap_s = max((port.worst_poll_gap_ns for port in result.ports), default=0.0) / 1e9
+    rates = [_rates(counting, rate_fps, stream, away.total_s + gap_s) for stream in streams]
+    fps = min((of_all for of_all, _ in rates), default=rate_fps)
+    without_noise_fps = min((of_gateway for _, of_gateway in rates), default=rate_fps)
+    if fps > counting.above_fps:
+        return Counted(fps=fps, verdict=Verdict.PASS)
+    if without_noise_fps <= counting.above_fps:
+        return Counted(fps=fps, verdict=Verdict.FAIL, sentence=_held(result))
+    return Counted(
+        fps=fps,
+        verdict=Verdict.INVALID,
+        sentence=f"pauses of the tester or the gateway made {rate_fps:,} fps {fps:,} fps, which a "
+        "rate that has passed exceeds",
+    )
+
+
+def _rates(
+    counting: Counting, rate_fps: int, stream: StreamResult, noise_s: float
+) -> tuple[int, int]:
+    """Rounded down: with pauses and all that was held back, and with what noise does not explain."""
+    sending_s = stream.due / rate_fps
+    held_s = stream.held_back_ns / 1e9 if counting.short else 0.0
+    paused_s = stream.pauses.total_ns / 1e9
+    own_s = max(0.0, held_s - noise_s)
+    return (
+        int(rate_fps * sending_s / (sending_s + paused_s + held_s)),
+        int(rate_fps * sending_s / (sending_s + own_s)),
+    )
+
+
+def _held(result: TrialResult) -> str:
+    held_ns = max(stream.held_back_ns for stream in result.streams)
+    return (
+        f"nothing was lost, but the frames took {held_ns / 1e6:.2f} ms longer to come out of the "
+        "gateway than to go in: a longer trial would have filled its buffers"
+    )

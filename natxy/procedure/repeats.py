@@ -1,0 +1,34 @@
+"""How often a trial is made again while it is INVALID.
+
+Noise has no memory: a trial that it spoils today may be whole in a moment, so a budget of time is
+spent on it. What grows with the rate comes again: a tester that is too slow is so the next time.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from natxy.model.trial_record import TrialRecord
+
+BUDGET_S = 10  # of trials at one rate, in one repetition
+MOST = 200
+
+
+@dataclass(kw_only=True)
+class Repeats:
+    """Of trials with one load. `least` repeats are made whatever they take."""
+
+    least: int
+    trial_s: Fraction  # one trial, as planned
+    invalid: int = 0
+    too_slow: int = 0
+
+    @property
+    def most(self) -> int:
+        """Repeats that the budget has room for."""
+        return max(self.least, min(MOST, int(BUDGET_S / self.trial_s) if self.trial_s else MOST))
+
+    def are_over(self, trial: TrialRecord) -> bool:
+        """Counts an INVALID trial; True: it is not to be made again."""
+        self.invalid += 1
+        self.too_slow += trial.too_slow
+        return self.invalid > self.most or self.too_slow > self.least
