@@ -7,10 +7,8 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult
 from natxy.model.verdict import Limit
 from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_table import sample_is_right
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import departures
@@ -18,6 +16,7 @@ from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Trials, steady
+from natxy.procedure.worst_loss import worst_loss
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
 
@@ -114,18 +113,8 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
 
 
 def _measured(trial: TrialRecord) -> MeasuredTrial:
-    """Of the direction that lost the larger share: each has to stay within the tolerance. A
-    mapping that changed and a reply to the wrong connection, of the sample too, are beyond every
-    tolerance."""
-    result = trial.result
-    worst = max(result.streams, key=_loss_ratio)
-    broken = result.changed or result.wrong or not sample_is_right(trial.sample)
-    lost = worst.sent if broken else worst.sent - worst.received
-    return MeasuredTrial(sent=worst.sent, lost=lost, verdict=trial.verdict)
-
-
-def _loss_ratio(stream: StreamResult) -> Fraction:
-    return Fraction(stream.sent - stream.received, stream.sent) if stream.sent else Fraction(0)
+    worst = worst_loss(trial)
+    return MeasuredTrial(sent=worst.sent, lost=worst.lost, verdict=trial.verdict)
 
 
 def _check_hope(outcome: MlrOutcome, plan: MlrThroughputPlan) -> None:
