@@ -86,6 +86,7 @@ def _plan(name: str, seed: int) -> ThroughputPlan:
     return ThroughputPlan(
         timing=QUICK.timing,
         repetitions=QUICK.repetitions,
+        loss_verifications=QUICK.loss_verifications,
         seed=seed,
         error=ERROR,
         dut_name=name,

@@ -1,11 +1,13 @@
 """Throughput by MLRsearch: non-drop and partial drop rates in one search (RFC 9971)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import Conditions, Figure, Measurement
+from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Limit
 from natxy.procedure.at_rate import conditions
@@ -70,10 +72,8 @@ def mlr_throughput(
         procedure="mlr-throughput",
         title="Throughput by MLRsearch",
         reference="RFC 9971",
-        conditions=conditions(
-            tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
-        ),
-        departures=departures(plan.timing),
+        conditions=_conditions(plan, tester, dut),
+        departures=_departures(plan),
         remarks=_remarks(plan, outcomes),
         figures=_figures(plan.goals, outcomes),
         counts=trials.counts,
@@ -126,6 +126,34 @@ def _check_hope(outcome: MlrOutcome, plan: MlrThroughputPlan) -> None:
             )
 
 
+def _conditions(plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut) -> Conditions:
+    of = conditions(tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name)
+    goals = plan.goals
+    search = SearchConditions(
+        method="mlr",
+        exceed_ratio=_common(goal.exceed_ratio for goal in goals),
+        duration_sum_s=_common(goal.total_s for goal in goals),
+        initial_duration_s=_common(goal.initial_duration_s for goal in goals),
+    )
+    return of.model_copy(update={"search": search})
+
+
+def _common(values: Iterable[Fraction]) -> float | None:
+    """Of all goals; None: they differ, and the remarks say each."""
+    first, *others = set(values)
+    return None if others else float(first)
+
+
+def _departures(plan: MlrThroughputPlan) -> tuple[str, ...]:
+    ratios = sorted({goal.exceed_ratio for goal in plan.goals if goal.exceed_ratio})
+    exceeding = (
+        f"an exceed ratio of {float(ratio):g}: a rate is taken although that share of its trials' "
+        "time lost more (RFC 2544 section 26.1)"
+        for ratio in ratios
+    )
+    return (*departures(plan.timing), *exceeding)
+
+
 def _figures(goals: tuple[MlrGoal, ...], outcomes: list[MlrOutcome]) -> tuple[Figure, ...]:
     figures: list[Figure] = []
     for place, goal in enumerate(goals):
@@ -159,7 +187,9 @@ def _open_ended(found: GoalOutcome) -> bool:
 def _remarks(plan: MlrThroughputPlan, outcomes: list[MlrOutcome]) -> tuple[str, ...]:
     said = [
         f"{goal.name}: {goal.tolerance} in trials of {float(goal.final_duration_s):g} s, bounds "
-        f"within {float(goal.width * 100):g} %."
+        f"within {float(goal.width * 100):g} %; exceed ratio {float(goal.exceed_ratio):g}, "
+        f"duration sum {float(goal.total_s):g} s, initial duration "
+        f"{float(goal.initial_duration_s):g} s."
         for goal in plan.goals
     ]
     found = [one for outcome in outcomes for one in outcome.goals]

@@ -12,6 +12,7 @@ class Profile:
     repetitions: int
     # Who asks for trials this long; empty: nobody, it is what is usual here.
     duration_of: str = "RFC 2544 section 24"
+    loss_verifications: int = 0  # of a search for the throughput
 
 
 RFC = Profile(
@@ -21,6 +22,7 @@ RFC = Profile(
 QUICK = Profile(
     timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
     repetitions=3,
+    loss_verifications=1,
 )
 PROFILES = {"rfc": RFC, "quick": QUICK}
 
