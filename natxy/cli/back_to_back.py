@@ -44,8 +44,12 @@ def back_to_back(
 
 def _search(options: SeriesOptions) -> ThroughputPlan:
     """For a throughput, --duration and --drain are not meant: the profile's trials are run."""
-    timing = THROUGHPUT_PROFILES[options.profile].timing
+    base = THROUGHPUT_PROFILES[options.profile]
+    timing = base.timing
     settle_s = seconds("--settle", options.settle, timing.settle_s)
     return ThroughputPlan(
-        timing=replace(timing, settle_s=settle_s), seed=options.seed_value, repetitions=1
+        timing=replace(timing, settle_s=settle_s),
+        seed=options.seed_value,
+        repetitions=1,
+        loss_verifications=base.loss_verifications,
     )

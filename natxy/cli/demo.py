@@ -87,6 +87,7 @@ def _plan(name: str, seed: int) -> ThroughputPlan:
         timing=QUICK.timing,
         repetitions=QUICK.repetitions,
         buffer_frames=QUICK.buffer_frames,
+        loss_verifications=QUICK.loss_verifications,
         seed=seed,
         error=ERROR,
         dut_name=name,

@@ -38,6 +38,7 @@ def overload(
             repetitions=options.repetitions_of(base),
             error=search_error(error),
             max_rate_fps=max_rate,
+            loss_verifications=base.loss_verifications,
             seed=options.seed_value,
         ),
         flows=_flows(flows),

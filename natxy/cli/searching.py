@@ -25,6 +25,7 @@ def searching(
             repetitions=options.repetitions_of(base),
             max_rate_fps=max_rate,
             error=search_error(error),
+            loss_verifications=base.loss_verifications,
         )
     base = options.profile_of(ESTABLISHMENT_PROFILES)
     return EstablishmentPlan(

@@ -1,11 +1,10 @@
 """`natxy throughput`: the highest rate at which nothing is lost."""
 
-import re
-from fractions import Fraction
 from typing import Annotated
 
 import typer
 
+from natxy.cli.mlr_goals import GoalOptions, goals_of
 from natxy.cli.options import loss_tolerance, search_error
 from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.errors import ConfigurationError
@@ -13,10 +12,6 @@ from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.profile import PROFILES
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.throughput import throughput as measure
-from natxy.procedure.timing import Timing
-from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
-from natxy.search.mlr_goal import MlrGoal, pdr_goal, rfc2544_goal
 
 SEARCHES = ("bisection", "mlr")
 
@@ -48,6 +43,38 @@ def throughput(
             metavar="PERCENT",
         ),
     ] = None,
+    verify_loss: Annotated[
+        int | None,
+        typer.Option(
+            help="Repeat a failed trial up to N times; its rate fails only if all of them fail "
+            "[default: 0, with --profile quick 1].",
+            metavar="N",
+        ),
+    ] = None,
+    exceed_ratio: Annotated[
+        float | None,
+        typer.Option(
+            help="With mlr: take a rate although up to RATIO of its trials' time lost more than "
+            "--loss [default: 0].",
+            metavar="RATIO",
+        ),
+    ] = None,
+    duration_sum: Annotated[
+        float | None,
+        typer.Option(
+            help="With mlr: seconds of full trials that decide about a rate [default: those of "
+            "one trial].",
+            metavar="S",
+        ),
+    ] = None,
+    initial_duration: Annotated[
+        float | None,
+        typer.Option(
+            help="With mlr: seconds of the shortest trials, with which the search begins "
+            "[default: 1, or the duration if shorter].",
+            metavar="S",
+        ),
+    ] = None,
 ) -> None:
     """Find the throughput (RFC 2544 section 26.1, RFC 8219)."""
     if search not in SEARCHES:
@@ -55,14 +82,22 @@ def throughput(
     base = options.profile_of(PROFILES)
     timing = options.timing(base.timing, frame_timeout)
     accepted = search_error(error)
+    of_goals = GoalOptions(
+        exceed_ratio=exceed_ratio, duration_sum=duration_sum, initial_duration=initial_duration
+    )
     if search == "mlr":
+        if verify_loss is not None:
+            raise ConfigurationError(
+                "--verify-loss: is bisection's (expected --exceed-ratio and --duration-sum with "
+                "--search mlr)"
+            )
         if early_end:
             raise ConfigurationError(
                 "--early-end: MLRsearch needs whole trials; bisection is right"
             )
         mlr = MlrThroughputPlan(
             timing=timing,
-            goals=_goals(loss, timing, accepted),
+            goals=goals_of(of_goals, loss, timing, accepted),
             seed=options.seed_value,
             repetitions=options.repetitions_of(base),
             max_rate_fps=max_rate,
@@ -71,6 +106,7 @@ def throughput(
             options, "throughput", lambda tester, dut, seen: mlr_throughput(mlr, tester, dut, seen)
         )
         return
+    of_goals.refuse()
     plan = ThroughputPlan(
         timing=timing,
         repetitions=options.repetitions_of(base),
@@ -79,34 +115,7 @@ def throughput(
         early_end=early_end,
         loss=loss_tolerance(loss),
         buffer_frames=base.buffer_frames if options.duration is None else None,
+        loss_verifications=base.loss_verifications if verify_loss is None else verify_loss,
         seed=options.seed_value,
     )
     run_series(options, "throughput", lambda tester, dut, seen: measure(plan, tester, dut, seen))
-
-
-def _goals(loss: str | None, timing: Timing, error: SearchError) -> tuple[MlrGoal, ...]:
-    """The non-drop rate, and a partial drop rate for each tolerated loss."""
-    if error.rate_fps is not None:
-        raise ConfigurationError(
-            "--error: MLRsearch knows shares of the rate only, such as 0.1%; frames a second are "
-            "bisection's"
-        )
-    width, longest_s = error.fraction, timing.duration_s
-    return (
-        rfc2544_goal(final_duration_s=longest_s, width=width),
-        *(
-            pdr_goal(tolerance, final_duration_s=longest_s, width=width)
-            for tolerance in _tolerances(loss)
-        ),
-    )
-
-
-def _tolerances(text: str | None) -> tuple[LossTolerance, ...]:
-    if text is None:
-        return ()
-    if not re.fullmatch(r"\d+(\.\d+)?%(,\d+(\.\d+)?%)*", text):
-        raise ConfigurationError(f'--loss: "{text}" is no list of percentages, 0.5%,1% is right')
-    fractions = [Fraction(percent) / 100 for percent in text.replace("%", "").split(",")]
-    if not all(0 < fraction < 1 for fraction in fractions):
-        raise ConfigurationError(f'--loss: "{text}" is out of range, more than 0% to 99% is right')
-    return tuple(LossTolerance(fraction=fraction) for fraction in dict.fromkeys(fractions))

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Literal, Self
 
 from natxy.model.base import Model
+from natxy.model.search_conditions import SearchConditions
 from natxy.model.testbed import Directions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction, Side
@@ -93,6 +94,7 @@ class Conditions(Model):
     drain_s: float
     settle_s: float
     frame_timeout_s: float = 0.0  # 0: none
+    search: SearchConditions | None = None  # None: no throughput was searched for
     seed: int
     connections: ConnectionConditions | None = None  # None: stateless
 
@@ -106,6 +108,7 @@ class TrialCounts(Model):
 
     trials: int = 0
     invalid_trials: int = 0
+    overturned: int = 0  # trials that failed at a rate that passed, by loss verification
     misdelivered: int = 0
     duplicated: int = 0
     changed: int = 0  # connections whose mapping changed between the phases of a trial

@@ -11,6 +11,7 @@ from natxy.model.measurement import (
     Media,
     TrialCounts,
 )
+from natxy.model.search_conditions import SearchConditions
 from natxy.model.testbed import Directions
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Limit
@@ -28,6 +29,7 @@ class Repetition(Model):
     lower_bound: bool  # the DUT does at least this rate: the search ended against something else
     trials: int
     invalid_trials: int
+    overturned: int = 0  # trials that failed at a rate that passed, by loss verification
     misdelivered: int  # of all trials, as are the next two
     duplicated: int
     changed: int = 0  # of all trials, as are the next two: what TrialCounts says they are
@@ -58,6 +60,7 @@ class ThroughputResult(Model):
     maximum_origin: MaximumOrigin
     seed: int
     loss: str = ""  # that was accepted; empty: none
+    search: SearchConditions = SearchConditions(loss_verifications=0)
     connections: ConnectionConditions | None = None  # None: stateless
     needed_timeout_s: float = 0.0  # that connections had to live
     departures: tuple[str, ...]  # from RFC 2544; empty: it conforms
@@ -163,6 +166,7 @@ class ThroughputResult(Model):
             counts=TrialCounts(
                 trials=sum(repetition.trials for repetition in self.repetitions),
                 invalid_trials=self.invalid_trials,
+                overturned=sum(repetition.overturned for repetition in self.repetitions),
                 misdelivered=self.misdelivered,
                 duplicated=self.duplicated,
                 **self.connection_faults,

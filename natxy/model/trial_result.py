@@ -125,7 +125,14 @@ class Pauses(Model):
 
 NO_PAUSES = Pauses()
 NOTHING = Distribution(
-    count=0, min_ns=0.0, max_ns=0.0, mean_ns=0.0, p50_ns=0.0, p90_ns=0.0, p99_ns=0.0, p999_ns=0.0,
+    count=0,
+    min_ns=0.0,
+    max_ns=0.0,
+    mean_ns=0.0,
+    p50_ns=0.0,
+    p90_ns=0.0,
+    p99_ns=0.0,
+    p999_ns=0.0,
     buckets=(),
 )
 

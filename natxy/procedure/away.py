@@ -39,9 +39,7 @@ def away_in(result: TrialResult, phase: str, absence: Absence | None) -> Away:
         if watch.phase == phase
     ]
     if absence is not None:
-        seen.append(
-            Away(where=absence.where, total_s=absence.total_s, longest_s=absence.longest_s)
-        )
+        seen.append(Away(where=absence.where, total_s=absence.total_s, longest_s=absence.longest_s))
     return max(seen, key=lambda away: away.total_s, default=NOT_AWAY)
 
 

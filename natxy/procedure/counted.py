@@ -52,7 +52,7 @@ def counted(counting: Counting, rate_fps: int, result: TrialResult, away: Away) 
 def _rates(
     counting: Counting, rate_fps: int, stream: StreamResult, noise_s: float
 ) -> tuple[int, int]:
-    """Rounded down: with pauses and all that was held back, and with what noise does not explain."""
+    """Rounded down: with pauses and what was held back, and with what noise does not explain."""
     sending_s = stream.due / rate_fps
     held_s = stream.held_back_ns / 1e9 if counting.short else 0.0
     paused_s = stream.pauses.total_ns / 1e9

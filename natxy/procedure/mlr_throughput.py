@@ -1,16 +1,16 @@
 """Throughput by MLRsearch: non-drop and partial drop rates in one search (RFC 9971)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import Conditions, Figure, Measurement
+from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult
 from natxy.model.verdict import Limit
 from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_table import sample_is_right
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import departures
@@ -18,6 +18,7 @@ from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Trials, steady
+from natxy.procedure.worst_loss import worst_loss
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
 
@@ -71,10 +72,8 @@ def mlr_throughput(
         procedure="mlr-throughput",
         title="Throughput by MLRsearch",
         reference="RFC 9971",
-        conditions=conditions(
-            tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
-        ),
-        departures=departures(plan.timing),
+        conditions=_conditions(plan, tester, dut),
+        departures=_departures(plan),
         remarks=_remarks(plan, outcomes),
         figures=_figures(plan.goals, outcomes),
         counts=trials.counts,
@@ -114,18 +113,8 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
 
 
 def _measured(trial: TrialRecord) -> MeasuredTrial:
-    """Of the direction that lost the larger share: each has to stay within the tolerance. A
-    mapping that changed and a reply to the wrong connection, of the sample too, are beyond every
-    tolerance."""
-    result = trial.result
-    worst = max(result.streams, key=_loss_ratio)
-    broken = result.changed or result.wrong or not sample_is_right(trial.sample)
-    lost = worst.sent if broken else worst.sent - worst.received
-    return MeasuredTrial(sent=worst.sent, lost=lost, verdict=trial.verdict)
-
-
-def _loss_ratio(stream: StreamResult) -> Fraction:
-    return Fraction(stream.sent - stream.received, stream.sent) if stream.sent else Fraction(0)
+    worst = worst_loss(trial)
+    return MeasuredTrial(sent=worst.sent, lost=worst.lost, verdict=trial.verdict)
 
 
 def _check_hope(outcome: MlrOutcome, plan: MlrThroughputPlan) -> None:
@@ -135,6 +124,34 @@ def _check_hope(outcome: MlrOutcome, plan: MlrThroughputPlan) -> None:
                 f"no rate passed, and trials from {plan.min_rate_fps} frames a second up are "
                 "invalid; `natxy doctor` says what spoils measurements here"
             )
+
+
+def _conditions(plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut) -> Conditions:
+    of = conditions(tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name)
+    goals = plan.goals
+    search = SearchConditions(
+        method="mlr",
+        exceed_ratio=_common(goal.exceed_ratio for goal in goals),
+        duration_sum_s=_common(goal.total_s for goal in goals),
+        initial_duration_s=_common(goal.initial_duration_s for goal in goals),
+    )
+    return of.model_copy(update={"search": search})
+
+
+def _common(values: Iterable[Fraction]) -> float | None:
+    """Of all goals; None: they differ, and the remarks say each."""
+    first, *others = set(values)
+    return None if others else float(first)
+
+
+def _departures(plan: MlrThroughputPlan) -> tuple[str, ...]:
+    ratios = sorted({goal.exceed_ratio for goal in plan.goals if goal.exceed_ratio})
+    exceeding = (
+        f"an exceed ratio of {float(ratio):g}: a rate is taken although that share of its trials' "
+        "time lost more (RFC 2544 section 26.1)"
+        for ratio in ratios
+    )
+    return (*departures(plan.timing), *exceeding)
 
 
 def _figures(goals: tuple[MlrGoal, ...], outcomes: list[MlrOutcome]) -> tuple[Figure, ...]:
@@ -170,7 +187,9 @@ def _open_ended(found: GoalOutcome) -> bool:
 def _remarks(plan: MlrThroughputPlan, outcomes: list[MlrOutcome]) -> tuple[str, ...]:
     said = [
         f"{goal.name}: {goal.tolerance} in trials of {float(goal.final_duration_s):g} s, bounds "
-        f"within {float(goal.width * 100):g} %."
+        f"within {float(goal.width * 100):g} %; exceed ratio {float(goal.exceed_ratio):g}, "
+        f"duration sum {float(goal.total_s):g} s, initial duration "
+        f"{float(goal.initial_duration_s):g} s."
         for goal in plan.goals
     ]
     found = [one for outcome in outcomes for one in outcome.goals]

@@ -7,6 +7,7 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Figure
+from natxy.model.search_conditions import SearchConditions
 from natxy.model.throughput_result import Repetition, ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
@@ -22,10 +23,15 @@ from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester, name_of
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Load, Trials, steady
+from natxy.procedure.worst_loss import lost_share
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
+from natxy.search.loss_verification import MOST_REPEATS, LossVerification
 
 FIRST_GUESS_FPS = 1000  # where nobody knows a maximum
+# From there to a million in 6 trials, where doubling takes 11; beyond 4 little is saved, and the
+# first rate that fails is so high that the tester may not send it (docs/decisions/0016).
+GROWTH = 4
 SHORTEST_S = Fraction(1, 20)  # what starting and ending take is no share of it that counts
 HOPELESS_FPS = 1000  # what is invalid at this rate is not so because of the rate
 
@@ -45,6 +51,7 @@ class ThroughputPlan:
     buffer_frames: int | None = None
     early_end: bool = False  # a trial ends, and is a FAIL, at its first certain loss
     loss: LossTolerance | None = None  # None: a trial that loses a frame is a FAIL
+    loss_verifications: int = 0  # how often a FAIL is repeated before its rate fails
     dut_name: str | None = None  # None: what the DUT calls itself
 
     def __post_init__(self) -> None:
@@ -60,6 +67,7 @@ class ThroughputPlan:
                 "end"
             )
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
+        check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         if self.max_rate_fps is not None:
             self.timing.check_rate("--max-rate", self.max_rate_fps)
@@ -98,6 +106,11 @@ class ThroughputPlan:
             said.append(f"{self.loss} accepted")
         if self.early_end:
             said.append("trials that end at their first certain loss (RFC 2544 section 24)")
+        if self.loss_verifications:
+            said.append(
+                f"loss verification: a rate fails after {self.loss_verifications + 1} trials with "
+                "a loss, not 1 (RFC 2544 section 26.1; ETSI GS NFV-TST 009 section 12.3.3)"
+            )
         return tuple(said)
 
 
@@ -113,7 +126,7 @@ def throughput(
     repetitions: list[Repetition] = []
     for number in range(1, plan.repetitions + 1):
         observer.repetition_started(number, plan.repetitions)
-        search = _search(plan, maximum, repetitions)
+        search = _search(plan, maximum)
         repetitions.append(_repetition(plan, search, trials, number, maximum))
         observer.repetition_ended((_figure(repetitions[-1]),))
     return _result(plan, trials, maximum, repetitions)
@@ -128,12 +141,13 @@ def _figure(repetition: Repetition) -> Figure:
     )
 
 
-def _search(plan: ThroughputPlan, maximum: Maximum, done: Sequence[Repetition]) -> Bisection:
-    """Without a maximum it goes up from a guess: from what the repetition before has found."""
-    last_fps = done[-1].rate_fps if done else 0
+def _search(plan: ThroughputPlan, maximum: Maximum) -> Bisection:
+    """Without a maximum it goes up from a guess: the same one each time, since a repetition that
+    starts where another ended would hide how far repetitions are apart."""
     return Bisection(
         upper_fps=min(maximum.rate_fps or MAX_RATE_FPS, plan.timing.highest_rate_fps),
-        first_fps=None if maximum.rate_fps else max(last_fps, FIRST_GUESS_FPS),
+        first_fps=None if maximum.rate_fps else FIRST_GUESS_FPS,
+        growth=GROWTH,
         error=plan.error,
         invalid_repeats=plan.invalid_repeats,
     )
@@ -144,6 +158,7 @@ def _repetition(
 ) -> Repetition:
     seed = repetition_seed(trials.campaign_seed, number)
     done: list[TrialRecord] = []
+    verified = LossVerification(search=search, repeats=plan.loss_verifications)
     repeats: dict[int, Repeats] = {}  # of the rate that is being tried
     while (rate_fps := search.next()) is not None:
         trials.observer.trial_started(rate_fps, search.bracket)
@@ -151,7 +166,7 @@ def _repetition(
         trial = trials.run(load=load, repetition=number, seed=seed)
         done.append(trial)
         if trial.verdict is not Verdict.INVALID:
-            search.tell(trial.counted_fps or rate_fps, trial.verdict)
+            verified.tell(rate_fps, trial.verdict, lost_share(trial), counted_fps=trial.counted_fps)
             continue
         if rate_fps not in repeats:
             repeats = {rate_fps: trials.repeats(load, plan.invalid_repeats)}
@@ -171,6 +186,7 @@ def _repetition(
         lower_bound=lower_bound,
         trials=len(done),
         invalid_trials=len(done) - len(valid),
+        overturned=verified.overturned,
         misdelivered=sum(trial.misdelivered for trial in done),
         duplicated=sum(trial.result.duplicated for trial in done),
         changed=sum(trial.changed for trial in done),
@@ -216,6 +232,7 @@ def _result(
         maximum_origin=maximum.origin,
         seed=plan.seed,
         loss="" if plan.loss is None else str(plan.loss),
+        search=SearchConditions(loss_verifications=plan.loss_verifications),
         connections=connection_conditions(trials.tester, trials.dut),
         needed_timeout_s=trials.counts.needed_timeout_s,
         departures=plan.departures,

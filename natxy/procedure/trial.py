@@ -72,7 +72,7 @@ class Load:
     recording: Recording = NO_RECORDING
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
     accepted: LossTolerance = LossTolerance()  # noqa: RUF009 (it is frozen)
-    # Whether a sender that is far behind moves its schedule; else it sends all that it owes at once.
+    # Whether a sender that is far behind moves its schedule; else it sends all that it owes.
     pauses: bool = False
     pause_share: Fraction = PAUSE_SHARE  # of a valid trial
     counting: Counting | None = None  # instead of the share, where a rate is looked for
@@ -247,9 +247,7 @@ class Trials:
             try:
                 # Of the set-up, not of one part: neighbours of a series are trials of one seed.
                 number = nonce(self.campaign_seed, self.tester.trials)
-                spec = self._plan.spec(
-                    load=load, seed=seed, nonce=number, watched=self.dut.watched
-                )
+                spec = self._plan.spec(load=load, seed=seed, nonce=number, watched=self.dut.watched)
                 return self._run(spec, load, repetition)
             except IncompletePhase1:
                 if not left:

@@ -14,6 +14,7 @@ from natxy.report.bounds import SIGNS
 from natxy.report.connection_notes import connection_notes
 from natxy.report.media_notes import media_notes
 from natxy.report.numbers import duration, quantity, rate
+from natxy.report.verification_notes import verification_notes
 from natxy.statistics import Summary, summary
 
 ARROWS = {"forward": "→", "reverse": "←", None: ""}
@@ -164,6 +165,7 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
             f"{counts.invalid_trials:,} of {counts.trials:,} trials were invalid and were repeated "
             "or left out."
         )
+    yield from verification_notes(counts)
     if counts.negative_delays:
         yield (
             f"{counts.negative_delays:,} delays were below 0 by the clocks and count as 0: "

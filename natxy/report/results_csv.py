@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from natxy.model.measurement import ConnectionConditions, Figure, Measurement, Media, TrialCounts
+from natxy.model.search_conditions import SearchConditions
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.trial_spec import Side
 from natxy.statistics import summary
@@ -29,6 +30,11 @@ COLUMNS = (
     "drain_s",
     "settle_s",
     "frame_timeout_s",
+    # Of a search for the throughput; else empty.
+    "loss_verifications",
+    "exceed_ratio",
+    "duration_sum_s",
+    "initial_duration_s",
     "seed",
     "figure",
     "direction",
@@ -49,6 +55,7 @@ COLUMNS = (
     "remarks",
     "trials",
     "invalid_trials",
+    "overturned",
     "misdelivered",
     "duplicated",
     # Of a stateful gateway; else empty.
@@ -92,6 +99,7 @@ def rows(result: Measurement | ThroughputResult) -> Iterator[dict[str, Any]]:
         **{name: getattr(counts, name) for name in COLUMNS if name in TrialCounts.model_fields},
         **_media("left", conditions.left_media),
         **_media("right", conditions.right_media),
+        **_search(conditions.search),
         **_connections(conditions.connections),
     }
     for figure in measurement.figures:
@@ -106,6 +114,14 @@ def _media(side: Side, of: Media | None) -> dict[str, Any]:
         f"{side}_media": driver,
         f"{side}_speed_mbps": "" if speed_mbps is None else speed_mbps,
     }
+
+
+def _search(of: SearchConditions | None) -> dict[str, Any]:
+    """Empty: no throughput was searched for, or another way of searching has no such value."""
+    known = {} if of is None else of.model_dump(mode="json")
+    columns = ("loss_verifications", "exceed_ratio", "duration_sum_s", "initial_duration_s")
+    values = {column: known.get(column) for column in columns}
+    return {column: "" if value is None else value for column, value in values.items()}
 
 
 def _connections(of: ConnectionConditions | None) -> dict[str, Any]:

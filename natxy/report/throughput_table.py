@@ -8,6 +8,7 @@ from rich.table import Table
 from natxy.model.throughput_result import ThroughputResult
 from natxy.report.connection_notes import connection_notes
 from natxy.report.numbers import duration, rate
+from natxy.report.verification_notes import verification_notes
 from natxy.statistics import Summary, summary
 
 DIRECTIONS = {"both": "both ways", "forward": "left to right", "reverse": "right to left"}
@@ -82,6 +83,7 @@ def _notes(result: ThroughputResult) -> list[str]:
     said += result.bounds
     said += [f"{result.dut}: {end}" for end in result.ends]
     said += connection_notes(result.connections, result.measurement().counts)
+    said += [f"{result.dut}: {note}" for note in verification_notes(result.measurement().counts)]
     said.append(
         f"Frame sizes are those of IPv6; IPv4 frames are 20 bytes smaller. "
         f"Search error {result.error}, seed {result.seed}."

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 
 from natxy.exact import make_exact
 from natxy.model.verdict import Limit, Verdict
@@ -36,8 +37,9 @@ class Bisection:
     """`next` says which rate to try, `tell` what came of it; the result was tested and passed.
 
     `first` is tested first: the maximum, so that a device that takes it is done with in one trial.
-    Where nobody knows a maximum it is a guess instead: while rates pass, the next is twice as high,
-    up to `upper` (exponential search); from the first that does not, the bracket is bisected.
+    Where nobody knows a maximum it is a guess instead: while rates pass, the next is `growth` times
+    as high, up to `upper` (exponential search); from the first that does not, the bracket is
+    bisected.
     A rate that is INVALID more than `invalid_repeats` times becomes the tester's ceiling.
     """
 
@@ -46,6 +48,7 @@ class Bisection:
     first_fps: int | None = None
     error: SearchError = DEFAULT_ERROR
     invalid_repeats: int = 3
+    growth: int = 2
 
     def __post_init__(self) -> None:
         if not 0 <= self.lower_fps < self.upper_fps:
@@ -79,7 +82,7 @@ class Bisection:
         if self._top - self._floor <= self.error.at(self._floor):
             untested = self._passed_fps is None and 0 < self.lower_fps < self._top
             return self.lower_fps if untested else None
-        return (self._floor + self._top) // 2
+        return _middle(self._floor, self._top)
 
     def tell(self, rate_fps: int, verdict: Verdict) -> None:
         if verdict is Verdict.PASS:
@@ -103,7 +106,7 @@ class Bisection:
             return min(self.first_fps or self.upper_fps, self.upper_fps)
         if self._passed_fps >= self.upper_fps:
             return None
-        return min(self._passed_fps * 2, self.upper_fps)
+        return min(self._passed_fps * self.growth, self.upper_fps)
 
     @property
     def _floor(self) -> int:
@@ -114,3 +117,10 @@ class Bisection:
         """The lowest rate known to be too high; a failure is a firmer thing to know."""
         known = [rate for rate in (self._failed_fps, self._ceiling_fps) if rate is not None]
         return min(known, default=None)
+
+
+def _middle(lower_fps: int, upper_fps: int) -> int:
+    """Of ratios while the bracket is wide, as growth by a factor leaves it; then of differences."""
+    if lower_fps and upper_fps > 2 * lower_fps:
+        return max(lower_fps + 1, isqrt(lower_fps * upper_fps))
+    return (lower_fps + upper_fps) // 2

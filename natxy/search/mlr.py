@@ -157,14 +157,13 @@ class _Measurer:
 
 
 def _package_goal(goal: MlrGoal) -> Any:
-    total_s = goal.duration_sum_s if goal.duration_sum_s is not None else goal.final_duration_s
     return SearchGoal(
         loss_ratio=float(goal.tolerance.fraction),
         exceed_ratio=float(goal.exceed_ratio),
         relative_width=float(goal.width),
         initial_trial_duration=float(goal.initial_duration_s),
         final_trial_duration=float(goal.final_duration_s),
-        duration_sum=float(total_s),
+        duration_sum=float(goal.total_s),
         fail_fast=False,  # that the minimum fails is a result, and the other goals' are wanted
     )
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from natxy.errors import ConfigurationError
 from natxy.exact import make_exact
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 
@@ -31,12 +32,39 @@ class MlrGoal:
         check_tolerance(self.name, self.tolerance)
         make_exact(
             self,
-            exceed_ratio=f"{self.name}, exceed ratio",
+            exceed_ratio="--exceed-ratio",
             width=f"{self.name}, width",
-            initial_duration_s=f"{self.name}, initial duration",
+            initial_duration_s="--initial-duration",
             final_duration_s=f"{self.name}, final duration",
-            duration_sum_s=f"{self.name}, duration sum",
+            duration_sum_s="--duration-sum",
         )
+        self._check_exceed_ratio()
+        self._check_durations()
+
+    @property
+    def total_s(self) -> Fraction:
+        """Trials of the final duration that decide about a load, added up."""
+        return self.final_duration_s if self.duration_sum_s is None else self.duration_sum_s
+
+    def _check_exceed_ratio(self) -> None:
+        if not 0 <= self.exceed_ratio < 1:
+            raise ConfigurationError(
+                f"--exceed-ratio: {float(self.exceed_ratio):g} is out of range (expected at least "
+                "0, less than 1)"
+            )
+
+    def _check_durations(self) -> None:
+        final_s = float(self.final_duration_s)
+        if not 0 < self.initial_duration_s <= self.final_duration_s:
+            raise ConfigurationError(
+                f"--initial-duration: {float(self.initial_duration_s):g} s is out of range "
+                f"(expected more than 0, at most the longest trials' {final_s:g} s)"
+            )
+        if self.total_s < self.final_duration_s:
+            raise ConfigurationError(
+                f"--duration-sum: {float(self.total_s):g} s is out of range (expected at least the "
+                f"longest trials' {final_s:g} s)"
+            )
 
 
 def rfc2544_goal(

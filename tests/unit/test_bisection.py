@@ -44,9 +44,11 @@ def test_the_result_is_within_the_error_below_the_capacity(
         assert search.limit is Limit.DUT
 
 
-@given(capacity=RATES, upper=RATES, first=RATES, error=ERRORS)
-def test_going_up_finds_the_same(capacity: int, upper: int, first: int, error: SearchError) -> None:
-    search = Bisection(upper_fps=upper, first_fps=first, error=error)
+@given(capacity=RATES, upper=RATES, first=RATES, error=ERRORS, growth=st.integers(2, 16))
+def test_going_up_finds_the_same(
+    capacity: int, upper: int, first: int, error: SearchError, growth: int
+) -> None:
+    search = Bisection(upper_fps=upper, first_fps=first, error=error, growth=growth)
     told = run(search, capacity=capacity)
     result = search.result_fps or 0
     assert told[0][0] == min(first, upper)
@@ -89,6 +91,13 @@ def test_without_a_maximum_the_rate_doubles_until_it_fails() -> None:
     told = run(search, capacity=5000)
     assert [rate for rate, _ in told[:4]] == [1000, 2000, 4000, 8000]
     assert search.result_fps == 5000
+
+
+def test_a_wide_bracket_is_halved_by_its_ratio_until_it_is_narrow() -> None:
+    search = Bisection(upper_fps=2**33, first_fps=1000, growth=4, error=SearchError(rate_fps=4000))
+    told = run(search, capacity=100_000)
+    ups, downs = [1000, 4000, 16_000, 64_000, 256_000], [128_000, 96_000, 112_000, 104_000, 100_000]
+    assert [rate for rate, _ in told] == ups + downs
 
 
 def test_the_lower_end_is_tested_if_all_above_it_fails() -> None:

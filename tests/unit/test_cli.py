@@ -95,6 +95,7 @@ def test_throughput_end_to_end(
     assert "s left" in captured.err
     result = json.loads((folder / "results.json").read_text())[0]
     assert 49_990 < result["rate_fps_per_direction"] <= 50_000
+    assert result["search"]["loss_verifications"] == 1
     last = (folder / "journal.jsonl").read_text().splitlines()[-1]
     assert json.loads(last)["record"] == "throughput"
     again = complaint(capsys, "throughput", testbed_file, *options)
@@ -145,6 +146,18 @@ def test_bad_options_of_a_trial(
         (["--error", "0"], '--error: "0" is no error'),
         (["--error", "0%"], '--error: "0%" is no error'),
         (["--profile", "slow"], '--profile: "slow" is not known, rfc or quick is'),
+        (["--verify-loss", "-1"], "--verify-loss: -1 is out of range"),
+        (["--search", "mlr", "--verify-loss", "1"], "--verify-loss: is bisection's (expected"),
+        (["--exceed-ratio", "0.5"], "--exceed-ratio: is MLRsearch's (expected --search mlr)"),
+        (["--duration-sum", "120"], "--duration-sum: is MLRsearch's (expected --search mlr)"),
+        (["--initial-duration", "1"], "--initial-duration: is MLRsearch's (expected --search mlr)"),
+        (["--search", "mlr", "--exceed-ratio", "1"], "--exceed-ratio: 1 is out of range (expected"),
+        (["--search", "mlr", "--exceed-ratio", "-0.1"], "--exceed-ratio: -0.1 is out of range"),
+        (["--search", "mlr", "--exceed-ratio", "nan"], "--exceed-ratio: nan is no finite number"),
+        (["--search", "mlr", "--duration-sum", "59"], "--duration-sum: 59 s is out of range"),
+        (["--search", "mlr", "--duration-sum", "inf"], "--duration-sum: inf is not a number"),
+        (["--search", "mlr", "--initial-duration", "0"], "--initial-duration: 0 s is out of range"),
+        (["--search", "mlr", "--initial-duration", "61"], "--initial-duration: 61 s is out of"),
     ],
 )
 def test_bad_options_of_throughput(

@@ -1,6 +1,8 @@
 """MLRsearch as a procedure, against an engine that is a script."""
 
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,8 @@ from natxy.model.trial_spec import Stream
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.setup import set_up
 from natxy.procedure.timing import Timing
+from natxy.report.results_csv import rows
+from natxy.report.results_json import result_entry
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
 from tests.unit.scripted_engine import ScriptedEngine, frames_in
@@ -88,6 +92,36 @@ def test_what_cannot_be_searched_is_refused(capacity: int, nat64: TrafficPlan) -
         plan(goals=(rfc2544_goal(),))
     with pytest.raises(ConfigurationError, match="one name"):
         plan(goals=(NDR, NDR))
+
+
+def test_attributes_of_the_goals_stand_in_the_result(capacity: int, nat64: TrafficPlan) -> None:
+    attributes: dict[str, Any] = {
+        "exceed_ratio": Fraction(1, 2),
+        "duration_sum_s": 2 * LASTS_S,
+        "initial_duration_s": LASTS_S / 5,
+    }
+    goals = tuple(replace(goal, **attributes) for goal in (NDR, PDR))
+    result = measured(plan(goals=goals), nat64)
+    assert result.figure("NDR").values[0] == pytest.approx(capacity, rel=0.0015)
+    assert any("exceed ratio of 0.5" in departure for departure in result.departures)
+    said = "exceed ratio 0.5, duration sum 0.1 s, initial duration 0.01 s"
+    assert sum(said in remark for remark in result.remarks) == 2
+    (row, *_) = rows(result)
+    numbers = {"exceed_ratio": 0.5, "duration_sum_s": 0.1, "initial_duration_s": 0.01}
+    assert {name: row[name] for name in numbers} == numbers
+    assert row["loss_verifications"] == ""
+    named = {"method": "mlr", "loss_verifications": None}
+    assert result_entry(result)["search"] == named | numbers
+    of_differing = measured(plan(goals=(goals[0], PDR)), nat64)
+    assert result_entry(of_differing)["search"]["exceed_ratio"] is None
+
+
+def test_the_rfc_2544_goal_departs_in_nothing_but_its_times(
+    capacity: int, nat64: TrafficPlan
+) -> None:
+    result = measured(plan(), nat64)
+    assert not any("exceed ratio" in departure for departure in result.departures)
+    assert result_entry(result)["search"]["exceed_ratio"] == 0
 
 
 @pytest.mark.parametrize(("every", "least_fps"), [(60, 0), (120, 200_000)])

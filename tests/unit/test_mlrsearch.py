@@ -1,7 +1,11 @@
 """MLRsearch against simulated devices: a hard limit, a curve of losses, noise, a weak tester."""
 
+import math
 import random
+from dataclasses import replace
 from fractions import Fraction
+from statistics import mean
+from typing import Any
 
 import pytest
 
@@ -10,6 +14,7 @@ from natxy.model.verdict import Limit, Verdict
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr import Measure, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal, pdr_goal, rfc2544_goal
+from tests.unit.noisy_device import NoisyDevice
 
 NDR = rfc2544_goal()
 PDR = pdr_goal(LossTolerance(fraction=Fraction(5, 1000)))
@@ -103,6 +108,43 @@ def test_noise_ends_and_yields_a_tested_rate(seed: int) -> None:
     outcome = search(NDR, PDR).run(measure)
     assert all(4500 < (found.rate_fps or 0) < 5200 for found in outcome.goals)
     assert_tested(outcome)
+
+
+def test_an_exceed_ratio_keeps_one_stray_loss_from_capping_a_search() -> None:
+    """5 % of the trials lose one frame. The other goal is that of TST009 (half of two trials)."""
+    device, chance = NoisyDevice(stray=0.05), random.Random(5)
+    lasting_s = Fraction(1, 5)
+    short = rfc2544_goal(final_duration_s=lasting_s, width=Fraction(1, 100))
+    plain = replace(short, initial_duration_s=lasting_s / 5)
+    halved = replace(plain, exceed_ratio=Fraction(1, 2), duration_sum_s=2 * lasting_s)
+
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        sent = int(duration_s * rate_fps)
+        _, lost = device.trial(rate_fps, chance)
+        return losing(sent, math.ceil(lost * sent))
+
+    def too_low(goal: MlrGoal) -> float:
+        outcomes = (search(goal, maximum_fps=1_488_095).run(measure) for _ in range(300))
+        rates = [outcome.goals[0].rate_fps or 0 for outcome in outcomes]
+        return mean(rate < device.throughput_fps * 0.99 for rate in rates)
+
+    assert too_low(plain) > 0.08
+    assert too_low(halved) < 0.03
+
+
+@pytest.mark.parametrize(
+    ("changes", "option"),
+    [
+        ({"exceed_ratio": Fraction(1)}, "--exceed-ratio: 1 is out of range"),
+        ({"exceed_ratio": Fraction(-1, 10)}, "--exceed-ratio: -0.1 is out of range"),
+        ({"duration_sum_s": Fraction(59)}, "--duration-sum: 59 s is out of range"),
+        ({"initial_duration_s": Fraction(61)}, "--initial-duration: 61 s is out of range"),
+        ({"initial_duration_s": Fraction(0)}, "--initial-duration: 0 s is out of range"),
+    ],
+)
+def test_attributes_that_make_no_sense_are_refused(changes: dict[str, Any], option: str) -> None:
+    with pytest.raises(ConfigurationError, match=option):
+        replace(NDR, **changes)
 
 
 def test_a_device_that_takes_the_maximum() -> None:

@@ -1,0 +1,71 @@
+"""MLRsearch's goals, of the options of `natxy throughput --search mlr`."""
+
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from natxy.cli.options import seconds
+from natxy.errors import ConfigurationError
+from natxy.procedure.timing import Timing
+from natxy.search.bisection import SearchError
+from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.mlr_goal import MlrGoal, pdr_goal, rfc2544_goal
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoalOptions:
+    """Attributes of all goals (RFC 9971); None: as the RFC 2544 goal has them."""
+
+    exceed_ratio: float | None
+    duration_sum: float | None
+    initial_duration: float | None
+
+    def refuse(self) -> None:
+        """Where the search is another one."""
+        for name, value in vars(self).items():
+            if value is not None:
+                option = f"--{name.replace('_', '-')}"
+                raise ConfigurationError(f"{option}: is MLRsearch's (expected --search mlr)")
+
+    def of(self, goal: MlrGoal) -> MlrGoal:
+        given: dict[str, Any] = {}
+        if self.exceed_ratio is not None:
+            given["exceed_ratio"] = self.exceed_ratio
+        if self.duration_sum is not None:
+            given["duration_sum_s"] = seconds("--duration-sum", self.duration_sum, Fraction(0))
+        if self.initial_duration is not None:
+            initial_s = seconds("--initial-duration", self.initial_duration, Fraction(0))
+            given["initial_duration_s"] = initial_s
+        return replace(goal, **given)
+
+
+def goals_of(
+    options: GoalOptions, loss: str | None, timing: Timing, error: SearchError
+) -> tuple[MlrGoal, ...]:
+    """The non-drop rate, and a partial drop rate for each tolerated loss."""
+    if error.rate_fps is not None:
+        raise ConfigurationError(
+            "--error: MLRsearch knows shares of the rate only, such as 0.1%; frames a second are "
+            "bisection's"
+        )
+    width, longest_s = error.fraction, timing.duration_s
+    goals = (
+        rfc2544_goal(final_duration_s=longest_s, width=width),
+        *(
+            pdr_goal(tolerance, final_duration_s=longest_s, width=width)
+            for tolerance in _tolerances(loss)
+        ),
+    )
+    return tuple(options.of(goal) for goal in goals)
+
+
+def _tolerances(text: str | None) -> tuple[LossTolerance, ...]:
+    if text is None:
+        return ()
+    if not re.fullmatch(r"\d+(\.\d+)?%(,\d+(\.\d+)?%)*", text):
+        raise ConfigurationError(f'--loss: "{text}" is no list of percentages, 0.5%,1% is right')
+    fractions = [Fraction(percent) / 100 for percent in text.replace("%", "").split(",")]
+    if not all(0 < fraction < 1 for fraction in fractions):
+        raise ConfigurationError(f'--loss: "{text}" is out of range, more than 0% to 99% is right')
+    return tuple(LossTolerance(fraction=fraction) for fraction in dict.fromkeys(fractions))

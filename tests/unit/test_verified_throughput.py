@@ -1,0 +1,153 @@
+"""Loss verification in a measurement: what is repeated, what is counted and what is said."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from natxy.cli.demo import _plan as demo_plan
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError
+from natxy.model.throughput_result import ThroughputResult
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import Stream
+from natxy.model.verdict import Verdict
+from natxy.procedure.observer import Observer
+from natxy.procedure.overload import OverloadPlan, overload
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.timing import Timing
+from natxy.procedure.worst_loss import lost_share, worst_loss
+from natxy.report.measurement_table import measurement_notes
+from natxy.report.results_csv import rows
+from natxy.report.results_json import result_entry
+from natxy.report.throughput_table import notes
+from natxy.search.bisection import SearchError
+from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
+
+CAPACITY_FPS = 50_000
+TIMING = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
+PLAN = ThroughputPlan(
+    timing=TIMING, seed=1, repetitions=1, error=SearchError(fraction=Fraction(1, 100))
+)
+
+
+class Kept(Observer):
+    def __init__(self) -> None:
+        self.trials: list[TrialRecord] = []
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        self.trials.append(trial)
+
+    @property
+    def told(self) -> list[tuple[int, Verdict]]:
+        return [(trial.rate_fps, trial.verdict) for trial in self.trials]
+
+
+class Straying:
+    """Loses what is above the capacity, and a frame of the first trial at each of some rates."""
+
+    def __init__(self, *strays_fps: int) -> None:
+        self._strays = set(strays_fps)
+
+    def __call__(self, stream: Stream) -> Sequence[int]:
+        rate_fps = rate_of(stream)
+        if rate_fps > CAPACITY_FPS:
+            return range(frames_in(stream) * CAPACITY_FPS // rate_fps, frames_in(stream))
+        stray = stream.direction == "forward" and rate_fps in self._strays
+        self._strays -= {rate_fps} if stray else set()
+        return (3,) if stray else ()
+
+
+def measured(
+    plan: ThroughputPlan, nat64: TrafficPlan, lose: Straying, kept: Kept | None = None
+) -> ThroughputResult:
+    return throughput(plan, ScriptedEngine(lose=lose).tester(nat64), NoDut(), kept)
+
+
+def test_a_stray_loss_at_a_low_rate_caps_only_a_search_without_verification(
+    nat64: TrafficPlan,
+) -> None:
+    strays = (4000, 32_000)
+    plain = measured(PLAN, nat64, Straying(*strays))
+    assert plain.rates_fps[0] < 4000
+    result = measured(replace(PLAN, loss_verifications=1), nat64, Straying(*strays))
+    assert CAPACITY_FPS * 0.98 < result.rates_fps[0] <= CAPACITY_FPS
+    assert [repetition.overturned for repetition in result.repetitions] == [2]
+
+
+def test_a_failure_is_repeated_at_its_rate_where_the_loss_is_not_gross(nat64: TrafficPlan) -> None:
+    kept = Kept()
+    plan = replace(PLAN, loss_verifications=2, error=SearchError(rate_fps=20_000))
+    measured(plan, nat64, Straying(), kept)
+    ups = [(rate, Verdict.PASS) for rate in (1000, 4000, 16_000)]
+    gross, lossy = (256_000, Verdict.FAIL), (64_000, Verdict.FAIL)
+    assert kept.told == [*ups, lossy, lossy, lossy, (32_000, Verdict.PASS), (48_000, Verdict.PASS)]
+    kept = Kept()
+    measured(replace(plan, max_rate_fps=256_000), nat64, Straying(), kept)
+    assert kept.told[:2] == [gross, (128_000, Verdict.FAIL)]
+
+
+def test_repetitions_do_not_know_of_each_other(nat64: TrafficPlan) -> None:
+    kept = Kept()
+    measured(replace(PLAN, repetitions=3), nat64, Straying(), kept)
+    rates = [[t.rate_fps for t in kept.trials if t.repetition == n] for n in (1, 2, 3)]
+    assert rates[0] == rates[1] == rates[2]
+    assert rates[0][:4] == [1000, 4000, 16_000, 64_000]
+
+
+def test_it_is_named_and_counted_beside_the_figure(nat64: TrafficPlan) -> None:
+    result = measured(replace(PLAN, loss_verifications=1), nat64, Straying(4000))
+    said = "loss verification: a rate fails after 2 trials with a loss, not 1"
+    assert any(said in departure for departure in result.departures)
+    entry = result_entry(result)
+    assert (entry["overturned"], entry["search"]["loss_verifications"]) == (1, 1)
+    assert [(row["overturned"], row["loss_verifications"]) for row in rows(result)] == [(1, 1)]
+    sentence = "1 failed trial was overturned by loss verification"
+    for lines in (notes([result]), measurement_notes([result.measurement()])):
+        assert any(sentence in line for line in lines)
+        assert any(said in line for line in lines)
+    read = ThroughputResult.model_validate_json(result.model_dump_json())
+    assert result_entry(read) == entry
+
+
+def test_nothing_is_said_of_what_was_not_asked_for_or_changed_nothing(nat64: TrafficPlan) -> None:
+    plain = measured(PLAN, nat64, Straying())
+    verified = measured(replace(PLAN, loss_verifications=1), nat64, Straying())
+    assert plain.rates_fps == verified.rates_fps
+    assert not any("verification" in departure for departure in plain.departures)
+    for result in (plain, verified):
+        assert not any("overturned" in line for line in notes([result]))
+    assert result_entry(plain)["search"] == {
+        "method": "bisection",
+        "loss_verifications": 0,
+        **dict.fromkeys(("exceed_ratio", "duration_sum_s", "initial_duration_s")),
+    }
+
+
+def test_overturned_failures_of_several_searches_are_added(nat64: TrafficPlan) -> None:
+    plan = OverloadPlan(search=replace(PLAN, loss_verifications=1), flows=(10,), incremental=False)
+    lose = Straying(1000, 4000)
+    result = overload(plan, ScriptedEngine(lose=lose).tester(nat64), NoDut())
+    assert result.counts.overturned == 2
+
+
+def test_the_share_lost_is_that_of_the_worse_direction(nat64: TrafficPlan) -> None:
+    kept = Kept()
+    measured(PLAN, nat64, Straying(4000), kept)
+    trial = next(trial for trial in kept.trials if trial.rate_fps == 4000)
+    assert (worst_loss(trial).sent, worst_loss(trial).lost) == (40, 1)
+    assert lost_share(trial) == Fraction(1, 40)
+    early = trial.model_copy(
+        update={"result": trial.result.model_copy(update={"ended_early": True})}
+    )
+    assert lost_share(early) is None
+
+
+def test_how_often_is_checked_and_the_demo_verifies() -> None:
+    with pytest.raises(ConfigurationError, match="--verify-loss: -1 is out of range"):
+        replace(PLAN, loss_verifications=-1)
+    with pytest.raises(ConfigurationError, match="--verify-loss: 101 is out of range"):
+        replace(PLAN, loss_verifications=101)
+    assert demo_plan("any", 1).loss_verifications == 1
