@@ -269,7 +269,7 @@ class Trials:
         phase_2 = result.of_phase(TEST) if _measures_phase_2(spec) else result
         sample = result.stream_of(SAMPLE)
         judged = self._judge(spec, load, outcome, phase_2)
-        away = away_in(result, phase_2.streams[-1].phase, outcome.absence)
+        away = away_in(result, spec.phases[-1].name, outcome.absence)
         trial = TrialRecord(
             number=self.counts.trials + 1,
             repetition=repetition,
@@ -308,7 +308,7 @@ class Trials:
             excused = excuse(spec, whole, outcome.absence) or pauses
             return Judged(Verdict.INVALID, (excused,)) if excused else Judged(Verdict.FAIL)
         if isinstance(load, Load) and load.counting is not None:
-            away = away_in(whole, measured.streams[-1].phase, outcome.absence)
+            away = away_in(whole, spec.phases[-1].name, outcome.absence)
             of = counted(load.counting, load.rate_fps, measured, away)
             invalid = (of.sentence,) if of.verdict is Verdict.INVALID else ()
             failed = of.sentence if of.verdict is Verdict.FAIL else ""
