@@ -23,6 +23,7 @@ from natxy.model.trial_spec import (
     WarmUp,
 )
 from natxy.model.verdict import Verdict
+from natxy.procedure.advice import explained
 from natxy.procedure.connection_table import (
     IncompletePhase1,
     check_emptied,
@@ -280,8 +281,7 @@ class Trials:
                 return trial
         raise TesterLimit(
             f"{invalid_repeats + 1} trials at {load.rate_fps} frames a second were invalid: "
-            f"{trial.invalid_reasons[0]}; a lower rate is right, and `natxy doctor` says what "
-            "spoils measurements here"
+            f"{explained(trial.invalid_reasons, load.rate_fps)}"
         )
 
     @property
