@@ -54,6 +54,7 @@ class CommandConfig(Model):
     reset: str | None = None
     restart: str | None = None  # resets it in the middle of a trial; ends when it is back
     describe: str | None = None
+    check: str | None = None  # after each trial: fails where the device has died in it
     # Of a stateful device, between trials. What a command is told stands in its environment.
     count: str | None = None  # prints how many connections there are
     delete_all: str | None = None  # prints the seconds that it took on the device
