@@ -10,6 +10,7 @@ Cpu = Annotated[int, Between(0, 4095)]
 
 
 Driver = Literal["kernel-router", "tayga", "nat44", "nat44-iptables", "nat64"]
+LABS = ("namespace", "reference")  # kinds that make the tester's ports
 STATEFUL: tuple[Driver, ...] = ("nat44", "nat44-iptables", "nat64")
 
 
