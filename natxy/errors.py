@@ -10,6 +10,7 @@ NatxyError
     ├── TesterDied            the engine ended, or fell silent
     ├── ProtocolError         the engine does not speak as it should
     ├── DutError              the device under test, or its lab
+    ├── InUse                 a port or CPU that another tester has
     ├── TesterLimit           no rate at all is within what the tester can do
     └── StorageError          a journal or a result could not be written
 
@@ -56,6 +57,10 @@ class ProtocolError(MeasurementError):
 
 
 class DutError(MeasurementError):
+    pass
+
+
+class InUse(MeasurementError):
     pass
 
 

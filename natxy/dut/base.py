@@ -108,7 +108,11 @@ class Dut(Protocol):
         """Is called when a trial is about to start; raises DutError if the device is gone."""
 
     def trial_fault(self) -> str | None:
-        """A sentence if the device was not in order in the last trial, which is then invalid."""
+        """A sentence if the device was not in order in the last trial, which is then invalid.
+
+        Is called when the trial has ended, and raises DutError if the device has died in it,
+        unless a `restart` still goes on.
+        """
 
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:

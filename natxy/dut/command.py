@@ -11,6 +11,7 @@ from math import ceil, isfinite
 from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPorts
 from natxy.dut.config import CommandConfig
 from natxy.dut.interrupts import without_interrupts
+from natxy.dut.restart_guard import RestartGuard
 from natxy.dut.unwatched import Unwatched
 from natxy.errors import DutError
 
@@ -33,6 +34,7 @@ class CommandDut(Unwatched):
         self._config = config
         self._show = show
         self._started = False
+        self._guard = RestartGuard()
         self._parameters = TableParameters(
             entries=config.entries,
             hash_size=config.hash_size,
@@ -57,7 +59,8 @@ class CommandDut(Unwatched):
     def restart(self) -> str:
         if self._config.restart is None:
             raise DutError("dut.restart: is missing; the command that resets the device is right.")
-        self._run("restart")
+        with self._guard.restarting():
+            self._run("restart")
         return f"command: {self._config.restart}"
 
     def recover(self) -> None:
@@ -85,7 +88,12 @@ class CommandDut(Unwatched):
         pass
 
     def trial_fault(self) -> str | None:
+        """Runs `check`; without it a device that has died looks like one that loses frames."""
+        self._guard.unless_restarting(self._check)
         return None
+
+    def _check(self) -> None:
+        self._run("check")
 
     def tester_ports(self) -> TesterPorts | None:
         return None

@@ -10,6 +10,7 @@ Cpu = Annotated[int, Between(0, 4095)]
 
 
 Driver = Literal["kernel-router", "tayga", "nat44", "nat44-iptables", "nat64"]
+LABS = ("namespace", "reference")  # kinds that make the tester's ports
 STATEFUL: tuple[Driver, ...] = ("nat44", "nat44-iptables", "nat64")
 
 
@@ -54,6 +55,7 @@ class CommandConfig(Model):
     reset: str | None = None
     restart: str | None = None  # resets it in the middle of a trial; ends when it is back
     describe: str | None = None
+    check: str | None = None  # after each trial: fails where the device has died in it
     # Of a stateful device, between trials. What a command is told stands in its environment.
     count: str | None = None  # prints how many connections there are
     delete_all: str | None = None  # prints the seconds that it took on the device

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses
 from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls, write_file
+from natxy.dut.namespaces import namespace_exists
+from natxy.errors import DutError
 
 QUEUES = "numtxqueues 1 numrxqueues 1"  # a second queue loses half of AF_XDP's frames
 QUIET_IPV6 = {"accept_dad": 0, "accept_ra": 0, "autoconf": 0, "router_solicitations": 0}
@@ -69,6 +71,22 @@ class LabLinks:
             send_whole_frames(self.gateway, self.gateway_end(side))
         self._set_up(self.tester, [self.tester_end(side) for side in (LEFT, RIGHT)])
         self._set_up(self.gateway, ["lo", *(self.gateway_end(side) for side in (LEFT, RIGHT))])
+
+    def check(self) -> None:
+        """DutError if somebody has removed a part of the lab.
+
+        An interface that is down is not gone: the engine sees that, and says of which port.
+        """
+        for namespace in (self.tester, self.gateway):
+            if not namespace_exists(namespace):
+                raise DutError(f"The lab is gone: namespace {namespace} has been removed.")
+        listed = execute(["ip", "-n", self.gateway, "-o", "link", "show"])
+        for side in (LEFT, RIGHT):
+            if f" {self.gateway_end(side)}@" not in listed:
+                raise DutError(
+                    f"The lab is gone: interface {self.gateway_end(side)} of namespace "
+                    f"{self.gateway} has been removed."
+                )
 
     def _veth(self, side: SideAddresses) -> str:
         mtu = f"mtu {self.mtu_bytes}"

@@ -24,6 +24,7 @@ from natxy.dut.namespaces import make_namespace, need_root
 from natxy.dut.napi import thread_napi
 from natxy.dut.nat44 import Nat44
 from natxy.dut.nat64 import Nat64
+from natxy.dut.restart_guard import RestartGuard
 from natxy.dut.tayga import Tayga
 from natxy.dut.watched import watched_cpus
 from natxy.errors import ConfigurationError, DutError
@@ -57,6 +58,7 @@ class NamespaceDut:
         self._links: LabLinks | None = None
         self._gateway: Gateway | None = None
         self._device_kind = ""
+        self._guard = RestartGuard()
 
     def start(self) -> None:
         need_root()
@@ -81,7 +83,8 @@ class NamespaceDut:
         self._running.reset()
 
     def restart(self) -> str:
-        return self._running.restart()
+        with self._guard.restarting():
+            return self._running.restart()
 
     def recover(self) -> None:
         self._running.recover()
@@ -115,6 +118,7 @@ class NamespaceDut:
         self._running.check()
 
     def trial_fault(self) -> str | None:
+        self._guard.unless_restarting(self._check)
         return self._running.fault()
 
     @property
@@ -150,6 +154,12 @@ class NamespaceDut:
             right=self._plan.tester_port(RIGHT, devices[1]),
             mtu_bytes=self._mtu_bytes,
         )
+
+    def _check(self) -> None:
+        """DutError if the gateway's program, or a part of the lab, is gone."""
+        self._running.check()
+        assert self._links is not None, "a gateway has links"
+        self._links.check()
 
     @property
     def _running(self) -> Gateway:

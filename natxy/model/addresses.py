@@ -8,6 +8,16 @@ from natxy.model.base import Checked, refuse
 
 _ARTICLES = {4: "an IPv4", 6: "an IPv6"}
 EXAMPLES = {4: "198.18.0.2", 6: "2001:2::2"}
+# No host has one of these: prefix, and what it is.
+NO_HOSTS = {
+    "0.0.0.0/32": "unspecified",
+    "127.0.0.0/8": "loopback",
+    "224.0.0.0/4": "multicast",
+    "255.255.255.255/32": "broadcast",
+    "::/128": "unspecified",
+    "::1/128": "loopback",
+    "ff00::/8": "multicast",
+}
 
 IpVersion = Literal[4, 6]
 
@@ -38,6 +48,22 @@ def _any_version(text: str) -> str:
     return text
 
 
+def not_of_a_host(text: str) -> str | None:
+    """What is wrong with an address that no host can have."""
+    address = ipaddress.ip_address(text)
+    for prefix, name in NO_HOSTS.items():
+        if address in ipaddress.ip_network(prefix):
+            article = "an" if name[0] in "aeiou" else "a"
+            example = EXAMPLES[address.version]
+            return f"is {article} {name} address (expected a host's, such as {example})"
+    return None
+
+
+def _of_a_host(text: str) -> str:
+    sentence = not_of_a_host(text)
+    return text if sentence is None else refuse(sentence)
+
+
 def _mac(text: str) -> str:
     if not re.fullmatch(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}", text):
         refuse("is not a MAC address, such as 02:00:00:00:00:01 is right")
@@ -47,4 +73,8 @@ def _mac(text: str) -> str:
 Ipv4Address = Annotated[str, Checked(_ipv4, (("format", "ipv4"),))]
 Ipv6Address = Annotated[str, Checked(_ipv6, (("format", "ipv6"),))]
 IpAddress = Annotated[str, Checked(_any_version)]
+# Of a port: what frames are sent to and from.
+Ipv4Host = Annotated[Ipv4Address, Checked(_of_a_host)]
+Ipv6Host = Annotated[Ipv6Address, Checked(_of_a_host)]
+IpHost = Annotated[IpAddress, Checked(_of_a_host)]
 MacAddress = Annotated[str, Checked(_mac, (("pattern", "^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$"),))]

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from natxy.model.addresses import IpAddress, Ipv4Address, Ipv6Address, IpVersion, MacAddress
+from natxy.model.addresses import IpHost, Ipv4Host, Ipv6Host, IpVersion, MacAddress
 from natxy.model.base import Between, Model, refuse
 from natxy.model.source import Source
 from natxy.model.traffic_spec import (
@@ -39,14 +39,14 @@ class Port(Model):
     """One of the tester's ports; `device` None: the lab makes it."""
 
     device: Annotated[str, Field(min_length=1)] | None = None
-    ipv4_real: Ipv4Address | None = None
-    ipv4_virtual: Ipv4Address | None = None
-    ipv6_real: Ipv6Address | None = None
-    ipv6_virtual: Ipv6Address | None = None
-    next_hop_ipv4: Ipv4Address | None = None
-    next_hop_ipv6: Ipv6Address | None = None
+    ipv4_real: Ipv4Host | None = None
+    ipv4_virtual: Ipv4Host | None = None
+    ipv6_real: Ipv6Host | None = None
+    ipv6_virtual: Ipv6Host | None = None
+    next_hop_ipv4: Ipv4Host | None = None
+    next_hop_ipv6: Ipv6Host | None = None
     next_hop_mac: MacAddress | None = None
-    own_addresses: tuple[IpAddress, ...] = ()
+    own_addresses: tuple[IpHost, ...] = ()
 
 
 class TesterSection(Model):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
+from natxy.model.address_checks import check_addresses
 from natxy.model.addresses import IpVersion
 from natxy.model.source import Source
 from natxy.model.testbed import (
@@ -140,6 +141,7 @@ class TrafficPlan:
             self._check_connections(self.connections)
             self.establish(one)
         self.streams(one)
+        check_addresses(self.testbed, self.source)
         if not self.fits_mtu:
             mtu_bytes = self.testbed.tester.mtu_bytes
             self.source.refuse(

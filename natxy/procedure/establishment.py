@@ -13,6 +13,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import ConnectionCounters
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.advice import explained
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.connection_table import (
     check_answers,
@@ -193,7 +194,7 @@ def _hopeless(
         if slow or top_cps <= HOPELESS_CPS:
             raise TesterLimit(
                 f"no rate passed, and at {top_cps} connections a second trials are invalid: "
-                f"{done[-1].invalid_reasons[0]}; `natxy doctor` says what spoils measurements here"
+                f"{explained(done[-1].invalid_reasons, top_cps)}"
             )
         return False
     if not is_stuck(done, frames):

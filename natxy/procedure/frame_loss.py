@@ -90,9 +90,7 @@ def frame_loss(
     points = _points(plan, trials)
     figures = tuple(figure for point in points for figure in _figures(point))
     if not figures:
-        raise TesterLimit(
-            "no rate of the series is within what the tester can send; lower ones are"
-        )
+        raise TesterLimit(f"no rate of the series has a valid trial: {points[-1].left_out}")
     return Measurement(
         procedure="frame-loss",
         title="Frame loss rate",

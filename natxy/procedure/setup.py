@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 from natxy.dut.base import Dut, TesterPort, TesterPorts
+from natxy.dut.config import LABS
 from natxy.model.event import Hello
 from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed, TrafficSection
@@ -14,6 +15,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
+from natxy.tester.claims import Claims
 from natxy.tester.command import engine_command, find_engine
 from natxy.tester.tester import OnProgress, Tester, ignore_progress
 
@@ -114,12 +116,27 @@ def name_of(dut: Dut) -> str:
 def set_up(
     testbed: Testbed, source: Source, dut: Dut, records: FrameRecords | None = None
 ) -> Iterator[Setup]:
+    """InUse if another process's tester has one of the ports or CPUs."""
     find_engine()  # before a lab is made for nothing
+    with Claims() as claims:
+        claims.take_cpus(testbed.tester.cores)
+        if testbed.dut.get("kind") not in LABS:
+            # Before the gateway is started, and stopped, which another tester may be measuring.
+            claims.take_ports(testbed.tester, namespace=None)
+        with _started(testbed, source, dut, records, claims) as setup:
+            yield setup
+
+
+@contextmanager
+def _started(
+    testbed: Testbed, source: Source, dut: Dut, records: FrameRecords | None, claims: Claims
+) -> Iterator[Setup]:
     try:
         dut.start()
         resolved = with_ports(testbed, dut.tester_ports())
         traffic = TrafficPlan(testbed=resolved, source=source)
         traffic.check()  # before the engine takes a port
+        claims.take_ports(resolved.tester, dut.tester_namespace)
         records_fd = None if records is None else records.fd
         command = engine_command(resolved.tester, dut.tester_namespace, records_fd=records_fd)
         with Tester(command, records_fd=records_fd) as engine:

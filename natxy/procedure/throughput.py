@@ -12,6 +12,7 @@ from natxy.model.throughput_result import Repetition, ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.advice import explained
 from natxy.procedure.connection_conditions import connection_conditions
 from natxy.procedure.counted import Counting
 from natxy.procedure.maximum import Maximum, maximum_of
@@ -203,7 +204,7 @@ def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:
     if nothing_passed and ceiling_fps <= below_fps:
         raise TesterLimit(
             f"no rate passed, and at {ceiling_fps} frames a second trials are invalid: "
-            f"{last.invalid_reasons[0]}; `natxy doctor` says what spoils measurements here"
+            f"{explained(last.invalid_reasons, ceiling_fps)}"
         )
 
 

@@ -2,13 +2,18 @@
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 
 from natxy.dut.base import Absence, Dut
-from natxy.errors import ConfigurationError, DutError, TesterLimit
+from natxy.errors import (
+    ConfigurationError,
+    DutError,
+    MeasurementError,
+    TesterLimit,
+    TrialCancelled,
+)
 from natxy.model.measurement import TrialCounts
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_record import TrialRecord
@@ -24,6 +29,7 @@ from natxy.model.trial_spec import (
     WatchedCpu,
 )
 from natxy.model.verdict import Verdict
+from natxy.procedure.advice import explained
 from natxy.procedure.away import away_in, excuse
 from natxy.procedure.connection_table import (
     IncompletePhase1,
@@ -190,15 +196,15 @@ class Outcome:
 
 
 def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer) -> Outcome:
-    """The DUT has been reset and has settled."""
+    """The DUT has been reset and has settled. DutError if it has died in the trial, also in the
+    last one of a measurement: what is lost then is no property of a gateway."""
     if spec.establishing is not None:
         hold(dut, spec, tester.connection_timeout_s)
     dut.before_trial()
     try:
         result = tester.run(spec, observer.trial_progressed)
-    except BaseException:
-        with suppress(DutError):
-            dut.trial_fault()  # ends what before_trial began, such as a real-time policy
+    except BaseException as error:
+        _end_trial(dut, error)
         raise
     absence = dut.absence()
     reasons = invalid_reasons(result, dut.trial_fault())
@@ -211,6 +217,16 @@ class Judged:
     invalid_reasons: tuple[str, ...] = ()
     fail_reason: str = ""
     counted_fps: int | None = None
+
+
+def _end_trial(dut: Dut, error: BaseException) -> None:
+    """Ends what before_trial began, such as a real-time policy. A device that has died is why the
+    tester has failed; a trial was cancelled for a reason that its caller knows better."""
+    try:
+        dut.trial_fault()
+    except DutError as gone:
+        if isinstance(error, MeasurementError) and not isinstance(error, TrialCancelled):
+            raise gone from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,8 +358,7 @@ class Trials:
                 break
         raise TesterLimit(
             f"{repeats.invalid} trials at {load.rate_fps} frames a second were invalid: "
-            f"{trial.invalid_reasons[0]}; a lower rate is right, and `natxy doctor` says what "
-            "spoils measurements here"
+            f"{explained(trial.invalid_reasons, load.rate_fps)}"
         )
 
     def repeats(self, load: AnyLoad, least: int) -> Repeats:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any, Protocol
 
-from natxy.model.addresses import EXAMPLES, IpVersion, version_of
+from natxy.model.addresses import EXAMPLES, IpVersion, not_of_a_host, version_of
 
 UNUSED = {4: "0.0.0.0", 6: "::"}
 
@@ -70,7 +70,11 @@ class Address:
                 f"is not an IPv{self.version} address, {EXAMPLES[self.version]}, or "
                 f"{UNUSED[self.version]} for an unused one, is right"
             )
-        return None if ip_address(text).is_unspecified else text
+        if ip_address(text).is_unspecified:
+            return None
+        if sentence := not_of_a_host(text):
+            raise Wrong(sentence)
+        return text
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from natxy.dut.config import LABS
 from natxy.errors import ConfigurationError, DeviceError
 from natxy.model.addresses import IpVersion
 from natxy.model.source import Source
@@ -27,7 +28,6 @@ ADDRESSES = {
     "ipv6_virtual": "IPv6-{}-Virt",
 }
 NEXT_HOPS = ("next_hop_ipv4", "next_hop_ipv6", "next_hop_mac")
-LABS = ("namespace", "reference")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,7 @@ class StatefulGateway:
     changed: int = 0
     sample_wrong: int = 0  # replies of the sample between the phases
     flushes: bool = False  # drops all between the phases
+    counts_replies: bool = False  # an entry each that finds no connection, as the kernel has it
     stored: int = 0
 
     def makes(self, asked: int, rate_cps: int) -> int:
@@ -76,7 +77,7 @@ class StatefulEngine:
     def _between_the_phases(self) -> None:
         self._made = self.gateway.stored
         self.gateway.stored -= self.gateway.absent
-        if self.gateway.flushes:
+        if self.gateway.flushes and not self.gateway.counts_replies:
             self.gateway.stored = 0
 
     def _stream(self, phase: Phase, stream: Stream, missing: int) -> dict[str, Any]:
@@ -104,7 +105,7 @@ class StatefulEngine:
             **dict.fromkeys(("sending_ns", "first_departure_ns"), 0.0),
             **dict.fromkeys(("lateness", "send_call"), DELAY),
             "kinds": {"foreground": _counters(sent, came, wrong), "background": None},
-            "losses": None,
+            "losses": self._losses(sent, came) if came < sent else None,
             "silence": {"from_ns": 0.0, "until_ns": 0.0},
             "connections": {
                 "new": new,
@@ -114,6 +115,19 @@ class StatefulEngine:
                 "collided": wrong,
                 "ending_new_percent": 100.0 if new else 0.0,
             },
+        }
+
+    def _losses(self, sent: int, came: int) -> dict[str, Any]:
+        """Of a gateway that is too slow for them: the last ones, when its queue is full."""
+        first = 0 if self.gateway.flushes or self.gateway.absent else came
+        lost = sent - came
+        times = ("first_due_ns", "last_due_ns", "longest_run_from_ns", "longest_run_until_ns")
+        return {
+            "frames": lost,
+            "first_number": first,
+            "last_number": first + lost - 1,
+            "longest_run": lost,
+            **dict.fromkeys(times, float(first)),
         }
 
     def _result(

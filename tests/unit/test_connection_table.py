@@ -119,6 +119,34 @@ def test_a_table_that_was_dropped_between_the_phases_is_no_result() -> None:
         trial_of(unknown.gateway, unknown)
 
 
+@pytest.mark.parametrize(
+    "gateway",
+    [
+        pytest.param(StatefulGateway(flushes=True, counts_replies=True), id="all"),
+        pytest.param(StatefulGateway(absent=1500, entries=10_000), id="most"),
+    ],
+)
+def test_replies_alone_tell_that_connections_were_lost(gateway: StatefulGateway) -> None:
+    """Nobody makes the connections again, and the device counts what the replies made, or does
+    not count."""
+    dut = StatefulDut(gateway=gateway, countable=gateway.counts_replies)
+    trials = trials_of(gateway, dut)
+    trials.tester = trials.tester.with_traffic(direction="reverse")
+    with pytest.raises(
+        MeasurementError, match=r"replies of phase 2 .* lost, from the first one on.*dropped"
+    ):
+        trials.run(load=RATE_FPS, repetition=1, seed=1)
+
+
+def test_replies_alone_that_are_too_many_are_a_fail() -> None:
+    """The first ones come through, as many as a slow gateway has room for."""
+    trials = trials_of(StatefulGateway(frames_fps=2000))
+    trials.tester = trials.tester.with_traffic(direction="reverse")
+    trial = trials.run(load=RATE_FPS, repetition=1, seed=1)
+    assert trial.verdict is Verdict.FAIL
+    assert 2 * trial.result.lost > trial.result.sent
+
+
 def test_a_sample_is_asked_between_the_phases_whatever_phase_2_is() -> None:
     """Where only the initiator sends, its frames would make all connections again."""
     for direction in ("both", "forward", "reverse"):

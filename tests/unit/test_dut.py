@@ -20,7 +20,7 @@ from natxy.dut.devices import device_string
 from natxy.dut.ledger import Entries
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut
-from natxy.dut.process import Process
+from natxy.dut.process import Process, within
 from natxy.dut.reference import ReferenceDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
@@ -288,3 +288,31 @@ def test_the_reference_gateway_routes_and_translates_by_the_plan() -> None:
         "ipv6": "2001:2::/112",
     }
     json.dumps(config)
+
+
+def test_a_device_that_its_check_does_not_find_has_died(tmp_path: Path) -> None:
+    alive = tmp_path / "alive"
+    alive.touch()
+    check = f"test -e {alive} || {{ echo it is gone >&2; exit 1; }}"
+    dut = CommandDut(CommandConfig(kind="command", check=check), _silent)
+    assert dut.trial_fault() is None
+    alive.unlink()
+    with pytest.raises(DutError, match=r"dut.check: .* ended with 1: it is gone"):
+        dut.trial_fault()
+
+
+def test_a_device_that_is_being_restarted_is_not_taken_for_dead(tmp_path: Path) -> None:
+    """A trial may end while it is away; what became of it is what the restart says."""
+    begun = tmp_path / "begun"
+    config = CommandConfig(
+        kind="command", check="exit 1", restart=f"touch {begun}; while [ -e {begun} ]; do :; done"
+    )
+    dut = CommandDut(config, _silent)
+    thread = threading.Thread(target=dut.restart)
+    thread.start()
+    assert within(5, begun.exists)
+    assert dut.trial_fault() is None
+    begun.unlink()
+    thread.join()
+    with pytest.raises(DutError, match=r"dut\.check"):
+        dut.trial_fault()

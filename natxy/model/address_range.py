@@ -1,0 +1,129 @@
+"""The addresses that one address of a testbed stands for: `[traffic]` varies a field of it, and the
+number of its network."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from ipaddress import ip_address, ip_network
+from typing import Self
+
+from natxy.model.addresses import NO_HOSTS, IpVersion
+from natxy.model.testbed import IPV4_NETWORK_BYTE, IPV6_NETWORK_BYTE, TrafficSection
+from natxy.model.trial_spec import Side
+
+FIELD_OCTETS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddressRange:
+    octets: bytes  # as the testbed has them
+    field_at: int | None = None  # the first octet of the field; None: it does not vary
+    lowest: int = 0  # of the field
+    highest: int = 0
+    network_at: int | None = None  # the octet with the network's number; None: one network
+    networks: int = 1
+
+    @classmethod
+    def of(cls, traffic: TrafficSection, side: Side, address: str) -> Self:
+        parsed = ip_address(address)
+        version: IpVersion = parsed.version
+        field, networks = traffic.field(side), traffic.networks(side)
+        varies = field.mode != "fixed"
+        network_at = IPV4_NETWORK_BYTE if version == 4 else IPV6_NETWORK_BYTE
+        offset = field.ipv4_offset if version == 4 else field.ipv6_offset
+        return cls(
+            octets=parsed.packed,
+            field_at=offset if varies else None,
+            lowest=field.min,
+            highest=field.max,
+            network_at=network_at if networks > 1 else None,
+            networks=networks,
+        )
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Its lowest and its highest address."""
+        return self._end(self.lowest, 0), self._end(self.highest, self.networks - 1)
+
+    def holds(self, address: str) -> bool:
+        """Whether this address is one of them."""
+        return self.meets(AddressRange(octets=ip_address(address).packed))
+
+    def meets(self, other: "AddressRange") -> bool:
+        """Whether they have an address in common."""
+        if len(self.octets) != len(other.octets):
+            return False
+        if not all(self._values(i) & other._values(i) for i in range(len(self.octets))):
+            return False
+        if self._crosses(other):
+            return any(each.meets(other) for each in self._parts())
+        if other._crosses(self):
+            return any(each.meets(self) for each in other._parts())
+        at = self.field_at if self.field_at is not None else other.field_at
+        if at is None:
+            return True
+        (low, high), (other_low, other_high) = self._interval(at), other._interval(at)
+        return max(low, other_low) <= min(high, other_high)
+
+    def special(self) -> str | None:
+        """What some of them are that is no host's address: "multicast"."""
+        for prefix, name in NO_HOSTS.items():
+            network = ip_network(prefix)
+            first = network.network_address.packed
+            if len(first) != len(self.octets):
+                continue
+            if network.prefixlen == network.max_prefixlen:
+                found = self.holds(str(network.network_address))
+            else:  # the others are told by their first octet
+                last = network.broadcast_address.packed
+                found = any(first[0] <= value <= last[0] for value in self._values(0))
+            if found:
+                return name
+        return None
+
+    def _end(self, field: int, number: int) -> str:
+        end = self
+        if self.field_at is not None:
+            octets = self._with(self.field_at, field.to_bytes(FIELD_OCTETS))
+            end = replace(end, octets=octets)
+        if self.network_at is not None:
+            end = replace(end, octets=end._with(self.network_at, bytes([number])))
+        return str(ip_address(end.octets))
+
+    def _with(self, place: int, octets: bytes) -> bytes:
+        return self.octets[:place] + octets + self.octets[place + len(octets) :]
+
+    def _crosses(self, other: "AddressRange") -> bool:
+        """Whether something of it varies in one octet of the other one's field and not in both."""
+        if other.field_at is None or self.field_at == other.field_at:
+            return False
+        return self.field_at is not None or self.network_at in (other.field_at, other.field_at + 1)
+
+    def _parts(self) -> Iterator["AddressRange"]:
+        """The same addresses, with each value of the field, or each network, by itself."""
+        if self.field_at is not None:
+            for value in range(self.lowest, self.highest + 1):
+                octets = self._with(self.field_at, value.to_bytes(FIELD_OCTETS))
+                yield replace(self, octets=octets, field_at=None)
+        elif self.network_at is not None:
+            for number in self._values(self.network_at):
+                octets = self._with(self.network_at, bytes([number]))
+                yield replace(self, octets=octets, network_at=None)
+
+    def _interval(self, at: int) -> tuple[int, int]:
+        if self.field_at is not None:
+            return self.lowest, self.highest
+        value = int.from_bytes(self.octets[at : at + FIELD_OCTETS])
+        return value, value
+
+    def _values(self, place: int) -> set[int]:
+        """Those that this octet may have."""
+        if place == self.network_at:  # of destinations; sources have what the testbed has
+            return {self.octets[place], *range(self.networks)}
+        if self.field_at is None or place not in (self.field_at, self.field_at + 1):
+            return {self.octets[place]}
+        upper = (self.lowest >> 8, self.highest >> 8)
+        if place == self.field_at:
+            return set(range(upper[0], upper[1] + 1))
+        if upper[0] != upper[1]:
+            return set(range(256))
+        return set(range(self.lowest & 255, (self.highest & 255) + 1))

@@ -1,0 +1,176 @@
+"""Claims of ports and CPUs: two testers on one of them spoil each other's trials unseen.
+
+A claim is a locked file that holds its owner's number and command. The kernel drops the lock with
+the process, however that ended. The files are in /run/natxy; where that cannot be written, in a
+folder of the user's own, and then other users' testers are not seen.
+"""
+
+import fcntl
+import hashlib
+import os
+import shlex
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from natxy.errors import InUse
+from natxy.model.testbed import TesterSection
+from natxy.model.trial_spec import Side
+from natxy.tester.port_identity import port_identity
+
+VARIABLE = "NATXY_LOCKS"
+SYSTEM_FOLDER = Path("/run/natxy")
+PATIENCE_S = 0.5  # whoever sweeps the folder holds each lock for a moment
+SHOWN_CHARACTERS = 80
+SIDES: tuple[Side, ...] = ("left", "right")
+
+
+class Claims:
+    """What one tester uses; `with` it: everything is given back at the end.
+
+    Testers of one process share its CPUs, which whoever wrote the program has thought of.
+    """
+
+    def __init__(self) -> None:
+        self._folder = lock_folder()
+        self._ports: dict[str, IO[str]] = {}
+        self._cpus: list[int] = []
+
+    def __enter__(self) -> Self:
+        _sweep(self._folder)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for file in self._ports.values():
+            _give_back(file)
+        _OWN_CPUS.give_back(self._cpus)
+
+    def take_cpus(self, numbers: Iterable[int]) -> None:
+        """InUse names the process that has one of them."""
+        for number in numbers:
+            _OWN_CPUS.take(self._folder, number)
+            self._cpus.append(number)
+
+    def take_ports(self, tester: TesterSection, namespace: str | None) -> None:
+        """Those that are there to be claimed; the namespace is the one that the engine runs in."""
+        for side in SIDES:
+            device = tester.port(side).device
+            port = port_identity(device, namespace) if device else None
+            if port is not None and port.key not in self._ports:
+                digest = hashlib.sha256(port.key.encode()).hexdigest()[:16]
+                path = self._folder / f"port-{digest}.lock"
+                self._ports[port.key] = _take(path, f"tester.{side}.device: {port.name}", "port")
+
+
+class _OwnCpus:
+    """The CPUs of all testers of this process: a lock each, whoever uses it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._files: dict[int, IO[str]] = {}
+        self._uses: Counter[int] = Counter()
+
+    def take(self, folder: Path, number: int) -> None:
+        with self._lock:
+            if number not in self._files:
+                path = folder / f"cpu-{number}.lock"
+                self._files[number] = _take(path, f"tester.cores: CPU {number}", "CPU")
+            self._uses[number] += 1
+
+    def give_back(self, numbers: Iterable[int]) -> None:
+        with self._lock:
+            for number in numbers:
+                self._uses[number] -= 1
+                if not self._uses[number]:
+                    _give_back(self._files.pop(number))
+
+
+_OWN_CPUS = _OwnCpus()
+
+
+def lock_folder() -> Path:
+    """Exists; NATXY_LOCKS names another one, for testers that are kept apart by other means."""
+    runtime, user = os.environ.get("XDG_RUNTIME_DIR"), f"natxy-{os.getuid()}"
+    own = Path(runtime) / "natxy" if runtime else Path(tempfile.gettempdir()) / user
+    given = os.environ.get(VARIABLE)
+    for folder in (Path(given),) if given else (SYSTEM_FOLDER, own):
+        try:
+            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    raise InUse(
+        f"{VARIABLE}: {given or own} cannot be written, and nothing can be locked there (expected "
+        "a folder that can)"
+    )
+
+
+def _take(path: Path, what: str, kind: str) -> IO[str]:
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        file = path.open("a+")
+        if _lock_now(file):
+            _sign(file)
+            return file
+        file.seek(0)
+        owner = file.read().strip()
+        file.close()
+        if time.monotonic() > end:
+            raise InUse(
+                f"{what} is in use by {owner or 'another process'} (expected a free {kind})"
+            )
+        time.sleep(PATIENCE_S / 20)
+
+
+def _lock_now(file: IO[str]) -> bool:
+    """False if another process has it locked, or has removed it in the meantime."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(file.name))
+    except FileNotFoundError:
+        return False
+
+
+def _sign(file: IO[str]) -> None:
+    program, *arguments = sys.argv
+    name = "python" if program in ("", "-c", "-m") else Path(program).name
+    command = shlex.join([name, *arguments])
+    if len(command) > SHOWN_CHARACTERS:
+        command = command[: SHOWN_CHARACTERS - 3] + "..."
+    file.truncate(0)
+    file.write(f"process {os.getpid()} ({command})\n")
+    file.flush()
+
+
+def _give_back(file: IO[str]) -> None:
+    """Removed while it is locked: whoever opened it in the meantime sees that it is gone."""
+    Path(file.name).unlink(missing_ok=True)
+    file.close()
+
+
+def _sweep(folder: Path) -> None:
+    """Removes what processes left behind that were killed: their locks are gone, not the files."""
+    for path in folder.glob("*.lock"):
+        try:
+            file = path.open("r+")
+        except OSError:
+            continue
+        if _lock_now(file):
+            _give_back(file)
+        else:
+            file.close()

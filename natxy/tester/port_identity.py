@@ -1,0 +1,59 @@
+"""Tells whether two device strings name one port: what of it two processes cannot share."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+NAMESPACES = Path("/run/netns")
+OWN_NAMESPACE = Path("/proc/self/ns/net")
+PCI = re.compile(r"(?:pci:)?(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])")
+KERNEL_INTERFACES = ("net_af_xdp", "net_af_packet", "net_tap", "net_pcap")
+SOCKETS = {"net_vhost": "iface", "net_virtio_user": "path"}  # driver: what names the socket
+MEMIF_SOCKET = "/run/memif.sock"  # DPDK's defaults
+NO = ("no", "0", "false")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PortIdentity:
+    name: str  # as a person knows it: t0, 0000:01:00.0, /tmp/memif.sock
+    key: str  # the same for whoever has the same port
+
+
+def port_identity(device: str, namespace: str | None) -> PortIdentity | None:
+    """None: a port in the memory of one process, which nobody else can have.
+
+    The namespace is the one that the engine runs in; None: this process's.
+    """
+    driver, *arguments = device.split(",")
+    values = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
+    if address := PCI.fullmatch(driver):
+        name = f"{int(address[1] or '0', 16):04x}:{address[2].lower()}"
+        return PortIdentity(name=name, key=f"pci {name}")
+    if driver.startswith("net_memif"):
+        return _memif(values, namespace)
+    if driver.startswith(KERNEL_INTERFACES) and "iface" in values:
+        return _in_namespace(values["iface"], "interface", namespace)
+    for prefix, key in SOCKETS.items():
+        if driver.startswith(prefix) and key in values:
+            path = os.path.realpath(values[key])
+            return PortIdentity(name=path, key=f"socket {path}")
+    return None
+
+
+def _memif(values: dict[str, str], namespace: str | None) -> PortIdentity | None:
+    """A link has two ends; a number tells the links of one socket apart."""
+    number, socket = values.get("id", "0"), values.get("socket", MEMIF_SOCKET)
+    if values.get("socket-abstract", "yes") not in NO:  # its name is the network namespace's
+        return _in_namespace(socket, f"memif {number}", namespace)
+    path = os.path.realpath(socket)
+    return PortIdentity(name=f"{path}, link {number}", key=f"memif {number} {path}")
+
+
+def _in_namespace(name: str, what: str, namespace: str | None) -> PortIdentity | None:
+    path = OWN_NAMESPACE if namespace is None else NAMESPACES / namespace
+    try:
+        inode = path.stat().st_ino
+    except OSError:  # the engine cannot be started there, and says so
+        return None
+    return PortIdentity(name=name, key=f"{what} {name} in {inode}")

@@ -1,0 +1,120 @@
+"""A gateway that dies in the last trial of a measurement: there is no figure, and it is named."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from natxy.errors import DutError
+from natxy.model.event import Progress
+from natxy.procedure.latency import LatencyPlan, latency
+from natxy.procedure.observer import Observer
+from natxy.procedure.setup import Setup, set_up
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.timing import Timing
+from natxy.search.bisection import SearchError
+from tests.labs.test_trials import ROUTER4, TAYGA, testbed_of
+
+TIMING = Timing(duration_s=Fraction(3, 2), drain_s=Fraction(1, 10))
+RATE_FPS = 1000
+REPETITIONS = 2
+TOLERANT = "[tester]\nlateness_tolerance_us = 1000000\n"  # the gateway's death is what counts
+WITH_REFERENCE = ROUTER4.replace("namespace", "reference") + "poll_gap_limit_us = 1e9\n"
+Kill = Callable[[Setup], None]
+
+
+class InLastRepetition(Observer):
+    """Does something in the middle of the last repetition's first trial."""
+
+    def __init__(self, act: Callable[[], None]) -> None:
+        self._act = act
+        self._is_last = self.done = False
+
+    def repetition_started(self, number: int, count: int) -> None:
+        self._is_last = number == count
+
+    def trial_progressed(self, progress: Progress) -> None:
+        if self._is_last and not self.done and progress.stage == "sending":
+            self.done = True
+            self._act()
+
+
+def kill_tayga(setup: Setup) -> None:
+    """Of this lab: the one whose configuration is in this lab's folder."""
+    assert setup.dut.tester_namespace is not None
+    label = setup.dut.tester_namespace.removeprefix("natxy-t-")
+    (pid,) = [
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if f"natxy-lab-{label}-" in _text(path)
+    ]
+    os.kill(pid, signal.SIGKILL)
+
+
+def remove_namespace(setup: Setup) -> None:
+    assert setup.dut.tester_namespace is not None
+    gateway = setup.dut.tester_namespace.replace("natxy-t-", "natxy-g-")
+    subprocess.run(["ip", "netns", "del", gateway], check=True)
+
+
+def kill_reference(setup: Setup) -> None:
+    process = getattr(setup.dut, "_process", None)
+    assert process is not None
+    os.kill(process.pid, signal.SIGKILL)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+KILLED = pytest.mark.parametrize(
+    ("text", "kill", "sentence"),
+    [
+        pytest.param(TAYGA.format(more=""), kill_tayga, "tayga has ended", id="tayga"),
+        pytest.param(ROUTER4.format(more=""), remove_namespace, "lab is gone", id="namespace"),
+        pytest.param(
+            WITH_REFERENCE.format(more=""),
+            kill_reference,
+            "natxy-gateway has ended",
+            id="reference",
+        ),
+    ],
+)
+
+
+@KILLED
+def test_latency_has_no_figure(text: str, kill: Kill, sentence: str) -> None:
+    testbed, source, dut = testbed_of(TOLERANT + text)
+    with set_up(testbed, source, dut) as setup:
+        observer = InLastRepetition(lambda: kill(setup))
+        plan = LatencyPlan(
+            timing=TIMING, seed=1, repetitions=REPETITIONS, rate_fps=RATE_FPS, tags=100
+        )
+        with pytest.raises(DutError, match=sentence):
+            latency(plan, setup.tester, setup.dut, observer)
+    assert observer.done
+
+
+@KILLED
+def test_throughput_has_no_figure(text: str, kill: Kill, sentence: str) -> None:
+    """A search of one trial each: its error is as large as the rate."""
+    testbed, source, dut = testbed_of(TOLERANT + text)
+    with set_up(testbed, source, dut) as setup:
+        observer = InLastRepetition(lambda: kill(setup))
+        plan = ThroughputPlan(
+            timing=TIMING,
+            seed=1,
+            repetitions=REPETITIONS,
+            max_rate_fps=RATE_FPS,
+            error=SearchError(rate_fps=RATE_FPS),
+        )
+        with pytest.raises(DutError, match=sentence):
+            throughput(plan, setup.tester, setup.dut, observer)
+    assert observer.done

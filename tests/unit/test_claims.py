@@ -1,0 +1,283 @@
+"""Two testers on one port or CPU: the second one is refused, and told who is there."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from natxy.cli import run
+from natxy.dut.none import NoDut
+from natxy.errors import InUse
+from natxy.model.source import Source
+from natxy.model.testbed import Port, Testbed, TesterSection
+from natxy.model.traffic import TrafficPlan
+from natxy.procedure.setup import set_up
+from natxy.tester import claims
+from natxy.tester.claims import VARIABLE, Claims, lock_folder
+from natxy.tester.port_identity import OWN_NAMESPACE, port_identity
+from tests.unit.test_siitperf import CONF, PLACE
+
+HOLDER = """
+import sys
+from natxy.model.testbed import Port, TesterSection
+from natxy.tester.claims import Claims
+with Claims() as held:
+    held.take_cpus([int(cpu) for cpu in sys.argv[2:]])
+    held.take_ports(TesterSection(left=Port(device=sys.argv[1])), None)
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+T0 = "net_af_packet0,iface=t0"
+T1 = "net_af_xdp1,iface=t1,busy_budget=0"
+Hold = Callable[..., subprocess.Popen[str]]
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "locks"))
+    return tmp_path / "locks"
+
+
+@pytest.fixture
+def hold() -> Iterator[Hold]:
+    """Another process that has a port and CPUs until it is ended."""
+    holders: list[subprocess.Popen[str]] = []
+
+    def start(device: str, *cpus: int) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", HOLDER, device, *map(str, cpus)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        holders.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    yield start
+    for process in holders:
+        process.kill()
+        process.communicate()
+
+
+def section_of(
+    left: str, right: str = "net_null1", *, cores: tuple[int, ...] = (0,)
+) -> TesterSection:
+    return TesterSection(cores=cores, left=Port(device=left), right=Port(device=right))
+
+
+def take(section: TesterSection) -> None:
+    with Claims() as held:
+        held.take_cpus(section.cores)
+        held.take_ports(section, None)
+
+
+def test_a_port_that_another_process_has_is_refused(hold: Hold) -> None:
+    holder = hold(T0, 1)
+    with pytest.raises(
+        InUse,
+        match=rf"^tester\.right\.device: t0 is in use by process {holder.pid} "
+        r"\(python net_af_packet0,iface=t0 1\) \(expected a free port\)$",
+    ):
+        take(section_of(T1, "net_af_xdp0,iface=t0"))  # however it is driven
+    take(section_of(T1))
+
+
+def test_a_cpu_that_another_process_has_is_refused(hold: Hold) -> None:
+    holder = hold(T0, 1, 2)
+    with pytest.raises(InUse, match=rf"^tester\.cores: CPU 2 is in use by process {holder.pid} "):
+        take(section_of(T1, cores=(0, 2)))
+    take(section_of(T1, cores=(0, 3)))  # the 0 was given back
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_lock_goes_with_its_process(hold: Hold, number: signal.Signals) -> None:
+    holder = hold(T0, 0)
+    holder.send_signal(number)
+    holder.wait(10)
+    take(section_of(T0))
+
+
+def test_nothing_is_left_in_the_folder(hold: Hold, locks: Path) -> None:
+    holder = hold(T0, 1)
+    holder.kill()
+    holder.wait(10)
+    assert len(list(locks.iterdir())) == 2
+    with Claims() as held:
+        held.take_ports(section_of(T1), None)
+        assert len(list(locks.iterdir())) == 1
+    assert list(locks.iterdir()) == []
+
+
+def test_testers_of_one_process_share_its_cpus_and_no_port() -> None:
+    with Claims() as one, Claims() as other:
+        one.take_cpus((0, 1))
+        other.take_cpus((1, 2))
+        one.take_ports(section_of(T0), None)
+        with pytest.raises(InUse, match=f"process {os.getpid()} "):
+            other.take_ports(section_of(T0), None)
+
+
+def test_what_a_tester_still_uses_is_not_given_back_by_another(hold: Hold) -> None:
+    with Claims() as one:
+        one.take_cpus((0,))
+        with Claims() as other:
+            other.take_cpus((0,))
+        with pytest.raises(AssertionError):
+            hold(T1, 0)
+    hold(T0, 0)
+
+
+def test_a_trial_is_refused_before_the_gateway_is_touched(
+    hold: Hold, nat64: TrafficPlan, engine: list[str]
+) -> None:
+    """Its commands would start, and stop, what another tester measures."""
+
+    class Started(NoDut):
+        calls = 0
+
+        def start(self) -> None:
+            self.calls += 1
+
+        stop = start
+
+    hold(T0, 7)
+    dut = Started()
+    section = nat64.testbed.tester.model_copy(update={"left": Port(device=T0)})
+    testbed = nat64.testbed.model_copy(update={"tester": section})
+    with pytest.raises(InUse, match="t0 is in use"), set_up(testbed, nat64.source, dut):
+        pass
+    assert dut.calls == 0
+
+
+def test_two_set_ups_of_one_process_may_share_a_cpu(nat64: TrafficPlan, engine: list[str]) -> None:
+    with (
+        set_up(nat64.testbed, nat64.source, NoDut()) as one,
+        set_up(nat64.testbed, nat64.source, NoDut()) as other,
+    ):
+        assert one.tester.engine.pid != other.tester.engine.pid
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["trial", "testbed.toml", "--rate", "1000"],
+        ["throughput", "testbed.toml", "--profile", "quick"],
+        ["self-test", "--frame-size", "84"],
+    ],
+)
+def test_every_command_says_who_is_there(
+    hold: Hold,
+    words: list[str],
+    testbed_file: Path,
+    engine: list[str],
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    holder = hold(T0, 0)
+    monkeypatch.chdir(testbed_file.parent)
+    assert run(words) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (sentence,) = captured.err.strip().splitlines()
+    assert sentence.startswith(f"natxy: tester.cores: CPU 0 is in use by process {holder.pid} (")
+
+
+def test_siitperf_s_commands_take_the_same_locks(
+    hold: Hold, tmp_path: Path, engine: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    holder = hold(T0, 0)
+    monkeypatch.chdir(tmp_path)
+    Path("siitperf.conf").write_text(CONF)
+    Path("place.toml").write_text(PLACE)
+    monkeypatch.setenv("NATXY_TESTBED", "place.toml")
+    assert run(["siitperf", "tp", "84", "1000", "1", "0", "2", "2"]) == 1
+    said = capsys.readouterr().out
+    assert f"Error: tester.cores: CPU 0 is in use by process {holder.pid} (" in said
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (T0, "net_af_xdp5,iface=t0,busy_budget=0"),
+        ("net_pcap0,iface=t0", T0),
+        ("0000:01:00.0", "01:00.0,some=argument"),
+        ("pci:0000:0A:00.1", "0000:0a:00.1"),
+        ("net_memif0,role=client,id=1,socket=/x,socket-abstract=no",
+         "net_memif3,id=1,socket=/x,socket-abstract=no"),
+        ("net_memif0,id=1,socket=/x", "net_memif0,id=1,socket=/x,socket-abstract=yes"),
+        ("net_vhost0,iface=/tmp/../x", "net_virtio_user1,path=/x"),
+    ],
+)  # fmt: skip
+def test_one_port_by_two_names(one: str, other: str) -> None:
+    first, second = port_identity(one, None), port_identity(other, None)
+    assert first is not None
+    assert second is not None
+    assert first.key == second.key
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (T0, T1),
+        ("0000:01:00.0", "0000:01:00.1"),
+        ("0000:01:00.0", "0001:01:00.0"),
+        ("net_memif0,id=0,socket=/x,socket-abstract=no",
+         "net_memif0,id=1,socket=/x,socket-abstract=no"),
+        ("net_memif0,id=0,socket=/x,socket-abstract=no", "net_memif0,id=0,socket=/x"),
+        ("net_vhost0,iface=/x", "net_vhost0,iface=/y"),
+    ],
+)  # fmt: skip
+def test_two_ports(one: str, other: str) -> None:
+    first, second = port_identity(one, None), port_identity(other, None)
+    assert first is not None
+    assert second is not None
+    assert first.key != second.key
+
+
+@pytest.mark.parametrize("device", ["ring", "net_null0", "net_ring1", "net_pcap0,rx_pcap=f"])
+def test_a_port_in_memory_is_nobody_elses(device: str) -> None:
+    assert port_identity(device, None) is None
+
+
+def test_an_interface_is_known_by_its_namespace_whatever_that_is_called() -> None:
+    inode = OWN_NAMESPACE.stat().st_ino
+    found = port_identity(T0, None)
+    assert found is not None
+    assert found.key.endswith(f" in {inode}")
+    assert port_identity(T0, "there-is-no-such-namespace") is None
+
+
+def test_where_the_system_s_folder_cannot_be_written_the_user_s_own_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.setattr(claims, "SYSTEM_FOLDER", Path("/proc/natxy"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert lock_folder() == tmp_path / "natxy"
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert lock_folder() == tmp_path / f"natxy-{os.getuid()}"
+    assert lock_folder().is_dir()
+    monkeypatch.setenv(VARIABLE, "/proc/natxy")
+    with pytest.raises(InUse, match="NATXY_LOCKS: /proc/natxy cannot be written"):
+        lock_folder()
+
+
+def test_a_lab_is_not_refused_for_a_device_that_it_does_not_use(
+    hold: Hold, engine: list[str]
+) -> None:
+    hold(T0, 7)
+    testbed = Testbed(tester=section_of(T0), dut={"kind": "namespace"})
+    with (
+        pytest.raises(Exception, match="is missing"),  # its addresses, which a lab would bring
+        set_up(testbed, Source(name="lab.toml"), NoDut()),
+    ):
+        pass

@@ -1,0 +1,55 @@
+"""A device that has died in a trial is what is told, whatever the tester has seen of it."""
+
+from fractions import Fraction
+
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.errors import DutError, MeasurementError, TesterDied, TrialCancelled
+from natxy.model.traffic import TrafficPlan
+from natxy.procedure.observer import Observer
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import Trials
+from tests.unit.scripted_engine import ScriptedEngine
+
+TIMING = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
+
+
+class Dead(NoDut):
+    def trial_fault(self) -> str | None:
+        raise DutError("the gateway has ended")
+
+
+def one_trial(traffic: TrafficPlan, failure: BaseException | None = None) -> None:
+    def fail() -> None:
+        if failure is not None:
+            raise failure
+
+    trials = Trials(
+        tester=ScriptedEngine(during=fail).tester(traffic),
+        dut=Dead(),
+        timing=TIMING,
+        campaign_seed=1,
+        observer=Observer(),
+    )
+    trials.run(load=1000, repetition=1, seed=1)
+
+
+def test_a_trial_in_which_it_died_has_no_result(nat64: TrafficPlan) -> None:
+    with pytest.raises(DutError, match="the gateway has ended"):
+        one_trial(nat64)
+
+
+def test_it_is_why_the_tester_failed(nat64: TrafficPlan) -> None:
+    failure: MeasurementError = TesterDied("right: no answer")
+    with pytest.raises(DutError, match="the gateway has ended") as told:
+        one_trial(nat64, failure)
+    assert told.value.__cause__ is failure
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), TrialCancelled("cancelled", "by reset")])
+def test_what_ended_the_trial_on_purpose_is_told_before_it(
+    nat64: TrafficPlan, failure: BaseException
+) -> None:
+    with pytest.raises(type(failure)):
+        one_trial(nat64, failure)
