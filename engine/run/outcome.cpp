@@ -167,6 +167,7 @@ spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickR
                           .tx_errors = moved.tx_errors,
                           .kernel_rx_dropped = moved.kernel_rx_dropped,
                           .tolerable_poll_gap_ns = tolerable_gap_ns(measure, side)};
+                          .link_downs = moved.link_downs,
   result.clock = measure.ports[index].clock;
   for (const auto& phase : measure.phases) {
     const auto& receiver = *phase.ports[index];
@@ -282,6 +283,20 @@ void judge_port(const spec::PortResult& port, std::vector<std::string>& reasons)
                       " only" + advice);
   }
   if (port.tolerable_poll_gap_ns > 0 && port.worst_poll_gap_ns > port.tolerable_poll_gap_ns) {
+// A link that falls loses frames that no gateway has seen.
+void judge_link(const PortMeasure& port, spec::Side side, bool may_fall,
+                std::vector<std::string>& reasons) {
+  const auto who = words(side) + " port: its link ";
+  if (!port.link_up) {
+    reasons.push_back(who + "was down at the end");
+  } else if (port.moved.link_downs > 0 && !may_fall) {
+    const auto times = port.moved.link_downs == 1
+                           ? std::string("once")
+                           : std::to_string(port.moved.link_downs) + " times";
+    reasons.push_back(who + "went down and came back " + times + " within the trial (link_downs)");
+  }
+}
+
     reasons.push_back(who + "not polled for " + milliseconds(port.worst_poll_gap_ns) +
                       "; its ring holds " + milliseconds(port.tolerable_poll_gap_ns) +
                       " of frames");
@@ -318,9 +333,8 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
   for (const auto side : {spec::Side::kLeft, spec::Side::kRight}) {
     result.ports.push_back(port_result(measure, side, ticks));
     judge_port(result.ports.back(), result.invalid_reasons);
-    if (!measure.ports[static_cast<std::size_t>(side)].link_up) {
-      result.invalid_reasons.push_back(words(side) + " port: its link was down at the end");
-    }
+    judge_link(measure.ports[static_cast<std::size_t>(side)], side, spec.link_may_fall,
+               result.invalid_reasons);
   }
   result.valid = result.invalid_reasons.empty();
   return result;

@@ -139,6 +139,7 @@ Json json_of(const WorkerResult& of) {
 }
 
 Json json_of(const Fault& of) {
+          {"link_downs", of.link_downs},
   return {{"side", name_of(kSides, of.side)}, {"reason", of.reason}, {"frame_hex", of.frame_hex}};
 }
 

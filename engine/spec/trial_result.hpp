@@ -145,6 +145,7 @@ struct PortResult {
       0;                           // of the network interface behind the port, where there is one
   std::uint64_t records_lost = 0;  // frames' records for which there was no room
   double worst_poll_gap_ns = 0;
+  std::uint64_t link_downs = 0;    // how often its link went down
   double tolerable_poll_gap_ns = 0;  // what the port's ring holds at the trial's rate
   ArrivalClock clock;
 };

@@ -165,6 +165,8 @@ struct TrialSpec {
   std::uint64_t early_end_ns = 0;
   bool realtime = false;  // workers run under SCHED_FIFO during the trial
   Recording recording;
+  // A link that falls and comes back does not make the trial invalid: the device is reset in it.
+  bool link_may_fall = false;
   WarmUp warm_up;
   std::array<SideSpec, 2> sides;  // by Side; JSON: {"left": ..., "right": ...}
   std::vector<Phase> phases;

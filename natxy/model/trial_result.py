@@ -186,6 +186,7 @@ class WorkerResult(Model):
     voluntary_switches: Count
     involuntary_switches: Count
     worst_loop_gap_ns: float
+    link_downs: Count = 0  # how often its link went down within the trial
     cpu_ns: float
 
 

@@ -201,6 +201,8 @@ class TrialSpec(Model):
     # 0: none; else the trial ends once a frame has certainly been missing for longer.
     early_end_ns: Nanoseconds = 0
     lateness_tolerance_ns: Nanoseconds
+    # A link that falls and comes back leaves the trial valid: the device is reset in it.
+    link_may_fall: bool = False
     realtime: bool
     recording: Recording = NO_RECORDING
     warm_up: WarmUp

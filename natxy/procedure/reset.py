@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import TracebackType
 from typing import Self
@@ -168,7 +168,7 @@ def _trial(
 ) -> TrialRecord:
     try:
         return trials.run_valid(
-            load=steady(rate_fps, plan.timing.duration_s),
+            load=replace(steady(rate_fps, plan.timing.duration_s), link_may_fall=True),
             repetition=number,
             seed=repetition_seed(plan.seed, number),
             invalid_repeats=plan.invalid_repeats,

@@ -62,6 +62,7 @@ class Load:
     recording: Recording = NO_RECORDING
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
     accepted: LossTolerance = LossTolerance()  # noqa: RUF009 (it is frozen)
+    link_may_fall: bool = False  # a device that is reset takes its links down
 
     @property
     def rate_fps(self) -> int:
@@ -132,6 +133,7 @@ class TrialPlan:
             frame_timeout_ns=_ns(self.timing.frame_timeout_s),
             lateness_tolerance_ns=tester.lateness_tolerance_us * 1000,
             realtime=self.realtime(phases),
+            link_may_fall=isinstance(load, Load) and load.link_may_fall,
             # A probe would be a connection of its own.
             warm_up=WarmUp(
                 mode="neighbours" if stateful else tester.warm_up,

@@ -165,6 +165,7 @@ def _port_lines(port: PortResult) -> Iterator[str]:
         "tx errors": port.tx_errors,
         "kernel rx dropped": port.kernel_rx_dropped,
     }
+        "link downs": port.link_downs,
     drops = ", ".join(f"{name} {count:,}" for name, count in moved.items())
     yield f"{port.side} port: foreign {port.foreign:,}, neighbour {port.neighbour:,}, {drops}"
     yield (
