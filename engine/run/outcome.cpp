@@ -44,7 +44,8 @@ spec::Misdelivered misdelivered(const KindTally& tally) {
           .length = of(kLength),
           .address = of(kAddress),
           .port = of(kPort),
-          .hop_limit = of(kHopLimit)};
+          .hop_limit = of(kHopLimit),
+          .traffic_class = of(kTrafficClass)};
 }
 
 std::optional<spec::DelayVariation> variation(const KindTally& tally, std::uint64_t sent,

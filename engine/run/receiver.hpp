@@ -30,8 +30,8 @@ struct KindTally {
   std::uint64_t reordered = 0;
   std::uint64_t late = 0;
   std::uint64_t negative_delays = 0;
-  std::array<std::uint64_t, 8> defects{};  // by frame::Defect
-  std::uint8_t hop_limit = 0;              // what arrivals must have; 0: the first one tells
+  std::array<std::uint64_t, frame::kDefects> defects{};  // by frame::Defect
+  std::uint8_t hop_limit = 0;  // what arrivals must have; 0: the first one tells
   DelayHistogram delay;
   std::optional<DelayVariation> variation;  // if it was asked for
 };

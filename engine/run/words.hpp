@@ -19,8 +19,10 @@ namespace natxy::run {
   return kind == spec::Kind::kForeground ? "foreground" : "background";
 }
 [[nodiscard]] inline std::string words(frame::Defect defect) {
-  static constexpr const char* kWords[] = {"nothing", "form",    "checksum", "frame number",
-                                           "length",  "address", "port",     "hop limit"};
+  static constexpr const char* kWords[] = {
+      "nothing",      "form",      "checksum",
+      "frame number", "length",    "address",
+      "port",         "hop limit", "traffic class or flow label"};
   return kWords[static_cast<std::size_t>(defect)];
 }
 

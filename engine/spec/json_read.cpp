@@ -128,6 +128,7 @@ Traffic traffic(const Value& value) {
   traffic.hop_limit_drop = object.optional(
       "hop_limit_drop", [](const Value& drop) { return drop.integer<std::uint8_t>(0, 254); });
   traffic.avoid_zero_checksum = flag(object, "avoid_zero_checksum");
+  traffic.dscp_kept = flag(object, "dscp_kept");
   traffic.connections = object.optional("connections", connections);
   object.close();
   return traffic;

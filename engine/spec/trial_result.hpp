@@ -43,7 +43,8 @@ struct Misdelivered {           // by the first check that failed, in this order
   std::uint64_t port = 0;
   std::uint64_t hop_limit = 0;
   [[nodiscard]] std::uint64_t total() const {
-    return malformed + checksum + number + length + address + port + hop_limit;
+  std::uint64_t traffic_class = 0;  // or flow label, where the spec has them kept
+    return malformed + checksum + number + length + address + port + hop_limit + traffic_class;
   }
 };
 

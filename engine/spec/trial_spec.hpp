@@ -91,6 +91,8 @@ struct Traffic {
   std::optional<std::uint8_t> hop_limit_drop;  // absent: learned from the first frame that arrives
   // Send no frame whose UDP checksum on arrival is to be ffff: some translators make it 0000.
   bool avoid_zero_checksum = false;
+  // The DSCP, ECN and flow label that a frame leaves with, which are 0, must be those on arrival.
+  bool dscp_kept = false;
   // Absent: stateless. What only the gateway knows is not read: an establishing stream's source on
   // arrival, a responding one's destination on departure.
   std::optional<Connections> connections;

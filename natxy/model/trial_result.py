@@ -39,6 +39,7 @@ class Misdelivered(Model):
     hop_limit: Count
     total: Count
 
+    traffic_class: Count = 0  # or flow label; checked where traffic.dscp is "kept"
 
 class TagCounters(Model):
     """Tagged frames, of both kinds of traffic."""
