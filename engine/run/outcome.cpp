@@ -167,17 +167,20 @@ spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickR
                           .rx_no_buffer = moved.rx_no_buffer,
                           .tx_errors = moved.tx_errors,
                           .kernel_rx_dropped = moved.kernel_rx_dropped,
-                          .tolerable_poll_gap_ns = tolerable_gap_ns(measure, side)};
                           .link_downs = moved.link_downs,
+                          .tolerable_poll_gap_ns = tolerable_gap_ns(measure, side)};
   result.clock = measure.ports[index].clock;
+  IcmpTally icmp;
   for (const auto& phase : measure.phases) {
     const auto& receiver = *phase.ports[index];
     result.foreign += receiver.foreign;
     result.neighbour += receiver.neighbour;
     result.records_lost += receiver.records_lost;
+    icmp.merge(receiver.icmp);
     result.worst_poll_gap_ns = std::max(result.worst_poll_gap_ns,
                                         ticks.to_ns(static_cast<double>(receiver.worst_poll_gap)));
   }
+  result.icmp = icmp.result();
   return result;
 }
 
@@ -224,16 +227,6 @@ void append_workers(const PhaseReport& phase, TickRate ticks, spec::TrialResult&
          .worst_loop_gap_ns = ticks.to_ns(static_cast<double>(report.worst_loop_gap)),
          .cpu_ns = report.usage.cpu_ns});
   }
-}
-
-std::string hex(const std::vector<std::uint8_t>& octets) {
-  static constexpr const char* kDigits = "0123456789abcdef";
-  std::string text;
-  for (const auto octet : octets) {
-    text += kDigits[octet >> 4U];
-    text += kDigits[octet & 0xfU];
-  }
-  return text;
 }
 
 void append_faults(const PhaseReport& phase, spec::TrialResult& result) {
@@ -284,6 +277,12 @@ void judge_port(const spec::PortResult& port, std::vector<std::string>& reasons)
                       " only" + advice);
   }
   if (port.tolerable_poll_gap_ns > 0 && port.worst_poll_gap_ns > port.tolerable_poll_gap_ns) {
+    reasons.push_back(who + "not polled for " + milliseconds(port.worst_poll_gap_ns) +
+                      "; its ring holds " + milliseconds(port.tolerable_poll_gap_ns) +
+                      " of frames");
+  }
+}
+
 // A link that falls loses frames that no gateway has seen.
 void judge_link(const PortMeasure& port, spec::Side side, bool may_fall,
                 std::vector<std::string>& reasons) {
@@ -295,12 +294,6 @@ void judge_link(const PortMeasure& port, spec::Side side, bool may_fall,
                            ? std::string("once")
                            : std::to_string(port.moved.link_downs) + " times";
     reasons.push_back(who + "went down and came back " + times + " within the trial (link_downs)");
-  }
-}
-
-    reasons.push_back(who + "not polled for " + milliseconds(port.worst_poll_gap_ns) +
-                      "; its ring holds " + milliseconds(port.tolerable_poll_gap_ns) +
-                      " of frames");
   }
 }
 

@@ -18,6 +18,7 @@
 #include "run/delay_histogram.hpp"
 #include "run/delay_variation.hpp"
 #include "run/frame_record.hpp"
+#include "run/icmp_tally.hpp"
 #include "run/stream_plan.hpp"
 #include "run/tag_plan.hpp"
 #include "run/window.hpp"
@@ -51,6 +52,7 @@ struct ReceiverReport {
   std::array<KindTally, 2> kinds;
   std::uint64_t foreign = 0;
   std::uint64_t neighbour = 0;
+  IcmpTally icmp;            // a part of foreign
   Ticks worst_poll_gap = 0;  // before a poll that found frames
   std::vector<FaultExample> examples;
   ConnectionTally connections;
@@ -63,6 +65,7 @@ struct ReceiverReport {
 
 struct ReceiverSetup {
   std::uint32_t tag = 0;
+  SentHere sent_here{};  // by the port that this receives at
   Ticks frame_timeout = kNever;
   std::uint64_t window = 0;  // numbers; see Window
   unsigned senders = 1;      // order is judged within each one's share
@@ -442,6 +445,7 @@ class Receiver {
       return true;
     }
     ++report_.foreign;
+    report_.icmp.look_at(claimed.frame, claimed.size, setup_.sent_here);
     return false;
   }
 

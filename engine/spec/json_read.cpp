@@ -238,8 +238,8 @@ TrialSpec trial_spec(const Value& value) {
   spec.frame_timeout_ns = nanoseconds(object["frame_timeout_ns"]);
   spec.lateness_tolerance_ns = nanoseconds(object["lateness_tolerance_ns"]);
   spec.early_end_ns = object.optional("early_end_ns", nanoseconds).value_or(0);
-  spec.realtime = object["realtime"].boolean();
   spec.link_may_fall = flag(object, "link_may_fall");
+  spec.realtime = object["realtime"].boolean();
   spec.recording = object.optional("recording", recording).value_or(Recording{});
   spec.warm_up = warm_up(object["warm_up"]);
   spec.sides = sides(object["sides"]);

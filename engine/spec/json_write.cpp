@@ -114,6 +114,22 @@ Json json_of(const StreamResult& of) {
           {"connections", json_of(of.connections)}};
 }
 
+Json json_of(const IcmpErrorCount& of) {
+  return {{"ip_version", static_cast<int>(of.ip_version)},
+          {"type", of.type},
+          {"code", of.code},
+          {"mtu", of.mtu == 0 ? Json() : Json(of.mtu)},
+          {"source", of.source},
+          {"count", of.count},
+          {"example", of.example_hex}};
+}
+
+Json json_of(const std::vector<IcmpErrorCount>& of) {
+  auto list = Json::array();
+  for (const auto& sort : of) list.push_back(json_of(sort));
+  return list;
+}
+
 Json json_of(const PortResult& of) {
   return {{"side", name_of(kSides, of.side)},
           {"foreign", of.foreign},
@@ -123,12 +139,16 @@ Json json_of(const PortResult& of) {
           {"rx_no_buffer", of.rx_no_buffer},
           {"tx_errors", of.tx_errors},
           {"kernel_rx_dropped", of.kernel_rx_dropped},
+          {"link_downs", of.link_downs},
           {"records_lost", of.records_lost},
           {"worst_poll_gap_ns", of.worst_poll_gap_ns},
           {"tolerable_poll_gap_ns", of.tolerable_poll_gap_ns},
           {"clock_error_ns", of.clock.own ? Json(of.clock.error_ns) : Json()},
           {"unstamped", of.clock.unstamped},
-          {"implausible_stamps", of.clock.implausible}};
+          {"implausible_stamps", of.clock.implausible},
+          {"icmp_errors", json_of(of.icmp.listed)},
+          {"icmp_errors_unlisted", of.icmp.unlisted},
+          {"icmp_errors_of_others", of.icmp.of_others}};
 }
 
 Json json_of(const WorkerResult& of) {
@@ -141,7 +161,6 @@ Json json_of(const WorkerResult& of) {
 }
 
 Json json_of(const Fault& of) {
-          {"link_downs", of.link_downs},
   return {{"side", name_of(kSides, of.side)}, {"reason", of.reason}, {"frame_hex", of.frame_hex}};
 }
 
@@ -226,6 +245,13 @@ std::string error_event(const ErrorEvent& error) {
   Json json = {
       {"event", "error"}, {"kind", name_of(kErrorKinds, error.kind)}, {"message", error.message}};
   if (error.id) json["id"] = *error.id;
+  auto icmp = Json::array();
+  for (const auto& [name, side] : kSides) {
+    for (const auto& sort : error.icmp[static_cast<std::size_t>(side)]) {
+      icmp.push_back({{"side", name}, {"error", json_of(sort)}});
+    }
+  }
+  if (!icmp.empty()) json["icmp_errors"] = icmp;
   return line(json);
 }
 

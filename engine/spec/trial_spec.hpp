@@ -165,10 +165,10 @@ struct TrialSpec {
   // 0: none; else the trial ends as soon as a frame has certainly been missing for longer than
   // this: what it lost by then says that it failed and nothing else.
   std::uint64_t early_end_ns = 0;
-  bool realtime = false;  // workers run under SCHED_FIFO during the trial
-  Recording recording;
   // A link that falls and comes back does not make the trial invalid: the device is reset in it.
   bool link_may_fall = false;
+  bool realtime = false;  // workers run under SCHED_FIFO during the trial
+  Recording recording;
   WarmUp warm_up;
   std::array<SideSpec, 2> sides;  // by Side; JSON: {"left": ..., "right": ...}
   std::vector<Phase> phases;

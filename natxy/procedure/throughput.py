@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.model.icmp_words import merged
 from natxy.model.measurement import Figure
 from natxy.model.throughput_result import Repetition, ThroughputResult
 from natxy.model.trial_record import TrialRecord
@@ -145,6 +146,7 @@ def _repetition(
         changed=sum(trial.changed for trial in done),
         wrong=sum(trial.wrong for trial in done),
         collided=sum(trial.collided for trial in done),
+        icmp_errors=merged(error for trial in done for error in trial.result.icmp_errors),
         worst_lateness_ns=max((trial.result.worst_lateness_ns for trial in valid), default=0.0),
     )
 

@@ -23,6 +23,7 @@ from natxy.model.trial_spec import (
     WarmUp,
 )
 from natxy.model.verdict import Verdict
+from natxy.procedure.all_misdelivered import check_all_misdelivered
 from natxy.procedure.connection_table import (
     IncompletePhase1,
     check_emptied,
@@ -61,8 +62,8 @@ class Load:
     segments: tuple[Segment, ...]
     recording: Recording = NO_RECORDING
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
-    accepted: LossTolerance = LossTolerance()  # noqa: RUF009 (it is frozen)
     link_may_fall: bool = False  # a device that is reset takes its links down
+    accepted: LossTolerance = LossTolerance()  # noqa: RUF009 (it is frozen)
 
     @property
     def rate_fps(self) -> int:
@@ -132,8 +133,8 @@ class TrialPlan:
             drain_ns=_ns(self.timing.drain_s),
             frame_timeout_ns=_ns(self.timing.frame_timeout_s),
             lateness_tolerance_ns=tester.lateness_tolerance_us * 1000,
-            realtime=self.realtime(phases),
             link_may_fall=isinstance(load, Load) and load.link_may_fall,
+            realtime=self.realtime(phases),
             # A probe would be a connection of its own.
             warm_up=WarmUp(
                 mode="neighbours" if stateful else tester.warm_up,
@@ -255,6 +256,8 @@ class Trials:
         self.observer.trial_ended(trial)
         self.tester.keep_records(trial)
         self.last = WholeTrial(record=trial, result=result)
+        if trial.verdict is Verdict.FAIL and isinstance(load, Load):
+            check_all_misdelivered(phase_2)
         if _measures_phase_2(spec) and trial.verdict is not Verdict.INVALID:
             self._check_connections(trial, result, spec)
         return self.last
