@@ -126,24 +126,19 @@ void meet_neighbour(std::span<const std::uint8_t> octets) {
   check(read->target == message->target && read->mac[5] == 9);
 }
 
-// What an ICMP error quotes lies within its frame; the tally, which is kept from input to input as
-// from frame to frame, counts each error once and stays as small as it is to be.
+// What an ICMP error quotes lies within its frame, and each error is counted once.
 void meet_icmp_error(const Case& traffic, std::span<const std::uint8_t> octets) {
-  static run::IcmpTally tally;
-  static std::uint64_t errors = 0;
   const auto error = frame::parse_icmp_error(octets);
-  tally.look_at(octets.data(), static_cast<std::uint32_t>(octets.size()),
-                {&traffic.quotation, nullptr});
   if (error) {
-    ++errors;
     check(error->quoted.size() + frame::kEthernetOctets < octets.size());
     check(error->quoted.empty() || &error->quoted.back() <= &octets.back());
   }
+  run::IcmpTally tally;
+  tally.look_at(octets.data(), static_cast<std::uint32_t>(octets.size()),
+                {&traffic.quotation, nullptr});
   const auto counted = tally.result();
-  check(counted.listed.size() <= run::IcmpTally::kSorts);
-  auto sum = counted.unlisted + counted.of_others;
-  for (const auto& sort : counted.listed) sum += sort.count;
-  check(sum == errors);
+  const auto listed = counted.listed.empty() ? 0 : counted.listed.front().count;
+  check(listed + counted.unlisted + counted.of_others == (error ? 1U : 0U));
 }
 
 // The octets as what an error quotes, behind headers that are right.
