@@ -47,16 +47,18 @@ void RequestLoop::run_trial(const spec::TrialRequest& trial) {
   trial_id_ = trial.id;
   cancelled_ = false;
   told_stage_.reset();
-  const auto fail = [&](spec::ErrorKind kind, const std::string& message) {
+  const auto fail = [&](spec::ErrorKind kind, const std::string& message,
+                        const spec::IcmpBySide& icmp = {}) {
     engine_.failed();
-    writer_.write(spec::error_event({.id = trial.id, .kind = kind, .message = message}));
+    writer_.write(
+        spec::error_event({.id = trial.id, .kind = kind, .message = message, .icmp = icmp}));
   };
   try {
     const auto result = engine_.run(
         trial.spec, [this](const spec::Progress& progress) { poll(progress); }, cancelled_);
     writer_.write(spec::result_event(trial.id, result));
   } catch (const spec::TrialError& error) {
-    fail(error.kind(), error.what());
+    fail(error.kind(), error.what(), error.icmp());
   } catch (const std::exception& error) {
     fail(spec::ErrorKind::kInternal, error.what());
   }

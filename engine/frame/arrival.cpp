@@ -36,7 +36,10 @@ Arrival::Arrival(const spec::Traffic& traffic, std::uint16_t frame_size_bytes)
   pseudo_sum_ =
       fold(sum_words(fixed.data() + kBase, 2U * size) + swap16(udp_octets) + swap16(kProtocolUdp));
   udp_length_ = std::uint64_t{swap16(udp_octets)} << 32U;
-  if (layout_->ip_version == spec::IpVersion::k4) {
+  const bool four = layout_->ip_version == spec::IpVersion::k4;
+  ip_mask_ = four ? kIpv4Mask : kIpv6Mask;
+  if (traffic.dscp_kept) ip_mask_ |= four ? kIpv4Kept : kIpv6Kept;
+  if (four) {
     const auto ip_octets = static_cast<std::uint16_t>(octets_ - kEthernetOctets);
     ip_first_ = 0x45U | std::uint64_t{swap16(ip_octets)} << 16U;
   } else {

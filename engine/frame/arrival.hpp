@@ -25,8 +25,10 @@ enum class Defect : std::uint8_t {
   kLength,
   kAddress,
   kPort,
-  kHopLimit
+  kHopLimit,
+  kTrafficClass
 };
+inline constexpr std::size_t kDefects = 9;
 
 // A frame whose tag is the trial's; offsets are checked against the frame's length.
 struct Claimed {
@@ -177,7 +179,7 @@ class Arrival {
     return values;
   }
 
-  // The first of length, address, port and hop limit that is not as it must be.
+  // The first of length, address, port, hop limit and traffic class that is not as it must be.
   [[nodiscard]] Defect check(const Claimed& claimed, const flow::Values& values,
                              std::uint8_t hop_limit) const {
     if (claimed.layout != layout_) return Defect::kMalformed;
@@ -192,7 +194,9 @@ class Arrival {
     const auto ports = static_cast<std::uint32_t>(swap16(values.source_port)) |
                        static_cast<std::uint32_t>(swap16(values.destination_port)) << 16U;
     if (load<std::uint32_t>(frame + layout_->udp) != ports) return Defect::kPort;
-    return frame[layout_->hop_limit] == hop_limit ? Defect::kNone : Defect::kHopLimit;
+    if (frame[layout_->hop_limit] != hop_limit) return Defect::kHopLimit;
+    const auto kept = load<std::uint64_t>(frame + kEthernetOctets) & kept_mask();
+    return kept == (ip_first_ & kept_mask()) ? Defect::kNone : Defect::kTrafficClass;
   }
 
   [[nodiscard]] const Layout& layout() const { return *layout_; }
@@ -202,6 +206,14 @@ class Arrival {
   // Octets 14-21 of a frame as a little-endian load has them.
   static constexpr std::uint64_t kIpv4Mask = 0xffbf0000ffff00ffU;  // not TOS, identification, DF
   static constexpr std::uint64_t kIpv6Mask = 0xffffffff000000f0U;  // not traffic class, flow label
+  // TOS; traffic class and flow label.
+  static constexpr std::uint64_t kIpv4Kept = 0x000000000000ff00U;
+  static constexpr std::uint64_t kIpv6Kept = 0x00000000ffffff0fU;
+
+  // Which of the octets that are a gateway's affair must be kept in spite of that.
+  [[nodiscard]] std::uint64_t kept_mask() const {
+    return ip_mask_ & (layout_->ip_version == spec::IpVersion::k6 ? kIpv6Kept : kIpv4Kept);
+  }
 
   // Adds the sum of what varies to `sum`.
   template <flow::Shape kShape>
@@ -229,17 +241,17 @@ class Arrival {
     const auto octets = layout_->address_octets;
     return std::memcmp(seen + octets, expected + octets, octets) == 0;
   }
-  // Version, lengths, protocol and hop limit; traffic class, flow label, TOS, identification and DF
-  // are the gateway's affair.
+  // Version, lengths, protocol and hop limit; identification and DF are the gateway's affair, and
+  // unless the spec has them kept, traffic class, flow label and TOS.
   [[nodiscard]] bool ip_matches(const std::uint8_t* frame, std::uint8_t hop_limit) const {
     const auto first = load<std::uint64_t>(frame + kEthernetOctets);
     if (layout_->ip_version == spec::IpVersion::k6) {
-      return (first & kIpv6Mask) == (ip_first_ | std::uint64_t{hop_limit} << 56U);
+      return (first & ip_mask_) == (ip_first_ | std::uint64_t{hop_limit} << 56U);
     }
     const auto ttl_protocol = static_cast<std::uint16_t>(hop_limit | kProtocolUdp << 8U);
     const auto sum =
         halves(first) + halves(load<std::uint64_t>(frame + 22)) + load<std::uint32_t>(frame + 30);
-    return (first & kIpv4Mask) == ip_first_ && load<std::uint16_t>(frame + 22) == ttl_protocol &&
+    return (first & ip_mask_) == ip_first_ && load<std::uint16_t>(frame + 22) == ttl_protocol &&
            fold(sum) == 0xffffU;
   }
   [[nodiscard]] bool same(const std::uint8_t* seen, const std::uint8_t* expected) const {
@@ -257,6 +269,7 @@ class Arrival {
   std::uint64_t pseudo_sum_ = 0;  // addresses without what varies, UDP length, protocol
   std::uint64_t udp_length_ = 0;  // in its place in the UDP header
   std::uint64_t ip_first_ = 0;    // octets 14-21, masked, without the hop limit
+  std::uint64_t ip_mask_ = 0;     // which bits of them are checked
 };
 
 }  // namespace natxy::frame

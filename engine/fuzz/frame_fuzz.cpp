@@ -12,7 +12,9 @@
 #include "flow/flow.hpp"
 #include "frame/arrival.hpp"
 #include "frame/departure.hpp"
+#include "frame/icmp_error.hpp"
 #include "port/neighbour_message.hpp"
+#include "run/icmp_tally.hpp"
 #include "traffic_cases.hpp"
 
 namespace {
@@ -31,10 +33,12 @@ struct Case {
   explicit Case(const spec::Traffic& traffic)
       : flow(traffic, 3),
         departure(traffic, kFrameSizeBytes, {}),
-        arrival(traffic, kFrameSizeBytes) {}
+        arrival(traffic, kFrameSizeBytes),
+        quotation(traffic, kTag) {}
   flow::Flow flow;
   frame::Departure departure;
   frame::Arrival arrival;
+  frame::Quotation quotation;
 
   [[nodiscard]] flow::ValueLot values(std::uint64_t ordinal) const {
     flow::ValueLot lot;
@@ -122,6 +126,36 @@ void meet_neighbour(std::span<const std::uint8_t> octets) {
   check(read->target == message->target && read->mac[5] == 9);
 }
 
+// What an ICMP error quotes lies within its frame, and each error is counted once.
+void meet_icmp_error(const Case& traffic, std::span<const std::uint8_t> octets) {
+  const auto error = frame::parse_icmp_error(octets);
+  if (error) {
+    check(error->quoted.size() + frame::kEthernetOctets < octets.size());
+    check(error->quoted.empty() || &error->quoted.back() <= &octets.back());
+  }
+  run::IcmpTally tally;
+  tally.look_at(octets.data(), static_cast<std::uint32_t>(octets.size()),
+                {&traffic.quotation, nullptr});
+  const auto counted = tally.result();
+  const auto listed = counted.listed.empty() ? 0 : counted.listed.front().count;
+  check(listed + counted.unlisted + counted.of_others == (error ? 1U : 0U));
+}
+
+// The octets as what an error quotes, behind headers that are right.
+void meet_quotation(const Case& traffic, std::span<const std::uint8_t> octets, bool ipv6) {
+  std::vector<std::uint8_t> frame(ipv6 ? 62 : 42);
+  frame[12] = ipv6 ? 0x86 : 0x08;
+  frame[13] = ipv6 ? 0xdd : 0;
+  const auto length = octets.size() + (ipv6 ? 8 : 28);
+  frame[ipv6 ? 18 : 16] = static_cast<std::uint8_t>(length >> 8U);
+  frame[ipv6 ? 19 : 17] = static_cast<std::uint8_t>(length);
+  frame[14] = ipv6 ? 0x60 : 0x45;
+  frame[ipv6 ? 20 : 23] = ipv6 ? 58 : 1;
+  frame[ipv6 ? 54 : 34] = ipv6 ? 2 : 3;
+  frame.insert(frame.end(), octets.begin(), octets.end());
+  meet_icmp_error(traffic, frame);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -132,5 +166,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto claimed = frame::claim(octets.data(), octets_count, kTag);
   if (claimed.layout != nullptr) judge(traffic, claimed);
   if (frame::concerns_neighbours(octets.data(), octets_count)) meet_neighbour(octets);
+  meet_icmp_error(traffic, octets);
+  const auto quoted = std::span(octets).subspan(std::min<std::size_t>(14, octets.size()));
+  meet_quotation(traffic, quoted, (data[0] & 1U) != 0);
   return 0;
 }

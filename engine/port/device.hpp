@@ -65,6 +65,10 @@ class Device {
     return port(side).rx_ring_frames();
   }
   [[nodiscard]] bool link_up(spec::Side side) const { return port(side).link_up(); }
+  // Called every 10 ms or so while a trial runs.
+  void watch_links() {
+    for (const auto& side : sides_) side->port->watch_link();
+  }
   [[nodiscard]] spec::PortInfo info(spec::Side side) const;
 
   // Own MAC and next hop's; zeros where the last trial resolved none.

@@ -229,6 +229,12 @@ bool Port::link_up() const {
          (rte_eth_link_get_nowait(id(), &link) != 0 || link.link_status == RTE_ETH_LINK_UP);
 }
 
+void Port::watch_link() {
+  const bool up = link_up();
+  if (watched_up_ && !up) ++link_downs_;
+  watched_up_ = up;
+}
+
 void Port::reconnect() {
   if (!traits_.must_reconnect) return;
   if (started_) rte_eth_dev_stop(id());
@@ -255,6 +261,7 @@ spec::PortInfo Port::info() const {
 spec::PortCounters Port::counters() {
   rte_eth_stats stats{};
   rte_eth_stats_get(id(), &stats);
+  watch_link();
   if (const auto interface = interface_counters(options_.device.interface())) {
     kernel_rx_dropped_ += interface->rx_dropped - last_interface_.rx_dropped;
     kernel_rx_dropped_ += interface->rx_errors - last_interface_.rx_errors;
@@ -264,7 +271,8 @@ spec::PortCounters Port::counters() {
           .rx_errors = stats.ierrors,
           .rx_no_buffer = stats.rx_nombuf,
           .tx_errors = stats.oerrors,
-          .kernel_rx_dropped = kernel_rx_dropped_};
+          .kernel_rx_dropped = kernel_rx_dropped_,
+          .link_downs = link_downs(options_.device.interface()).value_or(link_downs_)};
 }
 
 }  // namespace natxy::port

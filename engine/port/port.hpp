@@ -11,6 +11,7 @@
 #include "port/eth_device.hpp"
 #include "port/ip_address.hpp"
 #include "port/kernel_interface.hpp"
+#include "port/link_changes.hpp"
 #include "port/port_clock.hpp"
 #include "port/rx_queue.hpp"
 #include "port/tx_queue.hpp"
@@ -56,6 +57,9 @@ class Port {
   [[nodiscard]] const std::string& device() const { return options_.device.text; }
 
   [[nodiscard]] bool link_up() const;
+  // Looks whether the link has gone down since the last look, for counters(). The kernel counts
+  // that of an interface of its own; of the control thread alone.
+  void watch_link();
   // Of a link that is down: tries again where the device does not by itself. Not while workers run,
   // and not within milliseconds of the loss, which a thread of DPDK's is busy with then.
   void reconnect();
@@ -95,6 +99,8 @@ class Port {
   bool started_ = false;
   InterfaceCounters last_interface_{};
   std::uint64_t kernel_rx_dropped_ = 0;
+  bool watched_up_ = false;  // at the last look
+  std::uint64_t link_downs_ = 0;
 };
 
 }  // namespace natxy::port

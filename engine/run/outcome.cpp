@@ -44,7 +44,8 @@ spec::Misdelivered misdelivered(const KindTally& tally) {
           .length = of(kLength),
           .address = of(kAddress),
           .port = of(kPort),
-          .hop_limit = of(kHopLimit)};
+          .hop_limit = of(kHopLimit),
+          .traffic_class = of(kTrafficClass)};
 }
 
 std::optional<spec::DelayVariation> variation(const KindTally& tally, std::uint64_t sent,
@@ -174,16 +175,20 @@ spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickR
                           .rx_errors = moved.rx_errors,
                           .rx_no_buffer = moved.rx_no_buffer,
                           .tx_errors = moved.tx_errors,
-                          .kernel_rx_dropped = moved.kernel_rx_dropped};
+                          .kernel_rx_dropped = moved.kernel_rx_dropped,
+                          .link_downs = moved.link_downs};
   result.clock = measure.ports[index].clock;
+  IcmpTally icmp;
   for (const auto& phase : measure.phases) {
     const auto& receiver = *phase.ports[index];
     result.foreign += receiver.foreign;
     result.neighbour += receiver.neighbour;
     result.records_lost += receiver.records_lost;
+    icmp.merge(receiver.icmp);
     result.worst_poll_gap_ns = std::max(
         result.worst_poll_gap_ns, ticks.to_ns(static_cast<double>(receiver.poll_gap.max())));
   }
+  result.icmp = icmp.result();
   return result;
 }
 
@@ -244,16 +249,6 @@ void append_watched(const PhaseReport& phase, const std::string& name, spec::Tri
                               .away_ns = static_cast<double>(absences.total_ns),
                               .longest_away_ns = static_cast<double>(absences.longest_ns)});
   }
-}
-
-std::string hex(const std::vector<std::uint8_t>& octets) {
-  static constexpr const char* kDigits = "0123456789abcdef";
-  std::string text;
-  for (const auto octet : octets) {
-    text += kDigits[octet >> 4U];
-    text += kDigits[octet & 0xfU];
-  }
-  return text;
 }
 
 void append_faults(const PhaseReport& phase, spec::TrialResult& result) {
@@ -318,6 +313,20 @@ void judge_port(const spec::PortResult& port, std::vector<std::string>& reasons)
   }
 }
 
+// A link that falls loses frames that no gateway has seen.
+void judge_link(const PortMeasure& port, spec::Side side, bool may_fall,
+                std::vector<std::string>& reasons) {
+  const auto who = words(side) + " port: its link ";
+  if (!port.link_up) {
+    reasons.push_back(who + "was down at the end");
+  } else if (port.moved.link_downs > 0 && !may_fall) {
+    const auto times = port.moved.link_downs == 1
+                           ? std::string("once")
+                           : std::to_string(port.moved.link_downs) + " times";
+    reasons.push_back(who + "went down and came back " + times + " within the trial (link_downs)");
+  }
+}
+
 }  // namespace
 
 spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measure,
@@ -350,9 +359,8 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
   for (const auto side : {spec::Side::kLeft, spec::Side::kRight}) {
     result.ports.push_back(port_result(measure, side, ticks));
     judge_port(result.ports.back(), result.invalid_reasons);
-    if (!measure.ports[static_cast<std::size_t>(side)].link_up) {
-      result.invalid_reasons.push_back(words(side) + " port: its link was down at the end");
-    }
+    judge_link(measure.ports[static_cast<std::size_t>(side)], side, spec.link_may_fall,
+               result.invalid_reasons);
   }
   result.valid = result.invalid_reasons.empty();
   return result;

@@ -185,6 +185,12 @@ class Phase {
     }
     return nullptr;
   }
+  [[nodiscard]] SentHere sent_from(spec::Side side) const {
+    for (const auto& plan : plans_) {
+      if (plan.from() == side) return plan.quotations();
+    }
+    return {};
+  }
   [[nodiscard]] const StreamPlan& plan_of(spec::Direction direction) const {
     for (const auto& plan : plans_) {
       if (plan.direction == direction) return plan;
@@ -195,6 +201,7 @@ class Phase {
   void make_receiver(spec::Side side) {
     const auto* plan = arriving_at(side);
     ReceiverSetup setup{.tag = plans_.front().tag,
+                        .sent_here = sent_from(side),
                         .frame_timeout = setup_.frame_timeout,
                         .early_end = setup_.early_end,
                         .control = &control_};

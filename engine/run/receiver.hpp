@@ -19,6 +19,7 @@
 #include "run/delay_variation.hpp"
 #include "run/frame_record.hpp"
 #include "run/histogram.hpp"
+#include "run/icmp_tally.hpp"
 #include "run/sent_numbers.hpp"
 #include "run/stream_plan.hpp"
 #include "run/tag_plan.hpp"
@@ -32,8 +33,8 @@ struct KindTally {
   std::uint64_t reordered = 0;
   std::uint64_t late = 0;
   std::uint64_t negative_delays = 0;
-  std::array<std::uint64_t, 8> defects{};  // by frame::Defect
-  std::uint8_t hop_limit = 0;              // what arrivals must have; 0: the first one tells
+  std::array<std::uint64_t, frame::kDefects> defects{};  // by frame::Defect
+  std::uint8_t hop_limit = 0;  // what arrivals must have; 0: the first one tells
   DelayHistogram delay;
   std::optional<DelayVariation> variation;  // if it was asked for
 };
@@ -53,6 +54,7 @@ struct ReceiverReport {
   std::array<KindTally, 2> kinds;
   std::uint64_t foreign = 0;
   std::uint64_t neighbour = 0;
+  IcmpTally icmp;  // a part of foreign
   // By frame: how long before it was found it may have come, since the poll before did not look.
   Histogram<1> poll_gap;
   // The most frames that may have waited for a poll at once, where the ring holds fewer.
@@ -70,6 +72,7 @@ struct ReceiverReport {
 
 struct ReceiverSetup {
   std::uint32_t tag = 0;
+  SentHere sent_here{};  // by the port that this receives at
   Ticks frame_timeout = kNever;
   std::uint64_t window = 0;  // numbers; see Window
   unsigned senders = 1;      // order is judged within each one's share
@@ -480,6 +483,7 @@ class Receiver {
       return true;
     }
     ++report_.foreign;
+    report_.icmp.look_at(claimed.frame, claimed.size, setup_.sent_here);
     return false;
   }
 

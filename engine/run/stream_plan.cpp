@@ -16,6 +16,7 @@ KindPlan compile_kind(const std::optional<spec::Traffic>& traffic, std::uint16_t
   return {.flow = flow::Flow(*traffic, seed),
           .departure = frame::Departure(*traffic, frame_size_bytes, link),
           .arrival = frame::Arrival(*traffic, frame_size_bytes),
+          .quotation = frame::Quotation(*traffic, frame::tag_of(context.nonce)),
           .hop_limit = static_cast<std::uint8_t>(
               traffic->hop_limit_drop ? frame::kInitialHopLimit - *traffic->hop_limit_drop : 0)};
 }

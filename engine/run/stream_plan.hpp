@@ -8,8 +8,10 @@
 #include "flow/flow.hpp"
 #include "frame/arrival.hpp"
 #include "frame/departure.hpp"
+#include "frame/icmp_error.hpp"
 #include "frame/stamp.hpp"
 #include "run/connection_walk.hpp"
+#include "run/icmp_tally.hpp"
 #include "run/mix.hpp"
 #include "run/schedule.hpp"
 #include "run/state_table.hpp"
@@ -41,6 +43,7 @@ struct KindPlan {
   flow::Flow flow;
   frame::Departure departure;
   frame::Arrival arrival;
+  frame::Quotation quotation;
   std::uint8_t hop_limit = 0;                 // on arrival, where the spec says it; 0: learned
   std::optional<ConnectionPlan> connections;  // absent: stateless
 };
@@ -56,6 +59,7 @@ struct StreamPlan {
   [[nodiscard]] const KindPlan& kind(spec::Kind kind) const {
     return kinds[static_cast<std::size_t>(kind)];
   }
+  [[nodiscard]] SentHere quotations() const { return {&kinds[0].quotation, &kinds[1].quotation}; }
   [[nodiscard]] spec::Side from() const {
     return direction == spec::Direction::kForward ? spec::Side::kLeft : spec::Side::kRight;
   }

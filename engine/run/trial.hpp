@@ -245,6 +245,7 @@ class TrialRunner {
       while (phase.running()) {
         std::this_thread::sleep_for(kPollEvery);
         watch.collect();
+        device_.watch_links();
         progress_.sent = phase.sent();
         progress_.received = phase.received();
         told(phase.draining() ? spec::Stage::kDraining : spec::Stage::kSending);
@@ -282,6 +283,7 @@ class TrialRunner {
         device_.rx_queue(side).tend(Clock::now());
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      device_.watch_links();
       told(spec::Stage::kSending);
       stop_if(cancelled);
     }

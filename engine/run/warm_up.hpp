@@ -35,7 +35,8 @@ class WarmUp {
   WarmUp(Device& device, const std::vector<StreamPlan>& plans)
       : device_(device), probes_(probes_of(plans)) {}
 
-  // Throws spec::TrialError if the time is over. poll is called between attempts.
+  // Throws spec::TrialError, with the ICMP errors that came, if the time is over. poll is called
+  // between attempts.
   const std::vector<Probe>& run(std::uint64_t timeout_ns, const std::function<void()>& poll,
                                 const std::atomic<bool>& cancelled) {
     const auto end = Clock::now() + device_.ticks().from_ns(timeout_ns);
@@ -44,7 +45,8 @@ class WarmUp {
       const auto now = Clock::now();
       if (cancelled.load()) return probes_;
       if (now >= end) {
-        throw spec::TrialError(spec::ErrorKind::kWarmUp, deaf(probes_, timeout_ns));
+        throw spec::TrialError(spec::ErrorKind::kWarmUp, deaf(probes_, timeout_ns),
+                               {icmp_[0].result().listed, icmp_[1].result().listed});
       }
       if (now >= next) {
         send();
@@ -110,9 +112,17 @@ class WarmUp {
         continue;
       }
       take(frame::claim(data, size, probes_.front().plan->tag), side);
+      icmp_[static_cast<std::size_t>(side)].look_at(data, size, sent_from(side));
       queue.release(&frames[i], 1);
     }
     device_.service(side).step(Clock::now());
+  }
+
+  [[nodiscard]] SentHere sent_from(spec::Side side) const {
+    for (const auto& probe : probes_) {
+      if (probe.plan->from() == side) return probe.plan->quotations();
+    }
+    return {};
   }
 
   void take(const frame::Claimed& claimed, spec::Side side) {
@@ -141,6 +151,7 @@ class WarmUp {
 
   Device& device_;
   std::vector<Probe> probes_;
+  std::array<IcmpTally, 2> icmp_;  // by Side
 };
 
 }  // namespace natxy::run

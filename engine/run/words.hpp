@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "frame/arrival.hpp"
 #include "spec/trial_spec.hpp"
@@ -19,9 +20,21 @@ namespace natxy::run {
   return kind == spec::Kind::kForeground ? "foreground" : "background";
 }
 [[nodiscard]] inline std::string words(frame::Defect defect) {
-  static constexpr const char* kWords[] = {"nothing", "form",    "checksum", "frame number",
-                                           "length",  "address", "port",     "hop limit"};
+  static constexpr const char* kWords[] = {
+      "nothing",      "form",      "checksum",
+      "frame number", "length",    "address",
+      "port",         "hop limit", "traffic class or flow label"};
   return kWords[static_cast<std::size_t>(defect)];
+}
+
+[[nodiscard]] inline std::string hex(const std::vector<std::uint8_t>& octets) {
+  static constexpr const char* kDigits = "0123456789abcdef";
+  std::string text;
+  for (const auto octet : octets) {
+    text += kDigits[octet >> 4U];
+    text += kDigits[octet & 0xfU];
+  }
+  return text;
 }
 
 // "1.25 ms", "15 s": a few significant digits are enough for a sentence.

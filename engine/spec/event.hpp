@@ -6,8 +6,10 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "spec/icmp_error.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
@@ -66,20 +68,26 @@ enum class ErrorKind : std::uint8_t {
 };
 
 // Why a request could not be carried out, in one sentence.
+using IcmpBySide = std::array<std::vector<IcmpErrorCount>, 2>;
+
 class TrialError : public std::runtime_error {
  public:
-  TrialError(ErrorKind kind, const std::string& sentence)
-      : std::runtime_error(sentence), kind_(kind) {}
+  TrialError(ErrorKind kind, const std::string& sentence, IcmpBySide icmp = {})
+      : std::runtime_error(sentence), kind_(kind), icmp_(std::move(icmp)) {}
   [[nodiscard]] ErrorKind kind() const { return kind_; }
+  // What a gateway said of frames that did not come through.
+  [[nodiscard]] const IcmpBySide& icmp() const { return icmp_; }
 
  private:
   ErrorKind kind_;
+  IcmpBySide icmp_;
 };
 
 struct ErrorEvent {
   std::optional<std::uint64_t> id;  // absent where no trial caused it
   ErrorKind kind = ErrorKind::kInternal;
   std::string message;
+  IcmpBySide icmp{};
 };
 
 }  // namespace natxy::spec

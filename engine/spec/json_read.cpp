@@ -132,6 +132,7 @@ Traffic traffic(const Value& value) {
   traffic.hop_limit_drop = object.optional(
       "hop_limit_drop", [](const Value& drop) { return drop.integer<std::uint8_t>(0, 254); });
   traffic.avoid_zero_checksum = flag(object, "avoid_zero_checksum");
+  traffic.dscp_kept = flag(object, "dscp_kept");
   traffic.connections = object.optional("connections", connections);
   object.close();
   return traffic;
@@ -255,6 +256,7 @@ TrialSpec trial_spec(const Value& value) {
   spec.frame_timeout_ns = nanoseconds(object["frame_timeout_ns"]);
   spec.lateness_tolerance_ns = nanoseconds(object["lateness_tolerance_ns"]);
   spec.early_end_ns = object.optional("early_end_ns", nanoseconds).value_or(0);
+  spec.link_may_fall = flag(object, "link_may_fall");
   spec.realtime = object["realtime"].boolean();
   spec.burst_limit_frames = object.optional("burst_limit_frames", burst_limit).value_or(0);
   spec.watched = object.optional("watched", watched_cpus).value_or(std::vector<WatchedCpu>{});

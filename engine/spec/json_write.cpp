@@ -27,9 +27,11 @@ Json json_of(const Distribution& of) {
 }
 
 Json json_of(const Misdelivered& of) {
-  return {{"malformed", of.malformed}, {"checksum", of.checksum}, {"number", of.number},
-          {"length", of.length},       {"address", of.address},   {"port", of.port},
-          {"hop_limit", of.hop_limit}, {"total", of.total()}};
+  return {{"malformed", of.malformed}, {"checksum", of.checksum},
+          {"number", of.number},       {"length", of.length},
+          {"address", of.address},     {"port", of.port},
+          {"hop_limit", of.hop_limit}, {"traffic_class", of.traffic_class},
+          {"total", of.total()}};
 }
 
 Json json_of(const DelayVariation& of) {
@@ -121,6 +123,22 @@ Json json_of(const StreamResult& of) {
           {"connections", json_of(of.connections)}};
 }
 
+Json json_of(const IcmpErrorCount& of) {
+  return {{"ip_version", static_cast<int>(of.ip_version)},
+          {"type", of.type},
+          {"code", of.code},
+          {"mtu", of.mtu == 0 ? Json() : Json(of.mtu)},
+          {"source", of.source},
+          {"count", of.count},
+          {"example", of.example_hex}};
+}
+
+Json json_of(const std::vector<IcmpErrorCount>& of) {
+  auto list = Json::array();
+  for (const auto& sort : of) list.push_back(json_of(sort));
+  return list;
+}
+
 Json json_of(const PortResult& of) {
   return {{"side", name_of(kSides, of.side)},
           {"foreign", of.foreign},
@@ -130,11 +148,15 @@ Json json_of(const PortResult& of) {
           {"rx_no_buffer", of.rx_no_buffer},
           {"tx_errors", of.tx_errors},
           {"kernel_rx_dropped", of.kernel_rx_dropped},
+          {"link_downs", of.link_downs},
           {"records_lost", of.records_lost},
           {"worst_poll_gap_ns", of.worst_poll_gap_ns},
           {"clock_error_ns", of.clock.own ? Json(of.clock.error_ns) : Json()},
           {"unstamped", of.clock.unstamped},
-          {"implausible_stamps", of.clock.implausible}};
+          {"implausible_stamps", of.clock.implausible},
+          {"icmp_errors", json_of(of.icmp.listed)},
+          {"icmp_errors_unlisted", of.icmp.unlisted},
+          {"icmp_errors_of_others", of.icmp.of_others}};
 }
 
 Json json_of(const WorkerResult& of) {
@@ -244,6 +266,13 @@ std::string error_event(const ErrorEvent& error) {
   Json json = {
       {"event", "error"}, {"kind", name_of(kErrorKinds, error.kind)}, {"message", error.message}};
   if (error.id) json["id"] = *error.id;
+  auto icmp = Json::array();
+  for (const auto& [name, side] : kSides) {
+    for (const auto& sort : error.icmp[static_cast<std::size_t>(side)]) {
+      icmp.push_back({{"side", name}, {"error", json_of(sort)}});
+    }
+  }
+  if (!icmp.empty()) json["icmp_errors"] = icmp;
   return line(json);
 }
 

@@ -12,13 +12,15 @@ struct PortCounters {
   std::uint64_t rx_no_buffer = 0;
   std::uint64_t tx_errors = 0;
   std::uint64_t kernel_rx_dropped = 0;
+  std::uint64_t link_downs = 0;  // how often the link went down
 
   [[nodiscard]] PortCounters operator-(const PortCounters& before) const {
     return {.rx_missed = rx_missed - before.rx_missed,
             .rx_errors = rx_errors - before.rx_errors,
             .rx_no_buffer = rx_no_buffer - before.rx_no_buffer,
             .tx_errors = tx_errors - before.tx_errors,
-            .kernel_rx_dropped = kernel_rx_dropped - before.kernel_rx_dropped};
+            .kernel_rx_dropped = kernel_rx_dropped - before.kernel_rx_dropped,
+            .link_downs = link_downs - before.link_downs};
   }
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "spec/icmp_error.hpp"
 #include "spec/port_counters.hpp"
 #include "spec/trial_spec.hpp"
 
@@ -42,8 +43,9 @@ struct Misdelivered {           // by the first check that failed, in this order
   std::uint64_t address = 0;
   std::uint64_t port = 0;
   std::uint64_t hop_limit = 0;
+  std::uint64_t traffic_class = 0;  // or flow label, where the spec has them kept
   [[nodiscard]] std::uint64_t total() const {
-    return malformed + checksum + number + length + address + port + hop_limit;
+    return malformed + checksum + number + length + address + port + hop_limit + traffic_class;
   }
 };
 
@@ -161,9 +163,11 @@ struct PortResult {
   std::uint64_t tx_errors = 0;
   std::uint64_t kernel_rx_dropped =
       0;                           // of the network interface behind the port, where there is one
+  std::uint64_t link_downs = 0;    // how often its link went down
   std::uint64_t records_lost = 0;  // frames' records for which there was no room
   double worst_poll_gap_ns = 0;
   ArrivalClock clock;
+  IcmpErrors icmp;  // a part of foreign
 };
 
 struct WorkerResult {

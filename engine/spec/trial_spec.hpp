@@ -104,6 +104,8 @@ struct Traffic {
   std::optional<std::uint8_t> hop_limit_drop;  // absent: learned from the first frame that arrives
   // Send no frame whose UDP checksum on arrival is to be ffff: some translators make it 0000.
   bool avoid_zero_checksum = false;
+  // The DSCP, ECN and flow label that a frame leaves with, which are 0, must be those on arrival.
+  bool dscp_kept = false;
   // Absent: stateless. What only the gateway knows is not read: an establishing stream's source on
   // arrival, a responding one's destination on departure.
   std::optional<Connections> connections;
@@ -183,6 +185,8 @@ struct TrialSpec {
   // 0: none; else the trial ends as soon as a frame has certainly been missing for longer than
   // this: what it lost by then says that it failed and nothing else.
   std::uint64_t early_end_ns = 0;
+  // A link that falls and comes back does not make the trial invalid: the device is reset in it.
+  bool link_may_fall = false;
   bool realtime = false;  // workers run under SCHED_FIFO during the trial
   // A sender that is behind by more frames of its direction than this, or by more than the lateness
   // tolerance, pauses: it moves the rest of its schedule instead of sending the arrears as a burst

@@ -53,6 +53,13 @@ class FakeDevice {
   [[nodiscard]] spec::ArrivalClock arrival_clock(spec::Side side) const { return clocks[at(side)]; }
   [[nodiscard]] unsigned rx_ring_frames(spec::Side) const { return ring_frames; }
   [[nodiscard]] bool link_up(spec::Side side) const { return links_up[at(side)]; }
+  void watch_links() {
+    for (std::size_t side = 0; side < 2; ++side) {
+      const bool up = links_up[side];
+      if (watched_up_[side] && !up) ++counts[side].link_downs;
+      watched_up_[side] = up;
+    }
+  }
   template <class Told>
   void resolve(const spec::TrialSpec&, const Told&, const std::atomic<bool>&) {
     ++resolved;
@@ -86,6 +93,7 @@ class FakeDevice {
   std::array<Service, 2> services_;
   std::vector<std::thread> threads_;
   std::atomic<int> active_{0};
+  std::array<bool, 2> watched_up_{true, true};
 };
 
 }  // namespace natxy::tests

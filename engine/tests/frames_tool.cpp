@@ -94,9 +94,21 @@ void print_stream(const std::string& phase, const run::StreamPlan& plan, const R
 
 using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
 
+// Those of sorts that came first are added behind the others.
+void append_icmp(const spec::IcmpErrors& icmp, Counters& all) {
+  all.emplace_back("icmp_unlisted", icmp.unlisted);
+  all.emplace_back("icmp_of_others", icmp.of_others);
+  for (const auto& sort : icmp.listed) {
+    all.emplace_back("icmp " + std::to_string(sort.type) + "/" + std::to_string(sort.code) +
+                         " mtu " + std::to_string(sort.mtu) + " from " + sort.source,
+                     sort.count);
+  }
+}
+
 Counters counters(const run::ReceiverReport& report) {
-  static constexpr const char* kDefects[] = {"none",   "malformed", "checksum", "number",
-                                             "length", "address",   "port",     "hop_limit"};
+  static constexpr const char* kDefects[] = {"none",   "malformed", "checksum",
+                                             "number", "length",    "address",
+                                             "port",   "hop_limit", "traffic_class"};
   Counters all{{"foreign", report.foreign}, {"neighbour", report.neighbour}};
   for (const auto& kind : report.kinds) {
     all.emplace_back("received", kind.received);
@@ -106,14 +118,15 @@ Counters counters(const run::ReceiverReport& report) {
       all.emplace_back(kDefects[i], kind.defects[i]);
     }
   }
+  append_icmp(report.icmp.result(), all);
   return all;
 }
 
 // One side's receiver as a phase makes it.
 class Judge {
  public:
-  explicit Judge(const run::StreamPlan& plan)
-      : queue_(wire_), receiver_(&plan, setup(plan), queue_) {
+  Judge(const run::StreamPlan& plan, const run::SentHere& sent_here)
+      : queue_(wire_), receiver_(&plan, setup(plan, sent_here), queue_) {
     receiver_.begin(kStart);
   }
   std::string verdict(const Octets& octets) {
@@ -123,14 +136,16 @@ class Judge {
     const auto after = counters(receiver_.report());
     std::string moved;
     for (std::size_t i = 0; i < after.size(); ++i) {
-      if (after[i].second != before[i].second) moved += (moved.empty() ? "" : " ") + after[i].first;
+      const auto was = i < before.size() ? before[i].second : 0;
+      if (after[i].second != was) moved += (moved.empty() ? "" : " ") + after[i].first;
     }
     return moved.empty() ? "nothing" : moved;
   }
 
  private:
-  static run::ReceiverSetup setup(const run::StreamPlan& plan) {
+  static run::ReceiverSetup setup(const run::StreamPlan& plan, const run::SentHere& sent_here) {
     return {.tag = plan.tag,
+            .sent_here = sent_here,
             .window = std::min<std::uint64_t>(plan.schedule.frames(), 1U << 16U),
             .hop_limits = {plan.kinds[0].hop_limit, plan.kinds[1].hop_limit}};
   }
@@ -143,7 +158,11 @@ class Judge {
 void judge_arrivals(const std::vector<run::StreamPlan>& plans) {
   std::array<std::unique_ptr<Judge>, 2> judges;  // by Side
   for (const auto& plan : plans) {
-    judges[static_cast<std::size_t>(plan.to())] = std::make_unique<Judge>(plan);
+    run::SentHere sent_here{};
+    for (const auto& other : plans) {
+      if (other.from() == plan.to()) sent_here = other.quotations();
+    }
+    judges[static_cast<std::size_t>(plan.to())] = std::make_unique<Judge>(plan, sent_here);
   }
   std::string side;
   std::string hex;

@@ -392,8 +392,8 @@ TEST_F(MixedLoop, BothKindsAreCountedForThemselves) {
   EXPECT_EQ(sent.sent, (std::array<std::uint64_t, 2>{900, 100}));
   EXPECT_EQ(seen.kinds[0].received, 900U);
   EXPECT_EQ(seen.kinds[1].received, 100U);
-  EXPECT_EQ(seen.kinds[0].defects, (std::array<std::uint64_t, 8>{}));
-  EXPECT_EQ(seen.kinds[1].defects, (std::array<std::uint64_t, 8>{}));
+  EXPECT_EQ(seen.kinds[0].defects, (std::array<std::uint64_t, frame::kDefects>{}));
+  EXPECT_EQ(seen.kinds[1].defects, (std::array<std::uint64_t, frame::kDefects>{}));
 }
 
 TEST_F(MixedLoop, SeveralSendersShareADirectionWithoutARest) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "port/kernel_interface.hpp"
+#include "port/link_changes.hpp"
 #include "port/tsc_rate.hpp"
 
 namespace natxy::port {
@@ -15,6 +16,12 @@ TEST(KernelInterface, KnowsTheLoopbackAndNothingThatIsNotThere) {
   EXPECT_FALSE(interface_mtu_bytes("natxy-nowhere"));
   EXPECT_FALSE(interface_mtu_bytes("a-name-longer-than-the-kernel-takes"));
   EXPECT_FALSE(interface_mtu_bytes(""));
+}
+
+TEST(KernelInterface, TellsHowOftenALinkWentDown) {
+  EXPECT_EQ(link_downs("lo"), 0U);
+  EXPECT_FALSE(link_downs("natxy-nowhere"));
+  EXPECT_FALSE(link_downs(""));
 }
 
 TEST(TscRate, TwoMeasurementsAgree) {

@@ -215,6 +215,54 @@ TEST(Events, HelloTellsPorts) {
       R"("tsc_invariant":true,"workers":[{"cpu":1}]})");
 }
 
+// The example that the package is tested with, too.
+std::string icmp_example() {
+  std::ifstream file(std::string(NATXY_EXAMPLES) + "/result/icmp-errors.json");
+  std::string line;
+  EXPECT_TRUE(std::getline(file, line));
+  return line;
+}
+
+std::vector<IcmpErrorCount> icmp_errors() {
+  return {{.ip_version = IpVersion::k4,
+           .type = 3,
+           .code = 4,
+           .mtu = 1280,
+           .source = "198.18.0.1",
+           .count = 500,
+           .example_hex = "0a"},
+          {.ip_version = IpVersion::k6,
+           .type = 1,
+           .code = 1,
+           .source = "2001:2::1",
+           .count = 2,
+           .example_hex = "0b0c"}};
+}
+
+TEST(Events, IcmpErrorsStandAtTheirPort) {
+  TrialResult result;
+  result.ports.resize(1);
+  result.ports[0].icmp = {.listed = icmp_errors(), .unlisted = 2, .of_others = 3};
+  const auto line = result_event(9, result);
+  EXPECT_NE(line.find(R"("icmp_errors":)" + icmp_example()), std::string::npos) << line;
+  EXPECT_NE(line.find(R"("icmp_errors_of_others":3,"icmp_errors_unlisted":2)"), std::string::npos);
+}
+
+TEST(Events, AnErrorHasTheIcmpErrorsThatCameInPlaceOfProbes) {
+  const auto errors = icmp_errors();
+  const auto line = error_event({.id = 7,
+                                 .kind = ErrorKind::kWarmUp,
+                                 .message = "deaf",
+                                 .icmp = {{{errors[0]}, {errors[1]}}}});
+  const auto all = icmp_example();
+  const auto split = all.find("},{") + 1;
+  const auto first = all.substr(1, split - 1);
+  const auto second = all.substr(split + 1, all.size() - split - 2);
+  EXPECT_EQ(line, R"({"event":"error","icmp_errors":[{"error":)" + first +
+                      R"(,"side":"left"},{"error":)" + second +
+                      R"(,"side":"right"}],"id":7,"kind":"warm-up","message":"deaf"})");
+}
+
 TEST(Events, ResultHasNullForAKindThatTheStreamHasNot) {
   TrialResult result;
   result.streams.resize(1);

@@ -77,7 +77,7 @@ def af_xdp() -> Finding:
         return good(name, "works on a veth")
     return costs(
         name,
-        "refused; packet sockets are used instead",
+        f"{kind.partition('since ')[2]}; packet sockets are used instead",
         cost="a lab's tester has 0.5 to 0.7 of the rate, and longer tails",
         remedy="a kernel with CONFIG_XDP_SOCKETS; CAP_BPF and CAP_NET_ADMIN in a container",
     )

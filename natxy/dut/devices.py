@@ -1,29 +1,59 @@
 """The DPDK device strings of the tester's ends of a lab: AF_XDP, or packet sockets."""
 
+import logging
 import sys
+from dataclasses import dataclass
 
 from natxy.dut import af_xdp
 from natxy.dut.execution import execute, in_namespace
 from natxy.errors import DutError
 
 PACKET_BLOCK_BYTES, PACKET_FRAMES = 65536, 8192
+LOG = logging.getLogger(__name__)
 
 
-def usable_device_kind(namespace: str, interface: str, wanted: str) -> str:
+@dataclass(frozen=True, kw_only=True)
+class DeviceKind:
+    """What the tester's ends of a lab are opened as."""
+
+    name: str  # af_xdp or af_packet
+    refusal: str = ""  # why it is not af_xdp, where that was wanted if it works
+
+    def __str__(self) -> str:
+        return f"{self.name}, since {self.refusal}" if self.refusal else self.name
+
+
+def usable_device_kind(namespace: str, interface: str, wanted: str) -> DeviceKind:
     """`af_xdp` where it works, else `af_packet`; DutError where only af_xdp is wanted."""
     if wanted == "af_packet":
-        return wanted
+        return DeviceKind(name=wanted)
     try:
         execute(in_namespace(namespace, [sys.executable, "-P", af_xdp.__file__, interface]))
     except DutError as error:
         if wanted == "af_xdp":
             raise DutError(f"{error}; set dut.device to af_packet.") from error
-        return "af_packet"
-    return "af_xdp"
+        return DeviceKind(name="af_packet", refusal=_probes_words(error))
+    return DeviceKind(name="af_xdp")
 
 
-def device_string(kind: str, number: int, interface: str, *, mtu_bytes: int) -> str:
-    if kind == "af_xdp":
+def warn_of_fallback(kind: DeviceKind) -> None:
+    """A sentence on standard error where a lab is not what was wanted first."""
+    if kind.refusal:
+        LOG.warning(
+            "natxy: %s. The lab's ports are packet sockets (net_af_packet) instead, with about "
+            'half of the rate and longer delays. Set dut.device = "af_packet" to have them without '
+            "this message.",
+            kind.refusal,
+        )
+
+
+def _probes_words(error: DutError) -> str:
+    """Its own sentence, without the command that it was."""
+    return "AF_XDP is refused" + str(error).rpartition("AF_XDP is refused")[2]
+
+
+def device_string(kind: DeviceKind, number: int, interface: str, *, mtu_bytes: int) -> str:
+    if kind.name == "af_xdp":
         return f"net_af_xdp{number},iface={interface},busy_budget=0"
     frame_bytes = 2048 if mtu_bytes <= 1500 else 4096  # the kernel's header is in it, too
     return (

@@ -13,7 +13,7 @@ from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import Absence, ConnectionTable, TesterPorts
 from natxy.dut.config import Driver, NamespaceConfig
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
-from natxy.dut.devices import device_string, usable_device_kind
+from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
 from natxy.dut.gateway import Gateway, Site
 from natxy.dut.interrupts import without_interrupts
 from natxy.dut.kernel_router import KernelRouter
@@ -57,7 +57,7 @@ class NamespaceDut:
         self._ledger: Ledger | None = None
         self._links: LabLinks | None = None
         self._gateway: Gateway | None = None
-        self._device_kind = ""
+        self._device_kind = DeviceKind(name="")
         self._guard = RestartGuard()
 
     def start(self) -> None:
@@ -111,7 +111,7 @@ class NamespaceDut:
             if self._cpu is None
             else ", ".join(map(str, self._cpus)),
             "mtu_bytes": str(self._mtu_bytes),
-            "tester_device": self._device_kind,
+            "tester_device": str(self._device_kind),
         }
 
     def before_trial(self) -> None:
@@ -190,6 +190,7 @@ class NamespaceDut:
             for side in (LEFT, RIGHT):
                 thread_napi(links.gateway, links.gateway_end(side), self._cpu)
         self._device_kind = usable_device_kind(links.tester, "t0", self._config.device)
+        warn_of_fallback(self._device_kind)
         site = Site(
             links=links,
             plan=self._plan,

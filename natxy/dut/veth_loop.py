@@ -2,7 +2,7 @@
 
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import TesterPorts
-from natxy.dut.devices import device_string, usable_device_kind
+from natxy.dut.devices import DeviceKind, device_string, usable_device_kind
 from natxy.dut.execution import ip_batch, set_sysctls
 from natxy.dut.interrupts import without_interrupts
 from natxy.dut.ledger import Ledger, sweep
@@ -21,7 +21,7 @@ class VethLoop(Stateless, Unwatched):
     def __init__(self) -> None:
         self._ledger: Ledger | None = None
         self._namespace: str | None = None
-        self._device_kind = ""
+        self._device_kind = DeviceKind(name="")
 
     def start(self) -> None:
         need_root()
@@ -45,7 +45,7 @@ class VethLoop(Stateless, Unwatched):
         raise DutError("A cable cannot be reset; a testbed with a device is right.")
 
     def describe(self) -> dict[str, str]:
-        return {"kind": "loop", "name": "veth", "device_kind": self._device_kind}
+        return {"kind": "loop", "name": "veth", "device_kind": str(self._device_kind)}
 
     def before_trial(self) -> None:
         """Nothing to do: a cable does not end."""

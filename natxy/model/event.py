@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from natxy.model.base import Model
-from natxy.model.trial_result import Count, TrialResult
+from natxy.model.trial_result import Count, IcmpError, TrialResult
 from natxy.model.trial_spec import Side
 
 PROTOCOL = 1
@@ -65,11 +65,17 @@ class ResultEvent(Model):
     result: TrialResult
 
 
+class IcmpErrorAt(Model):
+    side: Side
+    error: IcmpError
+
+
 class ErrorEvent(Model):
     event: Literal["error"]
     id: Count | None = None  # absent: no trial caused it
     kind: Literal["request", "spec", "device", "neighbour", "warm-up", "cancelled", "internal"]
     message: str
+    icmp_errors: tuple[IcmpErrorAt, ...] = ()  # that came in place of the warm-up's probes
 
 
 Event = Annotated[Hello | Progress | ResultEvent | ErrorEvent, Field(discriminator="event")]

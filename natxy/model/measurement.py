@@ -5,9 +5,11 @@ from collections.abc import Iterable
 from typing import Literal, Self
 
 from natxy.model.base import Model
+from natxy.model.icmp_words import merged
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.testbed import Directions
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import IcmpError
 from natxy.model.trial_spec import Direction, Side
 from natxy.model.verdict import Verdict
 
@@ -117,17 +119,21 @@ class TrialCounts(Model):
     negative_delays: int = 0  # of the valid trials; they count as 0
     worst_lateness_ns: float = 0.0  # of the valid trials
     needed_timeout_s: float = 0.0  # that connections had to live; 0: stateless
+    icmp_errors: tuple[IcmpError, ...] = ()  # about frames of the trials, the alike added up
 
     @classmethod
     def total(cls, counts: Iterable[Self]) -> Self:
         """Of several measurements together: sums, and the highest of what is a time."""
-        members = [each.model_dump() for each in counts]
+        all_counts = list(counts)
+        members = [each.model_dump(exclude={"icmp_errors"}) for each in all_counts]
         highest = ("worst_lateness_ns", "needed_timeout_s")
         return cls(
             **{
                 name: (max if name in highest else sum)([each[name] for each in members] or [0])
                 for name in cls.model_fields
-            }
+                if name != "icmp_errors"
+            },
+            icmp_errors=merged(error for each in all_counts for error in each.icmp_errors),
         )
 
     def plus(self, trial: TrialRecord, *, needed_timeout_s: float = 0.0) -> Self:
@@ -145,6 +151,7 @@ class TrialCounts(Model):
                 "negative_delays": self.negative_delays
                 + (trial.result.negative_delays if valid else 0),
                 "worst_lateness_ns": max(self.worst_lateness_ns, lateness_ns),
+                "icmp_errors": merged((*self.icmp_errors, *trial.result.icmp_errors)),
                 "needed_timeout_s": max(self.needed_timeout_s, needed_timeout_s),
             }
         )

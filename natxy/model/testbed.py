@@ -110,6 +110,8 @@ class TrafficSection(Model):
     right_networks: Annotated[int, Between(1, 256)] = 1
     hop_limit_drop: Annotated[int, Between(0, 254)] | None = None  # None: learned
     avoid_zero_checksum: bool = False  # see TrialSpec
+    # kept: a frame whose TOS, traffic class or flow label has changed is misdelivered.
+    dscp: Literal["any", "kept"] = "any"
     forward: PortRanges = PortRanges()
     reverse: PortRanges = PortRanges()
     left_field: AddressField = AddressField()

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from natxy.model.base import Model
+from natxy.model.icmp_words import merged
 from natxy.model.measurement import (
     Conditions,
     ConnectionConditions,
@@ -13,6 +14,7 @@ from natxy.model.measurement import (
 )
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.testbed import Directions
+from natxy.model.trial_result import IcmpError
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Limit
 
@@ -36,6 +38,7 @@ class Repetition(Model):
     wrong: int = 0
     collided: int = 0
     worst_lateness_ns: float  # of the valid trials
+    icmp_errors: tuple[IcmpError, ...] = ()  # what TrialCounts says they are
 
 
 class ThroughputResult(Model):
@@ -170,6 +173,7 @@ class ThroughputResult(Model):
                 misdelivered=self.misdelivered,
                 duplicated=self.duplicated,
                 **self.connection_faults,
+                icmp_errors=merged(error for r in self.repetitions for error in r.icmp_errors),
                 needed_timeout_s=self.needed_timeout_s,
                 worst_lateness_ns=self.worst_lateness_ns,
             ),

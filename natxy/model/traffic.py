@@ -270,6 +270,7 @@ class TrafficPlan:
             networks=traffic.networks(far),
             hop_limit_drop=traffic.hop_limit_drop,
             avoid_zero_checksum=traffic.avoid_zero_checksum,
+            dscp_kept=traffic.dscp == "kept",
         )
 
     def _pair(

@@ -129,6 +129,8 @@ class Traffic(Model):
     hop_limit_drop: Annotated[int, Between(0, 254)] | None = None  # None: learned
     # Send no frame whose UDP checksum on arrival is to be ffff: some translators make it 0000.
     avoid_zero_checksum: bool = False
+    # TOS, traffic class and flow label, which are 0 on departure, must be 0 on arrival.
+    dscp_kept: bool = False
     connections: Connections | None = None  # None: stateless
 
     @model_validator(mode="after")

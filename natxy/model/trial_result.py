@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import Annotated, Self
 
+from natxy.model.addresses import IpVersion
 from natxy.model.base import Between, Model
 from natxy.model.trial_spec import VERSION, Direction, Kind, Side
 
 Count = Annotated[int, Between(0, 2**64 - 1)]
+Octet = Annotated[int, Between(0, 255)]
 
 
 class Distribution(Model):
@@ -37,6 +39,7 @@ class Misdelivered(Model):
     address: Count
     port: Count
     hop_limit: Count
+    traffic_class: Count = 0  # or flow label; checked where traffic.dscp is "kept"
     total: Count
 
 
@@ -205,6 +208,18 @@ class StreamResult(Model):
         return any(c.sent for c in counters) and whole and not changed
 
 
+class IcmpError(Model):
+    """ICMP errors that are alike, about frames of the trial (RFC 792, RFC 4443)."""
+
+    ip_version: IpVersion
+    type: Octet
+    code: Octet
+    mtu: int | None  # None: the error names none
+    source: str  # who says it
+    count: Count
+    example: str = ""  # the first one's frame, or its beginning, in hexadecimal digits
+
+
 class PortResult(Model):
     side: Side
     foreign: Count
@@ -214,12 +229,17 @@ class PortResult(Model):
     rx_no_buffer: Count
     tx_errors: Count
     kernel_rx_dropped: Count
+    link_downs: Count = 0  # how often its link went down within the trial
     records_lost: Count
     worst_poll_gap_ns: float
     # Of the clock with which the port stamps arrivals, against the processor's; None: it has none.
     clock_error_ns: float | None = None
     unstamped: Count = 0  # frames without a stamp
     implausible_stamps: Count = 0
+    # A part of foreign: what the gateway says of frames that left here.
+    icmp_errors: tuple[IcmpError, ...] = ()
+    icmp_errors_unlisted: Count = 0  # of more sorts than the engine tells apart
+    icmp_errors_of_others: Count = 0  # that quote nothing that leaves here in the trial
 
 
 class WorkerResult(Model):
@@ -312,6 +332,11 @@ class TrialResult(Model):
     @property
     def duplicated(self) -> int:
         return sum(c.duplicated for _, _, c in self.counters())
+
+    @property
+    def icmp_errors(self) -> tuple[IcmpError, ...]:
+        """Of both ports, in all phases."""
+        return tuple(error for port in self.ports for error in port.icmp_errors)
 
     @property
     def changed(self) -> int:

@@ -209,6 +209,8 @@ class TrialSpec(Model):
     # 0: none; else the trial ends once a frame has certainly been missing for longer.
     early_end_ns: Nanoseconds = 0
     lateness_tolerance_ns: Nanoseconds
+    # A link that falls and comes back leaves the trial valid: the device is reset in it.
+    link_may_fall: bool = False
     realtime: bool
     # Frames of its direction that a sender may be behind before it pauses: before it moves the rest
     # of its schedule (docs/decisions/0017). 0: it sends all that it owes at once.

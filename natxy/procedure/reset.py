@@ -168,7 +168,9 @@ def _trial(
 ) -> TrialRecord:
     try:
         return trials.run_valid(
-            load=replace(steady(rate_fps, plan.timing.duration_s), pauses=False),
+            load=replace(
+                steady(rate_fps, plan.timing.duration_s), pauses=False, link_may_fall=True
+            ),
             repetition=number,
             seed=repetition_seed(plan.seed, number),
             invalid_repeats=plan.invalid_repeats,

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.model.icmp_words import merged
 from natxy.model.measurement import Figure
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.throughput_result import Repetition, ThroughputResult
@@ -193,6 +194,7 @@ def _repetition(
         changed=sum(trial.changed for trial in done),
         wrong=sum(trial.wrong for trial in done),
         collided=sum(trial.collided for trial in done),
+        icmp_errors=merged(error for trial in done for error in trial.result.icmp_errors),
         worst_lateness_ns=max((trial.result.worst_lateness_ns for trial in valid), default=0.0),
     )
 

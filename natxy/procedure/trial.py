@@ -30,6 +30,7 @@ from natxy.model.trial_spec import (
 )
 from natxy.model.verdict import Verdict
 from natxy.procedure.advice import explained
+from natxy.procedure.all_misdelivered import check_all_misdelivered
 from natxy.procedure.away import away_in, excuse
 from natxy.procedure.connection_table import (
     IncompletePhase1,
@@ -77,6 +78,7 @@ class Load:
     segments: tuple[Segment, ...]
     recording: Recording = NO_RECORDING
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
+    link_may_fall: bool = False  # a device that is reset takes its links down
     accepted: LossTolerance = LossTolerance()  # noqa: RUF009 (it is frozen)
     # Whether a sender that is far behind moves its schedule; else it sends all that it owes.
     pauses: bool = False
@@ -160,6 +162,7 @@ class TrialPlan:
             lateness_tolerance_ns=lateness_tolerance_ns(tester, pauses=load.pauses),
             burst_limit_frames=tester.burst_limit_frames if load.pauses else 0,
             watched=watched,
+            link_may_fall=isinstance(load, Load) and load.link_may_fall,
             realtime=self.realtime(phases),
             # A probe would be a connection of its own.
             warm_up=WarmUp(
@@ -306,6 +309,8 @@ class Trials:
         self.observer.trial_ended(trial)
         self.tester.keep_records(trial)
         self.last = WholeTrial(record=trial, result=result)
+        if trial.verdict is Verdict.FAIL and isinstance(load, Load):
+            check_all_misdelivered(phase_2)
         if _measures_phase_2(spec) and trial.verdict is not Verdict.INVALID:
             self._check_connections(trial, result, spec)
         return self.last

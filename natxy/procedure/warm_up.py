@@ -8,6 +8,8 @@ import time
 
 from natxy.dut.base import Dut
 from natxy.errors import MeasurementError
+from natxy.model.icmp_words import icmp_list
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.setup import ReadyTester
 
@@ -30,8 +32,13 @@ def warm_up(spec: TrialSpec, tester: ReadyTester, dut: Dut) -> None:
         if time.monotonic() > end:
             raise MeasurementError(
                 f"No connection could be made through the device in {patience_s:g} s: none of "
-                f"{result.sent:,} frames came through; addresses, routes and rules of the device "
-                "are what to look at."
+                f"{result.sent:,} frames came through{_said(result)}; addresses, routes and rules "
+                "of the device are what to look at."
             )
         time.sleep(PAUSE_S)
     dut.reset()
+
+
+def _said(result: TrialResult) -> str:
+    errors = icmp_list(result.icmp_errors)
+    return f", but {errors}" if errors else ""

@@ -12,6 +12,7 @@ from rich.table import Table
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.report.bounds import SIGNS
 from natxy.report.connection_notes import connection_notes
+from natxy.report.icmp_notes import icmp_notes
 from natxy.report.media_notes import media_notes
 from natxy.report.numbers import duration, quantity, rate
 from natxy.report.verification_notes import verification_notes
@@ -152,6 +153,7 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
         yield f"As {measurement.reference} defines it."
     yield from measurement.remarks
     yield from connection_notes(conditions.connections, counts)
+    yield from icmp_notes(counts.icmp_errors)
     explained = any(remark.startswith("≥") for remark in measurement.remarks)
     if not explained and any(any(figure.lower_bound) for figure in measurement.figures):
         yield "≥: a lower bound, limited by the tester or by the highest value that was tried."

@@ -1,11 +1,14 @@
 """The media on both sides, and what it could carry at most (RFC 2544 section 26.1)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from natxy.model.measurement import Conditions, Media
 
+PACKET_SOCKETS = "net_af_packet"
+
 
 def media_notes(conditions: Conditions) -> Iterator[str]:
+    yield from device_notes((conditions.left_media, conditions.right_media))
     if conditions.left_media is None or conditions.right_media is None:
         return
     sides = f"left {_text(conditions.left_media)}, right {_text(conditions.right_media)}"
@@ -15,6 +18,15 @@ def media_notes(conditions: Conditions) -> Iterator[str]:
         yield (
             f"Media: {sides}; media, fps: what the slower side could carry of this size, in each "
             "direction (RFC 8219 appendix A)."
+        )
+
+
+def device_notes(both: Iterable[Media | None]) -> Iterator[str]:
+    """What kind of port changes how a figure is read."""
+    if PACKET_SOCKETS in {media.driver for media in both if media is not None}:
+        yield (
+            f"The tester's ports are packet sockets ({PACKET_SOCKETS}): they carry about half of "
+            "the rate of AF_XDP, with longer delays."
         )
 
 

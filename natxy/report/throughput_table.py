@@ -7,6 +7,8 @@ from rich.table import Table
 
 from natxy.model.throughput_result import ThroughputResult
 from natxy.report.connection_notes import connection_notes
+from natxy.report.icmp_notes import icmp_notes
+from natxy.report.media_notes import device_notes
 from natxy.report.numbers import duration, rate
 from natxy.report.verification_notes import verification_notes
 from natxy.statistics import Summary, summary
@@ -84,6 +86,8 @@ def _notes(result: ThroughputResult) -> list[str]:
     said += [f"{result.dut}: {end}" for end in result.ends]
     said += connection_notes(result.connections, result.measurement().counts)
     said += [f"{result.dut}: {note}" for note in verification_notes(result.measurement().counts)]
+    said += icmp_notes(result.measurement().counts.icmp_errors)
+    said += device_notes((result.left_media, result.right_media))
     said.append(
         f"Frame sizes are those of IPv6; IPv4 frames are 20 bytes smaller. "
         f"Search error {result.error}, seed {result.seed}."

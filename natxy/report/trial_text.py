@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from natxy.model.icmp_words import icmp_words
 from natxy.model.trial_result import (
     ConnectionCounters,
     ConnectionTableResult,
@@ -164,10 +165,16 @@ def _port_lines(port: PortResult) -> Iterator[str]:
         "rx no buffer": port.rx_no_buffer,
         "tx errors": port.tx_errors,
         "kernel rx dropped": port.kernel_rx_dropped,
+        "link downs": port.link_downs,
     }
     drops = ", ".join(f"{name} {count:,}" for name, count in moved.items())
     yield f"{port.side} port: foreign {port.foreign:,}, neighbour {port.neighbour:,}, {drops}"
     yield f"  worst poll gap {duration(port.worst_poll_gap_ns)}"
+    yield from (f"  {icmp_words(error)}" for error in port.icmp_errors)
+    if port.icmp_errors_unlisted:
+        yield f"  {port.icmp_errors_unlisted:,} x ICMP errors of other sorts"
+    if port.icmp_errors_of_others:
+        yield f"  {port.icmp_errors_of_others:,} x ICMP errors about what the trial did not send"
     if port.clock_error_ns is not None:
         yield (
             f"  its own clock known within {duration(port.clock_error_ns)}; unstamped "

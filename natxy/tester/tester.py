@@ -17,6 +17,7 @@ from natxy.errors import (
     TrialRefused,
 )
 from natxy.model.event import EVENT, PROTOCOL, ErrorEvent, Hello, Progress, ResultEvent
+from natxy.model.icmp_words import icmp_list
 from natxy.model.refusal import first_refusal, path_text
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
@@ -119,7 +120,8 @@ class Tester:
     def _refusal(event: ErrorEvent) -> TrialRefused:
         if event.kind == "cancelled":
             return TrialCancelled(event.kind, event.message)
-        return TrialRefused(event.kind, event.message)
+        said = icmp_list(each.error for each in event.icmp_errors)
+        return TrialRefused(event.kind, f"{event.message}; {said}" if said else event.message)
 
     def _cancel(self, number: int) -> None:
         """Waits for the trial's end, so that no frame is sent after this returns."""

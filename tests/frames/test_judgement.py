@@ -5,13 +5,20 @@ from typing import Any
 
 import pytest
 from scapy.layers.inet import ICMP, IP, UDP
-from scapy.layers.inet6 import IPv6, IPv6ExtHdrFragment
+from scapy.layers.inet6 import (
+    ICMPv6DestUnreach,
+    ICMPv6EchoRequest,
+    ICMPv6PacketTooBig,
+    ICMPv6TimeExceeded,
+    IPv6,
+    IPv6ExtHdrFragment,
+)
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
 
 from tests.frames.golden import Number, arrival, arrival_side
 from tests.frames.specs import COMBINATIONS, spec, stream, traffic
-from tests.frames.tool import judged
+from tests.frames.tool import judged, sent
 
 
 def trial_of(combination: str, size: int = 128) -> dict[str, Any]:
@@ -169,7 +176,8 @@ def test_frames_of_others() -> None:
     error = link / IP(src="198.19.0.1", dst="198.18.0.2") / ICMP(type=3) / Raw(bytes(64))
     frames = [("right", bytes(frame)) for frame in (question, error)]
     frames += [("right", bytes(size)) for size in (1, 13, 14, 59, 60)]
-    assert judged(trial, frames) == ["neighbour"] + ["foreign"] * 6
+    # Nothing leaves on the right in this trial, so the error is about something else.
+    assert judged(trial, frames) == ["neighbour", "foreign icmp_of_others"] + ["foreign"] * 5
 
 
 def test_every_octet_that_is_cut_off_is_noticed() -> None:
@@ -178,3 +186,91 @@ def test_every_octet_that_is_cut_off_is_noticed() -> None:
     whole = bytes(arrival(Number(spec=trial, phase=0, stream=its_stream, number=7)))
     verdicts = judged(trial, [("right", whole[:size]) for size in range(1, len(whole) + 1)])
     assert verdicts == ["foreign"] * (len(whole) - 1) + ["received"]
+
+
+def kept(combination: str, *, asked: bool) -> dict[str, Any]:
+    trial = trial_of(combination)
+    trial["phases"][0]["streams"][0]["foreground"]["dscp_kept"] = asked
+    return trial
+
+
+def flipped(frame: bytes, bit: int) -> bytes:
+    """Counted from the start of the IP header, the most significant bit of an octet first."""
+    octets = bytearray(frame)
+    octets[14 + bit // 8] ^= 0x80 >> bit % 8
+    return bytes(octets)
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["any", "kept"])
+@pytest.mark.parametrize(
+    ("combination", "bits"),
+    [("64", range(8, 16)), ("44", range(8, 16)), ("46", range(4, 32)), ("66", range(4, 32))],
+)
+def test_traffic_class_and_flow_label_are_judged_where_they_are_to_be_kept(
+    combination: str, bits: range, asked: bool
+) -> None:
+    trial = kept(combination, asked=asked)
+    number = Number(spec=trial, phase=0, stream=trial["phases"][0]["streams"][0], number=7)
+    frames = [bytes(arrival(number))]
+    for bit in bits:
+        changed = Ether(flipped(frames[0], bit))
+        if IP in changed:
+            del changed[IP].chksum
+        frames.append(bytes(changed))
+    verdicts = judged(trial, [(arrival_side(number), frame) for frame in frames])
+    assert verdicts[0] == "received"
+    expected = "traffic_class" if asked else "duplicated"  # one number, again and again
+    assert verdicts[1:] == [expected] * len(bits)
+
+
+def both_ways(combination: str) -> dict[str, Any]:
+    back = stream("reverse", traffic(combination[::-1], networks=256), None, size=128)
+    forth = stream("forward", traffic(combination, networks=256), None, size=128)
+    for each in (forth, back):
+        each["segments"][0]["frames"] = 1000
+    return spec(forth, back)
+
+
+ETHERNET = Ether(src="02:00:00:00:00:0a", dst="02:00:00:00:00:01")
+BY_ROUTER4 = ETHERNET / IP(src="198.18.0.1", dst="198.18.0.2")
+BY_ROUTER6 = ETHERNET / IPv6(src="2001:2::1", dst="2001:2::2")
+ERRORS4 = [
+    (ICMP(type=3, code=4, nexthopmtu=1280), "icmp 3/4 mtu 1280 from 198.18.0.1"),
+    (ICMP(type=3, code=13), "icmp 3/13 mtu 0 from 198.18.0.1"),
+    (ICMP(type=11, code=0), "icmp 11/0 mtu 0 from 198.18.0.1"),
+    (ICMP(type=12, code=0), "icmp 12/0 mtu 0 from 198.18.0.1"),
+]
+ERRORS6 = [
+    (ICMPv6PacketTooBig(mtu=1280), "icmp 2/0 mtu 1280 from 2001:2::1"),
+    (ICMPv6DestUnreach(code=1), "icmp 1/1 mtu 0 from 2001:2::1"),
+    (ICMPv6TimeExceeded(), "icmp 3/0 mtu 0 from 2001:2::1"),
+]
+
+
+@pytest.mark.parametrize(
+    ("combination", "router", "errors"), [("44", BY_ROUTER4, ERRORS4), ("66", BY_ROUTER6, ERRORS6)]
+)
+@pytest.mark.parametrize("octets", [28, 60, 500], ids=["short", "middle", "whole"])
+def test_icmp_errors_about_frames_of_the_trial_are_named(
+    combination: str, router: Any, errors: list[tuple[Any, str]], octets: int
+) -> None:
+    trial = both_ways(combination)
+    quoted = next(f.frame for f in sent(trial, 8) if f.direction == "forward" and f.number == 5)
+    header = 0 if combination == "44" else 20  # an IPv6 header is longer by that
+    packet = quoted[14 : 14 + octets + header]
+    frames = [("left", bytes(router / error / Raw(packet))) for error, _ in errors]
+    assert judged(trial, frames) == [f"foreign {words}" for _, words in errors]
+
+
+def test_icmp_errors_about_what_was_not_sent_there_are_of_others() -> None:
+    trial = both_ways("66")
+    own = next(f.frame for f in sent(trial, 8) if f.direction == "forward")
+    neighbours = own[:37] + b"\x99" + own[38:]  # another source
+    other_trial = {**trial, "nonce": trial["nonce"] + 1}
+    earlier = next(f.frame for f in sent(other_trial, 8) if f.direction == "forward")
+    frames = [
+        ("left", bytes(BY_ROUTER6 / ICMPv6PacketTooBig(mtu=1280) / Raw(quoted)))
+        for quoted in (neighbours[14:], earlier[14:], bytes(60), b"")
+    ]
+    frames.append(("left", bytes(BY_ROUTER6 / ICMPv6EchoRequest())))
+    assert judged(trial, frames) == ["foreign icmp_of_others"] * 4 + ["foreign"]

@@ -175,6 +175,12 @@ def trial(request: Json, cancelled: threading.Event) -> None:
         sentence = "right: probes do not come through from left"
         say({"event": "error", "id": number, "kind": "warm-up", "message": sentence})
         return
+    if MODE == "deaf-with-icmp":
+        error = {"ip_version": 6, "type": 1, "code": 0, "mtu": None, "source": "2001:2::1"}
+        sorts = [{"side": "left", "error": {**error, "count": 20, "example": "0a"}}]
+        deaf = {"kind": "warm-up", "message": "no probe came back", "icmp_errors": sorts}
+        say({"event": "error", "id": number, **deaf})
+        return
     if MODE == "endless" and cancelled.wait(30):
         say({"event": "error", "id": number, "kind": "cancelled", "message": "cancelled"})
         return

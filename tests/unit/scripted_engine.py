@@ -53,6 +53,8 @@ class ScriptedEngine:
     invalid: Callable[[TrialSpec], str] = lambda _: ""
     excess_ns: float = 0.0
     misdelivers: int = 0
+    all_wrong_by: str = ""  # the check that every frame fails; empty: none does
+    icmp_errors: tuple[dict[str, Any], ...] = ()  # that come to the left port in each trial
     link_mbps: int = 0
     longest_delay_ns: Callable[[Stream], float] = lambda _: 1.0
     during: Callable[[], None] = lambda: None  # called while each trial "runs"
@@ -107,9 +109,19 @@ class ScriptedEngine:
                     for phase in spec.phases
                     for stream in phase.streams
                 ),
-                **dict.fromkeys(("ports", "workers", "faults"), ()),
+                "ports": self._ports(),
+                **dict.fromkeys(("workers", "faults"), ()),
             }
         )
+
+    def _ports(self) -> tuple[dict[str, Any], ...]:
+        """None at all where there is nothing to be told of one."""
+        if not self.icmp_errors:
+            return ()
+        counts = ("foreign", "neighbour", "rx_missed", "rx_errors", "rx_no_buffer", "tx_errors")
+        numbers = dict.fromkeys((*counts, "kernel_rx_dropped", "records_lost"), 0)
+        gaps = {"worst_poll_gap_ns": 0.0}
+        return ({"side": "left", **numbers, **gaps, "icmp_errors": self.icmp_errors},)
 
     def _port(self, side: str) -> dict[str, Any]:
         return {
@@ -142,10 +154,13 @@ class ScriptedEngine:
 
     def _counters(self, stream: Stream, lost: int) -> dict[str, Any]:
         frames = frames_in(stream)
-        wrong = {**dict.fromkeys(MISDELIVERED, 0), "total": self.misdelivers}
+        misdelivered = frames if self.all_wrong_by else self.misdelivers
+        wrong = {**dict.fromkeys(MISDELIVERED, 0), "total": misdelivered}
+        if self.all_wrong_by:
+            wrong[self.all_wrong_by] = frames
         return {
             "sent": frames,
-            "received": frames - lost - self.misdelivers,
+            "received": frames - lost - misdelivered,
             "lost": lost,
             **dict.fromkeys(("duplicated", "reordered", "late", "negative_delays"), 0),
             "misdelivered": wrong,

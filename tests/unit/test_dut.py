@@ -16,7 +16,7 @@ from natxy.dut.choice import dut_of
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig, ReferenceConfig
 from natxy.dut.cpus import gateway_cpu
-from natxy.dut.devices import device_string
+from natxy.dut.devices import DeviceKind, device_string
 from natxy.dut.ledger import Entries
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut
@@ -116,9 +116,12 @@ def test_the_gateway_gets_the_last_cpu_that_is_free(monkeypatch: pytest.MonkeyPa
 
 
 def test_packet_sockets_take_frames_of_the_mtu() -> None:
-    assert "framesz=2048" in device_string("af_packet", 0, "t0", mtu_bytes=1500)
-    assert "framesz=4096" in device_string("af_packet", 0, "t0", mtu_bytes=2000)
-    assert device_string("af_xdp", 1, "t1", mtu_bytes=2000) == "net_af_xdp1,iface=t1,busy_budget=0"
+    assert "framesz=2048" in device_string(DeviceKind(name="af_packet"), 0, "t0", mtu_bytes=1500)
+    assert "framesz=4096" in device_string(DeviceKind(name="af_packet"), 0, "t0", mtu_bytes=2000)
+    assert (
+        device_string(DeviceKind(name="af_xdp"), 1, "t1", mtu_bytes=2000)
+        == "net_af_xdp1,iface=t1,busy_budget=0"
+    )
 
 
 def test_commands_are_shown_run_and_described(tmp_path: Path) -> None:

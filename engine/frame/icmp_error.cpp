@@ -1,0 +1,157 @@
+#include "frame/icmp_error.hpp"
+
+#include <algorithm>
+
+#include "frame/checksum.hpp"
+#include "frame/layout.hpp"
+
+namespace natxy::frame {
+namespace {
+
+using Octets = std::span<const std::uint8_t>;
+
+constexpr std::size_t kIcmpOctets = 8;
+constexpr std::size_t kIpv4Octets = 20;
+constexpr std::size_t kIpv6Octets = 40;
+constexpr std::uint8_t kIcmp = 1;
+constexpr std::uint8_t kIcmpv6 = 58;
+constexpr std::uint8_t kUnreachable = 3;          // RFC 792
+constexpr std::uint8_t kFragmentationNeeded = 4;  // its code; RFC 1191 has the MTU
+constexpr std::uint8_t kPacketTooBig = 2;         // RFC 4443
+
+std::size_t at16(Octets octets, std::size_t at) {
+  return swap16(load<std::uint16_t>(octets.data() + at));
+}
+
+// What stands behind an IP header that the packet is long enough for; empty where it is not.
+struct Packet {
+  Octets header;
+  Octets data;
+};
+
+// A fragment that is not the first one has no header behind its own.
+Packet ipv4_packet(Octets octets) {
+  if (octets.size() < kIpv4Octets || octets[0] >> 4U != 4) return {};
+  const auto header = (octets[0] & 0xfU) * std::size_t{4};
+  const bool later_fragment = (at16(octets, 6) & 0x1fffU) != 0;
+  if (header < kIpv4Octets || octets.size() < header || later_fragment) return {};
+  return {.header = octets.first(header), .data = octets.subspan(header)};
+}
+
+Packet ipv6_packet(Octets octets) {
+  if (octets.size() < kIpv6Octets || octets[0] >> 4U != 6) return {};
+  return {.header = octets.first(kIpv6Octets), .data = octets.subspan(kIpv6Octets)};
+}
+
+Packet packet_of(spec::IpVersion version, Octets octets) {
+  return version == spec::IpVersion::k4 ? ipv4_packet(octets) : ipv6_packet(octets);
+}
+
+// Of the packet alone: a short one is padded to the smallest frame.
+Octets without_padding(spec::IpVersion version, Octets octets) {
+  const auto length =
+      version == spec::IpVersion::k4 ? at16(octets, 2) : kIpv6Octets + at16(octets, 4);
+  return octets.first(std::min(length, octets.size()));
+}
+
+bool is_error(spec::IpVersion version, std::uint8_t type) {
+  if (version == spec::IpVersion::k6) return type >= 1 && type <= 4;
+  return type == kUnreachable || type == 4 || type == 11 || type == 12;
+}
+
+std::uint32_t mtu_of(spec::IpVersion version, Octets icmp) {
+  if (version == spec::IpVersion::k6) {
+    if (icmp[0] != kPacketTooBig) return 0;
+    return static_cast<std::uint32_t>(at16(icmp, 4) << 16U | at16(icmp, 6));
+  }
+  const bool names_one = icmp[0] == kUnreachable && icmp[1] == kFragmentationNeeded;
+  return names_one ? static_cast<std::uint32_t>(at16(icmp, 6)) : 0;
+}
+
+std::optional<IcmpError> parse_packet(spec::IpVersion version, Octets octets) {
+  const bool four = version == spec::IpVersion::k4;
+  if (octets.size() < (four ? kIpv4Octets : kIpv6Octets)) return std::nullopt;
+  const auto [header, icmp] = packet_of(version, without_padding(version, octets));
+  if (icmp.size() < kIcmpOctets || header[four ? 9 : 6] != (four ? kIcmp : kIcmpv6)) {
+    return std::nullopt;
+  }
+  if (!is_error(version, icmp[0])) return std::nullopt;
+  IcmpError error{.ip_version = version,
+                  .type = icmp[0],
+                  .code = icmp[1],
+                  .mtu = mtu_of(version, icmp),
+                  .quoted = icmp.subspan(kIcmpOctets)};
+  std::ranges::copy(header.subspan(four ? 12 : 8, four ? 4 : 16), error.source.begin());
+  return error;
+}
+
+// The address, and which of its octets are the same in all frames.
+void put_address(const spec::AddressPattern& pattern, bool networks, std::size_t octets,
+                 std::uint8_t* expected, std::uint8_t* mask) {
+  std::fill_n(mask, octets, std::uint8_t{0xff});
+  if (networks && pattern.network_byte) mask[*pattern.network_byte] = 0;
+  if (pattern.field_byte) mask[*pattern.field_byte] = mask[*pattern.field_byte + 1] = 0;
+  for (std::size_t i = 0; i < octets; ++i) expected[i] = pattern.octets[i] & mask[i];
+}
+
+bool within(const spec::Series& series, std::size_t value) {
+  const auto highest = series.mode == spec::SeriesMode::kFixed ? series.min : series.max;
+  return value >= series.min && value <= highest;
+}
+
+}  // namespace
+
+std::optional<IcmpError> parse_icmp_error(Octets frame) {
+  if (frame.size() < kEthernetOctets) return std::nullopt;
+  const auto type = load<std::uint16_t>(frame.data() + 12);
+  const auto packet = frame.subspan(kEthernetOctets);
+  if (type == kEtherTypeIpv4) return parse_packet(spec::IpVersion::k4, packet);
+  if (type == kEtherTypeIpv6) return parse_packet(spec::IpVersion::k6, packet);
+  return std::nullopt;
+}
+
+Quotation::Quotation(const spec::Traffic& traffic, std::uint32_t tag)
+    : any_(true),
+      any_destination_(traffic.connections && traffic.connections->role == spec::Role::kRespond),
+      ip_version_(traffic.departure.ip_version),
+      address_octets_(ip_version_ == spec::IpVersion::k4 ? 4 : 16),
+      source_port_(traffic.source_port),
+      destination_port_(traffic.destination_port),
+      tag_(tag) {
+  const bool networks = traffic.networks > 1;
+  const auto& [version, source, destination] = traffic.departure;
+  put_address(source, networks, address_octets_, expected_.data(), mask_.data());
+  put_address(destination, networks, address_octets_, expected_.data() + address_octets_,
+              mask_.data() + address_octets_);
+  if (!any_destination_) return;
+  std::fill_n(mask_.begin() + address_octets_, address_octets_, std::uint8_t{0});
+  std::fill_n(expected_.begin() + address_octets_, address_octets_, std::uint8_t{0});
+}
+
+bool Quotation::fits(const IcmpError& error) const {
+  if (!any_ || error.ip_version != ip_version_) return false;
+  const bool four = ip_version_ == spec::IpVersion::k4;
+  const auto [header, data] = packet_of(ip_version_, error.quoted);
+  if (header.empty() || header[four ? 9 : 6] != kProtocolUdp) return false;
+  return fits_addresses(header.data() + (four ? 12 : 8)) && fits_data(data);
+}
+
+bool Quotation::fits_addresses(const std::uint8_t* addresses) const {
+  for (std::size_t i = 0; i < 2U * address_octets_; ++i) {
+    if ((addresses[i] & mask_[i]) != expected_[i]) return false;
+  }
+  return true;
+}
+
+bool Quotation::fits_data(std::span<const std::uint8_t> udp) const {
+  constexpr std::size_t kPortOctets = 4;
+  constexpr std::size_t kTagOctets = 4;
+  if (udp.size() >= kPortOctets) {
+    if (!within(source_port_, at16(udp, 0))) return false;
+    if (!any_destination_ && !within(destination_port_, at16(udp, 2))) return false;
+  }
+  if (udp.size() < kUdpOctets + kTagOctets) return true;
+  return load<std::uint32_t>(udp.data() + kUdpOctets) == tag_;
+}
+
+}  // namespace natxy::frame

@@ -1,0 +1,188 @@
+"""What goes wrong in a lab is named: by the ICMP errors that the gateway sends, by the check that
+every frame fails, by the link that fell."""
+
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from natxy.errors import MeasurementError, TrialRefused
+from natxy.model.event import Progress
+from natxy.model.icmp_words import icmp_list
+from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Verdict
+from natxy.procedure.observer import Observer
+from natxy.procedure.setup import Setup, set_up
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import Trials, steady
+from tests.labs.test_trials import testbed_of
+
+RATE_FPS = 1000
+TIMING = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 5))
+ATTEMPTS = 8  # on a machine that other programs use, some trials are invalid
+LAB = """
+[tester]
+warm_up = '{warm_up}'
+warm_up_timeout_s = 2.0
+lateness_tolerance_us = 1000000000
+[traffic]
+left_ip_version = {version}
+right_ip_version = {version}
+direction = 'forward'
+frame_size_bytes = 1500
+[dut]
+kind = 'namespace'
+device = '{device}'
+"""
+
+
+class Lab:
+    """A router between two links, and hands to change it with."""
+
+    def __init__(self, setup: Setup, observer: Observer | None = None) -> None:
+        assert setup.dut.tester_namespace is not None
+        self.setup = setup
+        self.tester = setup.dut.tester_namespace
+        self.label = self.tester.removeprefix("natxy-t-")
+        self.gateway = f"natxy-g-{self.label}"
+        self.trials = Trials(
+            tester=setup.tester,
+            dut=setup.dut,
+            timing=TIMING,
+            campaign_seed=7,
+            observer=observer or Observer(),
+        )
+
+    def run(self, *arguments: str, feed: str = "") -> None:
+        command = ["ip", "netns", "exec", self.gateway, *arguments]
+        subprocess.run(command, input=feed, text=True, check=True, timeout=30)
+
+    def lower_mtu(self) -> None:
+        self.run("ip", "link", "set", f"d1-{self.label}", "mtu", "1280")
+
+    def clear_df(self) -> None:
+        rule = "type filter hook prerouting priority raw; ip frag-off set 0"
+        self.run("nft", "-f", "-", feed=f"table ip natxy_df {{\nchain clear {{ {rule}; }}\n}}\n")
+
+    def trial(self) -> TrialRecord:
+        return self.trials.run(load=RATE_FPS, repetition=1, seed=7)
+
+    def valid_trial(self) -> TrialRecord:
+        for _ in range(ATTEMPTS):
+            trial = self.trial()
+            if trial.verdict is not Verdict.INVALID:
+                return trial
+        pytest.fail(f"no valid trial in {ATTEMPTS}: {trial.invalid_reasons}")
+
+
+@contextmanager
+def lab(
+    *,
+    version: int = 4,
+    device: str = "auto",
+    warm_up: str = "neighbours",
+    observer: Observer | None = None,
+) -> Iterator[Lab]:
+    text = LAB.format(version=version, device=device, warm_up=warm_up)
+    testbed, source, dut = testbed_of(text)
+    with set_up(testbed, source, dut) as setup:
+        yield Lab(setup, observer)
+
+
+@pytest.mark.parametrize("device", ["af_xdp", "af_packet"])
+def test_a_gateway_that_cuts_frames_up_ends_a_search(device: str) -> None:
+    with lab(device=device) as made:
+        made.lower_mtu()
+        made.clear_df()
+        with pytest.raises(MeasurementError, match="check of malformed"):
+            made.valid_trial()
+        assert made.trials.last is not None
+        (stream,) = made.trials.last.record.result.streams
+    counted = stream.kinds.foreground
+    assert counted is not None
+    assert counted.misdelivered.malformed == stream.sent == 500
+
+
+@pytest.mark.parametrize("device", ["af_xdp", "af_packet"])
+def test_a_frame_that_is_too_long_is_answered_with_the_mtu(device: str) -> None:
+    with lab(device=device) as made:
+        made.lower_mtu()
+        trial = made.valid_trial()
+    assert trial.verdict is Verdict.FAIL
+    said = icmp_list(trial.result.icmp_errors)
+    assert said == "500 x ICMP fragmentation needed, MTU 1280, from 198.18.0.1"
+    left, right = trial.result.ports
+    assert left.side == "left"
+    assert left.foreign >= 500  # they are among what is not of the trial
+    assert len(left.icmp_errors[0].example) == 256  # the first 128 octets
+    assert not right.icmp_errors
+
+
+@pytest.mark.parametrize(
+    ("version", "change", "words"),
+    [
+        (4, ["route", "replace", "prohibit", "198.19.0.0/16"], "ICMP prohibited by a filter"),
+        (4, ["route", "replace", "unreachable", "198.19.0.0/16"], "ICMP host unreachable"),
+        (4, ["route", "del", "198.19.0.0/16"], "ICMP no route (network unreachable)"),
+        (6, ["-6", "route", "replace", "prohibit", "{ipv6}"], "ICMPv6 prohibited by a filter"),
+        (6, ["-6", "route", "del", "{ipv6}"], "ICMPv6 no route"),
+    ],
+)
+def test_a_gateway_that_has_no_way_says_why(version: int, change: list[str], words: str) -> None:
+    with lab(version=version) as made:
+        made.run("sysctl", "-qw", "net.ipv4.icmp_ratelimit=0", "net.ipv6.icmp.ratelimit=0")
+        prefix = "2001:2:0:8000::/56"
+        made.run("ip", *(word.format(ipv6=prefix) for word in change))
+        trial = made.valid_trial()
+    assert trial.verdict is Verdict.FAIL
+    assert f" x {words}, from " in icmp_list(trial.result.icmp_errors)
+
+
+def test_a_warm_up_in_vain_says_what_came_instead() -> None:
+    sentence = r"none arrived on the right; .* x ICMP fragmentation needed, MTU 1280, from 198\."
+    with lab(warm_up="probes") as made:
+        made.lower_mtu()
+        with pytest.raises(TrialRefused, match=sentence):
+            made.trial()
+
+
+class Flap(Observer):
+    """Takes a link of the tester down and up again, once while each trial sends."""
+
+    def __init__(self) -> None:
+        self.command: list[str] = []
+        self._timer: threading.Timer | None = None
+
+    def trial_progressed(self, progress: Progress) -> None:
+        if progress.stage == "sending" and self._timer is None:
+            self._timer = threading.Timer(0.1, self._flap)
+            self._timer.start()
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        del trial
+        if self._timer is not None:
+            self._timer.join()
+        self._timer = None
+
+    def _flap(self) -> None:
+        for state in ("down", "up"):
+            subprocess.run([*self.command, state], check=True, timeout=10)
+
+
+@pytest.mark.parametrize("device", ["af_xdp", "af_packet"])
+@pytest.mark.parametrize("may_fall", [False, True], ids=["measured", "reset"])
+def test_a_link_that_falls_within_a_trial_makes_it_invalid(device: str, may_fall: bool) -> None:
+    flap = Flap()
+    with lab(device=device, observer=flap) as made:
+        flap.command = ["ip", "-n", made.tester, "link", "set", "t1"]
+        load = replace(steady(RATE_FPS, TIMING.duration_s), link_may_fall=may_fall)
+        trial = made.trials.run(load=load, repetition=1, seed=7)
+    reason = "right port: its link went down and came back once within the trial (link_downs)"
+    downs = {port.side: port.link_downs for port in trial.result.ports}
+    assert downs == {"left": 0, "right": 1}
+    assert (reason in trial.invalid_reasons) is not may_fall
+    assert trial.verdict is Verdict.INVALID or may_fall
