@@ -11,10 +11,12 @@ import pytest
 from natxy.dut.choice import dut_of
 from natxy.errors import MeasurementError
 from natxy.model.testbed import read_testbed
+from natxy.model.trial_record import TrialRecord
 from natxy.procedure.observer import Observer
 from natxy.procedure.setup import set_up
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials, steady
+from tests.valid import valid, valid_trial
 
 N = 500
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
@@ -36,9 +38,7 @@ conntrack_entries = 4096
 """
 
 
-def valid_trial(trials: Trials) -> None:
-    load = steady(2000, TIMING.duration_s)
-    trials.run_valid(load=load, repetition=1, seed=1, invalid_repeats=0)
+LOAD = steady(2000, TIMING.duration_s)
 
 
 @pytest.mark.parametrize("direction", ["both", "forward", "reverse"])
@@ -58,8 +58,7 @@ def test_a_table_that_was_dropped_between_the_phases_is_no_result(
             campaign_seed=1,
             observer=Observer(),
         )
-        valid_trial(trials)  # all is well
-        setup.dut.reset()
+        valid_trial(trials, LOAD)  # all is well
 
         def drop() -> None:
             """Phase 1 lasts 50 ms and drains for as long; the rest of the delay is nobody's."""
@@ -68,10 +67,14 @@ def test_a_table_that_was_dropped_between_the_phases_is_no_result(
             time.sleep(0.15)
             table.delete_all()
 
-        dropper = threading.Thread(target=drop)
-        dropper.start()
-        try:
-            with pytest.raises(MeasurementError, match=r"100 did not answer.*dropped its table"):
-                valid_trial(trials)
-        finally:
-            dropper.join()
+        def while_it_is_dropped() -> TrialRecord:
+            setup.dut.reset()
+            dropper = threading.Thread(target=drop)
+            dropper.start()
+            try:
+                return trials.run(load=LOAD, repetition=1, seed=1)
+            finally:
+                dropper.join()
+
+        with pytest.raises(MeasurementError, match=r"100 did not answer.*dropped its table"):
+            valid(while_it_is_dropped, lambda trial: trial.invalid_reasons)
