@@ -5,7 +5,9 @@
 // One worker runs in the caller's thread; several have their threads.
 #pragma once
 
-#include <atomic>
+#include <array>
+#include <functional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -16,7 +18,7 @@
 #include "ring_books.hpp"
 #include "ring_nets.hpp"
 #include "ring_wiring.hpp"
-#include "run/trial.hpp"
+#include "spec/event.hpp"
 
 namespace natxy::tests {
 
@@ -134,16 +136,8 @@ class LockstepTestbed {
     for (const auto& reason : seen.result.invalid_reasons) ADD_FAILURE() << "invalid: " << reason;
     return seen;
   }
-  // Whatever its verdict.
-  [[nodiscard]] Observed run_once(const spec::TrialSpec& spec) {
-    const std::atomic<bool> go_on{false};
-    const auto answer = [this](const spec::Progress& progress) {
-      if (progress.stage == spec::Stage::kNeighbours && gateway_runs_) gateway_.step();
-    };
-    auto result = run::TrialRunner<LockstepClock, LockstepDevice>(device_).run(
-        with_next_hops(spec, gateway_), answer, go_on);
-    return {.result = std::move(result), .record = gateway_.record()};
-  }
+  // Whatever its verdict. Compiled once, for all tests: it has the whole engine in it.
+  [[nodiscard]] Observed run_once(const spec::TrialSpec& spec);
 
   void configure(const std::string& config) {
     gateway_.configure(with_neighbours(gateway::parse_config(config), device_));
