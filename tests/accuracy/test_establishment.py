@@ -34,6 +34,8 @@ TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 N = 1000
 RATE_FPS = 20_000
 ERROR = Fraction(1, 100)
+# A bucket that is full while nobody sends gains nothing: who is late meets a lower limit.
+PUNCTUAL = {"tester": "", "dut": "realtime = true"}
 AFTER_PHASE_1_NS = 75_000_000  # it lasts 50 ms, and drains for as long
 VALIDATED = Establishing(rate_fps=RATE_FPS, alpha=Fraction(1, 2))
 TESTBED = """
@@ -62,7 +64,7 @@ faults = [{faults}]
 {dut}
 """
 DEFAULTS = {
-    # The buckets below hold 8 ms and more, a ring 50 ms: who was away for less has lost nothing.
+    # A ring holds 50 ms of frames: who was away for less has lost nothing.
     "tester": "lateness_tolerance_us = 4000",
     "left": 4,
     "right": 4,
@@ -122,7 +124,8 @@ def highest(limit_per_s: int, depth: int) -> float:
 
 
 def test_the_limit_on_new_connections_is_found(tmp_path: Path) -> None:
-    with stateful_gateway(tmp_path, nat="new_per_s = 20000, depth = 200") as (setup, _):
+    nat = "new_per_s = 20000, depth = 200"
+    with stateful_gateway(tmp_path, nat=nat, **PUNCTUAL) as (setup, _):
         result = establishment(plan(), setup.tester, setup.dut)
     (figure,) = result.figures
     assert not any(figure.lower_bound)
@@ -134,7 +137,7 @@ def test_validated_the_limit_is_that_of_the_replies(tmp_path: Path) -> None:
     """Half the rate of phase 1 is what they come with; no connection was absent."""
     replies = '{kind = "rate_limit", direction = "reverse", rate_fps = 12000, depth = 100}'
     nat = "new_per_s = 40000, depth = 200"
-    with stateful_gateway(tmp_path, nat=nat, faults=replies) as (setup, _):
+    with stateful_gateway(tmp_path, nat=nat, faults=replies, **PUNCTUAL) as (setup, _):
         result = establishment(plan(alpha=Fraction(1, 2)), setup.tester, setup.dut)
     (figure,) = result.figures
     exact_cps = 2 * highest(12_000, 100)
