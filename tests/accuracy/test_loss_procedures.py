@@ -139,13 +139,13 @@ SHARED_CORES = """
 cores = [0]
 warm_up = "neighbours"
 realtime = "off"
-lateness_tolerance_us = 15000      # 300 frames, of which the gateway's ring holds 1024
+lateness_tolerance_us = 25000      # 500 frames, of which the ring holds 1023
 [traffic]
 left_ip_version = 4
 right_ip_version = 4
 [dut]
 kind = "reference"
-poll_gap_limit_us = 15000
+poll_gap_limit_us = 25000
 restart_s = 0.2
 """
 
