@@ -9,6 +9,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 JOBS ?= $(shell nproc)
 PYTHON ?= /usr/bin/python3
 FUZZ_SECONDS ?= 60
+NOISE ?=
+LADDER := tools/test_ladder.py $(if $(NOISE),--noise $(NOISE))
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
@@ -35,11 +37,11 @@ install: $(INSTALLED) ## the package, engine and gateway in .venv/bin
 check: $(DEVELOPMENT) ## before every commit, a minute: format, lint, types, unit tests
 	@tools/test_ladder.py check
 
-test: $(DEVELOPMENT) packages-test ## all that CI runs, with sanitizers, fuzzers and labs
-	@tools/test_ladder.py test
+test: $(DEVELOPMENT) packages-test ## all that CI runs; NOISE=5% takes so much of each core away
+	@$(LADDER) test
 
 test-long: $(DEVELOPMENT) packages-test packages-long ## test, clang-tidy, long accuracy runs, Debian 13
-	@tools/test_ladder.py test test-long
+	@$(LADDER) test test-long
 
 bench: packages-test ## cycles a frame beside dpdk-testpmd, into build/bench/bench.json
 	@cmake --preset bench >/dev/null && cmake --build --preset bench -j$(JOBS)

@@ -1,13 +1,17 @@
-"""No test writes into the state folder of the person who runs it.
+"""No test writes into the state folder of the person who runs it; some run under noise.
 
-Nor does it lock CPUs for others: who tests on a machine that somebody measures on knows it.
+Nor does one lock CPUs for others: who tests on a machine that somebody measures on knows it.
 """
 
 import os
+import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+NOISE = Path(__file__).parents[1] / "tools" / "noise"
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -17,3 +21,28 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patched.setenv("XDG_STATE_HOME", os.fspath(folder))
         patched.setenv("NATXY_LOCKS", os.fspath(tmp_path_factory.mktemp("locks")))
         yield folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _ctrl_c_is_heard() -> Iterator[None]:
+    """Sets SIGINT's default, also for the programs that a test starts: a script's background job
+    and `nohup` hand it down as ignored, and then no test of Ctrl-C can hold."""
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, inherited)
+
+
+@pytest.fixture
+def noise(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Takes 5 % of each core away while the test runs, or the share that the test names:
+    `@pytest.mark.parametrize("noise", ["0%", "5%"], indirect=True)`."""
+    share: str = getattr(request, "param", "5%")
+    if os.geteuid() != 0:
+        pytest.skip("noise needs root")
+    command = [os.fspath(NOISE), "--share", share, "--seed", "1"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        yield share
+        assert process.poll() is None, "the noise ended before the test did"
+        process.terminate()
+        _, said = process.communicate(timeout=10)
+    print(said)  # pytest shows it where the test failed

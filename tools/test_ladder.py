@@ -107,6 +107,11 @@ def end(process: subprocess.Popen[bytes]) -> None:
             continue
 
 
+def under_noise(rung: Rung, share: str) -> Rung:
+    """The same rung while each core is taken away at random, so much of it in all."""
+    return dataclasses.replace(rung, command=["tools/noise", "--share", share, "--", *rung.command])
+
+
 def climb(rung: Rung) -> Tally:
     print(f"{rung.name:20}", end="", flush=True)
     begin = time.monotonic()
@@ -126,8 +131,12 @@ def climb(rung: Rung) -> Tally:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ladders", nargs="+", choices=LADDERS)
+    parser.add_argument("--noise", metavar="SHARE", help="take so much of each core, e.g. 5%%")
+    arguments = parser.parse_args()
     LOGS.mkdir(parents=True, exist_ok=True)
-    rungs = [rung for name in parser.parse_args().ladders for rung in LADDERS[name]]
+    rungs = [rung for name in arguments.ladders for rung in LADDERS[name]]
+    if arguments.noise:
+        rungs = [under_noise(rung, arguments.noise) for rung in rungs]
     tallies = [climb(rung) for rung in rungs]
     failed = sum(counted.failed for counted in tallies)
     print(f"{sum(counted.passed for counted in tallies)} passed, {failed} failed")

@@ -5,8 +5,8 @@
 
 #include <utility>
 
+#include "lockstep_testbed.hpp"
 #include "ring_counts.hpp"
-#include "ring_testbed.hpp"
 #include "ring_trials.hpp"
 
 namespace natxy::tests {
@@ -115,7 +115,7 @@ class Nats : public testing::TestWithParam<int> {
 
 TEST_P(Nats, EveryConnectionIsLearnedAnswersAndIsUsed) {
   const auto of = net(GetParam());
-  RingTestbed testbed(config_of(of));
+  LockstepTestbed testbed(config_of(of));
   const auto seen = testbed.run(trial_in(of));
   const auto inward = of.outward == Direction::kForward ? Direction::kReverse : Direction::kForward;
   EXPECT_EQ(wrongs(seen.result), Counts{});
@@ -143,7 +143,7 @@ class Orders : public testing::TestWithParam<std::pair<Order, Order>> {};
 TEST_P(Orders, OnlyConnectionsThatExistAreUsed) {
   const auto [respond, initiate] = GetParam();
   const auto of = nat44();
-  RingTestbed testbed(config_of(of, R"({"kind": "loss", "direction": "forward", "every": 7})"));
+  LockstepTestbed testbed(config_of(of, R"({"kind": "loss", "direction": "forward", "every": 7})"));
   auto spec = trial_in(of, respond, initiate);
   const auto seen = testbed.run(spec);
   const auto there = kFrames - kFrames / 7;
@@ -170,7 +170,7 @@ class StatefulWorkers : public testing::TestWithParam<unsigned> {};
 
 TEST_P(StatefulWorkers, AnyNumberCarriesItOut) {
   const auto of = nat44();
-  RingTestbed testbed(config_of(of), {.workers = GetParam(), .tx_queues = 2});
+  LockstepTestbed testbed(config_of(of), {.workers = GetParam(), .tx_queues = 2});
   const auto seen = testbed.run(trial_in(of));
   EXPECT_EQ(wrongs(seen.result), Counts{});
   EXPECT_EQ(seen.result.connections->stored, kFrames);
@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(Some, StatefulWorkers, testing::Values(2, 5));
 
 TEST(RingStateful, LatencyIsThatOfWhatUsesConnections) {
   const auto of = nat44();
-  RingTestbed testbed(config_of(of));
+  LockstepTestbed testbed(config_of(of));
   auto spec = trial_in(of);
   auto& made = spec.phases[0].streams[0].segments[0];
   made.frames /= 10;
@@ -207,7 +207,7 @@ TEST(RingStateful, BackgroundGoesBesideAndCountsAmongTheFrames) {
   }
   auto routes = of;
   routes.net.routes += ", " + route66().routes;
-  RingTestbed testbed(config_of(routes));
+  LockstepTestbed testbed(config_of(routes));
   const auto seen = testbed.run(spec);
   EXPECT_EQ(wrongs(seen.result), Counts{});
   EXPECT_EQ(seen.result.connections->stored, kFrames / 10 * 9);
@@ -241,7 +241,7 @@ TEST(RingStateful, AddressesAreEnumeratedTogetherWithPorts) {
       spec::Connections{.role = Role::kInitiate, .order = Order::kIncreasing};
   spec.phases[3].streams[1].foreground->connections =
       spec::Connections{.role = Role::kRespond, .order = Order::kIncreasing};
-  RingTestbed testbed(config_of(of));
+  LockstepTestbed testbed(config_of(of));
   const auto seen = testbed.run(spec);
   EXPECT_EQ(wrongs(seen.result), Counts{});
   EXPECT_EQ(seen.result.connections->stored, kFrames);
@@ -251,7 +251,8 @@ TEST(RingStateful, AddressesAreEnumeratedTogetherWithPorts) {
 
 TEST(RingStateful, MappingThatChangedIsCountedOnce) {
   const auto of = nat44();
-  RingTestbed testbed(config_of(of, R"({"kind": "nat-change", "connection": 7, "after_ns": 1})"));
+  LockstepTestbed testbed(
+      config_of(of, R"({"kind": "nat-change", "connection": 7, "after_ns": 1})"));
   auto spec = trial_in(of);
   spec.phases.erase(spec.phases.begin() + 1, spec.phases.begin() + 3);
   spec.phases[1].streams.resize(1);
@@ -264,7 +265,8 @@ TEST(RingStateful, MappingThatChangedIsCountedOnce) {
 
 TEST(RingStateful, MappingThatIsGoneIsLostAndAsksInVain) {
   const auto of = nat44();
-  RingTestbed testbed(config_of(of, R"({"kind": "nat-forget", "connection": 7, "after_ns": 1})"));
+  LockstepTestbed testbed(
+      config_of(of, R"({"kind": "nat-forget", "connection": 7, "after_ns": 1})"));
   auto spec = trial_in(of);
   spec.phases.resize(3);
   const auto seen = testbed.run(spec);
@@ -276,7 +278,8 @@ TEST(RingStateful, MappingThatIsGoneIsLostAndAsksInVain) {
 
 TEST(RingStateful, ConnectionsThatOnlyWereTooFastAnswerWhenAskedAgain) {
   const auto of = nat44();
-  RingTestbed testbed(config_of(of, R"({"kind": "loss", "direction": "reverse", "every": 10})"));
+  LockstepTestbed testbed(
+      config_of(of, R"({"kind": "loss", "direction": "reverse", "every": 10})"));
   auto spec = trial_in(of);
   spec.phases.resize(3);
   const auto seen = testbed.run(spec);
@@ -288,7 +291,7 @@ TEST(RingStateful, ConnectionsThatOnlyWereTooFastAnswerWhenAskedAgain) {
 
 TEST(RingStateful, TwoConnectionsAtOneExternalFourTupleAreTold) {
   const auto of = nat44();
-  RingTestbed testbed(config_of(of, R"({"kind": "nat-collide", "every": 10})"));
+  LockstepTestbed testbed(config_of(of, R"({"kind": "nat-collide", "every": 10})"));
   auto spec = trial_in(of);
   spec.phases.resize(2);
   const auto seen = testbed.run(spec);
@@ -301,7 +304,7 @@ TEST(RingStateful, TwoConnectionsAtOneExternalFourTupleAreTold) {
 
 TEST(RingStateful, TableThatIsTooSmallMakesTheTrialIncomplete) {
   const auto of = nat44(R"(, "entries": 2000)");
-  RingTestbed testbed(config_of(of));
+  LockstepTestbed testbed(config_of(of));
   auto spec = trial_in(of);
   spec.phases[0].minimum_connections = kFrames;
   const auto seen = testbed.run(spec);
@@ -313,7 +316,7 @@ TEST(RingStateful, TableThatIsTooSmallMakesTheTrialIncomplete) {
 // MP Table 23: as many draws as combinations find 1 - 1/e of them, and the last ones 1/e new.
 TEST(RingStateful, RepeatedCombinationsAreTheSameConnection) {
   const auto of = nat44();
-  RingTestbed testbed(config_of(of));
+  LockstepTestbed testbed(config_of(of));
   auto spec = trial_of({connected(of, Role::kEstablish, Order::kRepeating)});
   const auto seen = testbed.run(spec);
   const auto& told = connections_of(seen.result, "test", Direction::kForward);
@@ -325,7 +328,7 @@ TEST(RingStateful, RepeatedCombinationsAreTheSameConnection) {
 
 TEST(RingStateful, MoreMemoryThanThereIsIsRefusedInASentence) {
   const auto of = nat44();
-  RingTestbed testbed(config_of(of));
+  LockstepTestbed testbed(config_of(of));
   auto spec = trial_of({connected(of, Role::kEstablish, Order::kRepeating)});
   auto& traffic = *spec.phases[0].streams[0].foreground;
   traffic.source_port = traffic.destination_port = {spec::SeriesMode::kIncreasing, 0, 65535};

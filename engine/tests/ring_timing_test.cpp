@@ -34,24 +34,61 @@ bool set_gateway_priority(int priority) {
 class PunctualTestbed {
  public:
   explicit PunctualTestbed(const std::string& config, TestbedOptions options = {})
-      : testbed_(config, quiet(std::move(options))) {}
+      : testbed_(config, std::move(options)) {}
 
+  // Runs the trial until it is valid, neither engine nor gateway was kept from its ports for so
+  // long, by their own accounts, and `is_near` says that it came near enough to the truth: an
+  // interruption that is too short to be told moves a median none the less. False: never.
+  template <class IsNear>
+  [[nodiscard]] bool comes_near(const spec::TrialSpec& spec, double longest_ns, IsNear is_near) {
+    std::string why;
+    for (int i = 0; i < kAttempts; ++i) {
+      const auto seen = run(spec);
+      why = disturbance(seen, longest_ns);
+      if (why.empty() && is_near(seen)) return !testing::Test::HasFailure();
+      if (testing::Test::HasFailure()) return false;
+    }
+    ADD_FAILURE() << "not one of " << kAttempts
+                  << " trials; the last one: " << (why.empty() ? "undisturbed, but not near" : why);
+    return false;
+  }
+  void comes_undisturbed(const spec::TrialSpec& spec, double longest_ns,
+                         const std::function<void(const Observed&)>& check) {
+    (void)comes_near(spec, longest_ns, [&](const Observed& seen) {
+      check(seen);
+      return true;
+    });
+  }
+  // Once, whatever disturbs it.
   [[nodiscard]] Observed run(spec::TrialSpec spec) {
+    testbed_.idle();  // what came too late in the trial before goes
+    spec.nonce += 0x10000 * ++trials_;
     spec.realtime = set_gateway_priority(kPriority);
     testbed_.gateway().clear();
     testbed_.gateway().start_on_lcore(kGatewayLcore);
-    auto seen = testbed_.run_once(spec);
+    auto seen = testbed_.run(spec);
     testbed_.gateway().stop();
     set_gateway_priority(0);
     return seen;
   }
 
  private:
-  static TestbedOptions quiet(TestbedOptions options) {
-    options.start_gateway = false;
-    return options;
+  // Who was disturbed; empty: nobody.
+  static std::string disturbance(const Observed& seen, double longest_ns) {
+    if (!seen.result.valid) return seen.result.invalid_reasons.front();
+    const auto away = [&](const char* who, double ns) {
+      return ns < longest_ns ? "" : std::string(who) + " away for " + std::to_string(ns) + " ns";
+    };
+    auto who = away("the gateway was", static_cast<double>(seen.record.polls.worst_gap_ns()));
+    if (who.empty()) who = away("the sender was", seen.result.streams[0].lateness.max_ns);
+    for (const auto& worker : seen.result.workers) {
+      if (who.empty()) who = away("the engine was", worker.worst_loop_gap_ns);
+    }
+    return who;
   }
+
   RingTestbed testbed_;
+  unsigned trials_ = 0;
 };
 
 spec::TrialSpec short_trial(const Net& net, std::uint64_t frames, std::uint64_t rate_fps) {
@@ -61,31 +98,30 @@ spec::TrialSpec short_trial(const Net& net, std::uint64_t frames, std::uint64_t 
   return spec;
 }
 
-// Neither the engine nor the gateway was kept from its ports for so long.
-bool undisturbed(const Observed& seen, double longest_ns) {
-  return static_cast<double>(seen.record.polls.worst_gap_ns()) < longest_ns &&
-         seen.result.streams[0].lateness.max_ns < longest_ns &&
-         seen.result.ports[1].worst_poll_gap_ns < longest_ns + 1e9 / 10'000;
+const gateway::DirectionRecord& forward_record(const Observed& seen) {
+  return record_of(seen, spec::Direction::kForward);
 }
+const spec::KindCounters& foreground(const Observed& seen) {
+  return *seen.result.streams[0].kinds[0];
+}
+constexpr double kNearNs = 20'000;  // the bar for a delay
+constexpr double kLongestNs = 5e6;  // what waited in the gateway comes in time
 
 class FixedDelay : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(FixedDelay, MedianIsTheGatewaysWithin20Microseconds) {
   const auto ns = std::to_string(GetParam());
   PunctualTestbed testbed(gateway_config(route44(), R"({"kind": "delay", "ns": )" + ns + "}"));
-  double nearest_ns = 1e12;
-  for (int i = 0; i < kAttempts && nearest_ns > 20'000; ++i) {
-    const auto seen = testbed.run(short_trial(route44(), 1000, 10'000));
-    if (!undisturbed(seen, 5e6)) continue;
-    const auto& kind = *seen.result.streams[0].kinds[0];
-    ASSERT_EQ(wrongs(seen.result), Counts{});
-    const auto& record = seen.record.of(gateway::Direction::kForward).delay_ns;
+  const auto is_near = [](const Observed& seen) {
+    EXPECT_EQ(wrongs(seen.result), Counts{});
+    const auto& delay = foreground(seen).delay;
+    const auto& record = forward_record(seen).delay_ns;
     EXPECT_GE(record.min(), GetParam());
     // The kernel steers its clock by up to 500 ppm against the time stamp counter.
-    EXPECT_GE(kind.delay.min_ns, 0.9995 * static_cast<double>(record.min())) << "cannot be sooner";
-    nearest_ns = std::abs(kind.delay.p50_ns - static_cast<double>(record.percentile(500)));
-  }
-  EXPECT_LE(nearest_ns, 20'000);
+    EXPECT_GE(delay.min_ns, 0.9995 * static_cast<double>(record.min())) << "cannot be sooner";
+    return std::abs(delay.p50_ns - static_cast<double>(record.percentile(500))) <= kNearNs;
+  };
+  EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 1000, 10'000), kLongestNs, is_near));
 }
 
 INSTANTIATE_TEST_SUITE_P(Ns, FixedDelay, testing::Values(100'000, 1'000'000, 10'000'000));
@@ -94,19 +130,16 @@ INSTANTIATE_TEST_SUITE_P(Ns, FixedDelay, testing::Values(100'000, 1'000'000, 10'
 TEST(RingTiming, PercentilesOfAPatternAreTheGateways) {
   PunctualTestbed testbed(gateway_config(
       route66(), R"({"kind": "delay", "pattern_ns": [500000, 1500000, 2500000, 3500000]})"));
-  bool near = false;
-  for (int i = 0; i < kAttempts && !near; ++i) {
-    auto seen = testbed.run(short_trial(route66(), 1000, 10'000));
-    const auto& kind = *seen.result.streams[0].kinds[0];
-    if (!undisturbed(seen, 5e6)) continue;  // what waited in the gateway may have come too late
-    ASSERT_EQ(kind.received, 1000U);
-    const auto& record = seen.record.of(gateway::Direction::kForward).delay_ns;
+  const auto are_near = [](const Observed& seen) {
+    EXPECT_EQ(foreground(seen).received, 1000U);
+    const auto& delay = foreground(seen).delay;
     const auto off = [&](double seen_ns, std::uint64_t permille) {
-      return std::abs(seen_ns - static_cast<double>(record.percentile(permille)));
+      return std::abs(seen_ns -
+                      static_cast<double>(forward_record(seen).delay_ns.percentile(permille)));
     };
-    near = off(kind.delay.p50_ns, 500) <= 20'000 && off(kind.delay.p90_ns, 900) <= 20'000;
-  }
-  EXPECT_TRUE(near);
+    return off(delay.p50_ns, 500) <= kNearNs && off(delay.p90_ns, 900) <= kNearNs;
+  };
+  EXPECT_TRUE(testbed.comes_near(short_trial(route66(), 1000, 10'000), kLongestNs, are_near));
 }
 
 // The payload's last octet is the most significant one of the stamp's lateness: 2^24 ticks later
@@ -115,17 +148,14 @@ TEST(RingTiming, ADepartureAfterTheArrivalIsANegativeDelay) {
   PunctualTestbed testbed(
       gateway_config(route44(), R"({"kind": "corrupt", "every": 10, "field": "payload"})"));
   const double later_ns = tick_rate().to_ns(1U << 24U);
-  bool undisturbed_once = false;
-  for (int i = 0; i < kAttempts && !undisturbed_once; ++i) {
-    const auto seen = testbed.run(short_trial(route44(), 1000, 10'000));
-    ASSERT_EQ(wrongs(seen.result), Counts{});
-    const auto& kind = *seen.result.streams[0].kinds[0];
-    undisturbed_once = undisturbed(seen, later_ns / 3) && kind.delay.max_ns < later_ns / 3;
-    if (!undisturbed_once) continue;
-    EXPECT_EQ(kind.negative_delays, 100U);
-    EXPECT_EQ(kind.delay.min_ns, 0.0);
-  }
-  EXPECT_TRUE(undisturbed_once);
+  const auto is_seen = [&](const Observed& seen) {
+    EXPECT_EQ(wrongs(seen.result), Counts{});
+    if (foreground(seen).delay.max_ns >= later_ns / 3) return false;
+    EXPECT_EQ(foreground(seen).negative_delays, 100U);
+    EXPECT_EQ(foreground(seen).delay.min_ns, 0.0);
+    return true;
+  };
+  EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 1000, 10'000), later_ns / 3, is_seen));
 }
 
 // Ports with a clock of their own, of 156.25 MHz and set to some time of its own.
@@ -157,22 +187,19 @@ TEST(RingTiming, WhereThePortStampsDelaysAreByItsClock) {
   const StampingPorts ports;
   PunctualTestbed testbed(gateway_config(route44(), R"({"kind": "delay", "ns": 3000000})"),
                           ports.options([&](rte_mbuf* frame) { ports.stamp(frame, 2'000'000); }));
-  double nearest_ns = 1e12;
-  for (int i = 0; i < kAttempts && nearest_ns > 20'000; ++i) {
-    const auto seen = testbed.run(short_trial(route44(), 1000, 10'000));
-    if (!undisturbed(seen, 5e6)) continue;
-    const auto& port = seen.result.ports[1];
-    ASSERT_EQ(wrongs(seen.result), Counts{});
+  const auto is_near = [](const Observed& seen) {
+    const auto& clock = seen.result.ports[1].clock;
+    EXPECT_EQ(wrongs(seen.result), Counts{});
     EXPECT_EQ(seen.result.delay_clock, "port");
-    EXPECT_TRUE(port.clock.own);
-    EXPECT_EQ(port.clock.unstamped + port.clock.implausible, 0U);
-    const auto& delay = seen.result.streams[0].kinds[0]->delay;
-    const auto& record = seen.record.of(gateway::Direction::kForward).delay_ns;
-    EXPECT_GE(delay.min_ns, 0.9995 * static_cast<double>(record.min()) - 2e6 - 20'000);
+    EXPECT_TRUE(clock.own);
+    EXPECT_EQ(clock.unstamped + clock.implausible, 0U);
+    const auto& delay = foreground(seen).delay;
+    const auto& record = forward_record(seen).delay_ns;
+    EXPECT_GE(delay.min_ns, 0.9995 * static_cast<double>(record.min()) - 2e6 - kNearNs);
     const auto truth_ns = static_cast<double>(record.percentile(500)) - 2e6;
-    nearest_ns = std::abs(delay.p50_ns - truth_ns) + port.clock.error_ns;
-  }
-  EXPECT_LE(nearest_ns, 20'000);
+    return std::abs(delay.p50_ns - truth_ns) + clock.error_ns <= kNearNs;
+  };
+  EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 1000, 10'000), kLongestNs, is_near));
 }
 
 TEST(RingTiming, FramesThatThePortDidNotStampMakeATrialInvalid) {
@@ -182,8 +209,10 @@ TEST(RingTiming, FramesThatThePortDidNotStampMakeATrialInvalid) {
     ++frames % 10 == 0 ? static_cast<void>(frame->ol_flags = 0) : ports.stamp(frame, 0);
   }));
   const auto seen = testbed.run(short_trial(route44(), 1000, 10'000));
+  const auto arrived = forward_record(seen).forwarded;  // fewer than 1000 where it was disturbed
   EXPECT_FALSE(seen.result.valid);
-  EXPECT_EQ(seen.result.ports[1].clock.unstamped, 100U);
+  EXPECT_EQ(seen.result.ports[1].clock.unstamped, arrived / 10);
+  EXPECT_GT(arrived, 0U);
 }
 
 struct Limit {
@@ -197,18 +226,20 @@ TEST_P(RateLimited, FramesReceivedAreThoseThatPassed) {
   PunctualTestbed testbed(gateway_config(
       route44(), R"({"kind": "rate_limit", "rate_fps": )" + std::to_string(rate_fps) +
                      R"(, "depth": )" + std::to_string(depth) + "}"));
-  const auto seen = testbed.run(short_trial(route44(), 3000, 2 * rate_fps));
-  const auto& record = seen.record.of(gateway::Direction::kForward);
-  const auto refused = record.dropped[gateway::index_of(gateway::Drop::kRateLimit)];
-  const auto& kind = *seen.result.streams[0].kinds[0];
-  EXPECT_EQ(kind.received, record.forwarded);
-  EXPECT_EQ(wrongs(seen.result), (Counts{{"test forward foreground lost", refused}}));
-  // No bucket gives more than it held and what came in meanwhile.
-  const auto most = static_cast<double>(depth) +
-                    static_cast<double>(rate_fps) * seen.result.duration_ns / 1e9 + 1;
-  EXPECT_LE(static_cast<double>(kind.received), most);
-  EXPECT_GT(kind.received, depth);
-  EXPECT_GT(refused, 0U);
+  testbed.comes_undisturbed(
+      short_trial(route44(), 3000, 2 * rate_fps), kLongestNs, [&](const Observed& seen) {
+        const auto& record = forward_record(seen);
+        const auto refused = record.dropped[gateway::index_of(gateway::Drop::kRateLimit)];
+        const auto received = foreground(seen).received;
+        EXPECT_EQ(received, record.forwarded);
+        EXPECT_EQ(wrongs(seen.result), (Counts{{"test forward foreground lost", refused}}));
+        // No bucket gives more than it held and what came in meanwhile.
+        const auto most = static_cast<double>(depth) +
+                          static_cast<double>(rate_fps) * seen.result.duration_ns / 1e9 + 1;
+        EXPECT_LE(static_cast<double>(received), most);
+        EXPECT_GT(received, depth);
+        EXPECT_GT(refused, 0U);
+      });
 }
 
 INSTANTIATE_TEST_SUITE_P(LB, RateLimited,
@@ -216,14 +247,13 @@ INSTANTIATE_TEST_SUITE_P(LB, RateLimited,
 
 TEST(RingTiming, TheStreamsOwnTimesAreTheSpecs) {
   PunctualTestbed testbed(gateway_config(route44()));
-  bool near = false;
-  for (int i = 0; i < kAttempts && !near; ++i) {
-    const auto seen = testbed.run(short_trial(route44(), 1001, 10'000));
+  const auto are_near = [](const Observed& seen) {
     const auto& stream = seen.result.streams[0];
-    ASSERT_EQ(wrongs(seen.result), Counts{});
-    near = std::abs(stream.sending_ns - 100e6) < 1e6 && stream.first_departure_ns < 1e6;
-  }
-  EXPECT_TRUE(near) << "1000 gaps of 100 us are 100 ms";
+    EXPECT_EQ(wrongs(seen.result), Counts{});
+    return std::abs(stream.sending_ns - 100e6) < 1e6 && stream.first_departure_ns < 1e6;
+  };
+  EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 1001, 10'000), kLongestNs, are_near))
+      << "1000 gaps of 100 us are 100 ms";
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // A gateway that does nothing wrong: whatever the traffic, each frame is received once and right.
 #include <gtest/gtest.h>
 
+#include "lockstep_testbed.hpp"
 #include "ring_counts.hpp"
-#include "ring_testbed.hpp"
 #include "ring_trials.hpp"
 
 namespace natxy::tests {
@@ -36,7 +36,7 @@ class Nets : public testing::TestWithParam<NetAndVarying> {};
 
 TEST_P(Nets, BothWays) {
   const auto& [net, varying] = GetParam();
-  RingTestbed testbed(gateway_config(net));
+  LockstepTestbed testbed(gateway_config(net));
   const auto seen = testbed.run(both_ways_trial(net, varying));
   expect_all_right(seen);
   for (const auto direction : gateway::kDirections) {
@@ -61,7 +61,7 @@ class Sizes : public testing::TestWithParam<std::uint16_t> {};
 // A length that grows would not fit the largest: it shrinks there.
 TEST_P(Sizes, AllArriveAndALengthThatChangesIsSeen) {
   const auto net = translate64();
-  RingTestbed testbed(gateway_config(net));
+  LockstepTestbed testbed(gateway_config(net));
   auto spec = both_ways_trial(net);
   for (auto& stream : spec.phases[0].streams) stream.frame_size_bytes = GetParam();
   expect_all_right(testbed.run(spec));
@@ -87,9 +87,9 @@ class Workers : public testing::TestWithParam<Pair> {};
 TEST_P(Workers, ShareBothDirectionsAndCountAsOne) {
   const auto [workers, queues] = GetParam();
   const auto net = translate46();
-  RingTestbed testbed(gateway_config(net, R"({"kind": "loss", "every": 30},
+  LockstepTestbed testbed(gateway_config(net, R"({"kind": "loss", "every": 30},
                                              {"kind": "duplicate", "every": 29})"),
-                      {.workers = workers, .tx_queues = queues});
+                          {.workers = workers, .tx_queues = queues});
   const auto seen = testbed.run(both_ways_trial(net, Varying::kNetworks));
   EXPECT_EQ(wrongs(seen.result), (Counts{{"test forward foreground lost", 100},
                                          {"test forward foreground duplicated", 100},
@@ -104,7 +104,7 @@ TEST_P(Workers, ShareBothDirectionsAndCountAsOne) {
 TEST_P(Workers, ShareOneDirection) {
   const auto [workers, queues] = GetParam();
   const auto net = route66();
-  RingTestbed testbed(gateway_config(net), {.workers = workers, .tx_queues = queues});
+  LockstepTestbed testbed(gateway_config(net), {.workers = workers, .tx_queues = queues});
   expect_all_right(testbed.run(forward_trial(net)));
 }
 
@@ -120,7 +120,7 @@ TEST_P(Mixes, EachKindIsCountedForItself) {
   const auto [n, m] = GetParam();
   auto net = translate64();
   net.routes += ", " + route66().routes;
-  RingTestbed testbed(gateway_config(net));
+  LockstepTestbed testbed(gateway_config(net));
   auto spec = both_ways_trial(net);
   for (auto& stream : spec.phases[0].streams) {
     stream.mix = {.n = n, .m = m};
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(OfNAndM, Mixes,
 
 TEST(RingTraffic, ALossOfTheBackgroundIsTheBackgrounds) {
   auto net = translate64();  // and no route for the background
-  RingTestbed testbed(gateway_config(net));
+  LockstepTestbed testbed(gateway_config(net));
   auto spec = forward_trial(net);
   spec.phases[0].streams[0].mix = {.n = 3, .m = 2};
   spec.phases[0].streams[0].background = traffic_in(route66(), Direction::kForward);
@@ -157,7 +157,7 @@ TEST(RingTraffic, ALossOfTheBackgroundIsTheBackgrounds) {
 
 TEST(RingTraffic, EverySeriesAndSelection) {
   const auto net = translate64();
-  RingTestbed testbed(gateway_config(net));
+  LockstepTestbed testbed(gateway_config(net));
   using enum spec::SeriesMode;
   for (const auto mode : {kFixed, kIncreasing, kDecreasing, kPseudorandom}) {
     auto spec = both_ways_trial(net, Varying::kFields);
@@ -178,10 +178,10 @@ TEST(RingTraffic, EverySeriesAndSelection) {
 
 TEST(RingTraffic, SegmentsAndPhases) {
   const auto net = route44();
-  RingTestbed testbed(gateway_config(net));
+  LockstepTestbed testbed(gateway_config(net));
   auto spec = both_ways_trial(net);
   spec.phases[0].name = "one";
-  spec.phases[0].gap_ns = 20 * kMillisecond;
+  spec.phases[0].gap_ns = 2 * kMillisecond;
   for (auto& stream : spec.phases[0].streams) {
     stream.segments = {{.frames = 1000, .rate_fps = 50'000, .pause_ns = 30 * kMillisecond},
                        {.frames = 500, .rate_fps = 10'000, .pause_ns = 0}};
@@ -212,7 +212,7 @@ TEST(RingTraffic, NeighboursAreFoundAndProbesPass) {
                   {"prefix": "198.19.0.0/16", "side": "right"})";
   const auto addresses = R"({"left": {"addresses": ["2001:2::1"]},
                              "right": {"addresses": ["198.19.0.1"]}, "routes": [)";
-  RingTestbed testbed(addresses + net.routes + R"(], "translation": )" + net.translation + "}");
+  LockstepTestbed testbed(addresses + net.routes + R"(], "translation": )" + net.translation + "}");
   auto spec = both_ways_trial(net);
   spec.warm_up.mode = spec::WarmUpMode::kProbes;
   spec.sides[0].next_hop.ipv6 = address("2001:2::1").octets;

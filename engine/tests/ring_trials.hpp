@@ -21,7 +21,7 @@ inline spec::Stream stream_in(const Net& net, spec::Direction direction,
   return stream;
 }
 
-// Of neighbours only, so that the gateway's record has no probes; a busy machine is no failure.
+// Of neighbours only, so that the gateway's record has no probes.
 inline spec::TrialSpec trial_of(std::vector<spec::Stream> streams) {
   static std::uint32_t nonce = 0x1000;
   spec::TrialSpec spec{.seed = 42, .nonce = nonce++, .drain_ns = 200 * kMillisecond};

@@ -203,7 +203,10 @@ TEST_F(RingGatewayTest, MayBeStartedAgain) {
   gateway_->stop();
   gateway_->start();
   const auto polls = gateway_->record().polls.polls();
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const auto deadline_ns = clock_ns() + 20'000'000'000U;  // however seldom the thread may run
+  while (gateway_->record().polls.polls() <= polls && clock_ns() < deadline_ns) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   EXPECT_GT(gateway_->record().polls.polls(), polls);
   gateway_->stop();
 }

@@ -15,14 +15,21 @@ from natxy.procedure.ipdv import UNDEFINED, ipdv_values
 from natxy.procedure.latency import LOST_TAGS, TYPICAL, WORST_CASE, latency_values
 from natxy.procedure.pdv import LOST, MINIMUM, PDV, pdv_values
 from natxy.procedure.trial import steady
-from tests.accuracy.reference import ATTEMPTS, TIMING, gateway_that, valid_trial
+from tests.accuracy.reference import (
+    LOSES_NOTHING_US,
+    MOVES_NO_MEDIAN_US,
+    TIMING,
+    away_ns,
+    gateway_that,
+    valid_trial,
+)
 
 RATE_FPS = 20_000
 FRAMES = int(RATE_FPS * TIMING.duration_s)
 ALL_TAGGED = Recording(tags=Tags(after_ns=0, count=FRAMES))
 LOST_NS = 1e12  # longer than any delay, so that a lost frame cannot be overlooked
 SLACK_NS = 20_000.0  # the bar for a delay
-QUIET_NS = 200_000.0  # the longest that gateway and tester may have been away, for an extreme
+QUIET_NS = 2_000_000.0  # the longest that gateway and tester may have been away, for an extreme
 
 
 def by_name(values: tuple[Value, ...] | Any) -> dict[str, float]:
@@ -37,8 +44,9 @@ def both(result: TrialResult) -> tuple[StreamResult, StreamResult]:
 
 @pytest.mark.parametrize("delay_ns", [100_000, 5_000_000])
 def test_typical_latency_is_the_gateways_delay(delay_ns: int, tmp_path: Path) -> None:
-    load = steady(RATE_FPS, TIMING.duration_s, Recording(tags=Tags(after_ns=10**8, count=500)))
-    with gateway_that(f'{{kind = "delay", ns = {delay_ns}}}', tmp_path) as (setup, dut):
+    load = steady(RATE_FPS, TIMING.duration_s, Recording(tags=Tags(after_ns=5 * 10**7, count=500)))
+    fault = f'{{kind = "delay", ns = {delay_ns}}}'
+    with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (setup, dut):
         result, record = valid_trial(setup, dut, load)
     for stream in both(result):
         found = by_name(latency_values(stream, LOST_NS))
@@ -52,15 +60,21 @@ def test_typical_latency_is_the_gateways_delay(delay_ns: int, tmp_path: Path) ->
 
 @pytest.mark.parametrize(("least_ns", "most_ns"), [(0, 5_000_000), (3_000_000, 15_000_000)])
 def test_pdv_is_the_gateways(least_ns: int, most_ns: int, tmp_path: Path) -> None:
-    """Within 2 %, of delays spread evenly over 5 ms and more."""
+    """Within 2 %, of delays spread evenly over 5 ms and more.
+
+    P99.9 is a few frames' delay: it is as exact as gateway and tester were at their latest.
+    """
     fault = f'{{kind = "delay", uniform_ns = [{least_ns}, {most_ns}], seed = 7}}'
-    with gateway_that(fault, tmp_path) as (setup, dut):
-        result, record = valid_trial(setup, dut, steady(RATE_FPS, TIMING.duration_s))
+    with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (setup, dut):
+        load = steady(RATE_FPS, TIMING.duration_s)
+        result, record = valid_trial(setup, dut, load, quiet_ns=QUIET_NS)
+    late_ns = away_ns(result, record)
     for stream in both(result):
         found = by_name(pdv_values(stream, LOST_NS))
         given = record["directions"][stream.direction]["delay_ns"]
         assert given["max"] > least_ns + 0.99 * (most_ns - least_ns)
-        assert found[PDV] == pytest.approx(given["p999"] - given["min"], rel=0.02)
+        truth_ns = given["p999"] - given["min"]
+        assert found[PDV] == pytest.approx(truth_ns, abs=0.02 * truth_ns + late_ns)
         assert found[LOST] == 0
 
 
@@ -71,15 +85,10 @@ def test_ipdv_is_that_of_a_pattern_of_delays(tmp_path: Path) -> None:
     """
     pattern = [300_000, 1_000_000, 2_200_000]
     load = steady(400, TIMING.duration_s, Recording(ipdv=True))
-    with gateway_that(f'{{kind = "delay", pattern_ns = {pattern}}}', tmp_path) as (setup, dut):
-        for _ in range(ATTEMPTS):
-            result, record = valid_trial(setup, dut, load)
-            tester_ns = max(port.worst_poll_gap_ns for port in result.ports)
-            late_ns = record["worst_poll_gap_ns"] + tester_ns
-            if late_ns < QUIET_NS:
-                break
-        else:
-            pytest.fail(f"no quiet trial in {ATTEMPTS}: they were away for {late_ns} ns")
+    fault = f'{{kind = "delay", pattern_ns = {pattern}}}'
+    with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (setup, dut):
+        result, record = valid_trial(setup, dut, load, quiet_ns=QUIET_NS)
+    late_ns = away_ns(result, record)
     for stream in both(result):
         found = by_name(ipdv_values(stream))
         assert found[MINIMUM_IPDV] == pytest.approx(-1_900_000, abs=SLACK_NS + late_ns)
@@ -95,7 +104,8 @@ def test_lost_tags_and_pairs_are_those_of_every_kth_frame(
     """floor(N / k) frames are lost in both directions; of the tags those that are such frames."""
     recording = Recording(tags=Tags(after_ns=0, count=tags), ipdv=True)
     load = steady(RATE_FPS, TIMING.duration_s, recording)
-    with gateway_that(f'{{kind = "loss", every = {every}}}', tmp_path) as (setup, dut):
+    fault = f'{{kind = "loss", every = {every}}}'
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, dut):
         result, record = valid_trial(setup, dut, load)
     step = FRAMES // tags
     lost = {number for number in range(FRAMES) if (number + 1) % every == 0}
@@ -116,7 +126,7 @@ def test_with_every_frame_tagged_latency_and_pdv_agree(tmp_path: Path) -> None:
     """WCL - Dmin = PDV, exactly: of one trial, of the same delays."""
     load = steady(RATE_FPS, TIMING.duration_s, ALL_TAGGED)
     fault = '{kind = "delay", uniform_ns = [100000, 3000000], seed = 3}'
-    with gateway_that(fault, tmp_path) as (setup, dut):
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, dut):
         result, _ = valid_trial(setup, dut, load)
     for stream in both(result):
         latency, variation = (

@@ -24,13 +24,18 @@ from natxy.procedure.latency import TAGGED, TYPICAL, LatencyPlan, latency
 from natxy.procedure.observer import Observer
 from natxy.procedure.phases import Establishing
 from natxy.procedure.setup import Setup, set_up
+from natxy.procedure.timing import Timing
 from natxy.procedure.trial import AnyLoad, Trials
 from natxy.search.bisection import SearchError
-from tests.accuracy.reference import ATTEMPTS, TIMING
+from tests.valid import ATTEMPTS
+from tests.valid import valid_trial as first_valid
 
+TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 N = 1000
 RATE_FPS = 20_000
 ERROR = Fraction(1, 100)
+# A bucket that is full while nobody sends gains nothing: who is late meets a lower limit.
+PUNCTUAL = {"tester": "", "dut": "realtime = true"}
 AFTER_PHASE_1_NS = 75_000_000  # it lasts 50 ms, and drains for as long
 VALIDATED = Establishing(rate_fps=RATE_FPS, alpha=Fraction(1, 2))
 TESTBED = """
@@ -59,7 +64,8 @@ faults = [{faults}]
 {dut}
 """
 DEFAULTS = {
-    "tester": "",
+    # A ring holds 50 ms of frames: who was away for less has lost nothing.
+    "tester": "lateness_tolerance_us = 4000",
     "left": 4,
     "right": 4,
     "direction": "both",
@@ -68,7 +74,7 @@ DEFAULTS = {
     "connections": "",
     "nat": "",
     "faults": "",
-    "dut": "realtime = true",
+    "dut": "realtime = true\npoll_gap_limit_us = 4000",
 }
 
 
@@ -91,7 +97,7 @@ def valid_trial(setup: Setup, load: AnyLoad | int = RATE_FPS) -> TrialRecord:
     trials = Trials(
         tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=1, observer=Observer()
     )
-    return trials.run_valid(load=load, repetition=1, seed=1, invalid_repeats=ATTEMPTS)
+    return first_valid(trials, load)
 
 
 def of_phase(trial: TrialRecord, phase: str) -> ConnectionCounters:
@@ -118,7 +124,8 @@ def highest(limit_per_s: int, depth: int) -> float:
 
 
 def test_the_limit_on_new_connections_is_found(tmp_path: Path) -> None:
-    with stateful_gateway(tmp_path, nat="new_per_s = 20000, depth = 200") as (setup, _):
+    nat = "new_per_s = 20000, depth = 200"
+    with stateful_gateway(tmp_path, nat=nat, **PUNCTUAL) as (setup, _):
         result = establishment(plan(), setup.tester, setup.dut)
     (figure,) = result.figures
     assert not any(figure.lower_bound)
@@ -130,7 +137,7 @@ def test_validated_the_limit_is_that_of_the_replies(tmp_path: Path) -> None:
     """Half the rate of phase 1 is what they come with; no connection was absent."""
     replies = '{kind = "rate_limit", direction = "reverse", rate_fps = 12000, depth = 100}'
     nat = "new_per_s = 40000, depth = 200"
-    with stateful_gateway(tmp_path, nat=nat, faults=replies) as (setup, _):
+    with stateful_gateway(tmp_path, nat=nat, faults=replies, **PUNCTUAL) as (setup, _):
         result = establishment(plan(alpha=Fraction(1, 2)), setup.tester, setup.dut)
     (figure,) = result.figures
     exact_cps = 2 * highest(12_000, 100)
@@ -210,7 +217,7 @@ def test_the_testers_table_is_made_ready_once(tmp_path: Path) -> None:
         seen = []
         for _ in range(2):
             trials.observer = stages = Stages()
-            trial = trials.run_valid(load=RATE_FPS, repetition=1, seed=1, invalid_repeats=ATTEMPTS)
+            trial = first_valid(trials, RATE_FPS)
             assert trial.phase_1
             assert trial.phase_1.connections
             assert trial.phase_1.connections.new == N

@@ -17,7 +17,8 @@ from natxy.procedure.observer import Observer
 from natxy.procedure.trial import Trials, steady
 from natxy.records.parquet_file import RecordsFile
 from natxy.statistics import P99, median, percentile
-from tests.accuracy.reference import ATTEMPTS, TESTBED, TIMING, gateway_that
+from tests.accuracy.reference import LOSES_NOTHING_US, TESTBED, TIMING, gateway_that
+from tests.valid import valid_trial
 
 RATE_FPS = 50_000
 FRAMES = int(RATE_FPS * TIMING.duration_s)
@@ -29,11 +30,14 @@ def recorded(fault: str, folder: Path) -> tuple[TrialResult, Any]:
     """The result of a valid trial, and the table of its frames."""
     path = folder / "frames.parquet"
     load = steady(RATE_FPS, TIMING.duration_s, Recording(frames=True))
-    with RecordsFile(path) as file, gateway_that(fault, folder, file) as (setup, dut):
+    with (
+        RecordsFile(path) as file,
+        gateway_that(fault, folder, file, tolerance_us=LOSES_NOTHING_US) as (setup, dut),
+    ):
         trials = Trials(
             tester=setup.tester, dut=dut, timing=TIMING, campaign_seed=3, observer=Observer()
         )
-        trial = trials.run_valid(load=load, repetition=1, seed=3, invalid_repeats=ATTEMPTS)
+        trial = valid_trial(trials, load, seed=3)
     return trial.result, pq.read_table(path)
 
 
@@ -83,7 +87,7 @@ def test_frames_that_came_twice_are_there_twice(tmp_path: Path) -> None:
 def test_one_trial_by_the_command(tmp_path: Path) -> None:
     """Whatever its verdict on a busy machine: its frames are in the file."""
     testbed, path = tmp_path / "reference.toml", tmp_path / "frames.parquet"
-    testbed.write_text(TESTBED.format(fault=""))
+    testbed.write_text(TESTBED.format(fault="", tolerance_us=LOSES_NOTHING_US))
     options = ["--rate", "2000", "--duration", "0.2", "--json", "--records", str(path)]
     done = subprocess.run(
         [*NATXY, "trial", str(testbed), *options],

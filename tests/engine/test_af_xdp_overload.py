@@ -10,19 +10,18 @@ import pytest
 from natxy.dut.choice import dut_of
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.observer import Observer
 from natxy.procedure.setup import set_up
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials
+from tests.valid import valid_trial
 
 OVERLOAD_FPS = 2_000_000
 # Each ends with some hundred buffers in the kernel, and the next begins with others: so many that
 # all of a port's 16,383 have been in use.
 OVERLOADS = 100
 LOW_FPS = 20_000
-ATTEMPTS = 8  # on a machine that other programs use, some trials are invalid
 PREPARATION_NS = 50e6
 ROUTER = "[dut]\nkind = 'namespace'\ndevice = 'af_xdp'\n"
 IPV4 = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
@@ -46,14 +45,6 @@ def trials_of(text: str, duration_s: Fraction = Fraction(1, 10)) -> Iterator[Tri
         )
 
 
-def one_valid_trial(trials: Trials) -> TrialRecord:
-    for _ in range(ATTEMPTS):
-        trial = trials.run(load=LOW_FPS, repetition=1, seed=7)
-        if trial.verdict is not Verdict.INVALID:
-            return trial
-    pytest.fail(f"no valid trial in {ATTEMPTS}: {trial.invalid_reasons}")
-
-
 def test_after_overloads_everything_arrives_as_before() -> None:
     with trials_of(IPV4 + ROUTER, Fraction(1, 200)) as trials:
         shortest_ns = float("inf")
@@ -61,7 +52,7 @@ def test_after_overloads_everything_arrives_as_before() -> None:
             trial = trials.run(load=OVERLOAD_FPS, repetition=1, seed=7)
             assert trial.result.sent > 0
             shortest_ns = min(shortest_ns, trial.result.preparation_ns)
-        after = one_valid_trial(trials)
+        after = valid_trial(trials, LOW_FPS)
     assert after.verdict is Verdict.PASS
     assert shortest_ns < PREPARATION_NS
 
@@ -70,6 +61,6 @@ def test_after_overloads_everything_arrives_as_before() -> None:
 def test_the_longest_frame_passes(mtu_bytes: int) -> None:
     frame = f"frame_size_bytes = {mtu_bytes + 18}\n"
     with trials_of(IPV6 + frame + ROUTER + f"mtu_bytes = {mtu_bytes}\n") as trials:
-        trial = one_valid_trial(trials)
+        trial = valid_trial(trials, LOW_FPS)
     assert trial.verdict is Verdict.PASS
     assert trial.result.misdelivered == 0

@@ -20,6 +20,7 @@ from natxy.procedure.observer import Observer
 from natxy.procedure.setup import ReadyTester, set_up
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials
+from tests.valid import valid_trial
 
 TESTBED = """
 [tester]
@@ -33,7 +34,6 @@ direction = "forward"
 kind = "none"
 """
 RATE_FPS = 10_000
-ATTEMPTS = 20
 HANDED_OVER_NS = 100_000  # libpcap's part of a delay is several times as long
 
 
@@ -61,7 +61,7 @@ def trial_by(clock: str) -> Iterator[tuple[ReadyTester, TrialRecord, PortResult]
         trials = Trials(
             tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=7, observer=Observer()
         )
-        trial = trials.run_valid(load=RATE_FPS, repetition=1, seed=1, invalid_repeats=ATTEMPTS)
+        trial = valid_trial(trials, RATE_FPS)
         (right,) = (port for port in trial.result.ports if port.side == "right")
         yield setup.tester, trial, right
 

@@ -1,7 +1,8 @@
-"""Labs need root and real namespaces; each test gets a lab of its own."""
+"""Labs need root and real namespaces; a test that leaves a lab as it was may share it."""
 
 import os
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -18,21 +19,43 @@ def _root() -> None:
         pytest.skip("a lab needs root")
 
 
+def lab_of(
+    driver: str, left: int, right: int, *, networks: int = 1, **keys: object
+) -> NamespaceDut:
+    config = NamespaceConfig.model_validate({"kind": "namespace", "driver": driver, **keys})
+    plan = AddressPlan(left_ip_version=left, right_ip_version=right, networks=networks)
+    return NamespaceDut(config, plan, tester_cpus=(0,))
+
+
 @pytest.fixture
 def start_lab() -> Iterator[StartLab]:
     """Starts a lab by driver, IP versions and networks; stopped when the test ends."""
     started: list[NamespaceDut] = []
 
-    def start(
-        driver: str, left: int, right: int, *, networks: int = 1, **keys: object
-    ) -> NamespaceDut:
-        config = NamespaceConfig.model_validate({"kind": "namespace", "driver": driver, **keys})
-        plan = AddressPlan(left_ip_version=left, right_ip_version=right, networks=networks)
-        dut = NamespaceDut(config, plan, tester_cpus=(0,))
+    def start(driver: str, left: int, right: int, **keys: Any) -> NamespaceDut:
+        dut = lab_of(driver, left, right, **keys)
         started.append(dut)
         dut.start()
         return dut
 
     yield start
     for dut in started:
+        dut.stop()
+
+
+@pytest.fixture(scope="module")
+def shared_lab() -> Iterator[StartLab]:
+    """As start_lab, but the tests of a module have one lab of a kind; stopped after the last."""
+    started: dict[tuple[object, ...], NamespaceDut] = {}
+
+    def start(driver: str, left: int, right: int, **keys: Any) -> NamespaceDut:
+        kind = (driver, left, right, *sorted(keys.items()))
+        if kind not in started:
+            dut = lab_of(driver, left, right, **keys)
+            dut.start()
+            started[kind] = dut
+        return started[kind]
+
+    yield start
+    for dut in started.values():
         dut.stop()

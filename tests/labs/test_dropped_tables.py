@@ -11,10 +11,12 @@ import pytest
 from natxy.dut.choice import dut_of
 from natxy.errors import MeasurementError
 from natxy.model.testbed import read_testbed
+from natxy.model.trial_record import TrialRecord
 from natxy.procedure.observer import Observer
 from natxy.procedure.setup import set_up
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials, steady
+from tests.valid import valid, valid_trial
 
 N = 500
 RATE_FPS = 10_000
@@ -38,10 +40,8 @@ conntrack_entries = 4096
 """
 
 
-def valid_trial(trials: Trials) -> None:
-    """Of twice as many frames as there are connections: replies alone make an entry each."""
-    load = steady(RATE_FPS, TIMING.duration_s)
-    trials.run_valid(load=load, repetition=1, seed=1, invalid_repeats=0)
+# Of twice as many frames as there are connections: replies alone make an entry each.
+LOAD = steady(RATE_FPS, TIMING.duration_s)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,7 @@ def test_a_table_that_was_dropped_between_the_phases_is_no_result(
             campaign_seed=1,
             observer=Observer(),
         )
-        valid_trial(trials)  # all is well
-        setup.dut.reset()
+        valid_trial(trials, LOAD)  # all is well
 
         def drop() -> None:
             """Phase 1 lasts 50 ms and drains for as long; the rest of the delay is nobody's."""
@@ -79,10 +78,14 @@ def test_a_table_that_was_dropped_between_the_phases_is_no_result(
             time.sleep(0.15)
             table.delete_all()
 
-        dropper = threading.Thread(target=drop)
-        dropper.start()
-        try:
-            with pytest.raises(MeasurementError, match=sentence):
-                valid_trial(trials)
-        finally:
-            dropper.join()
+        def while_it_is_dropped() -> TrialRecord:
+            setup.dut.reset()
+            dropper = threading.Thread(target=drop)
+            dropper.start()
+            try:
+                return trials.run(load=LOAD, repetition=1, seed=1)
+            finally:
+                dropper.join()
+
+        with pytest.raises(MeasurementError, match=sentence):
+            valid(while_it_is_dropped, lambda trial: trial.invalid_reasons)

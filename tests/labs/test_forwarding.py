@@ -16,8 +16,8 @@ def other(side: SideAddresses) -> SideAddresses:
 
 
 @BOTH
-def test_routes_ipv4(start_lab: StartLab, side: SideAddresses) -> None:
-    wire = LabWire(start_lab("kernel-router", 4, 4))
+def test_routes_ipv4(shared_lab: StartLab, side: SideAddresses) -> None:
+    wire = LabWire(shared_lab("kernel-router", 4, 4))
     sent = ipv4(side.tester_ipv4, other(side).tester_ipv4)
     (came,) = wire.carry_until(side, [sent])
     assert (came[IP].src, came[IP].dst) == (side.tester_ipv4, other(side).tester_ipv4)
@@ -27,8 +27,8 @@ def test_routes_ipv4(start_lab: StartLab, side: SideAddresses) -> None:
 
 
 @BOTH
-def test_routes_ipv6(start_lab: StartLab, side: SideAddresses) -> None:
-    wire = LabWire(start_lab("kernel-router", 6, 6))
+def test_routes_ipv6(shared_lab: StartLab, side: SideAddresses) -> None:
+    wire = LabWire(shared_lab("kernel-router", 6, 6))
     sent = ipv6(side.tester_ipv6, other(side).tester_ipv6)
     (came,) = wire.carry_until(side, [sent])
     assert (came[IPv6].src, came[IPv6].dst) == (side.tester_ipv6, other(side).tester_ipv6)
@@ -36,8 +36,8 @@ def test_routes_ipv6(start_lab: StartLab, side: SideAddresses) -> None:
     assert has_right_checksums(came)
 
 
-def test_routes_every_network_and_wide_ranges(start_lab: StartLab) -> None:
-    wire = LabWire(start_lab("kernel-router", 4, 4))
+def test_routes_every_network_and_wide_ranges(shared_lab: StartLab) -> None:
+    wire = LabWire(shared_lab("kernel-router", 4, 4))
     four = [ipv4("198.18.0.2", f"198.19.{n}.2") for n in range(256)]
     six = [ipv6("2001:2::2", f"2001:2:0:80{n:02x}::{n:x}:2") for n in range(256)]
     wire.carry_until(LEFT, [four[7], six[7]])  # the first frames may wait for a neighbour
@@ -47,9 +47,9 @@ def test_routes_every_network_and_wide_ranges(start_lab: StartLab) -> None:
 @pytest.mark.parametrize(("left", "right"), [(6, 4), (4, 6)])
 @pytest.mark.parametrize("networks", [1, 256])
 def test_tayga_translates_both_ways(
-    start_lab: StartLab, left: int, right: int, networks: int
+    shared_lab: StartLab, left: int, right: int, networks: int
 ) -> None:
-    wire = LabWire(start_lab("tayga", left, right, networks=networks))
+    wire = LabWire(shared_lab("tayga", left, right, networks=networks))
     six, four = (LEFT, RIGHT) if left == 6 else (RIGHT, LEFT)
     out = ipv6(six.tester_ipv6, "2001:2:0:1000::2")
     (came,) = wire.carry_until(six, [out])
@@ -61,22 +61,22 @@ def test_tayga_translates_both_ways(
     assert has_right_checksums(came)
 
 
-def test_tayga_translates_every_network(start_lab: StartLab) -> None:
-    wire = LabWire(start_lab("tayga", 6, 4, networks=256))
+def test_tayga_translates_every_network(shared_lab: StartLab) -> None:
+    wire = LabWire(shared_lab("tayga", 6, 4, networks=256))
     out = [ipv6("2001:2::2", f"2001:2:0:10{n:02x}::2") for n in range(256)]
     assert wire.carry_until(LEFT, [out[0]])
     came = wire.carry(LEFT, out, 3)
     assert sorted(c[IP].dst for c in came) == sorted(f"198.19.{n}.2" for n in range(256))
 
 
-def test_background_is_routed_beside_tayga(start_lab: StartLab) -> None:
-    wire = LabWire(start_lab("tayga", 6, 4))
+def test_background_is_routed_beside_tayga(shared_lab: StartLab) -> None:
+    wire = LabWire(shared_lab("tayga", 6, 4))
     (came,) = wire.carry_until(LEFT, [ipv6(LEFT.tester_ipv6, RIGHT.tester_ipv6)])
     assert (came[IPv6].src, came[IPv6].dst) == (LEFT.tester_ipv6, RIGHT.tester_ipv6)
 
 
-def test_nat44_masquerades_answers_and_forgets(start_lab: StartLab) -> None:
-    dut = start_lab("nat44", 4, 4)
+def test_nat44_masquerades_answers_and_forgets(shared_lab: StartLab) -> None:
+    dut = shared_lab("nat44", 4, 4)
     wire = LabWire(dut)
     (came,) = wire.carry_until(LEFT, [ipv4(LEFT.tester_ipv4, RIGHT.tester_ipv4)])
     assert (came[IP].src, came[IP].dst) == (RIGHT.gateway_ipv4, RIGHT.tester_ipv4)

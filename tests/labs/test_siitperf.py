@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.valid import valid_run
+
 SCRIPT = Path(__file__).with_name("siitperf-search.sh")
 COMMANDS = ("siitperf-tp", "siitperf-lat", "siitperf-pdv")
 CONF = """\
@@ -49,7 +51,6 @@ TAYGA = TESTER + (
     "[traffic]\navoid_zero_checksum = true\n[dut]\nkind = 'namespace'\ndriver = 'tayga'\n"
 )
 REFERENCE = TESTER + "[dut]\nkind = 'reference'\npoll_gap_limit_us = 40000\nfaults = [{}]\n"
-ATTEMPTS = 4
 
 
 @pytest.fixture
@@ -73,10 +74,7 @@ def run(folder: Path, testbed: str, *command: str) -> subprocess.CompletedProces
 
 def measured(folder: Path, testbed: str, command: str) -> dict[str, float]:
     """The figures of a valid test, by what stands before the colon."""
-    for _ in range(ATTEMPTS):
-        done = run(folder, testbed, *command.split())
-        if "the test is invalid" not in done.stdout:
-            break
+    done = valid_run(lambda: run(folder, testbed, *command.split()))
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if not line.startswith("Info: ")]
     matches = [re.fullmatch(r"((?:Forward|Reverse) [\w ]+): (\d+(?:\.\d+)?)", x) for x in lines]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.valid import valid_run
+
 SCRIPT = Path(__file__).with_name("siitperf-stateful-search.sh")
 CONF = """\
 # A stateful NAT44 gateway: initiator left, responder right
@@ -51,7 +53,6 @@ kind = 'reference'
 poll_gap_limit_us = 15000
 """
 PER_CONNECTION = 'mapping = "address-and-port-dependent"'
-ATTEMPTS = 5
 
 
 @pytest.fixture
@@ -74,11 +75,7 @@ def run(folder: Path, testbed: str, *command: str) -> subprocess.CompletedProces
 
 def lines_of(folder: Path, testbed: str, words: str) -> list[str]:
     """Of a test that is not invalid; without what is free."""
-    for _ in range(ATTEMPTS):
-        done = run(folder, testbed, "./build/siitperf-tp", *words.split())
-        if "the test is invalid" not in done.stdout:
-            break
-    assert "the test is invalid" not in done.stdout, done.stdout
+    done = valid_run(lambda: run(folder, testbed, "./build/siitperf-tp", *words.split()))
     return [line for line in done.stdout.splitlines() if not line.startswith("Info: ")]
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.valid import valid_run
+
 ROOT = Path(__file__).parents[2]
 NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
 ENTRIES = 4096
@@ -63,7 +65,7 @@ def run(verb: str, testbed: str, folder: Path, *options: str) -> subprocess.Comp
 
 def measured(verb: str, testbed: str, folder: Path, *options: str) -> dict[str, Any]:
     """The entry of results.json; in no trial was a frame misdelivered or a mapping changed."""
-    done = run(verb, testbed, folder, *options)
+    done = valid_run(lambda: run(verb, testbed, folder, *options))
     assert done.returncode == 0, done.stderr[-2000:]
     (entry,) = json.loads(done.stdout)
     for line in (folder / "results" / "journal.jsonl").read_text().splitlines():
@@ -121,7 +123,7 @@ def test_a_gateway_that_logs_its_connections_says_so_beside_the_figure(tmp_path:
 def test_throughput_in_phase_2(testbed: str, direction: str, tmp_path: Path) -> None:
     """Bidirectional, upload and download."""
     search = ("--error", "20%", "--direction", direction)
-    done = run("throughput", testbed, tmp_path, *search)
+    done = valid_run(lambda: run("throughput", testbed, tmp_path, *search))
     assert done.returncode == 0, done.stderr[-2000:]
     (entry,) = json.loads(done.stdout)
     assert entry["rate_fps_per_direction"] >= 1000

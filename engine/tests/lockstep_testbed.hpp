@@ -1,0 +1,167 @@
+// The engine as it is and the calibration gateway, joined by net_ring, in lockstep: the gateway
+// moves when the worker that has the left port comes round, and time moves then, too. What is
+// counted depends on the gateway's orders alone, and a trial takes milliseconds.
+//
+// One worker runs in the caller's thread; several have their threads.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "gateway/ethernet_port.hpp"
+#include "gateway/gateway.hpp"
+#include "gateway/json.hpp"
+#include "lockstep_clock.hpp"
+#include "ring_books.hpp"
+#include "ring_nets.hpp"
+#include "ring_wiring.hpp"
+#include "spec/event.hpp"
+
+namespace natxy::tests {
+
+// As gateway::RingGateway, with the time from whoever steps it.
+class LockstepGateway {
+ public:
+  LockstepGateway(const RingWiring& wiring, const gateway::Config& config)
+      : ports_{gateway::EthernetPort(gateway::Side::kLeft, wiring.far_end_of(gateway::Side::kLeft),
+                                     RingWiring::kMtuBytes),
+               gateway::EthernetPort(gateway::Side::kRight,
+                                     wiring.far_end_of(gateway::Side::kRight),
+                                     RingWiring::kMtuBytes)},
+        gateway_(config,
+                 {.macs = {ports_[0].mac(), ports_[1].mac()}, .mtu_bytes = RingWiring::kMtuBytes},
+                 LockstepClock::now()) {}
+
+  void step() {
+    const auto now_ns = LockstepClock::now();
+    for (const auto side : gateway::kSides) {
+      ports_[gateway::index_of(side)].receive(
+          [&](gateway::Octets frame) { gateway_.receive(side, frame, now_ns); });
+    }
+    gateway_.poll(now_ns);
+    for (const auto side : gateway::kSides) send(side, now_ns);
+  }
+  void configure(const gateway::Config& config) {
+    gateway_.configure(config, LockstepClock::now());
+  }
+  [[nodiscard]] gateway::Record record() { return gateway_.record(LockstepClock::now()); }
+  [[nodiscard]] const gateway::Mac& mac(gateway::Side side) const {
+    return ports_[gateway::index_of(side)].mac();
+  }
+
+ private:
+  void send(gateway::Side side, gateway::Nanoseconds now_ns) {
+    auto& outbox = gateway_.outbox(side);
+    for (std::span<const gateway::FramePtr> rest(outbox); !rest.empty();) {
+      const auto burst =
+          rest.first(std::min<std::size_t>(rest.size(), gateway::EthernetPort::kBurst));
+      const auto taken = ports_[gateway::index_of(side)].send(burst);
+      for (const auto& frame : burst.first(taken)) gateway_.sent(*frame, now_ns);
+      for (const auto& frame : burst.subspan(taken)) gateway_.refused(*frame);
+      rest = rest.subspan(burst.size());
+    }
+    outbox.clear();
+  }
+
+  std::array<gateway::EthernetPort, 2> ports_;  // by Side
+  gateway::Gateway gateway_;
+};
+
+// A device whose workers keep step with the clock.
+class LockstepDevice : public port::Device {
+ public:
+  class Service {
+   public:
+    Service(port::NeighbourTask& own, std::function<void()> then)
+        : own_(own), then_(std::move(then)) {}
+    void step(run::Ticks now) {
+      own_.step(now);
+      if (then_) then_();
+    }
+
+   private:
+    port::NeighbourTask& own_;
+    std::function<void()> then_;
+  };
+
+  // turn: what else moves when the left port's worker has come round.
+  LockstepDevice(const RingWiring& wiring, std::function<void()> turn)
+      : port::Device(wiring.tester_ports(), ring_worker_cpus(wiring.options().workers),
+                     run::TickRate(run::kNsPerSecond)),
+        services_{Service(port::Device::service(spec::Side::kLeft), std::move(turn)),
+                  Service(port::Device::service(spec::Side::kRight), {})} {}
+
+  [[nodiscard]] Service& service(spec::Side side) {
+    return services_[static_cast<std::size_t>(side)];
+  }
+  void launch(unsigned worker, std::function<void()> work, bool realtime) {
+    if (workers() == 1) return work();
+    LockstepClock::expect(worker);
+    port::Device::launch(
+        worker,
+        [worker, work = std::move(work)] {
+          const LockstepClock::Turns turns(worker);
+          work();
+        },
+        realtime);
+  }
+
+ private:
+  std::array<Service, 2> services_;  // by Side
+};
+
+class LockstepTestbed {
+ public:
+  explicit LockstepTestbed(const std::string& config, const TestbedOptions& options = {})
+      : wiring_(options),
+        device_(wiring_, [this] { turn(); }),
+        gateway_(wiring_, with_neighbours(gateway::parse_config(config), device_)),
+        gateway_runs_(options.start_gateway) {}
+  // Buffers go back to their pools before these go.
+  ~LockstepTestbed() {
+    for (unsigned i = 0; i < wiring_.flushing_turns(); ++i) {
+      gateway_.step();
+      device_.idle();
+    }
+  }
+  LockstepTestbed(const LockstepTestbed&) = delete;
+  LockstepTestbed& operator=(const LockstepTestbed&) = delete;
+
+  // A trial that must be valid: there is nothing that could disturb it.
+  [[nodiscard]] Observed run(const spec::TrialSpec& spec) {
+    auto seen = run_once(spec);
+    for (const auto& reason : seen.result.invalid_reasons) ADD_FAILURE() << "invalid: " << reason;
+    return seen;
+  }
+  // Whatever its verdict. Compiled once, for all tests: it has the whole engine in it.
+  [[nodiscard]] Observed run_once(const spec::TrialSpec& spec);
+
+  void configure(const std::string& config) {
+    gateway_.configure(with_neighbours(gateway::parse_config(config), device_));
+  }
+  // The gateway does nothing for so long from now on.
+  void start_gateway_in(run::Ticks ns) { gateway_wakes_ = LockstepClock::now() + ns; }
+  [[nodiscard]] LockstepGateway& gateway() { return gateway_; }
+  [[nodiscard]] LockstepDevice& device() { return device_; }
+
+ private:
+  // At 30,000 fps less than a frame, or with several workers, of whom each has to be waited for, a
+  // few of them.
+  [[nodiscard]] run::Ticks step_ns() const { return device_.workers() == 1 ? 20'000 : 1'000'000; }
+  void turn() {
+    if (LockstepClock::now() >= gateway_wakes_) gateway_runs_ = true;
+    if (gateway_runs_) gateway_.step();
+    LockstepClock::advance(step_ns());
+  }
+
+  RingWiring wiring_;
+  LockstepDevice device_;
+  LockstepGateway gateway_;
+  bool gateway_runs_;
+  run::Ticks gateway_wakes_ = run::kNever;
+};
+
+}  // namespace natxy::tests

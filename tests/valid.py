@@ -1,0 +1,58 @@
+"""Valid attempts: a test asks for the verdict first, and repeats what the machine has spoilt.
+
+Other programs, and the host of a virtual machine, take cores away for milliseconds. A trial that
+they disturbed is invalid and says nothing of what is tested.
+"""
+
+import re
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import pytest
+
+from natxy.model.trial_record import TrialRecord
+from natxy.procedure.trial import AnyLoad, Trials
+
+ATTEMPTS = 200
+PATIENCE_S = 120.0
+INVALID = re.compile(r"the test is invalid|\d+ trials at .* were invalid|trials of .* stay invalid")
+
+Result = TypeVar("Result")
+
+
+def valid(attempt: Callable[[], Result], reasons: Callable[[Result], Sequence[str]]) -> Result:
+    """Returns the first result that no reason speaks against, within ATTEMPTS and PATIENCE_S.
+
+    Fails with the reasons where there is none.
+    """
+    seen: Counter[str] = Counter()
+    begin_s = time.monotonic()
+    while seen.total() < ATTEMPTS and time.monotonic() - begin_s < PATIENCE_S:
+        result = attempt()
+        against = reasons(result)
+        if not against:
+            return result
+        seen[re.sub(r"\d[\d.,]*", "N", against[0])] += 1
+    counted = "; ".join(f"{count} x {reason}" for reason, count in seen.most_common(3))
+    pytest.fail(
+        f"none of {seen.total()} attempts in {time.monotonic() - begin_s:.0f} s was valid: "
+        f"{counted}; the last: {against[0]}"
+    )
+
+
+def valid_trial(trials: Trials, load: AnyLoad | int, *, seed: int = 1) -> TrialRecord:
+    return valid(
+        lambda: trials.run(load=load, repetition=1, seed=seed),
+        lambda trial: trial.invalid_reasons,
+    )
+
+
+Done = subprocess.CompletedProcess[str]
+
+
+def valid_run(command: Callable[[], Done]) -> Done:
+    """Repeats a command that ended because its trials stayed invalid."""
+    return valid(command, lambda done: INVALID.findall(done.stdout + done.stderr))
