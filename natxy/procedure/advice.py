@@ -10,6 +10,7 @@ LOWER_RATE = "a lower rate is right"
 DISCARDED = "a lower rate does not help: look for what discards frames at so low a rate"
 DOCTOR = "run `natxy doctor`, which says what takes the tester's cores away"
 DOCTOR_FIRST = f"{DOCTOR}; if it finds nothing, the tester is too slow and {LOWER_RATE}"
+GATEWAY_AWAY = "run `natxy doctor`, which says what takes the gateway's core away"
 LINK = "look at the cable, and at the port at its other end"
 CLOCK = 'tester.arrival_clock = "tsc" does without the port\'s clock'
 
@@ -34,7 +35,9 @@ _CAUSES = (
     _cause(r"its clock|port's clock", CLOCK),
     _cause(r"port took only|frames missed|with an error|not sent|no room|dropped by", LOWER_RATE,
            DISCARDED),
-    _cause(r"after it was due|left too late|not polled for", DOCTOR_FIRST, DOCTOR),
+    _cause(r"after it was due|left too late|paused for|waited for the tester|pauses of the",
+           DOCTOR_FIRST, DOCTOR),
+    _cause(r"was away for", GATEWAY_AWAY),
 )  # fmt: skip
 
 

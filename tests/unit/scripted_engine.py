@@ -109,17 +109,18 @@ class ScriptedEngine:
                     for phase in spec.phases
                     for stream in phase.streams
                 ),
-                "ports": self._ports(),
+                "ports": self._ports(too_slow=bool(reason)),
                 **dict.fromkeys(("workers", "faults"), ()),
             }
         )
 
-    def _ports(self) -> tuple[dict[str, Any], ...]:
+    def _ports(self, *, too_slow: bool) -> tuple[dict[str, Any], ...]:
         """None at all where there is nothing to be told of one."""
-        if not self.icmp_errors:
+        if not self.icmp_errors and not too_slow:
             return ()
         counts = ("foreign", "neighbour", "rx_missed", "rx_errors", "rx_no_buffer", "tx_errors")
         numbers = dict.fromkeys((*counts, "kernel_rx_dropped", "records_lost"), 0)
+        numbers["rx_missed"] = int(too_slow)
         gaps = {"worst_poll_gap_ns": 0.0}
         return ({"side": "left", **numbers, **gaps, "icmp_errors": self.icmp_errors},)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
+from natxy.dut.base import Absence
 from natxy.dut.choice import dut_of
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig, ReferenceConfig
@@ -209,7 +210,7 @@ for line in sys.stdin:
     request = json.loads(line)
     kind = request["request"]
     if kind == "record":
-        record = {{"worst_poll_gap_ns": {gap_ns}}}
+        record = {{"worst_poll_gap_ns": {gap_ns}, "away_ns": 3 * {gap_ns}}}
         print(json.dumps({{"event": "record", "record": record}}), flush=True)
     elif kind == "configure" and request["config"]["faults"]:
         print(json.dumps({{"event": "error", "message": "no such fault"}}), flush=True)
@@ -236,7 +237,7 @@ def test_the_reference_gateway_is_the_server_of_two_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_gateway(tmp_path, monkeypatch, gap_ns=2_000_000)
-    dut = reference()
+    dut = reference(poll_gap_limit_us=1000.0)
     dut.start()
     ports = dut.tester_ports()
     assert ports is not None
@@ -253,6 +254,18 @@ def test_the_reference_gateway_is_the_server_of_two_links(
     dut.stop()
     assert not socket.parent.exists()
     assert dut.tester_ports() is None
+
+
+def test_how_long_the_reference_gateway_was_away_is_by_its_own_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_gateway(tmp_path, monkeypatch, gap_ns=2_000_000)
+    dut = reference()
+    dut.start()
+    assert dut.trial_fault() is None, "only a limit makes a gap a fault"
+    away = dut.absence()
+    dut.stop()
+    assert away == Absence(where="the reference gateway", total_s=0.006, longest_s=0.002)
 
 
 def test_a_short_poll_gap_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
