@@ -153,6 +153,8 @@ class Phase {
   }
 
  private:
+  // So much faster may frames come that a queue has held.
+  static constexpr unsigned kFasterThanTheRate = 4;
   static constexpr std::uint64_t kLeadNs =
       100'000;  // all threads leave the barrier before it is over
 
@@ -211,6 +213,8 @@ class Phase {
       setup.variation = setup_.variation;
       setup.sent = &sent_[static_cast<std::size_t>(plan->direction)];
       setup.ring_frames = device_.rx_ring_frames(side);
+      const Period period(plan->schedule.max_rate_fps(), device_.ticks());
+      setup.long_absence = period.at(setup.ring_frames / kFasterThanTheRate);
       if (setup_.records != nullptr) {
         setup.records = &setup_.records->of(side);
         setup.record = {.phase = setup_.phase, .direction = plan->direction, .nonce = setup_.nonce};

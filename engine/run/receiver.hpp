@@ -83,6 +83,7 @@ struct ReceiverSetup {
   Control* control = nullptr;
   const SentNumbers* sent = nullptr;  // of the stream's senders
   unsigned ring_frames = ~0U;         // what the port holds between two polls
+  Ticks long_absence = 0;             // in which frames may come that fill it
   RecordRing* records = nullptr;  // for every frame
   FrameRecord record;             // what they have in common
 };
@@ -110,7 +111,7 @@ class Receiver {
 
   void begin(Ticks start) {
     start_ = start;
-    looked_ = start;
+    looked_ = stepped_ = start;
     last_arrival_ = kNever;
     next_look_ = setup_.early_end == kNever ? kNever : start + setup_.early_end;
   }
@@ -118,6 +119,8 @@ class Receiver {
   // True if there were frames.
   bool step(Ticks now) {
     const auto n = queue_->receive(frames_.data(), kMaxReceive);
+    const auto absence = now - stepped_;
+    stepped_ = now;
     if (now >= next_look_) [[unlikely]]
       look_for_loss(now);
     queue_->tend(now);
@@ -128,7 +131,8 @@ class Receiver {
     const auto arrived = Clock::now();
     gap_ = arrived - looked_;
     found_ += n;
-    if (gap_ > kLongGap) look_for_overrun();
+    if (absence > setup_.long_absence || waiting_ > 0) [[unlikely]]
+      look_for_overrun();
     if (n < kMaxReceive) empty_at(now);  // else some may wait that came as long ago
     report_.poll_gap.record(gap_, n);
     take_all(n, arrived);
@@ -150,18 +154,15 @@ class Receiver {
   static constexpr unsigned kAhead = 4;
   static constexpr std::size_t kMaxExamples = 8;
   static constexpr Ticks kLooks = 64;  // within the time that a frame may be missing
-  // In ticks, a few microseconds: what comes meanwhile fits into every ring.
-  static constexpr Ticks kLongGap = 1U << 14U;
-
   void empty_at(Ticks now) {
     looked_ = now;
     found_ = 0;
     waiting_ = 0;
   }
 
-  // The ring may have been full if more frames were on their way than it holds, and as many as it
-  // holds are found without a rest. They are counted as they were sent, not by the rate: a sender
-  // that catches up, and a gateway that empties a queue, are faster.
+  // After an absence the ring may have been full if more frames were on their way than it holds, and
+  // half as many as it holds are found without a rest. They are counted as they were sent, not by
+  // the rate: a sender that catches up, and a gateway that empties a queue, are faster.
   [[gnu::noinline]] void look_for_overrun() {
     if (setup_.sent == nullptr) return;
     const auto sent = setup_.sent->total();
@@ -504,6 +505,7 @@ class Receiver {
   std::array<Ticks, kMaxReceive> waits_{};
   unsigned accepted_ = 0;
   Ticks start_ = 0;
+  Ticks stepped_ = 0;
   Ticks looked_ = 0;  // a time at which the ring was empty
   Ticks gap_ = 0;     // since then, of the frames at hand
   std::uint64_t found_ = 0;    // frames since then

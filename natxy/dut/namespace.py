@@ -57,6 +57,7 @@ class NamespaceDut:
         self._ledger: Ledger | None = None
         self._links: LabLinks | None = None
         self._gateway: Gateway | None = None
+        self._napi_threads: tuple[int, ...] = ()
         self._device_kind = DeviceKind(name="")
         self._guard = RestartGuard()
 
@@ -126,8 +127,7 @@ class NamespaceDut:
         """None where the gateway runs inside the tester's send call."""
         if self._links is None or self._cpu is None:
             return ()
-        interfaces = [self._links.gateway_end(side) for side in (LEFT, RIGHT)]
-        return watched_cpus(self._cpus, interfaces, self._running.processes)
+        return watched_cpus(self._cpus, (*self._napi_threads, *self._running.processes))
 
     def absence(self) -> Absence | None:
         return None
@@ -180,6 +180,7 @@ class NamespaceDut:
         return self._config.mtu_bytes or plain
 
     def _start(self) -> None:
+        self._napi_threads = ()
         self._ledger = Ledger()
         self._links = links = LabLinks(label=self._ledger.label, mtu_bytes=self._mtu_bytes)
         for name in (links.tester, links.gateway):
@@ -188,7 +189,8 @@ class NamespaceDut:
         links.make()
         if self._cpu is not None:
             for side in (LEFT, RIGHT):
-                thread_napi(links.gateway, links.gateway_end(side), self._cpu)
+                name = links.gateway_end(side)
+                self._napi_threads += thread_napi(links.gateway, name, self._cpu)
         self._device_kind = usable_device_kind(links.tester, "t0", self._config.device)
         warn_of_fallback(self._device_kind)
         site = Site(

@@ -15,15 +15,18 @@ from natxy.errors import DutError
 APPEARS_WITHIN_S = 2.0
 
 
-def thread_napi(namespace: str, interface: str, cpu: int) -> None:
-    """Gives the interface a NAPI thread on the CPU. Its name must be unique on the machine."""
+def thread_napi(namespace: str, interface: str, cpu: int) -> tuple[int, ...]:
+    """Gives the interface a NAPI thread on the CPU, whose number it returns. The interface's name
+    must be unique on the machine."""
     execute(in_namespace(namespace, ["ethtool", "-K", interface, "gro", "on"]))  # veth: NAPI on
     write_file(namespace, f"/sys/class/net/{interface}/threaded", "1")
     if not within(APPEARS_WITHIN_S, lambda: bool(napi_threads(interface))):
         raise DutError(f"The kernel made no NAPI thread for {interface}; it needs Linux 5.12.")
-    for pid in napi_threads(interface):
+    threads = tuple(napi_threads(interface))
+    for pid in threads:
         os.sched_setaffinity(pid, {cpu})
         put_first(pid)
+    return threads
 
 
 def napi_threads(interface: str) -> list[int]:

@@ -4,24 +4,15 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
-from natxy.dut.napi import napi_threads
 from natxy.model.trial_spec import WatchedCpu
 
 
-def watched_cpus(
-    cpus: Sequence[int], interfaces: Iterable[str], processes: Iterable[int]
-) -> tuple[WatchedCpu, ...]:
-    """Names the NAPI threads, each CPU's softirq thread and the programs that translate."""
-    own = [*processes, *(pid for name in interfaces for pid in _napi_threads(name))]
+def watched_cpus(cpus: Sequence[int], own: Iterable[int]) -> tuple[WatchedCpu, ...]:
+    """Names the gateway's own threads, and with them each CPU's softirq thread."""
     softirq = _softirq_threads()
     return tuple(
         WatchedCpu(cpu=cpu, threads=tuple(sorted({*own, *softirq.get(cpu, ())}))) for cpu in cpus
     )
-
-
-@cache  # they live as long as the interface, whose name is never used again
-def _napi_threads(interface: str) -> tuple[int, ...]:
-    return tuple(napi_threads(interface))
 
 
 @cache
