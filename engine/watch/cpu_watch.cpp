@@ -10,8 +10,11 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <set>
 #include <system_error>
+
+#include "watch/wakeful_cpu.hpp"
 
 namespace natxy::watch {
 namespace {
@@ -73,11 +76,13 @@ class CpuWatch::Event {
   void begin() {
     collect();
     samples_.clear();
+    awake_.emplace(cpu_);
     ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0);
   }
   void end() {
     ioctl(descriptor_, PERF_EVENT_IOC_DISABLE, 0);
     collect();
+    awake_.reset();
   }
 
   void collect() {
@@ -90,9 +95,8 @@ class CpuWatch::Event {
       if (header.type == PERF_RECORD_SAMPLE) {
         SampleRecord record{};
         copy(&record, tail + sizeof header, sizeof record);
-        samples_.push_back(
-            {.at_ns = record.at_ns,
-             .foreign = !own_.contains(static_cast<std::int32_t>(record.thread))});
+        samples_.push_back({.at_ns = record.at_ns,
+                            .foreign = !is_own(static_cast<std::int32_t>(record.thread))});
       }
       tail += header.size;
     }
@@ -103,6 +107,9 @@ class CpuWatch::Event {
   [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
 
  private:
+  [[nodiscard]] bool is_own(std::int32_t thread) const {
+    return own_.contains(thread) || (awake_ && awake_->thread() == thread);
+  }
   [[nodiscard]] static std::size_t page_size() {
     return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   }
@@ -123,6 +130,7 @@ class CpuWatch::Event {
   int descriptor_ = -1;
   void* ring_ = nullptr;
   std::vector<Sample> samples_;
+  std::optional<WakefulCpu> awake_;
 };
 
 CpuWatch::CpuWatch(const std::vector<spec::WatchedCpu>& watched) {

@@ -10,7 +10,7 @@ from natxy.procedure.timing import Timing
 class Profile:
     timing: Timing
     repetitions: int
-    buffer_frames: int | None = None  # see ThroughputPlan; a veth's ring, which no trial may fill
+    buffer_frames: int | None = None  # see ThroughputPlan; half of a veth's ring
     # Who asks for trials this long; empty: nobody, it is what is usual here.
     duration_of: str = "RFC 2544 section 24"
     loss_verifications: int = 0  # of a search for the throughput
@@ -23,7 +23,7 @@ RFC = Profile(
 QUICK = Profile(
     timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
     repetitions=3,
-    buffer_frames=256,
+    buffer_frames=128,
     loss_verifications=1,
 )
 PROFILES = {"rfc": RFC, "quick": QUICK}

@@ -1,0 +1,51 @@
+// Keeps a CPU from falling asleep.
+//
+// A CPU that sleeps looks like one that the host has taken: neither has timer interrupts, and the
+// host may be late to wake it. A thread of the lowest policy (SCHED_IDLE) spins there; whatever else
+// is ready to run takes its place at once.
+#pragma once
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace natxy::watch {
+
+class WakefulCpu {
+ public:
+  explicit WakefulCpu(int cpu)
+      : thread_([this, cpu](const std::stop_token& stop) { spin(cpu, stop); }) {
+    number_.wait(0);
+  }
+
+  // The thread's number; the CPU is idle where it runs.
+  [[nodiscard]] std::int32_t thread() const { return number_.load(); }
+
+ private:
+  void spin(int cpu, const std::stop_token& stop) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(static_cast<unsigned>(cpu), &only);
+    const sched_param lowest{};
+    // Where either is refused it must not run: it would take a CPU from somebody.
+    const bool ready = pthread_setschedparam(pthread_self(), SCHED_IDLE, &lowest) == 0 &&
+                       pthread_setaffinity_np(pthread_self(), sizeof only, &only) == 0;
+    number_.store(static_cast<std::int32_t>(syscall(SYS_gettid)));
+    number_.notify_one();
+    while (ready && !stop.stop_requested()) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  }
+
+  std::atomic<std::int32_t> number_{0};
+  std::jthread thread_;
+};
+
+}  // namespace natxy::watch
