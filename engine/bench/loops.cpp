@@ -192,7 +192,8 @@ double Bench::sender_on_null(const Case& which) {
     on_timed_worker([&] {
       const std::atomic<bool> cancelled{false};
       run::Control control(1, 0, cancelled);
-      run::Sender<kShape, TscClock, TxQueue> sender(stream, {}, queue, control, {.give_up = run::kNever});
+      run::Sender<kShape, TscClock, TxQueue> sender(stream, {}, queue, control,
+                                                    {.give_up = run::kNever});
       const auto start = TscClock::now();
       sender.begin(start);
       const auto before = cpu_ns();
@@ -240,7 +241,8 @@ Compared Bench::sender_on_ring(const Case& which) {
   with_shape(stream, [&]<flow::Shape kShape>() {
     const std::atomic<bool> cancelled{false};
     run::Control control(1, 0, cancelled);
-    run::Sender<kShape, TscClock, TxQueue> sender(stream, {}, queue, control, {.give_up = run::kNever});
+    run::Sender<kShape, TscClock, TxQueue> sender(stream, {}, queue, control,
+                                                  {.give_up = run::kNever});
     sender.begin(TscClock::now());
     timed(result.ours, [&] {
       for (unsigned i = 0; i < kChunkBursts; ++i) sender.step(TscClock::now());

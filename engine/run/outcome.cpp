@@ -185,8 +185,8 @@ spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickR
     result.neighbour += receiver.neighbour;
     result.records_lost += receiver.records_lost;
     icmp.merge(receiver.icmp);
-    result.worst_poll_gap_ns = std::max(
-        result.worst_poll_gap_ns, ticks.to_ns(static_cast<double>(receiver.poll_gap.max())));
+    result.worst_poll_gap_ns = std::max(result.worst_poll_gap_ns,
+                                        ticks.to_ns(static_cast<double>(receiver.poll_gap.max())));
   }
   result.icmp = icmp.result();
   return result;
@@ -234,8 +234,8 @@ void append_workers(const PhaseReport& phase, TickRate ticks, spec::TrialResult&
          .involuntary_switches = report.usage.involuntary_switches,
          .worst_loop_gap_ns = ticks.to_ns(static_cast<double>(report.worst_loop_gap)),
          .cpu_ns = report.usage.cpu_ns,
-         .off_core_ns = std::max(
-             0.0, ticks.to_ns(static_cast<double>(report.ran)) - report.usage.cpu_ns)});
+         .off_core_ns =
+             std::max(0.0, ticks.to_ns(static_cast<double>(report.ran)) - report.usage.cpu_ns)});
   }
 }
 
@@ -281,10 +281,9 @@ void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number
                       std::to_string(AddressDictionary::kMax) + " IPv6 addresses outside");
   }
   if (stream.lateness.max_ns > static_cast<double>(spec.lateness_tolerance_ns)) {
-    reasons.push_back(who + "a frame left " + milliseconds(stream.lateness.max_ns) +
-                      " after it was due; " +
-                      milliseconds(static_cast<double>(spec.lateness_tolerance_ns)) +
-                      " is tolerated");
+    reasons.push_back(
+        who + "a frame left " + milliseconds(stream.lateness.max_ns) + " after it was due; " +
+        milliseconds(static_cast<double>(spec.lateness_tolerance_ns)) + " is tolerated");
   }
   if (stream.overrun_frames > 0 && stream.losses) {
     reasons.push_back(who + "up to " + std::to_string(stream.overrun_frames) +
@@ -348,8 +347,8 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
     for (const auto& stream : phase.streams) {
       result.streams.push_back(
           stream_result(stream, spec.phases[i], phase.start, trial_start, ticks));
-      judge_stream(result.streams.back(), stream.receiver->connections.without_number,
-                   spec, phase.ended_early, result.invalid_reasons);
+      judge_stream(result.streams.back(), stream.receiver->connections.without_number, spec,
+                   phase.ended_early, result.invalid_reasons);
     }
     append_workers(phase, ticks, result);
     append_watched(phase, spec.phases[i].name, result);

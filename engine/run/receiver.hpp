@@ -84,8 +84,8 @@ struct ReceiverSetup {
   const SentNumbers* sent = nullptr;  // of the stream's senders
   unsigned ring_frames = ~0U;         // what the port holds between two polls
   Ticks long_absence = 0;             // in which frames may come that fill it
-  RecordRing* records = nullptr;  // for every frame
-  FrameRecord record;             // what they have in common
+  RecordRing* records = nullptr;      // for every frame
+  FrameRecord record;                 // what they have in common
 };
 
 template <flow::Shape kShape, class Clock, class Queue>
@@ -160,9 +160,9 @@ class Receiver {
     waiting_ = 0;
   }
 
-  // After an absence the ring may have been full if more frames were on their way than it holds, and
-  // half as many as it holds are found without a rest. They are counted as they were sent, not by
-  // the rate: a sender that catches up, and a gateway that empties a queue, are faster.
+  // After an absence the ring may have been full if more frames were on their way than it holds,
+  // and half as many as it holds are found without a rest. They are counted as they were sent, not
+  // by the rate: a sender that catches up, and a gateway that empties a queue, are faster.
   [[gnu::noinline]] void look_for_overrun() {
     if (setup_.sent == nullptr) return;
     const auto sent = setup_.sent->total();
@@ -506,8 +506,8 @@ class Receiver {
   unsigned accepted_ = 0;
   Ticks start_ = 0;
   Ticks stepped_ = 0;
-  Ticks looked_ = 0;  // a time at which the ring was empty
-  Ticks gap_ = 0;     // since then, of the frames at hand
+  Ticks looked_ = 0;           // a time at which the ring was empty
+  Ticks gap_ = 0;              // since then, of the frames at hand
   std::uint64_t found_ = 0;    // frames since then
   std::uint64_t waiting_ = 0;  // the most that may have been in the ring since then
   Ticks last_arrival_ = 0;

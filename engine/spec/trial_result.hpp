@@ -131,8 +131,8 @@ struct StreamResult {
   std::uint64_t refused_by_port = 0;  // the tester's port was full; tried again
   std::uint64_t largest_burst = 0;    // frames that left without waiting for a due time
   Pauses pauses;
-  double sending_ns = 0;              // first departure to last departure
-  double first_departure_ns = 0;      // since the trial's start
+  double sending_ns = 0;          // first departure to last departure
+  double first_departure_ns = 0;  // since the trial's start
   Distribution lateness;
   Distribution
       send_call;  // duration of the port's send call: what a delay holds in excess, at most
@@ -205,7 +205,7 @@ struct TrialResult {
   bool valid = true;
   std::vector<std::string> invalid_reasons;  // sentences
   bool ended_early = false;                  // see TrialSpec::early_end_ns
-  bool incomplete = false;  // see Phase::minimum_connections: later phases did not run
+  bool incomplete = false;       // see Phase::minimum_connections: later phases did not run
   std::string unwatched_reason;  // why a CPU could not be watched; empty: all were
   std::optional<ConnectionTable> connections;  // absent: stateless
   double preparation_ns = 0;  // request read to first frame due: neighbours, warm-up, templates

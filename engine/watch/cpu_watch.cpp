@@ -95,8 +95,8 @@ class CpuWatch::Event {
       if (header.type == PERF_RECORD_SAMPLE) {
         SampleRecord record{};
         copy(&record, tail + sizeof header, sizeof record);
-        samples_.push_back({.at_ns = record.at_ns,
-                            .foreign = !is_own(static_cast<std::int32_t>(record.thread))});
+        samples_.push_back(
+            {.at_ns = record.at_ns, .foreign = !is_own(static_cast<std::int32_t>(record.thread))});
       }
       tail += header.size;
     }
@@ -139,8 +139,7 @@ CpuWatch::CpuWatch(const std::vector<spec::WatchedCpu>& watched) {
       events_.push_back(std::make_unique<Event>(each));
     } catch (const std::system_error& error) {
       refusal_ = "CPU " + std::to_string(each.cpu) +
-                 " could not be watched by perf's cpu-clock event: " +
-                 error.code().message();
+                 " could not be watched by perf's cpu-clock event: " + error.code().message();
     }
   }
 }
@@ -159,8 +158,7 @@ void CpuWatch::end() {
   for (const auto& event : events_) event->end();
 }
 
-std::vector<CpuWatch::Watched> CpuWatch::seen(std::uint64_t from_ns,
-                                              std::uint64_t until_ns) const {
+std::vector<CpuWatch::Watched> CpuWatch::seen(std::uint64_t from_ns, std::uint64_t until_ns) const {
   std::vector<Watched> all;
   for (const auto& event : events_) {
     all.push_back({.cpu = event->cpu(),

@@ -2,7 +2,8 @@
 //
 // perf's cpu-clock event is a high-resolution timer: its interrupt looks at what runs, whatever
 // that is doing, a NAPI poll too, and the kernel writes time and thread into a ring. Where the host
-// has taken the CPU away, the interrupt is late by as much. While it watches, the CPU does not sleep.
+// has taken the CPU away, the interrupt is late by as much. While it watches, the CPU does not
+// sleep.
 #pragma once
 
 #include <cstdint>

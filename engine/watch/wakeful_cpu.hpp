@@ -1,8 +1,8 @@
 // Keeps a CPU from falling asleep.
 //
 // A CPU that sleeps looks like one that the host has taken: neither has timer interrupts, and the
-// host may be late to wake it. A thread of the lowest policy (SCHED_IDLE) spins there; whatever else
-// is ready to run takes its place at once.
+// host may be late to wake it. A thread of the lowest policy (SCHED_IDLE) spins there; whatever
+// else is ready to run takes its place at once.
 #pragma once
 
 #include <pthread.h>

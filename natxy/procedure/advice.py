@@ -35,7 +35,7 @@ _CAUSES = (
     _cause(r"its clock|port's clock", CLOCK),
     _cause(r"port took only|frames missed|with an error|not sent|no room|dropped by", LOWER_RATE,
            DISCARDED),
-    _cause(r"after it was due|left too late|paused for|waited for the tester|pauses of the",
+    _cause(r"after it was due|left too late|paused for|waited for the tester|tester was away",
            DOCTOR_FIRST, DOCTOR),
     _cause(r"was away for", GATEWAY_AWAY),
 )  # fmt: skip

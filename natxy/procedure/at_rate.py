@@ -13,9 +13,10 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Conditions, Figure, Measurement, Unit
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult
+from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
 from natxy.procedure.connection_conditions import connection_conditions
+from natxy.procedure.delay_error import DelayError, doubts, error_remarks
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.media import media_of
 from natxy.procedure.observer import Observer
@@ -70,6 +71,7 @@ class AtRate:
     reference: str
     values: Callable[[StreamResult], Sequence[Value]]
     recording: Recording = NO_RECORDING
+    errors: Callable[[TrialResult], Sequence[DelayError]] = lambda _: ()
     departures: tuple[str, ...] = ()
     remarks: Callable[[ReadyTester, Sequence[TrialRecord]], tuple[str, ...]] = lambda *_: ()
 
@@ -81,7 +83,12 @@ def measure(
     rate = rate_of(plan, tester, dut, observer)
     load = _load(what, plan, rate.fps)
     trials = Trials(
-        tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
+        tester=tester,
+        dut=dut,
+        timing=plan.timing,
+        campaign_seed=plan.seed,
+        observer=observer,
+        judge=lambda result: doubts(what.errors(result)),
     )
     collected: dict[tuple[Direction, str], list[Value]] = {}
     valid: list[TrialRecord] = []
@@ -101,7 +108,11 @@ def measure(
             tester, dut, plan.timing, seed=plan.seed, rate_fps=rate.fps, dut_name=plan.dut_name
         ),
         departures=(*what.departures, *rate_departures(plan, rate)),
-        remarks=(*rate.remarks, *what.remarks(tester, valid)),
+        remarks=(
+            *rate.remarks,
+            *what.remarks(tester, valid),
+            *error_remarks([what.errors(trial.result) for trial in valid]),
+        ),
         figures=_figures(collected),
         counts=trials.counts,
     )

@@ -7,9 +7,10 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.exact import make_exact
 from natxy.model.measurement import Measurement
-from natxy.model.trial_result import StreamResult
+from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, Recording, Tags
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
+from natxy.procedure.delay_error import DelayError, TimingErrors
 from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.delays import P999, Delays
 from natxy.procedure.observer import Observer
@@ -67,6 +68,7 @@ def latency(
         title="Latency",
         reference="RFC 8219 section 7.2",
         values=lambda stream: latency_values(stream, plan.lost_ns),
+        errors=lambda result: _errors(result, plan.lost_ns),
         recording=Recording(tags=Tags(after_ns=int(plan.after_s * 10**9), count=plan.tags)),
         departures=_departures(plan),
         remarks=delay_remarks,
@@ -81,6 +83,26 @@ def _with_tags_made(measured: Measurement) -> Measurement:
         return measured
     said = f"{min(made):.0f} tags, not {MIN_TAGS} (RFC 8219 section 7.2)"
     return measured.model_copy(update={"departures": (*measured.departures, said)})
+
+
+def _errors(result: TrialResult, lost_ns: float) -> Sequence[DelayError]:
+    """Tagged frames are spread evenly, so that gaps meet as large a share of them as of all."""
+    errors = []
+    for stream in result.streams:
+        if stream.tags is None or not stream.tags.received:
+            continue
+        delays = Delays(distributions=(stream.tags.delay,), lost=stream.tags.lost, lost_ns=lost_ns)
+        timing = TimingErrors.of(stream, result)
+        errors += [
+            DelayError(
+                name=name,
+                direction=stream.direction,
+                value_ns=delays.percentile_ns(share),
+                error_ns=timing.percentile_ns(delays, share),
+            )
+            for name, share in ((TYPICAL, Fraction(1, 2)), (WORST_CASE, P999))
+        ]
+    return errors
 
 
 def latency_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.model.measurement import Measurement
-from natxy.model.trial_result import StreamResult
+from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
+from natxy.procedure.delay_error import DelayError, TimingErrors
 from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.delays import P999, Delays
 from natxy.procedure.observer import Observer
@@ -49,19 +50,38 @@ def pdv(
         title="Packet delay variation",
         reference="RFC 8219 section 7.3.1",
         values=lambda stream: pdv_values(stream, plan.lost_ns),
+        errors=lambda result: _errors(result, plan.lost_ns),
         departures=departures(plan.timing, RFC, repetitions=plan.repetitions),
         remarks=delay_remarks,
     )
     return measure(what, plan, tester, dut, observer)
 
 
-def pdv_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:
+def _errors(result: TrialResult, lost_ns: float) -> Sequence[DelayError]:
+    """The smallest delay is taken for true: of all frames one met no gap."""
+    streams = [stream for stream in result.streams if stream.received]
+    return [
+        DelayError(
+            name=PDV,
+            direction=stream.direction,
+            value_ns=(delays := _delays(stream, lost_ns)).percentile_ns(P999) - delays.minimum_ns,
+            error_ns=TimingErrors.of(stream, result).percentile_ns(delays, P999),
+        )
+        for stream in streams
+    ]
+
+
+def _delays(stream: StreamResult, lost_ns: float) -> Delays:
     kinds = [counters for _, counters in stream.counters()]
-    delays = Delays(
+    return Delays(
         distributions=tuple(counters.delay for counters in kinds),
         lost=sum(counters.lost for counters in kinds),
         lost_ns=lost_ns,
     )
+
+
+def pdv_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:
+    delays = _delays(stream, lost_ns)
     lowest_ns, highest_ns = delays.minimum_ns, delays.percentile_ns(P999)
     return (
         Value(name=PDV, unit="ns", value=highest_ns - lowest_ns),

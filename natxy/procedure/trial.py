@@ -45,6 +45,7 @@ from natxy.procedure.connection_table import (
     sample_is_right,
 )
 from natxy.procedure.counted import Counting, counted
+from natxy.procedure.delay_error import late_in_doubt
 from natxy.procedure.observer import Observer
 from natxy.procedure.pacing import (
     PAUSE_SHARE,
@@ -326,7 +327,8 @@ class Trials:
             return Judged(Verdict.INVALID, tuple(reasons))
         if not (load.passes(measured) and sample_is_right(whole.stream_of(SAMPLE))):
             pauses = None if _searches(load) else long_pauses(measured, _pause_share(load))
-            excused = excuse(spec, whole, outcome.absence) or pauses
+            late = late_in_doubt(measured, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
+            excused = excuse(spec, whole, outcome.absence) or late or pauses
             return Judged(Verdict.INVALID, (excused,)) if excused else Judged(Verdict.FAIL)
         if isinstance(load, Load) and load.counting is not None:
             away = away_in(whole, spec.phases[-1].name, outcome.absence)

@@ -1,0 +1,125 @@
+"""What a gateway's absence excuses, and that leaving such trials out biases nothing."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from natxy.dut.base import Absence
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_result import StreamResult
+from natxy.model.trial_spec import TrialSpec
+from natxy.model.verdict import Verdict
+from natxy.procedure.away import away_in, excuse
+from natxy.procedure.counted import Counting, counted
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import TrialPlan
+from tests.unit.results import result_of, stream_of
+
+RATE_FPS = 100_000
+COUNTING = Counting(above_fps=90_000, short=True)
+
+
+@pytest.fixture
+def spec(nat64: TrafficPlan) -> TrialSpec:
+    timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+    plan = TrialPlan(traffic=nat64, timing=timing)
+    return plan.spec(load=RATE_FPS, seed=1, nonce=1)
+
+
+def both(lost: int) -> tuple[StreamResult, StreamResult]:
+    return (
+        stream_of(sent=10_000, missing=lost, direction="forward"),
+        stream_of(sent=10_000, missing=0, direction="reverse"),
+    )
+
+
+def test_a_loss_that_fits_into_the_absence_is_excused(spec: TrialSpec) -> None:
+    """5 ms at 100,000 frames a second are 500 frames."""
+    said = excuse(spec, result_of(*both(500), away_s=0.005), None)
+    assert said is not None
+    assert "the gateway's CPU 1 was away for 5.00 ms in all" in said
+    assert "500 frames" in said
+
+
+def test_a_loss_of_more_is_the_gateways_own(spec: TrialSpec) -> None:
+    assert excuse(spec, result_of(*both(700), away_s=0.005), None) is None
+
+
+def test_without_an_absence_nothing_is_excused(spec: TrialSpec) -> None:
+    assert excuse(spec, result_of(*both(1)), None) is None
+
+
+def test_a_frame_that_came_wrong_has_no_excuse(spec: TrialSpec) -> None:
+    wrong = stream_of(sent=10_000, wrong=1)
+    assert excuse(spec, result_of(wrong, away_s=0.05), None) is None
+
+
+def test_each_direction_must_be_excused(spec: TrialSpec) -> None:
+    forward = stream_of(sent=10_000, missing=100, direction="forward")
+    reverse = stream_of(sent=10_000, missing=5_000, direction="reverse")
+    assert excuse(spec, result_of(forward, reverse, away_s=0.005), None) is None
+
+
+def test_the_gateways_own_record_counts_where_it_keeps_one(spec: TrialSpec) -> None:
+    absence = Absence(where="the reference gateway", total_s=0.006, longest_s=0.004)
+    said = excuse(spec, result_of(*both(500)), absence)
+    assert said is not None
+    assert said.startswith("the reference gateway was away for 6.00 ms in all, at most 4.00 ms")
+
+
+def judged(capacity_fps: float, away_s: float, rate_fps: int, spec: TrialSpec) -> Verdict:
+    """A gateway of this capacity with a ring of 256 frames, by the fluid model of ADR 0018."""
+    sending_s = 0.1
+    served = capacity_fps * (sending_s - away_s) + 256
+    lost = max(0, round(rate_fps * sending_s - served))
+    sent = round(rate_fps * sending_s)
+    result = result_of(stream_of(sent=sent, missing=min(lost, sent)), away_s=away_s)
+    if not lost:
+        return Verdict.PASS
+    return Verdict.INVALID if excuse(spec, result, None) else Verdict.FAIL
+
+
+def test_leaving_excused_trials_out_biases_nothing(spec: TrialSpec) -> None:
+    """Whatever was away, a gateway below the rate never passes where it fails undisturbed, and one
+    above it never fails: the verdicts that are kept are those of an undisturbed gateway."""
+    chance = random.Random(1)
+    kept: dict[str, list[Verdict]] = {"slow": [], "fast": []}
+    for _ in range(2_000):
+        away_s = min(0.05, chance.expovariate(1 / 0.005))
+        kept["fast"].append(judged(RATE_FPS * 1.001, away_s, RATE_FPS, spec))
+        kept["slow"].append(judged(RATE_FPS * 0.95, away_s, RATE_FPS, spec))
+    assert Verdict.FAIL not in kept["fast"]
+    assert Verdict.PASS in kept["fast"]
+    assert Verdict.INVALID in kept["fast"]
+    assert Verdict.PASS not in kept["slow"]
+    assert kept["slow"].count(Verdict.FAIL) > 1_900
+
+
+def test_the_rate_that_counts_is_what_was_offered_in_the_time_that_it_took() -> None:
+    result = result_of(stream_of(sent=10_000, paused_s=0.005))
+    of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
+    assert of.verdict is Verdict.PASS
+    assert of.fps == 95_238  # 10,000 frames in 105 ms
+
+
+def test_a_pass_that_tells_nothing_new_is_repeated_where_noise_is_why() -> None:
+    result = result_of(stream_of(sent=10_000, paused_s=0.02))
+    of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
+    assert of.verdict is Verdict.INVALID
+    assert "100,000 fps 83,333 fps" in of.sentence
+
+
+def test_frames_that_the_gateway_still_held_are_not_forwarded_at_the_rate() -> None:
+    result = result_of(stream_of(sent=10_000, held_s=0.02))
+    of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
+    assert of.verdict is Verdict.FAIL
+    assert "20.00 ms longer to come out" in of.sentence
+    long_trials = Counting(above_fps=90_000, short=False)
+    assert counted(long_trials, RATE_FPS, result, away_in(result, "test", None)).fps == RATE_FPS
+
+
+def test_what_is_held_back_while_the_gateway_was_away_is_noise() -> None:
+    result = result_of(stream_of(sent=10_000, held_s=0.02), away_s=0.02)
+    of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
+    assert of.verdict is Verdict.INVALID

@@ -1,0 +1,76 @@
+"""By how much a delay may be too long, from the tester's own absences."""
+
+from fractions import Fraction
+from typing import Any
+
+from natxy.model.trial_result import Distribution, StreamResult
+from natxy.procedure.delay_error import (
+    DelayError,
+    TimingErrors,
+    doubts,
+    error_remarks,
+    late_in_doubt,
+)
+from natxy.procedure.delays import P999, Delays
+from tests.unit.results import result_of, stream_of
+
+US = 1000.0
+
+
+def spread(*buckets: tuple[float, int]) -> Distribution:
+    """Values in microseconds and how often each occurs."""
+    return Distribution(
+        count=sum(count for _, count in buckets),
+        min_ns=min((us for us, _ in buckets), default=0.0) * US,
+        max_ns=max((us for us, _ in buckets), default=0.0) * US,
+        **dict.fromkeys(("mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns"), 0.0),
+        buckets=tuple((us * US, us * US, count) for us, count in buckets),
+    )
+
+
+def error_us(delays: Distribution, poll_gap: Distribution, share: Fraction) -> float:
+    timing = TimingErrors(poll_gap=poll_gap, step_gap=spread((1, delays.count)))
+    return timing.percentile_ns(Delays(distributions=(delays,)), share) / US
+
+
+def test_a_tester_that_was_always_there_is_right_within_its_polls() -> None:
+    delays = spread((50, 9_900), (80, 100))
+    assert error_us(delays, spread((1, 10_000)), Fraction(1, 2)) == 2
+    assert error_us(delays, spread((1, 10_000)), P999) == 2
+
+
+def test_few_long_gaps_leave_the_median_as_it_is_and_spoil_the_high_percentile() -> None:
+    delays = spread((50, 9_950), (20_000, 50))
+    gaps = spread((1, 9_950), (20_000, 50))
+    assert error_us(delays, gaps, Fraction(1, 2)) == 2
+    assert error_us(delays, gaps, P999) > 19_900
+
+
+def test_long_delays_that_no_gap_explains_are_the_gateways() -> None:
+    delays = spread((50, 9_950), (20_000, 50))
+    assert error_us(delays, spread((1, 10_000)), P999) == 2
+
+
+def test_a_figure_that_is_the_testers_own_is_doubted_and_named() -> None:
+    error = DelayError(name="PDV", direction="forward", value_ns=19.8e6, error_ns=19.7e6)
+    (sentence,) = doubts([error])
+    assert "PDV of 1.98e+04 µs may be 1.97e+04 µs too long" in sentence
+    assert doubts([DelayError(name="PDV", direction="forward", value_ns=8e3, error_ns=8e3)]) == ()
+    assert error_remarks([[error], [error]]) == (
+        "The tester's own polls can have made these longer: PDV by at most 1.97e+04 µs.",
+    )
+
+
+def late_stream(*, late: int, uncertain: int, missing: int = 0) -> StreamResult:
+    changed: dict[str, Any] = {"uncertain_late": uncertain}
+    return stream_of(sent=1000, late=late, missing=missing).model_copy(update=changed)
+
+
+def test_late_frames_are_in_doubt_where_the_tester_was_away_and_only_there() -> None:
+    timeout_ns = 10_000_000
+    doubtful = result_of(late_stream(late=20, uncertain=20))
+    assert "20 frames" in str(late_in_doubt(doubtful, timeout_ns))
+    assert late_in_doubt(result_of(late_stream(late=21, uncertain=20)), timeout_ns) is None
+    assert late_in_doubt(result_of(late_stream(late=0, uncertain=0)), timeout_ns) is None
+    lost = result_of(late_stream(late=20, uncertain=20, missing=1))
+    assert late_in_doubt(lost, timeout_ns) is None, "a frame that never came was lost"
