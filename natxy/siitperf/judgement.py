@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from natxy.model.testbed import Testbed
 from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.procedure.pacing import PAUSE_SHARE, long_pauses
 from natxy.procedure.phases import ESTABLISH
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import SIDE_NAMES
@@ -13,9 +14,10 @@ TOLERANCE = Fraction(100_001, 100_000)  # of the time that sending takes
 
 
 def too_slow(arguments: Arguments, result: TrialResult, testbed: Testbed) -> tuple[str, ...]:
-    """Not where the testbed says itself what lateness it tolerates."""
+    """By siitperf's rule; by Natxy's where the testbed says itself what lateness it tolerates."""
     if "lateness_tolerance_us" in testbed.tester.model_fields_set:
-        return ()
+        paused = long_pauses(result, PAUSE_SHARE)
+        return (paused,) if paused else ()
     return tuple(_too_slow(arguments, result))
 
 
