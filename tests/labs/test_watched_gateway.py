@@ -1,0 +1,58 @@
+"""A lab watches its gateway, and what its absence explains is no FAIL."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from natxy.dut.choice import dut_of
+from natxy.model.testbed import read_testbed
+from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Verdict
+from natxy.procedure.observer import Observer
+from natxy.procedure.setup import set_up
+from natxy.procedure.timing import Timing
+from natxy.procedure.trial import Trials
+
+RATE_FPS = 60_000
+TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20))
+TESTBED = """
+[traffic]
+left_ip_version = 4
+right_ip_version = 4
+[dut]
+kind = "namespace"
+driver = "kernel-router"
+"""
+
+
+def trials_of(folder: Path, count: int) -> list[TrialRecord]:
+    path = folder / "testbed.toml"
+    path.write_text(TESTBED)
+    testbed, source = read_testbed(path)
+    with set_up(testbed, source, dut_of(testbed, source)) as setup:
+        trials = Trials(
+            tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=1, observer=Observer()
+        )
+        return [trials.run(load=RATE_FPS, repetition=1, seed=n) for n in range(count)]
+
+
+def test_every_trial_says_how_long_the_gateways_cpu_was_away(tmp_path: Path) -> None:
+    for trial in trials_of(tmp_path, 3):
+        (watched,) = trial.result.watched
+        assert not trial.result.unwatched_reason
+        assert watched.samples > 1000, "a look every 100 us for 0.2 s"
+        assert 0 <= watched.longest_away_ns <= watched.away_ns <= trial.result.duration_ns
+
+
+@pytest.mark.parametrize("noise", ["20%"], indirect=True)
+def test_what_takes_the_core_is_seen_and_excuses_what_it_loses(noise: str, tmp_path: Path) -> None:
+    """At a rate far below what the router forwards, and pauses that its ring does not outlast."""
+    del noise
+    trials = trials_of(tmp_path, 20)
+    away_share = sum(t.away_ns for t in trials) / sum(t.result.sending_ns for t in trials)
+    assert 0.1 < away_share < 0.9
+    losing = [trial for trial in trials if trial.result.lost]
+    assert losing, "a pause of 10 ms is 600 frames, and the ring holds 256"
+    assert all(trial.verdict is Verdict.INVALID for trial in losing)
+    assert any("CPU" in trial.invalid_reasons[0] for trial in losing)
