@@ -213,8 +213,7 @@ class Phase {
       setup.variation = setup_.variation;
       setup.sent = &sent_[static_cast<std::size_t>(plan->direction)];
       setup.ring_frames = device_.rx_ring_frames(side);
-      const Period period(plan->schedule.max_rate_fps(), device_.ticks());
-      setup.long_absence = period.at(setup.ring_frames / kFasterThanTheRate);
+      setup.long_absence = time_of(*plan, setup.ring_frames / kFasterThanTheRate);
       if (setup_.records != nullptr) {
         setup.records = &setup_.records->of(side);
         setup.record = {.phase = setup_.phase, .direction = plan->direction, .nonce = setup_.nonce};
@@ -238,8 +237,14 @@ class Phase {
 
   [[nodiscard]] Catching catching(const StreamPlan& plan) const {
     if (setup_.burst_limit_frames == 0) return {};
-    const Period period(plan.schedule.max_rate_fps(), device_.ticks());
-    return {.limit = std::min(period.at(setup_.burst_limit_frames), setup_.lateness_tolerance)};
+    return {.limit = std::min(time_of(plan, setup_.burst_limit_frames), setup_.lateness_tolerance)};
+  }
+
+  // How long so many frames of the stream take at its highest rate.
+  [[nodiscard]] Ticks time_of(const StreamPlan& plan, std::uint64_t frames) const {
+    const auto rate_fps = plan.schedule.max_rate_fps();
+    if (rate_fps == 0) return kNever;  // there is nothing to send: no connection is missing
+    return Period(rate_fps, device_.ticks()).at(frames);
   }
 
   // Tells the receivers what has left. A direction's senders are made in the order of their shares.
