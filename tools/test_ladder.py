@@ -42,13 +42,13 @@ CHECK = [
 TEST = [
     *CHECK,
     Rung(name="cpp-dev", command=["make", "cpp-dev"], limit_s=900),
-    Rung(name="cpp-asan-ubsan", command=["make", "cpp-asan-ubsan"], limit_s=900),
+    Rung(name="cpp-asan-ubsan", command=["make", "cpp-asan-ubsan"], limit_s=1500),
     Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
     Rung(name="fuzz", command=["make", "fuzz"], limit_s=900),
     Rung(
         name="gateways-and-labs",
         command=[*PYTEST, "tests", "--ignore=tests/unit", "-m", "not long"],
-        limit_s=900,
+        limit_s=1800,
     ),
 ]
 LONG = [

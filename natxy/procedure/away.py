@@ -12,7 +12,8 @@ from natxy.dut.base import Absence
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Stream, TrialSpec
 
-BURST_FRAMES = 64  # what a gateway takes at once: losses are counted in such pieces
+# A queue that no overload has filled has room for so many: a shorter absence loses nothing.
+ROOM_FRAMES = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +76,10 @@ def _streams(spec: TrialSpec, result: TrialResult) -> Iterator[tuple[Stream, Str
 
 
 def _explains(away: Away, asked: Stream, stream: StreamResult, spec: TrialSpec) -> bool:
-    if away.total_s == 0:
-        return False
     rate_fps = max(segment.rate_fps for segment in asked.segments)
+    if rate_fps * away.longest_s < ROOM_FRAMES:
+        return False
     # A frame that was late has waited, for the gateway or behind others that did.
     if stream.late and away.longest_s * 1e9 < spec.frame_timeout_ns / 4:
         return False
-    return stream.missing <= rate_fps * away.total_s + BURST_FRAMES
+    return stream.missing <= rate_fps * away.total_s

@@ -104,7 +104,8 @@ class Bisection:
     def _upwards(self) -> int | None:
         if self._passed_fps is None:
             return min(self.first_fps or self.upper_fps, self.upper_fps)
-        if self._passed_fps >= self.upper_fps:
+        # What counts of a trial at the highest rate may be a little less than the rate.
+        if self.upper_fps - self._passed_fps < self.error.at(self._passed_fps):
             return None
         return min(self._passed_fps * self.growth, self.upper_fps)
 

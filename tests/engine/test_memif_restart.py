@@ -88,6 +88,7 @@ def test_a_gateway_that_is_gone_is_named_and_may_come_back(
     with monkeypatch.context() as unwatched:  # the engine is to say it, not the driver of the DUT
         unwatched.setattr(ReferenceDut, "reset", lambda _: None)
         unwatched.setattr(ReferenceDut, "before_trial", lambda _: None)
+        unwatched.setattr(ReferenceDut, "trial_fault", lambda _: None)
         with pytest.raises(TrialRefused, match=r'left: the link of "net_memif0.* is down'):
             trials.run(load=RATE_FPS, repetition=1, seed=7)
     gateway.start()

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -31,11 +32,14 @@ def measured(verb: str, testbed: str, folder: Path, *options: str) -> list[dict[
     path.write_text(testbed)
     results = folder / "results"
     arguments = [verb, str(path), *SHORT, *options, "--output", str(results)]
-    done = valid_run(
-        lambda: subprocess.run(
+
+    def attempt() -> subprocess.CompletedProcess[str]:
+        shutil.rmtree(results, ignore_errors=True)  # of an attempt that was not valid
+        return subprocess.run(
             [*NATXY, *arguments], capture_output=True, text=True, check=False, cwd=ROOT, timeout=120
         )
-    )
+
+    done = valid_run(attempt)
     assert done.returncode == 0, done.stderr
     assert (results / "journal.jsonl").exists()
     entries: list[dict[str, Any]] = json.loads(done.stdout)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,7 +30,9 @@ DIRECTIONS = ("forward", "reverse")
 def run(verb: str, testbed: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     path = folder / "testbed.toml"
     path.write_text(testbed)
-    output = ["--output", str(folder / "results")]
+    results = folder / "results"
+    shutil.rmtree(results, ignore_errors=True)  # of an attempt that was not valid
+    output = ["--output", str(results)]
     return subprocess.run(
         [*NATXY, verb, str(path), *SHORT, *options, *output],
         capture_output=True,
@@ -104,7 +107,7 @@ def test_recovery(testbed: str, tmp_path: Path) -> None:
 )
 def test_reset(testbed: str, way: str, shortest_s: float, tmp_path: Path) -> None:
     """Frames are lost for a time, and come again: what was reset is back within the trial."""
-    rate = ("--rate", "3000", "--duration", "0.4", "--reset-after", "0.1", "--repetitions", "1")
+    rate = ("--rate", "3000", "--duration", "0.8", "--reset-after", "0.1", "--repetitions", "1")
     entry = measured("reset", testbed, tmp_path, *rate)
     assert any(way in said for said in entry["remarks"])
     for direction in DIRECTIONS:

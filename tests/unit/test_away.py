@@ -46,6 +46,12 @@ def test_a_loss_of_more_is_the_gateways_own(spec: TrialSpec) -> None:
     assert excuse(spec, result_of(*both(700), away_s=0.005), None) is None
 
 
+def test_an_absence_that_every_queue_outlasts_excuses_nothing(spec: TrialSpec) -> None:
+    """0.6 ms are 60 frames: a table that is full loses ten of 10,000 whoever was away."""
+    assert excuse(spec, result_of(*both(10), away_s=0.0006), None) is None
+    assert excuse(spec, result_of(*both(10), away_s=0.0007), None) is not None
+
+
 def test_without_an_absence_nothing_is_excused(spec: TrialSpec) -> None:
     assert excuse(spec, result_of(*both(1)), None) is None
 

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Measures throughputs under noise, and prints them as a table: what noise does to a figure.
+
+Each cell is the median of the runs, one search each, with the smallest and the largest. Runs of
+different shares of noise alternate, so that what changes on the machine meets all of them. With
+--natxy another build is measured beside this one.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).parents[1]
+HEAD = "[tester]\ncores = [0]\n[traffic]\nleft_ip_version = {left}\nright_ip_version = {right}\n"
+NAT = "[connections]\ncount = 1000\nrate_fps = 20000\n"
+TESTBEDS = {
+    "router": HEAD.format(left=4, right=4)
+    + '[dut]\nkind = "namespace"\ndriver = "kernel-router"\n',
+    "tayga": HEAD.format(left=6, right=4)
+    + 'avoid_zero_checksum = true\n[dut]\nkind = "namespace"\ndriver = "tayga"\n',
+    "nat44": HEAD.format(left=4, right=4) + NAT + '[dut]\nkind = "namespace"\ndriver = "nat44"\n',
+    "limited to 100,000": HEAD.format(left=4, right=4)
+    + '[dut]\nkind = "reference"\nrealtime = true\nfaults = [{kind = "rate_limit", '
+    "rate_fps = 100000, depth = 100}]\n",
+}
+
+
+def measure(natxy: str, testbed: str, share: str, folder: pathlib.Path) -> dict[str, object]:
+    file = folder / "testbed.toml"
+    file.write_text(testbed)
+    output = folder / f"run-{time.monotonic_ns()}"
+    command = [natxy, "throughput", str(file), "--profile", "quick", "--error", "1%"]
+    command += ["--repetitions", "1", "--output", str(output)]
+    noise = [] if share == "0%" else [str(ROOT / "tools" / "noise"), "--share", share, "--"]
+    begin = time.monotonic()
+    done = subprocess.run([*noise, *command], capture_output=True, text=True, timeout=300)
+    seconds = time.monotonic() - begin
+    if done.returncode != 0:
+        return {"fps": None, "said": done.stderr.strip().splitlines()[-1], "seconds": seconds}
+    results = json.loads((output / "results.json").read_text())
+    (entry,) = results if isinstance(results, list) else results["results"]
+    return {**found_in(entry), "seconds": seconds}
+
+
+def found_in(entry: dict[str, object]) -> dict[str, object]:
+    return {"fps": entry["rate_fps_per_direction"], "bound": entry["bound"]}
+
+
+def cell(runs: list[dict[str, object]]) -> str:
+    rates = [run["fps"] for run in runs if run["fps"] is not None]
+    refused = len(runs) - len(rates)
+    if not rates:
+        return "refused"
+    said = f"{statistics.median(rates):,.0f} ({min(rates):,.0f} ... {max(rates):,.0f})"
+    return said + (f", {refused} refused" if refused else "")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--shares", default="0%,2%,5%,10%")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--natxy", action="append", default=[], metavar="NAME=PROGRAM")
+    parser.add_argument("--gateways", default=",".join(TESTBEDS))
+    parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build" / "noise.json")
+    asked = parser.parse_args()
+    programs = dict(each.split("=", 1) for each in asked.natxy)
+    programs = programs or {"this": str(ROOT / ".venv" / "bin" / "natxy")}
+    runs: list[dict[str, object]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(asked.runs):
+            for gateway in asked.gateways.split(","):
+                for share in asked.shares.split(","):
+                    for name, program in programs.items():
+                        found = measure(program, TESTBEDS[gateway], share, pathlib.Path(folder))
+                        runs.append({"build": name, "gateway": gateway, "share": share, **found})
+                        print(
+                            name,
+                            gateway,
+                            share,
+                            found.get("fps"),
+                            f"{found['seconds']:.0f} s",
+                            found.get("said", ""),
+                            file=sys.stderr,
+                            flush=True,
+                        )
+                        asked.output.write_text(json.dumps(runs, indent=1))
+    shares = asked.shares.split(",")
+    print("| gateway | build | " + " | ".join(f"noise {share}" for share in shares) + " |")
+    print("|---|---|" + "---|" * len(shares))
+    for gateway in asked.gateways.split(","):
+        for name in programs:
+            row = [
+                cell(
+                    [
+                        r
+                        for r in runs
+                        if (r["build"], r["gateway"], r["share"]) == (name, gateway, s)
+                    ]
+                )
+                for s in shares
+            ]
+            print(f"| {gateway} | {name} | " + " | ".join(row) + " |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
