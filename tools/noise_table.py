@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import Any
 
 ROOT = pathlib.Path(__file__).parents[1]
 HEAD = "[tester]\ncores = [0]\n[traffic]\nleft_ip_version = {left}\nright_ip_version = {right}\n"
@@ -30,7 +31,7 @@ TESTBEDS = {
 }
 
 
-def measure(natxy: str, testbed: str, share: str, folder: pathlib.Path) -> dict[str, object]:
+def measure(natxy: str, testbed: str, share: str, folder: pathlib.Path) -> dict[str, Any]:
     file = folder / "testbed.toml"
     file.write_text(testbed)
     output = folder / f"run-{time.monotonic_ns()}"
@@ -47,11 +48,11 @@ def measure(natxy: str, testbed: str, share: str, folder: pathlib.Path) -> dict[
     return {**found_in(entry), "seconds": seconds}
 
 
-def found_in(entry: dict[str, object]) -> dict[str, object]:
+def found_in(entry: dict[str, Any]) -> dict[str, Any]:
     return {"fps": entry["rate_fps_per_direction"], "bound": entry["bound"]}
 
 
-def cell(runs: list[dict[str, object]]) -> str:
+def cell(runs: list[dict[str, Any]]) -> str:
     rates = [run["fps"] for run in runs if run["fps"] is not None]
     refused = len(runs) - len(rates)
     if not rates:
@@ -70,7 +71,7 @@ def main() -> int:
     asked = parser.parse_args()
     programs = dict(each.split("=", 1) for each in asked.natxy)
     programs = programs or {"this": str(ROOT / ".venv" / "bin" / "natxy")}
-    runs: list[dict[str, object]] = []
+    runs: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(asked.runs):
             for gateway in asked.gateways.split(","):
