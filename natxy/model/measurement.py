@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Literal, Self
 
 from natxy.model.base import Model
+from natxy.model.disturbance import Disturbance
 from natxy.model.icmp_words import merged
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.testbed import Directions
@@ -120,19 +121,22 @@ class TrialCounts(Model):
     worst_lateness_ns: float = 0.0  # of the valid trials
     needed_timeout_s: float = 0.0  # that connections had to live; 0: stateless
     icmp_errors: tuple[IcmpError, ...] = ()  # about frames of the trials, the alike added up
+    disturbance: Disturbance = Disturbance()
 
     @classmethod
     def total(cls, counts: Iterable[Self]) -> Self:
         """Of several measurements together: sums, and the highest of what is a time."""
         all_counts = list(counts)
-        members = [each.model_dump(exclude={"icmp_errors"}) for each in all_counts]
+        merged_apart = {"icmp_errors", "disturbance"}
+        members = [each.model_dump(exclude=merged_apart) for each in all_counts]
         highest = ("worst_lateness_ns", "needed_timeout_s")
         return cls(
             **{
                 name: (max if name in highest else sum)([each[name] for each in members] or [0])
                 for name in cls.model_fields
-                if name != "icmp_errors"
+                if name not in merged_apart
             },
+            disturbance=Disturbance.total(each.disturbance for each in all_counts),
             icmp_errors=merged(error for each in all_counts for error in each.icmp_errors),
         )
 
@@ -151,6 +155,7 @@ class TrialCounts(Model):
                 "negative_delays": self.negative_delays
                 + (trial.result.negative_delays if valid else 0),
                 "worst_lateness_ns": max(self.worst_lateness_ns, lateness_ns),
+                "disturbance": Disturbance.total((self.disturbance, trial.disturbance)),
                 "icmp_errors": merged((*self.icmp_errors, *trial.result.icmp_errors)),
                 "needed_timeout_s": max(self.needed_timeout_s, needed_timeout_s),
             }

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from natxy.model.base import Model
+from natxy.model.disturbance import Disturbance
 from natxy.model.icmp_words import merged
 from natxy.model.measurement import (
     Conditions,
@@ -39,6 +40,7 @@ class Repetition(Model):
     collided: int = 0
     worst_lateness_ns: float  # of the valid trials
     icmp_errors: tuple[IcmpError, ...] = ()  # what TrialCounts says they are
+    disturbance: Disturbance = Disturbance()
 
 
 class ThroughputResult(Model):
@@ -174,6 +176,7 @@ class ThroughputResult(Model):
                 duplicated=self.duplicated,
                 **self.connection_faults,
                 icmp_errors=merged(error for r in self.repetitions for error in r.icmp_errors),
+                disturbance=Disturbance.total(r.disturbance for r in self.repetitions),
                 needed_timeout_s=self.needed_timeout_s,
                 worst_lateness_ns=self.worst_lateness_ns,
             ),

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from natxy.model.base import Model
+from natxy.model.disturbance import Disturbance
 from natxy.model.trial_result import ConnectionCounters, StreamResult, TrialResult
 from natxy.model.verdict import Verdict
 
@@ -25,6 +26,18 @@ class TrialRecord(Model):
     result: TrialResult  # of a stateful gateway's: phase 2, which is what is measured
     phase_1: StreamResult | None = None
     sample: StreamResult | None = None  # of phase 1's connections, asked for an answer
+
+    @property
+    def disturbance(self) -> Disturbance:
+        """None of a trial that does not count."""
+        if self.verdict is Verdict.INVALID:
+            return Disturbance()
+        return Disturbance(
+            sending_ns=self.result.sending_ns,
+            paused_ns=self.result.paused_ns,
+            away_ns=self.away_ns,
+            longest_away_ns=self.longest_away_ns,
+        )
 
     @property
     def phases(self) -> tuple[str, ...]:

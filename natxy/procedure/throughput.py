@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.model.disturbance import Disturbance
 from natxy.model.icmp_words import merged
 from natxy.model.measurement import Figure
 from natxy.model.search_conditions import SearchConditions
@@ -195,6 +196,7 @@ def _repetition(
         wrong=sum(trial.wrong for trial in done),
         collided=sum(trial.collided for trial in done),
         icmp_errors=merged(error for trial in done for error in trial.result.icmp_errors),
+        disturbance=Disturbance.total(trial.disturbance for trial in done),
         worst_lateness_ns=max((trial.result.worst_lateness_ns for trial in valid), default=0.0),
     )
 

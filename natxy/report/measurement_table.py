@@ -14,6 +14,7 @@ from natxy.report.bounds import SIGNS
 from natxy.report.connection_notes import connection_notes
 from natxy.report.icmp_notes import icmp_notes
 from natxy.report.media_notes import media_notes
+from natxy.report.noise_notes import noise_notes
 from natxy.report.numbers import duration, quantity, rate
 from natxy.report.verification_notes import verification_notes
 from natxy.statistics import Summary, summary
@@ -162,11 +163,7 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
             "The latest frame of a valid trial left "
             f"{duration(counts.worst_lateness_ns)} after it was due."
         )
-    if counts.invalid_trials:
-        yield (
-            f"{counts.invalid_trials:,} of {counts.trials:,} trials were invalid and were repeated "
-            "or left out."
-        )
+    yield from noise_notes(counts)
     yield from verification_notes(counts)
     if counts.negative_delays:
         yield (

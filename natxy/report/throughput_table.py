@@ -5,10 +5,12 @@ from collections.abc import Iterator, Sequence
 from rich import box
 from rich.table import Table
 
+from natxy.model.measurement import TrialCounts
 from natxy.model.throughput_result import ThroughputResult
 from natxy.report.connection_notes import connection_notes
 from natxy.report.icmp_notes import icmp_notes
 from natxy.report.media_notes import device_notes
+from natxy.report.noise_notes import disturbance_notes
 from natxy.report.numbers import duration, rate
 from natxy.report.verification_notes import verification_notes
 from natxy.statistics import Summary, summary
@@ -42,8 +44,14 @@ def _rows(
     yield "misdelivered", [f"{result.misdelivered:,}" for result in results]
     yield "duplicated", [f"{result.duplicated:,}" for result in results]
     yield from _connection_rows(results)
-    yield "invalid trials", [f"{result.invalid_trials:,}" for result in results]
+    yield "invalid trials", [_invalid(result.measurement().counts) for result in results]
     yield "worst lateness", [duration(result.worst_lateness_ns) for result in results]
+
+
+def _invalid(counts: TrialCounts) -> str:
+    """With their share of all trials."""
+    share = counts.invalid_trials / counts.trials * 100 if counts.trials else 0
+    return f"{counts.invalid_trials:,} ({share:.0f} %)" if counts.invalid_trials else "0"
 
 
 def _connection_rows(results: Sequence[ThroughputResult]) -> Iterator[tuple[str, list[str]]]:
@@ -86,6 +94,8 @@ def _notes(result: ThroughputResult) -> list[str]:
     said += [f"{result.dut}: {end}" for end in result.ends]
     said += connection_notes(result.connections, result.measurement().counts)
     said += [f"{result.dut}: {note}" for note in verification_notes(result.measurement().counts)]
+    disturbance = result.measurement().counts.disturbance
+    said += [f"{result.dut}: {note}" for note in disturbance_notes(disturbance)]
     said += icmp_notes(result.measurement().counts.icmp_errors)
     said += device_notes((result.left_media, result.right_media))
     said.append(

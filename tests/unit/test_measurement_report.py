@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import (
     Conditions,
     ConnectionConditions,
@@ -17,6 +18,7 @@ from natxy.model.measurement import (
     TrialCounts,
 )
 from natxy.report.measurement_table import measurement_notes, measurement_tables
+from natxy.report.noise_notes import noise_notes
 from natxy.report.results_csv import COLUMNS, results_csv
 from natxy.report.results_json import write_results
 
@@ -97,7 +99,7 @@ def test_the_trials_of_a_series_are_counted_together() -> None:
     other = measurement(counts=TrialCounts(trials=6, invalid_trials=2, worst_lateness_ns=5000.0))
     said = measurement_notes([measurement(), other])
     assert [note for note in said if "invalid" in note] == [
-        "3 of 10 trials were invalid and were repeated or left out."
+        "3 of 10 trials were invalid (30 %) and were repeated or left out."
     ]
     assert [note for note in said if "due" in note] == [
         "The latest frame of a valid trial left 5 µs after it was due."
@@ -314,3 +316,17 @@ def test_counts_of_several_measurements_are_summed_and_times_are_not() -> None:
         trials=5, changed=5, worst_lateness_ns=7.0, needed_timeout_s=9.0
     )
     assert TrialCounts.total([]) == TrialCounts()
+
+
+def test_what_noise_did_to_the_valid_trials_stands_under_the_table() -> None:
+    of = Disturbance(sending_ns=2e9, paused_ns=1e7, away_ns=6e7, longest_away_ns=5.1e6)
+    assert list(noise_notes(TrialCounts(trials=4, invalid_trials=1, disturbance=of))) == [
+        "1 of 4 trials were invalid (25 %) and were repeated or left out.",
+        "In the valid trials the gateway's CPU was away for 3 % of the time, at most 5.10 ms "
+        "in one.",
+        "In the valid trials the tester's senders paused for 0.5 % of the time.",
+    ]
+    assert list(noise_notes(TrialCounts(trials=4))) == []
+    both = TrialCounts.total([TrialCounts(disturbance=of), TrialCounts(disturbance=of)])
+    assert both.disturbance.away_ns == 1.2e8
+    assert both.disturbance.longest_away_ns == 5.1e6

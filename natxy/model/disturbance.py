@@ -1,0 +1,25 @@
+"""What noise did to trials: the gateway's absences and the pauses of the tester's senders."""
+
+from collections.abc import Iterable
+from typing import Self
+
+from natxy.model.base import Model
+
+
+class Disturbance(Model):
+    """Sums over valid trials in nanoseconds, but for the longest absence."""
+
+    sending_ns: float = 0.0  # pauses included
+    paused_ns: float = 0.0  # of the direction that paused longest in each trial
+    away_ns: float = 0.0  # of a watched gateway
+    longest_away_ns: float = 0.0
+
+    @classmethod
+    def total(cls, all_of: Iterable[Self]) -> Self:
+        members = list(all_of)
+        return cls(
+            sending_ns=sum(each.sending_ns for each in members),
+            paused_ns=sum(each.paused_ns for each in members),
+            away_ns=sum(each.away_ns for each in members),
+            longest_away_ns=max((each.longest_away_ns for each in members), default=0.0),
+        )
