@@ -135,6 +135,10 @@ def _search(
     return search.result
 
 
+# What a table holds does not depend on how evenly it was filled, and beta leaves a rate more room.
+PAUSE_SHARE = Fraction(1, 4)
+
+
 def _outcome(
     plan: CapacityPlan,
     attempt: Attempt,
@@ -142,7 +146,12 @@ def _outcome(
     number: int,
     collapses: list[MeasurementError],
 ) -> Outcome:
-    load = Establishing(rate_fps=attempt.rate_cps, alpha=plan.alpha, count=attempt.connections)
+    load = Establishing(
+        rate_fps=attempt.rate_cps,
+        alpha=plan.alpha,
+        count=attempt.connections,
+        pause_share=PAUSE_SHARE,
+    )
     seed = repetition_seed(trials.campaign_seed, number)
     try:
         trial = trials.run(load=load, repetition=number, seed=seed)

@@ -8,6 +8,7 @@ from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Phase, Segment
+from natxy.procedure.pacing import PAUSE_SHARE
 from natxy.procedure.timing import Timing
 from natxy.search.loss_tolerance import LossTolerance
 
@@ -34,6 +35,7 @@ class Establishing:
     loss: Fraction = Fraction(0)  # of phase 1's connections that is accepted
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
     pauses: bool = True  # as a steady load's senders do
+    pause_share: Fraction = PAUSE_SHARE  # of a valid trial
 
     def passes(self, result: TrialResult) -> bool:
         """All frames of phase 1, and of its validation, came back, but for the loss that is

@@ -326,7 +326,7 @@ class Trials:
         if reasons:
             return Judged(Verdict.INVALID, tuple(reasons))
         if not (load.passes(measured) and sample_is_right(whole.stream_of(SAMPLE))):
-            pauses = None if _searches(load) else long_pauses(measured, _pause_share(load))
+            pauses = None if _searches(load) else long_pauses(measured, load.pause_share)
             late = late_in_doubt(measured, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
             excused = excuse(spec, whole, outcome.absence) or late or pauses
             return Judged(Verdict.INVALID, (excused,)) if excused else Judged(Verdict.FAIL)
@@ -336,7 +336,7 @@ class Trials:
             invalid = (of.sentence,) if of.verdict is Verdict.INVALID else ()
             failed = of.sentence if of.verdict is Verdict.FAIL else ""
             return Judged(of.verdict, invalid, failed, of.fps)
-        paused = long_pauses(whole, _pause_share(load))
+        paused = long_pauses(whole, load.pause_share)
         return Judged(Verdict.INVALID, (paused,)) if paused else Judged(Verdict.PASS)
 
     def _check_connections(self, trial: TrialRecord, whole: TrialResult, spec: TrialSpec) -> None:
@@ -411,10 +411,6 @@ def invalid_reasons(result: TrialResult, dut_fault: str | None) -> tuple[str, ..
 def _searches(load: AnyLoad) -> bool:
     """Whether a FAIL says that the rate is too high and nothing else."""
     return not isinstance(load, Load) or load.counting is not None
-
-
-def _pause_share(load: AnyLoad) -> Fraction:
-    return load.pause_share if isinstance(load, Load) else PAUSE_SHARE
 
 
 def _measures_phase_2(spec: TrialSpec) -> bool:
