@@ -67,9 +67,9 @@ enum class ErrorKind : std::uint8_t {
   kInternal
 };
 
-// Why a request could not be carried out, in one sentence.
 using IcmpBySide = std::array<std::vector<IcmpErrorCount>, 2>;
 
+// Why a request could not be carried out, in one sentence.
 class TrialError : public std::runtime_error {
  public:
   TrialError(ErrorKind kind, const std::string& sentence, IcmpBySide icmp = {})

@@ -31,11 +31,12 @@ def _cause(pattern: str, advice: str, at_low_rates: str | None = None) -> _Cause
 
 # The first that fits explains those after it: a link that is down makes frames late as well.
 _CAUSES = (
-    _cause(r"link was down", LINK),
+    _cause(r"link (was|went) down", LINK),
     _cause(r"its clock|port's clock", CLOCK),
     _cause(r"port took only|frames missed|with an error|not sent|no room|dropped by", LOWER_RATE,
            DISCARDED),
-    _cause(r"after it was due|left too late|paused for|waited for the tester|tester was away",
+    _cause(r"after it was due|left too late|paused for|waited for the tester|tester was away"
+           r"|pauses of the tester",
            DOCTOR_FIRST, DOCTOR),
     _cause(r"was away for", GATEWAY_AWAY),
 )  # fmt: skip
