@@ -25,7 +25,7 @@ TESTBEDS = {
     "tayga": HEAD.format(left=6, right=4)
     + 'avoid_zero_checksum = true\n[dut]\nkind = "namespace"\ndriver = "tayga"\n',
     "nat44": HEAD.format(left=4, right=4) + NAT + '[dut]\nkind = "namespace"\ndriver = "nat44"\n',
-    "limited to 100,000": HEAD.format(left=4, right=4)
+    "rate limit": HEAD.format(left=4, right=4)
     + '[dut]\nkind = "reference"\nrealtime = true\nfaults = [{kind = "rate_limit", '
     "rate_fps = 100000, depth = 100}]\n",
 }
@@ -42,7 +42,8 @@ def measure(natxy: str, testbed: str, share: str, folder: pathlib.Path) -> dict[
     done = subprocess.run([*noise, *command], capture_output=True, text=True, timeout=300)
     seconds = time.monotonic() - begin
     if done.returncode != 0:
-        return {"fps": None, "said": done.stderr.strip().splitlines()[-1], "seconds": seconds}
+        said = [line for line in done.stderr.splitlines() if not line.startswith("noise: ")]
+        return {"fps": None, "said": said[-1] if said else "", "seconds": seconds}
     results = json.loads((output / "results.json").read_text())
     (entry,) = results if isinstance(results, list) else results["results"]
     return {**found_in(entry), "seconds": seconds}

@@ -197,7 +197,7 @@ TEST(Trial, CancellingEndsTheTouchingOfTheTable) {
     for (auto& stream : phase.streams) stream.segments[0].frames = 1ULL << 27U;  // 1 GiB
   }
   Runner runner(device);
-  const auto before = resident_pages();
+  const auto before = resident_pages();  // a sanitizer may give some of them back meanwhile
   const Poll cancel = [&](const spec::Progress& progress) {
     cancelled = cancelled || progress.stage == spec::Stage::kTable;
   };
@@ -208,7 +208,7 @@ TEST(Trial, CancellingEndsTheTouchingOfTheTable) {
     EXPECT_EQ(error.kind(), spec::ErrorKind::kCancelled);
   }
   EXPECT_EQ(device.resolved, 0);
-  EXPECT_LT(resident_pages() - before, (1U << 28U) / 4096U);
+  EXPECT_LT(resident_pages(), before + (1U << 28U) / 4096U);
 }
 
 TEST(Trial, WithoutAConnectionThereIsNoPhase2) {

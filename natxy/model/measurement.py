@@ -28,6 +28,8 @@ class Figure(Model):
     values: tuple[float, ...]  # one a repetition
     lower_bound: tuple[bool, ...] = ()  # by repetition; empty: none is one
     upper_bound: tuple[bool, ...] = ()  # likewise
+    # By repetition: how far the value may be from the truth, in its unit; empty: none by timing.
+    errors: tuple[float, ...] = ()
     primary: bool = True  # what the procedure is for; the others stand beside it
 
     def is_lower_bound(self, value: float) -> bool:

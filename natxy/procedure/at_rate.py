@@ -10,13 +10,14 @@ from typing import ClassVar
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
+from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Conditions, Figure, Measurement, Unit
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
 from natxy.procedure.connection_conditions import connection_conditions
-from natxy.procedure.delay_error import DelayError, doubts, error_remarks
+from natxy.procedure.delay_error import QUIET, DelayError, doubts, error_remarks
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.media import media_of
 from natxy.procedure.observer import Observer
@@ -60,6 +61,7 @@ class Value:
     unit: Unit
     value: float
     primary: bool = True
+    error: float | None = None  # how far it may be from the truth; None: no timing is in it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +73,7 @@ class AtRate:
     reference: str
     values: Callable[[StreamResult], Sequence[Value]]
     recording: Recording = NO_RECORDING
-    errors: Callable[[TrialResult], Sequence[DelayError]] = lambda _: ()
+    errors: Callable[[TrialResult, Disturbance], Sequence[DelayError]] = lambda *_: ()
     departures: tuple[str, ...] = ()
     remarks: Callable[[ReadyTester, Sequence[TrialRecord]], tuple[str, ...]] = lambda *_: ()
 
@@ -88,7 +90,7 @@ def measure(
         timing=plan.timing,
         campaign_seed=plan.seed,
         observer=observer,
-        judge=lambda result: doubts(what.errors(result)),
+        judge=lambda result: doubts(what.errors(result, QUIET)),
     )
     collected: dict[tuple[Direction, str], list[Value]] = {}
     valid: list[TrialRecord] = []
@@ -111,7 +113,7 @@ def measure(
         remarks=(
             *rate.remarks,
             *what.remarks(tester, valid),
-            *error_remarks([what.errors(trial.result) for trial in valid]),
+            *error_remarks([what.errors(trial.result, trial.disturbance) for trial in valid]),
         ),
         figures=_figures(collected),
         counts=trials.counts,
@@ -239,8 +241,11 @@ def _trial(plan: RatePlan, trials: Trials, load: Load, number: int) -> TrialReco
 
 
 def _values(what: AtRate, trial: TrialRecord) -> dict[tuple[Direction, str], Value]:
+    errors = {
+        (e.direction, e.name): e.error_ns for e in what.errors(trial.result, trial.disturbance)
+    }
     return {
-        (stream.direction, value.name): value
+        (key := (stream.direction, value.name)): replace(value, error=errors.get(key))
         for stream in trial.result.streams
         for value in what.values(stream)
     }
@@ -253,6 +258,7 @@ def _figures(collected: dict[tuple[Direction, str], list[Value]]) -> tuple[Figur
             unit=values[0].unit,
             direction=direction,
             values=tuple(value.value for value in values),
+            errors=tuple(value.error for value in values if value.error is not None),
             primary=values[0].primary,
         )
         for (direction, name), values in collected.items()

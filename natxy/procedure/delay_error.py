@@ -1,14 +1,20 @@
-"""How far a delay may be from the truth because the tester was not there when a frame came or left.
+"""How far a delay may be from the truth because somebody was not there when a frame came or left.
 
 A frame's delay ends when a poll finds it, and it may have come any time since the poll before; it
 begins before the call that sends it, and the sender may be kept from its core within that call.
-So a measured delay is too long by at most its poll gap and its step gap, never too short.
+So a measured delay is too long by at most its poll gap and its step gap, never too short; and the
+difference of two delays is wrong by as much, either way.
+
+While a watched gateway is away frames wait, as those that came meanwhile do for about as long again
+when it is back. They are no error of the tester's, and spoil no trial; but no other gateway may be
+held against such a figure, so that they are in the error that stands beside it.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from natxy.model.disturbance import Disturbance
 from natxy.model.trial_result import Distribution, StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
 from natxy.procedure.delays import Delays
@@ -17,6 +23,7 @@ from natxy.procedure.delays import Delays
 ERROR_SHARE = Fraction(9, 10)
 # A round of polling takes microseconds, which are a part of every delay here; an absence is longer.
 ABSENCE_NS = 100_000
+QUIET = Disturbance()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,13 +32,23 @@ class TimingErrors:
 
     poll_gap: Distribution
     step_gap: Distribution
+    waiting_ns: float = 0.0  # the longest that a frame may have waited for a gateway to come back
+    waiting_share: Fraction = Fraction(0)  # of the frames, so many have waited
 
     @classmethod
-    def of(cls, stream: StreamResult, result: TrialResult) -> "TimingErrors":
+    def of(
+        cls, stream: StreamResult, result: TrialResult, noise: Disturbance = QUIET
+    ) -> "TimingErrors":
         polled = stream.poll_gap.model_copy(
             update={} if result.delay_clock != "port" else {"buckets": (), "count": 0}
         )
-        return cls(poll_gap=polled, step_gap=stream.step_gap)
+        waited = 2 * noise.away_ns / noise.sending_ns if noise.away_ns else 0.0
+        return cls(
+            poll_gap=polled,
+            step_gap=stream.step_gap,
+            waiting_ns=noise.longest_away_ns,
+            waiting_share=Fraction(waited),
+        )
 
     def percentile_ns(self, delays: Delays, share: Fraction) -> float:
         """How much smaller the percentile may be.
@@ -48,6 +65,30 @@ class TimingErrors:
             least_ns = min(least_ns, max(0.0, value_ns - lower_ns))
         return least_ns
 
+    def variation_ns(self, variations: Delays, share: Fraction) -> float:
+        """How far the percentile of the differences of consecutive delays may be off, either way.
+
+        A frame with a long gap spoils two differences; each other is right within twice g.
+        """
+        value_ns = variations.percentile_ns(share)
+        least_ns = self.longest_ns
+        for gap_ns, beyond in self._steps():
+            below, above = share - 2 * beyond, share + 2 * beyond
+            if below <= 0 or above > 1:
+                continue
+            apart_ns = max(
+                value_ns - variations.percentile_ns(below),
+                variations.percentile_ns(above) - value_ns,
+            )
+            least_ns = min(least_ns, apart_ns + 2 * gap_ns)
+        return least_ns
+
+    @property
+    def longest_ns(self) -> float:
+        """By how much a single delay may be wrong at most."""
+        gaps = sum(of.max_ns for of in (self.poll_gap, self.step_gap) if of.count)
+        return gaps + self.waiting_ns
+
     def _steps(self) -> Iterator[tuple[float, Fraction]]:
         """Each gap that occurs, and the share of frames that had a longer one."""
         buckets = [
@@ -55,43 +96,58 @@ class TimingErrors:
             for of in (self.poll_gap, self.step_gap)
             for _, upper_ns, frames in of.buckets
         ]
-        if not buckets:
-            yield 0.0, Fraction(0)
-        for gap_ns in sorted({upper_ns for upper_ns, _ in buckets}):
+        gaps = {upper_ns for upper_ns, _ in buckets} | {self.waiting_ns}
+        frames_in_all = max(self.poll_gap.count, self.step_gap.count, 1)
+        for gap_ns in sorted(gaps):
             longer = sum(frames for upper_ns, frames in buckets if upper_ns > gap_ns)
-            yield gap_ns, Fraction(longer, max(self.poll_gap.count, self.step_gap.count, 1))
+            waited = self.waiting_share if self.waiting_ns > gap_ns else 0
+            yield gap_ns, Fraction(longer, frames_in_all) + waited
 
 
 @dataclass(frozen=True, kw_only=True)
 class DelayError:
-    """A figure of one direction of a trial, and by how much it may be too long."""
+    """A figure of one direction of a trial, and how far it may be from the truth."""
 
     name: str
     direction: Direction
     value_ns: float
     error_ns: float
+    either_way: bool = False  # it may be too small as well as too large; else only too long
 
 
 def doubts(errors: Sequence[DelayError]) -> tuple[str, ...]:
-    """Returns a sentence for each figure whose error is too large a share of it."""
+    """Returns a sentence for each figure whose error is too large a share of it.
+
+    A difference of delays may rightly be 0, of which no error is a share: its own is only stated.
+    """
     return tuple(
         f"{e.direction}: {e.name} of {e.value_ns / 1000:.3g} µs may be {e.error_ns / 1000:.3g} µs "
         "too long, because the tester was away when frames came or left (expected at most "
         f"{float(ERROR_SHARE * 100):g} %)"
         for e in errors
-        if e.error_ns > max(ABSENCE_NS, float(ERROR_SHARE) * e.value_ns)
+        if not e.either_way and e.error_ns > max(ABSENCE_NS, float(ERROR_SHARE) * e.value_ns)
     )
 
 
 def error_remarks(trials: Sequence[Sequence[DelayError]]) -> tuple[str, ...]:
     """Returns what must stand beside the figures of the valid trials: the largest errors."""
+    all_errors = [error for errors in trials for error in errors]
+    kinds = {
+        "made these longer": [error for error in all_errors if not error.either_way],
+        "made these larger or smaller": [error for error in all_errors if error.either_way],
+    }
+    return tuple(
+        f"The tester's polls, and time that a core was away, can have {done}: {_largest(errors)}."
+        for done, errors in kinds.items()
+        if errors
+    )
+
+
+def _largest(errors: Sequence[DelayError]) -> str:
     largest: dict[str, float] = {}
-    for error in (error for errors in trials for error in errors):
+    for error in errors:
         largest[error.name] = max(largest.get(error.name, 0.0), error.error_ns)
-    said = [f"{name} by at most {error_ns / 1000:.3g} µs" for name, error_ns in largest.items()]
-    if not said:
-        return ()
-    return (f"The tester's own polls can have made these longer: {', '.join(said)}.",)
+    return ", ".join(f"{name} by at most {ns / 1000:.3g} µs" for name, ns in largest.items())
 
 
 def late_in_doubt(result: TrialResult, frame_timeout_ns: int) -> str | None:

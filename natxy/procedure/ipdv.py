@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError
+from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import DelayVariation, StreamResult
+from natxy.model.trial_result import DelayVariation, StreamResult, TrialResult
 from natxy.model.trial_spec import Recording
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
+from natxy.procedure.delay_error import QUIET, DelayError, TimingErrors
 from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.delays import Delays
 from natxy.procedure.observer import Observer
@@ -43,6 +46,7 @@ def ipdv(
         title="Inter-packet delay variation",
         reference="RFC 8219 section 7.3.2",
         values=ipdv_values,
+        errors=ipdv_errors,
         recording=Recording(ipdv=True),
         departures=departures(plan.timing, RFC, repetitions=plan.repetitions),
         remarks=_remarks,
@@ -52,20 +56,51 @@ def ipdv(
 
 def ipdv_values(stream: StreamResult) -> Sequence[Value]:
     """Of a trial that was asked for it."""
-    variations = [_variation(counters.ipdv) for _, counters in stream.counters()]
-    pairs = Delays(distributions=tuple(each.distribution for each in variations))
+    pairs = _pairs(stream)
     if pairs.count == 0:
         raise DutError(
             f"{stream.direction}: no two consecutive frames came through, so that there is no "
             "IPDV; `natxy throughput` finds a rate at which they do."
         )
-    undefined = sum(each.undefined for each in variations)
     return (
         Value(name=MINIMUM, unit="ns", value=pairs.minimum_ns),
         Value(name=MEDIAN, unit="ns", value=pairs.median_ns),
         Value(name=MAXIMUM, unit="ns", value=pairs.maximum_ns),
-        Value(name=UNDEFINED, unit="frames", value=float(undefined), primary=False),
+        Value(name=UNDEFINED, unit="frames", value=float(_undefined(stream)), primary=False),
     )
+
+
+def ipdv_errors(result: TrialResult, noise: Disturbance = QUIET) -> Sequence[DelayError]:
+    errors = []
+    for stream in result.streams:
+        if (pairs := _pairs(stream)).count == 0:
+            continue
+        timing = TimingErrors.of(stream, result, noise)
+        figures = {
+            MINIMUM: (pairs.minimum_ns, timing.longest_ns),
+            MEDIAN: (pairs.median_ns, timing.variation_ns(pairs, Fraction(1, 2))),
+            MAXIMUM: (pairs.maximum_ns, timing.longest_ns),
+        }
+        errors += [
+            DelayError(
+                name=name,
+                direction=stream.direction,
+                value_ns=value_ns,
+                error_ns=error_ns,
+                either_way=True,
+            )
+            for name, (value_ns, error_ns) in figures.items()
+        ]
+    return errors
+
+
+def _undefined(stream: StreamResult) -> int:
+    return sum(_variation(counters.ipdv).undefined for _, counters in stream.counters())
+
+
+def _pairs(stream: StreamResult) -> Delays:
+    variations = [_variation(counters.ipdv) for _, counters in stream.counters()]
+    return Delays(distributions=tuple(each.distribution for each in variations))
 
 
 def _variation(recorded: DelayVariation | None) -> DelayVariation:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.exact import make_exact
+from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, Recording, Tags
@@ -68,7 +69,7 @@ def latency(
         title="Latency",
         reference="RFC 8219 section 7.2",
         values=lambda stream: latency_values(stream, plan.lost_ns),
-        errors=lambda result: _errors(result, plan.lost_ns),
+        errors=lambda result, noise: _errors(result, noise, plan.lost_ns),
         recording=Recording(tags=Tags(after_ns=int(plan.after_s * 10**9), count=plan.tags)),
         departures=_departures(plan),
         remarks=delay_remarks,
@@ -85,14 +86,14 @@ def _with_tags_made(measured: Measurement) -> Measurement:
     return measured.model_copy(update={"departures": (*measured.departures, said)})
 
 
-def _errors(result: TrialResult, lost_ns: float) -> Sequence[DelayError]:
+def _errors(result: TrialResult, noise: Disturbance, lost_ns: float) -> Sequence[DelayError]:
     """Tagged frames are spread evenly, so that gaps meet as large a share of them as of all."""
     errors = []
     for stream in result.streams:
         if stream.tags is None or not stream.tags.received:
             continue
         delays = Delays(distributions=(stream.tags.delay,), lost=stream.tags.lost, lost_ns=lost_ns)
-        timing = TimingErrors.of(stream, result)
+        timing = TimingErrors.of(stream, result, noise)
         errors += [
             DelayError(
                 name=name,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.dut.base import Dut
+from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
@@ -50,14 +51,14 @@ def pdv(
         title="Packet delay variation",
         reference="RFC 8219 section 7.3.1",
         values=lambda stream: pdv_values(stream, plan.lost_ns),
-        errors=lambda result: _errors(result, plan.lost_ns),
+        errors=lambda result, noise: _errors(result, noise, plan.lost_ns),
         departures=departures(plan.timing, RFC, repetitions=plan.repetitions),
         remarks=delay_remarks,
     )
     return measure(what, plan, tester, dut, observer)
 
 
-def _errors(result: TrialResult, lost_ns: float) -> Sequence[DelayError]:
+def _errors(result: TrialResult, noise: Disturbance, lost_ns: float) -> Sequence[DelayError]:
     """The smallest delay is taken for true: of all frames one met no gap."""
     streams = [stream for stream in result.streams if stream.received]
     return [
@@ -65,7 +66,7 @@ def _errors(result: TrialResult, lost_ns: float) -> Sequence[DelayError]:
             name=PDV,
             direction=stream.direction,
             value_ns=(delays := _delays(stream, lost_ns)).percentile_ns(P999) - delays.minimum_ns,
-            error_ns=TimingErrors.of(stream, result).percentile_ns(delays, P999),
+            error_ns=TimingErrors.of(stream, result, noise).percentile_ns(delays, P999),
         )
         for stream in streams
     ]

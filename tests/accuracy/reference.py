@@ -3,7 +3,7 @@
 Trials are short: the shorter one is, the likelier nobody takes a core away while it lasts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import count
@@ -61,11 +61,17 @@ def gateway_that(
 
 
 def valid_trial(
-    setup: Setup, dut: ReferenceDut, load: Load | int, *, quiet_ns: float | None = None
+    setup: Setup,
+    dut: ReferenceDut,
+    load: Load | int,
+    *,
+    quiet_ns: float | None = None,
+    doubt: Callable[[TrialResult, Any], str | None] = lambda *_: None,
 ) -> tuple[TrialResult, Any]:
     """The result of a valid trial, and the gateway's record of it.
 
     quiet_ns: in which gateway and tester together were not away for longer.
+    doubt: what else speaks against a trial, by its result and the gateway's record.
     """
     plan = TrialPlan(traffic=setup.traffic, timing=TIMING)
     nonces = count(1)
@@ -77,10 +83,13 @@ def valid_trial(
 
     def reasons(outcome_and_record: tuple[Outcome, Any]) -> tuple[str, ...]:
         outcome, record = outcome_and_record
+        against = list(outcome.invalid_reasons)
         away = away_ns(outcome.result, record)
-        if quiet_ns is None or away <= quiet_ns:
-            return outcome.invalid_reasons
-        return (*outcome.invalid_reasons, f"gateway and tester were away for {away:.0f} ns")
+        if quiet_ns is not None and away > quiet_ns:
+            against.append(f"gateway and tester were away for {away:.0f} ns")
+        if doubted := doubt(outcome.result, record):
+            against.append(doubted)
+        return tuple(against)
 
     outcome, record = valid(attempt, reasons)
     return outcome.result, record

@@ -1,5 +1,6 @@
 """By how much a delay may be too long, from the tester's own absences."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -57,8 +58,41 @@ def test_a_figure_that_is_the_testers_own_is_doubted_and_named() -> None:
     assert "PDV of 1.98e+04 µs may be 1.97e+04 µs too long" in sentence
     assert doubts([DelayError(name="PDV", direction="forward", value_ns=8e3, error_ns=8e3)]) == ()
     assert error_remarks([[error], [error]]) == (
-        "The tester's own polls can have made these longer: PDV by at most 1.97e+04 µs.",
+        "The tester's polls, and time that a core was away, can have made these longer: "
+        "PDV by at most 1.97e+04 µs.",
     )
+
+
+def test_a_gateway_that_was_away_is_in_the_error_that_is_stated() -> None:
+    delays = Delays(distributions=(spread((50, 9_900), (3_000, 100)),))
+    quiet = TimingErrors(poll_gap=spread((1, 10_000)), step_gap=spread((1, 10_000)))
+    assert quiet.percentile_ns(delays, P999) == 2 * US
+    away = replace(quiet, waiting_ns=3_000 * US, waiting_share=Fraction(2, 100))
+    assert away.percentile_ns(delays, P999) == 2_952 * US
+    assert away.percentile_ns(delays, Fraction(1, 2)) == 2 * US
+
+
+def test_a_median_variation_is_moved_by_as_many_pairs_as_had_a_long_gap() -> None:
+    pairs = Delays(distributions=(spread((-1_900, 333), (700, 333), (1_200, 333)),))
+    half = Fraction(1, 2)
+
+    def moved_us(gaps: Distribution) -> float:
+        timing = TimingErrors(poll_gap=gaps, step_gap=spread((1, 1_000)))
+        return timing.variation_ns(pairs, half) / US
+
+    assert moved_us(spread((1, 1_000))) == 2
+    assert moved_us(spread((1, 990), (5_000, 10))) == 2
+    assert moved_us(spread((1, 900), (5_000, 100))) == 2_602, "100 gaps, 200 pairs"
+
+
+def test_a_variation_is_wrong_by_the_longest_gaps_either_way_and_refuses_nothing() -> None:
+    assert TimingErrors(poll_gap=spread((7, 9)), step_gap=spread((2, 9))).longest_ns == 9 * US
+    error = DelayError(
+        name="maximum IPDV", direction="forward", value_ns=5e6, error_ns=5e6, either_way=True
+    )
+    assert doubts([error]) == ()
+    (said,) = error_remarks([[error]])
+    assert "larger or smaller: maximum IPDV by at most 5e+03 µs" in said
 
 
 def late_stream(*, late: int, uncertain: int, missing: int = 0) -> StreamResult:
