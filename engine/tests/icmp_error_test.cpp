@@ -5,10 +5,9 @@
 
 #include <set>
 
-#include "fake_device.hpp"
+#include "fake_runner.hpp"
 #include "frame/departure.hpp"
 #include "run/icmp_tally.hpp"
-#include "run/trial.hpp"
 #include "traffic_cases.hpp"
 
 namespace natxy::frame {
@@ -216,7 +215,7 @@ spec::TrialSpec trial(spec::WarmUpMode mode) {
   return spec;
 }
 
-using Runner = run::TrialRunner<tests::SteadyClock, tests::FakeDevice>;
+using Runner = tests::FakeRunner;
 
 spec::TrialResult run_trial(tests::FakeDevice& device, spec::WarmUpMode mode) {
   const std::atomic<bool> go_on{false};

@@ -1,14 +1,13 @@
 // A link that goes down within a trial makes it invalid, whether or not it comes back.
 #include <gtest/gtest.h>
 
-#include "fake_device.hpp"
-#include "run/trial.hpp"
+#include "fake_runner.hpp"
 #include "traffic_cases.hpp"
 
 namespace natxy::run {
 namespace {
 
-using Runner = TrialRunner<tests::SteadyClock, tests::FakeDevice>;
+using Runner = tests::FakeRunner;
 
 spec::TrialSpec trial() {
   spec::Stream stream{.direction = spec::Direction::kForward};

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "fake_device.hpp"
+#include "fake_runner.hpp"
 #include "traffic_cases.hpp"
 
 namespace natxy::run {
@@ -13,7 +13,7 @@ namespace {
 
 using spec::IpVersion;
 using tests::FakeDevice;
-using Runner = TrialRunner<tests::SteadyClock, FakeDevice>;
+using Runner = tests::FakeRunner;
 
 spec::Stream stream(spec::Direction direction, std::uint64_t frames, std::uint64_t rate_fps) {
   spec::Stream stream;

@@ -13,6 +13,7 @@ class Disturbance(Model):
     paused_ns: float = 0.0  # of the direction that paused longest in each trial
     away_ns: float = 0.0  # of a watched gateway
     longest_away_ns: float = 0.0
+    unwatched_reason: str = ""  # why a gateway that can be watched was not
 
     @classmethod
     def total(cls, all_of: Iterable[Self]) -> Self:
@@ -22,4 +23,5 @@ class Disturbance(Model):
             paused_ns=sum(each.paused_ns for each in members),
             away_ns=sum(each.away_ns for each in members),
             longest_away_ns=max((each.longest_away_ns for each in members), default=0.0),
+            unwatched_reason=next((o.unwatched_reason for o in members if o.unwatched_reason), ""),
         )

@@ -37,6 +37,7 @@ class TrialRecord(Model):
             paused_ns=self.result.paused_ns,
             away_ns=self.away_ns,
             longest_away_ns=self.longest_away_ns,
+            unwatched_reason=self.result.unwatched_reason,
         )
 
     @property

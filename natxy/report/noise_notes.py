@@ -22,6 +22,11 @@ def disturbance_notes(of: Disturbance) -> Iterator[str]:
     """Nothing where the gateway was there and no sender paused."""
     if not of.sending_ns:
         return
+    if of.unwatched_reason:
+        yield (
+            f"The gateway's CPU could not be watched ({of.unwatched_reason}): frames that were lost "
+            "while it was away count as the gateway's own loss."
+        )
     if of.away_ns:
         yield (
             f"In the valid trials the gateway's CPU was away for "

@@ -330,3 +330,10 @@ def test_what_noise_did_to_the_valid_trials_stands_under_the_table() -> None:
     both = TrialCounts.total([TrialCounts(disturbance=of), TrialCounts(disturbance=of)])
     assert both.disturbance.away_ns == 1.2e8
     assert both.disturbance.longest_away_ns == 5.1e6
+
+
+def test_a_gateway_that_could_not_be_watched_is_named_with_the_reason() -> None:
+    blind = Disturbance(sending_ns=1e9, unwatched_reason="CPU 1: perf_event_open: not permitted")
+    of = Disturbance.total([Disturbance(sending_ns=1e9), blind, blind])
+    (said,) = noise_notes(TrialCounts(trials=3, disturbance=of))
+    assert "could not be watched (CPU 1: perf_event_open: not permitted)" in said
