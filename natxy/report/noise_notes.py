@@ -24,8 +24,8 @@ def disturbance_notes(of: Disturbance) -> Iterator[str]:
         return
     if of.unwatched_reason:
         yield (
-            f"The gateway's CPU could not be watched ({of.unwatched_reason}): frames that were lost "
-            "while it was away count as the gateway's own loss."
+            f"The gateway's CPU could not be watched ({of.unwatched_reason}): frames that were "
+            "lost while it was away count as the gateway's own loss."
         )
     if of.away_ns:
         yield (
