@@ -20,6 +20,9 @@ ATTEMPTS = 200
 PATIENCE_S = 120.0
 INVALID = re.compile(r"the test is invalid|\d+ trials at .* were invalid|trials of .* stay invalid")
 
+# A search finds the same where each core is taken away at random, so much of it in all.
+with_and_without_noise = pytest.mark.parametrize("noise", ["0%", "5%"], indirect=True)
+
 Result = TypeVar("Result")
 
 

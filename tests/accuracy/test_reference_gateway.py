@@ -18,12 +18,14 @@ from tests.accuracy.reference import (
     gateway_that,
     valid_trial,
 )
-from tests.valid import ATTEMPTS
+from tests.valid import ATTEMPTS, with_and_without_noise
 
 BUCKET_US = 2000  # the bucket holds that much of the limit; who is away for longer overflows it
 ERROR_FPS = 50
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 @pytest.mark.parametrize("limit_fps", [10_000, 50_000, 200_000])
 def test_throughput_is_the_rate_limit(limit_fps: int, tmp_path: Path) -> None:
     """[L, L + B / T], to the search's error: a bucket of B frames lets that much more through."""

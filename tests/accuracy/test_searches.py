@@ -4,6 +4,8 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
 from natxy.model.verdict import Limit
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.throughput import ThroughputPlan, throughput
@@ -11,7 +13,7 @@ from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
 from tests.accuracy.reference import LOSES_NOTHING_US, TIMING, gateway_that
-from tests.valid import ATTEMPTS
+from tests.valid import ATTEMPTS, with_and_without_noise
 
 LIMIT_FPS = 40_000
 DEPTH = 200  # frames; it holds 5 ms of the limit, and who is away for longer overflows it
@@ -21,6 +23,8 @@ ERROR = Fraction(1, 100)
 RATE_LIMIT = f'{{kind = "rate_limit", rate_fps = {LIMIT_FPS}, depth = {DEPTH}}}'
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 def test_mlrsearch_finds_the_limit_and_the_rate_with_tolerated_loss(tmp_path: Path) -> None:
     """Half of the frames beyond the limit are lost: 10 % loss are tolerated up to L / 0.9."""
     tolerance = LossTolerance(fraction=Fraction(1, 10))
@@ -43,6 +47,8 @@ def test_mlrsearch_finds_the_limit_and_the_rate_with_tolerated_loss(tmp_path: Pa
     assert LIMIT_FPS / 0.9 * (1 - ERROR) <= pdr.values[0] <= most_fps / 0.9
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 def test_early_end_finds_the_same_and_sends_less(tmp_path: Path) -> None:
     """A trial that fails is over once a frame has been missing for the drain's time."""
     plan = ThroughputPlan(

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Draws what tools/noise_table.py has measured: a panel a gateway, its figures over the noise.
+
+Every run is a dot, medians are joined; a run that was refused stands on the lower edge as a cross.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt
+
+COLOURS = {"before": "#b0532c", "after": "#1f6f8b", "this": "#1f6f8b"}
+APART = 0.12  # of two builds at one share, in the axis's unit: a place a share
+
+
+def draw(axes: Any, gateway: str, runs: Sequence[dict[str, Any]]) -> None:
+    of_gateway = [run for run in runs if run["gateway"] == gateway]
+    shares = list(dict.fromkeys(run["share"] for run in of_gateway))
+    builds = list(dict.fromkeys(run["build"] for run in of_gateway))
+    for number, build in enumerate(builds):
+        colour = COLOURS.get(build, "black")
+        left = (number - (len(builds) - 1) / 2) * APART
+        medians = []
+        for place, share in enumerate(shares):
+            cell = [r for r in of_gateway if (r["build"], r["share"]) == (build, share)]
+            found = [run["fps"] / 1000 for run in cell if run["fps"] is not None]
+            axes.plot([place + left] * len(found), found, ".", color=colour, alpha=0.5)
+            if len(found) < len(cell):
+                axes.plot([place + left], [0], "x", color=colour, clip_on=False, zorder=3)
+            if found:
+                medians.append((place + left, statistics.median(found)))
+        places, values = zip(*medians, strict=True) if medians else ((), ())
+        axes.plot(places, values, "-o", color=colour, label=build, markersize=4)
+    axes.set_title(gateway)
+    axes.set_xticks(range(len(shares)), shares)
+    axes.set_ylim(bottom=0)
+    axes.grid(axis="y", alpha=0.3)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("measured", type=pathlib.Path, nargs="+", help="JSON of noise_table.py")
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="an SVG")
+    asked = parser.parse_args()
+    runs = [run for file in asked.measured for run in json.loads(file.read_text())]
+    gateways = list(dict.fromkeys(run["gateway"] for run in runs))
+    figure, panels = plt.subplots(1, len(gateways), figsize=(3 * len(gateways), 3), squeeze=False)
+    for axes, gateway in zip(panels[0], gateways, strict=True):
+        draw(axes, gateway, runs)
+    panels[0][0].set_ylabel("throughput, 1000 fps per direction")
+    panels[0][0].legend(frameon=False)
+    figure.supxlabel("of each core taken away")
+    figure.tight_layout()
+    plt.rcParams["svg.hashsalt"] = "natxy"  # the same figure gives the same file
+    figure.savefig(asked.output, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
