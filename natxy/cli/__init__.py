@@ -3,71 +3,66 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import click
 import typer
 
-from natxy.cli.back_to_back import back_to_back
-from natxy.cli.capacity import capacity
-from natxy.cli.degradation import degradation
-from natxy.cli.demo import demo
-from natxy.cli.doctor import doctor
-from natxy.cli.establishment import establishment
-from natxy.cli.frame_loss import frame_loss
-from natxy.cli.init import init
-from natxy.cli.ipdv import ipdv
-from natxy.cli.latency import latency
-from natxy.cli.overload import overload
-from natxy.cli.pdv import pdv
-from natxy.cli.recovery import recovery
-from natxy.cli.reset import reset
-from natxy.cli.scale_up import scale_up
-from natxy.cli.self_test import self_test
-from natxy.cli.siitperf import CONTEXT as SIITPERF_CONTEXT
-from natxy.cli.siitperf import arguments_of, siitperf
-from natxy.cli.tear_down import tear_down
-from natxy.cli.throughput import throughput
-from natxy.cli.trial import trial
 from natxy.cli.version import print_version
 from natxy.errors import NatxyError
 
-VERBS: dict[str, Callable[..., Any]] = {
-    "demo": demo,
-    "doctor": doctor,
-    "self-test": self_test,
-    "init": init,
-    "trial": trial,
-    "throughput": throughput,
-    "latency": latency,
-    "pdv": pdv,
-    "ipdv": ipdv,
-    "frame-loss": frame_loss,
-    "back-to-back": back_to_back,
-    "recovery": recovery,
-    "reset": reset,
-    "overload": overload,
-    "establishment": establishment,
-    "capacity": capacity,
-    "tear-down": tear_down,
-    "scale-up": scale_up,
-    "degradation": degradation,
-}
+VERBS = (  # as `natxy --help` lists them
+    "demo",
+    "doctor",
+    "self-test",
+    "init",
+    "trial",
+    "throughput",
+    "latency",
+    "pdv",
+    "ipdv",
+    "frame-loss",
+    "back-to-back",
+    "recovery",
+    "reset",
+    "overload",
+    "establishment",
+    "capacity",
+    "tear-down",
+    "scale-up",
+    "degradation",
+    "siitperf",
+)
+# siitperf's arguments are positional: one that begins with - is no option but a wrong value.
+CONTEXTS = {"siitperf": {"ignore_unknown_options": True, "allow_interspersed_args": False}}
+SIITPERF = "siitperf-"  # what begins the names by which siitperf's users call its programs
 INTERRUPTED = 130
 TERMINATED = 143
 
-app = typer.Typer(
-    callback=print_version,
-    help="Benchmarks IPv4/IPv6 gateways: translators, NATs, routers.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-for name, verb in VERBS.items():
-    app.command(name)(verb)
-app.command("siitperf", context_settings=SIITPERF_CONTEXT)(siitperf)
+
+def app_of(verbs: Iterable[str]) -> typer.Typer:
+    """The command with these verbs: importing all takes a second, of which one needs a part."""
+    app = typer.Typer(
+        callback=print_version,
+        help="Benchmarks IPv4/IPv6 gateways: translators, NATs, routers.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    for verb in verbs:
+        app.command(verb, context_settings=CONTEXTS.get(verb))(function_of(verb))
+    return app
+
+
+def function_of(verb: str) -> Callable[..., Any]:
+    """A verb's function and its file have its name."""
+    name = verb.replace("-", "_")
+    function: Callable[..., Any] = getattr(import_module(f"natxy.cli.{name}"), name)
+    return function
 
 
 class Terminated(KeyboardInterrupt):
@@ -78,6 +73,17 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     sys.exit(run(arguments_of(sys.argv)))
+
+
+def arguments_of(words: Sequence[str]) -> list[str]:
+    """What comes behind `natxy`, also where the program was called siitperf-tp."""
+    name = Path(words[0]).name
+    if name.startswith(SIITPERF):
+        from natxy.siitperf.arguments import LAST
+
+        if name.removeprefix(SIITPERF) in LAST:
+            return ["siitperf", name.removeprefix(SIITPERF), *words[1:]]
+    return list(words[1:])
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -104,7 +110,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def _invoke(arguments: list[str]) -> None:
     """Not click's own `main`, which makes a status of an interrupt before it can be told."""
-    command = typer.main.get_command(app)
+    asked = arguments[:1] if arguments[:1] and arguments[0] in VERBS else VERBS
+    command = typer.main.get_command(app_of(asked))
     with command.make_context("natxy", arguments) as context:
         command.invoke(context)
 

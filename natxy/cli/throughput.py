@@ -8,7 +8,6 @@ from natxy.cli.mlr_goals import GoalOptions, goals_of
 from natxy.cli.options import loss_tolerance, search_error
 from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.errors import ConfigurationError
-from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.profile import PROFILES
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.throughput import throughput as measure
@@ -95,6 +94,9 @@ def throughput(
             raise ConfigurationError(
                 "--early-end: MLRsearch needs whole trials; bisection is right"
             )
+        # The library takes as long to import as all the rest.
+        from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
+
         mlr = MlrThroughputPlan(
             timing=timing,
             goals=goals_of(of_goals, loss, timing, accepted),

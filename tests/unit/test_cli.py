@@ -253,3 +253,14 @@ def test_without_a_verb_there_is_help(capsys: Captured) -> None:
     assert "throughput" in captured.out + captured.err
     assert run(["--version"]) == 0
     assert capsys.readouterr().out.startswith("natxy ")
+
+
+def test_a_verb_imports_no_other_and_no_library_that_it_may_not_need() -> None:
+    code = """
+import sys
+from natxy.cli import run
+assert run(["throughput", "--help"]) == 0
+print(sorted({"MLRsearch", "natxy.cli.capacity", "natxy.cli.throughput"} & sys.modules.keys()))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("['natxy.cli.throughput']\n")

@@ -9,7 +9,7 @@ import click
 import pytest
 import typer
 
-from natxy.cli import app
+from natxy.cli import VERBS, app_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -35,7 +35,7 @@ def code_lines(page: Path) -> list[str]:
 
 
 def commands() -> Mapping[str, click.Command]:
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(app_of(VERBS))
     assert isinstance(group, click.Group)
     return group.commands
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 import pytest
 import typer
 
-from natxy.cli import VERBS
+from natxy.cli import function_of
 from natxy.cli.places import RFC8219_SIZES_BYTES, foregrounds_of, places, sizes_of
 from natxy.cli.series import SeriesOptions, measuring
 from natxy.errors import ConfigurationError
@@ -108,6 +108,6 @@ def test_a_measuring_verb_has_the_shared_options_and_its_own() -> None:
     assert (options.profile, options.seed_value, tags) == ("quick", 3, 9)
 
 
-@pytest.mark.parametrize("verb", [VERBS["throughput"], VERBS["latency"]])
+@pytest.mark.parametrize("verb", [function_of("throughput"), function_of("latency")])
 def test_verbs_that_measure_take_a_series(verb: Callable[..., None]) -> None:
     assert {"frame_size", "foreground", "repetitions"} <= set(inspect.signature(verb).parameters)

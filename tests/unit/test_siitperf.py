@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.cli import run
-from natxy.cli.siitperf import arguments_of
+from natxy.cli import arguments_of, run
 from natxy.model.trial_result import TrialResult
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import missing_figures, result_lines
