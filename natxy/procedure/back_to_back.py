@@ -11,6 +11,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.advice import explained
 from natxy.procedure.at_rate import Rate, conditions, found_rate
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
@@ -195,7 +196,8 @@ def _longest(train: Train, trials: Trials, repetition: int, first: int) -> _Burs
         trials.timing = train.timing(frames)
         trials.observer.trial_started(rate_fps, (rate_fps, rate_fps))
         trial = trials.run(load=Load(segments=(segment,)), repetition=repetition, seed=seed)
-        reason = trial.invalid_reasons[0] if trial.invalid_reasons else reason
+        if trial.invalid_reasons:
+            reason = explained(trial.invalid_reasons, rate_fps)
         if trial.verdict is Verdict.FAIL:  # each is shorter than the last: the last one decides
             cut_off = train.was_cut_off(frames, trial.result)
         search.tell(frames, trial.verdict)

@@ -35,6 +35,8 @@ from natxy.search.capacity import (
 )
 
 CAPACITY = "connection tracking table capacity C"
+# What a table holds does not depend on how evenly it was filled, and beta leaves a rate more room.
+PAUSE_SHARE = Fraction(1, 4)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,10 +135,6 @@ def _search(
             ) from invalid
     assert search.result is not None, "the search has ended"
     return search.result
-
-
-# What a table holds does not depend on how evenly it was filled, and beta leaves a rate more room.
-PAUSE_SHARE = Fraction(1, 4)
 
 
 def _outcome(
