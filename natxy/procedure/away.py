@@ -5,12 +5,13 @@ rate x time away. So a loss of more is the gateway's own, and a loss of as much 
 (docs/decisions/0018).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from natxy.dut.base import Absence
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Stream, TrialSpec
+from natxy.procedure.delay_error import late_by_tester
 
 # A queue that no overload has filled has room for so many: a shorter absence loses nothing.
 ROOM_FRAMES = 64
@@ -44,21 +45,37 @@ def away_in(result: TrialResult, phase: str, absence: Absence | None) -> Away:
     return max(seen, key=lambda away: away.total_s, default=NOT_AWAY)
 
 
+def away_during(result: TrialResult, phases: Iterable[str], absence: Absence | None) -> Away:
+    """In all of these phases; the gateway's own record knows no phases."""
+    seen = [away_in(result, phase, None) for phase in phases]
+    watched = Away(
+        where=max(seen, key=lambda away: away.total_s, default=NOT_AWAY).where,
+        total_s=sum(away.total_s for away in seen),
+        longest_s=max((away.longest_s for away in seen), default=0.0),
+    )
+    own = away_in(result, "", absence)
+    return max(watched, own, key=lambda away: away.total_s)
+
+
 def excuse(spec: TrialSpec, result: TrialResult, absence: Absence | None) -> str | None:
     """Returns a sentence where the gateway's absence can have caused every loss of the trial.
 
-    None where nothing was lost, or a direction of a phase lost more.
+    None where nothing was lost, or a direction of a phase lost more. Frames that came late may be
+    the tester's as well (late_by_tester), whatever else was lost. What was no loss, such as a
+    mapping that changed, no absence explains.
     """
     losing = [
         (asked, stream, away_in(result, stream.phase, absence))
         for asked, stream in _streams(spec, result)
         if stream.lost
     ]
-    if not losing or result.misdelivered:
+    if not losing or result.misdelivered or result.changed or result.wrong:
         return None
     if not all(_explains(away, asked, stream, spec) for asked, stream, away in losing):
         return None
     away = max((away for _, _, away in losing), key=lambda away: away.total_s)
+    if not away.total_s:
+        return None
     lost = sum(stream.lost for _, stream, _ in losing)
     return (
         f"{away.where} was away for {away.total_s * 1000:.2f} ms in all, at most "
@@ -76,10 +93,11 @@ def _streams(spec: TrialSpec, result: TrialResult) -> Iterator[tuple[Stream, Str
 
 
 def _explains(away: Away, asked: Stream, stream: StreamResult, spec: TrialSpec) -> bool:
-    rate_fps = max(segment.rate_fps for segment in asked.segments)
-    if rate_fps * away.longest_s < ROOM_FRAMES:
-        return False
     # A frame that was late has waited, for the gateway or behind others that did.
-    if stream.late and away.longest_s * 1e9 < spec.frame_timeout_ns / 4:
+    waited = away.longest_s * 1e9 >= spec.frame_timeout_ns / 4
+    if stream.late and not (waited or late_by_tester(stream, spec.frame_timeout_ns)):
         return False
-    return stream.missing <= rate_fps * away.total_s
+    if not stream.missing:
+        return True
+    rate_fps = max(segment.rate_fps for segment in asked.segments)
+    return rate_fps * away.longest_s >= ROOM_FRAMES and stream.missing <= rate_fps * away.total_s

@@ -5,6 +5,7 @@ when sending ended has not forwarded them at the rate at which they came.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.verdict import Verdict
@@ -53,13 +54,13 @@ def _rates(
     counting: Counting, rate_fps: int, stream: StreamResult, noise_s: float
 ) -> tuple[int, int]:
     """Rounded down: with pauses and what was held back, and with what noise does not explain."""
-    sending_s = stream.due / rate_fps
-    held_s = stream.held_back_ns / 1e9 if counting.short else 0.0
-    paused_s = stream.pauses.total_ns / 1e9
-    own_s = max(0.0, held_s - noise_s)
+    sending_s = Fraction(stream.due, rate_fps)
+    held_s = Fraction(stream.held_back_ns) / 10**9 if counting.short else Fraction(0)
+    paused_s = Fraction(stream.pauses.total_ns) / 10**9
+    own_s = max(Fraction(0), held_s - Fraction(noise_s))
     return (
-        int(rate_fps * sending_s / (sending_s + paused_s + held_s)),
-        int(rate_fps * sending_s / (sending_s + own_s)),
+        int(stream.due / (sending_s + paused_s + held_s)),
+        int(stream.due / (sending_s + own_s)),
     )
 
 

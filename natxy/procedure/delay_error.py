@@ -5,9 +5,9 @@ begins before the call that sends it, and the sender may be kept from its core w
 So a measured delay is too long by at most its poll gap and its step gap, never too short; and the
 difference of two delays is wrong by as much, either way.
 
-While a watched gateway is away frames wait, as those that came meanwhile do for about as long again
-when it is back. They are no error of the tester's, and spoil no trial; but no other gateway may be
-held against such a figure, so that they are in the error that stands beside it.
+While a watched gateway is away frames wait, and when it is back those behind them do. That is no
+error of the tester's, and spoils no trial; but no other gateway may be held against such a figure,
+so that it is in the error that stands beside it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,8 +32,8 @@ class TimingErrors:
 
     poll_gap: Distribution
     step_gap: Distribution
-    waiting_ns: float = 0.0  # the longest that a frame may have waited for a gateway to come back
-    waiting_share: Fraction = Fraction(0)  # of the frames, so many have waited
+    waiting_ns: float = 0.0  # the longest that a frame may have waited for an absent gateway
+    waiting_share: Fraction = Fraction(0)  # of the frames, so many came while it was away
 
     @classmethod
     def of(
@@ -42,12 +42,12 @@ class TimingErrors:
         polled = stream.poll_gap.model_copy(
             update={} if result.delay_clock != "port" else {"buckets": (), "count": 0}
         )
-        waited = 2 * noise.away_ns / noise.sending_ns if noise.away_ns else 0.0
+        share = min(1.0, noise.away_ns / noise.sending_ns) if noise.sending_ns else 1.0
         return cls(
             poll_gap=polled,
             step_gap=stream.step_gap,
-            waiting_ns=noise.longest_away_ns,
-            waiting_share=Fraction(waited),
+            waiting_ns=noise.away_ns,
+            waiting_share=Fraction(share) if noise.away_ns else Fraction(0),
         )
 
     def percentile_ns(self, delays: Delays, share: Fraction) -> float:
@@ -55,6 +55,9 @@ class TimingErrors:
 
         Of all frames the share f has a gap longer than g. Without them the percentile p is not
         below that of p - f, and each other delay is right within twice g: the best g counts.
+        A gateway near its limit needs long to make up for an absence, so that any share of the
+        frames may have waited for it: each by at most all its absences, and for less than what it
+        took longer than the fastest.
         """
         value_ns = delays.percentile_ns(share)
         least_ns = value_ns
@@ -63,17 +66,19 @@ class TimingErrors:
                 continue
             lower_ns = delays.percentile_ns(share - beyond) - 2 * gap_ns
             least_ns = min(least_ns, max(0.0, value_ns - lower_ns))
-        return least_ns
+        return min(value_ns, least_ns + min(self.waiting_ns, value_ns - delays.minimum_ns))
 
     def variation_ns(self, variations: Delays, share: Fraction) -> float:
         """How far the percentile of the differences of consecutive delays may be off, either way.
 
-        A frame with a long gap spoils two differences; each other is right within twice g.
+        A frame with a long gap spoils two differences; each other is right within twice g. So does
+        one that came while the gateway was away, and the first one after.
         """
         value_ns = variations.percentile_ns(share)
         least_ns = self.longest_ns
         for gap_ns, beyond in self._steps():
-            below, above = share - 2 * beyond, share + 2 * beyond
+            spoilt = 2 * (beyond + self.waiting_share)
+            below, above = share - spoilt, share + spoilt
             if below <= 0 or above > 1:
                 continue
             apart_ns = max(
@@ -96,12 +101,11 @@ class TimingErrors:
             for of in (self.poll_gap, self.step_gap)
             for _, upper_ns, frames in of.buckets
         ]
-        gaps = {upper_ns for upper_ns, _ in buckets} | {self.waiting_ns}
+        gaps = {upper_ns for upper_ns, _ in buckets} or {0.0}
         frames_in_all = max(self.poll_gap.count, self.step_gap.count, 1)
         for gap_ns in sorted(gaps):
             longer = sum(frames for upper_ns, frames in buckets if upper_ns > gap_ns)
-            waited = self.waiting_share if self.waiting_ns > gap_ns else 0
-            yield gap_ns, Fraction(longer, frames_in_all) + waited
+            yield gap_ns, Fraction(longer, frames_in_all)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,22 +154,21 @@ def _largest(errors: Sequence[DelayError]) -> str:
     return ", ".join(f"{name} by at most {ns / 1000:.3g} µs" for name, ns in largest.items())
 
 
+def late_by_tester(stream: StreamResult, frame_timeout_ns: int) -> bool:
+    """Whether the tester's absence may have made every late frame late."""
+    slow_steps = sum(
+        frames for _, upper_ns, frames in stream.step_gap.buckets if upper_ns > frame_timeout_ns / 4
+    )
+    return stream.late <= stream.uncertain_late + slow_steps
+
+
 def late_in_doubt(result: TrialResult, frame_timeout_ns: int) -> str | None:
     """Returns a sentence where every frame that was late may have been so by the tester's absence,
     and no other was lost."""
-    late = 0
-    for stream in result.streams:
-        if stream.missing or stream.misdelivered:
-            return None
-        slow_steps = sum(
-            frames
-            for _, upper_ns, frames in stream.step_gap.buckets
-            if upper_ns > frame_timeout_ns / 4
-        )
-        if stream.late > stream.uncertain_late + slow_steps:
-            return None
-        late += stream.late
-    if not late:
+    if any(stream.missing or stream.misdelivered for stream in result.streams):
+        return None
+    late = sum(stream.late for stream in result.streams)
+    if not late or not all(late_by_tester(each, frame_timeout_ns) for each in result.streams):
         return None
     return (
         f"the tester was away when {late:,} frames came or left: they may have been in time "

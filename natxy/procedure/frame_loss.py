@@ -156,15 +156,17 @@ def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Po
 
 def _figures(point: _Point) -> tuple[Figure, ...]:
     values: dict[tuple[Direction, str], list[float]] = {}
+    errors: dict[tuple[Direction, str], list[float]] = {}
     for trial in point.trials:
         for stream in trial.result.streams:
             counted = list(stream.counters())
-            values.setdefault((stream.direction, LOSS), []).append(
-                _loss_percent([counters for _, counters in counted])
-            )
-            for kind, counters in counted if len(counted) > 1 else []:
-                key = (stream.direction, f"{LOSS}, {kind}")
-                values.setdefault(key, []).append(_loss_percent([counters]))
+            of_all = {LOSS: [counters for _, counters in counted]}
+            of_kinds = {f"{LOSS}, {kind}": [counters] for kind, counters in counted}
+            for name, of in (of_all | (of_kinds if len(counted) > 1 else {})).items():
+                loss = _loss_percent(of)
+                values.setdefault((stream.direction, name), []).append(loss)
+                by_absence = min(loss, _absence_percent(trial))
+                errors.setdefault((stream.direction, name), []).append(by_absence)
     return tuple(
         Figure(
             name=name,
@@ -172,10 +174,17 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
             direction=direction,
             at=point.name,
             values=tuple(losses),
+            errors=tuple(errors[direction, name]),
             primary=name == LOSS,
         )
         for (direction, name), losses in values.items()
     )
+
+
+def _absence_percent(trial: TrialRecord) -> float:
+    """Of what was sent, so much came while a watched gateway was away."""
+    sending_ns = trial.result.sending_ns
+    return trial.away_ns / sending_ns * 100 if sending_ns else 0.0
 
 
 def _loss_percent(counted: list[KindCounters]) -> float:
@@ -186,6 +195,16 @@ def _loss_percent(counted: list[KindCounters]) -> float:
 
 
 def _remarks(points: list[_Point]) -> tuple[str, ...]:
+    errors = [error for point in points for figure in _figures(point) for error in figure.errors]
+    largest = max(errors, default=0.0)
+    said = "The gateway's core was away: a frame loss rate may be too high by at most "
+    return (
+        *((f"{said}{largest:.2g} % of the frames sent.",) if largest else ()),
+        *_left_out(points),
+    )
+
+
+def _left_out(points: list[_Point]) -> tuple[str, ...]:
     return tuple(
         f"{point.name}: {len(point.trials)} valid trials, then none: {point.left_out}."
         for point in points

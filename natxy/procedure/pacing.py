@@ -3,12 +3,13 @@
 from fractions import Fraction
 
 from natxy.model.testbed import TesterSection
-from natxy.model.trial_result import TrialResult
+from natxy.model.trial_result import StreamResult, TrialResult
 
 # Of a trial: what its load falls short by where a figure is taken at a rate.
 PAUSE_SHARE = Fraction(1, 50)
 LATENESS_US = 10_000  # a sender that may pause makes up for less than this, or for fewer frames
 LATENESS_WITHOUT_PAUSES_US = 1000
+AWAY_NS = 500_000  # a loop that is busy and nothing else comes round in less
 
 
 def lateness_tolerance_ns(tester: TesterSection, *, pauses: bool) -> int:
@@ -31,11 +32,23 @@ def long_pauses(result: TrialResult, share: Fraction) -> str | None:
 
 
 def is_too_slow(result: TrialResult) -> bool:
-    """Whether what went wrong grows with the rate; that the tester's core was away does not."""
-    if any(
-        port.rx_missed or port.rx_no_buffer or port.tx_errors or port.kernel_rx_dropped
+    """Whether what went wrong grows with the rate; that the tester's core was away does not.
+
+    A host need not tell how long it had a core, so the loops' own gaps count as well: one that is
+    too slow does a burst after the other, one whose core was away does nothing for long.
+    """
+    if any(port.tx_errors for port in result.ports) or any(
+        (port.rx_missed or port.rx_no_buffer or port.kernel_rx_dropped)
+        and port.worst_poll_gap_ns < AWAY_NS
         for port in result.ports
     ):
         return True
     short = any(stream.sent < stream.due for stream in result.streams) and not result.ended_early
-    return short or result.paused_ns > 2 * result.off_core_ns
+    return short or any(_pauses_of_itself(stream, result) for stream in result.streams)
+
+
+def _pauses_of_itself(stream: StreamResult, result: TrialResult) -> bool:
+    """Whether no absence explains a sender's pauses: each is as long as it was behind."""
+    pauses = stream.pauses
+    by_gaps = pauses.longest_ns <= 2 * stream.step_gap.max_ns
+    return pauses.total_ns > 2 * result.off_core_ns and not by_gaps

@@ -31,7 +31,7 @@ from natxy.model.trial_spec import (
 from natxy.model.verdict import Verdict
 from natxy.procedure.advice import explained
 from natxy.procedure.all_misdelivered import check_all_misdelivered
-from natxy.procedure.away import away_in, excuse
+from natxy.procedure.away import away_during, away_in, excuse
 from natxy.procedure.connection_table import (
     IncompletePhase1,
     check_emptied,
@@ -289,7 +289,8 @@ class Trials:
         phase_2 = result.of_phase(TEST) if _measures_phase_2(spec) else result
         sample = result.stream_of(SAMPLE)
         judged = self._judge(spec, load, outcome, phase_2)
-        away = away_in(result, spec.phases[-1].name, outcome.absence)
+        phases = [TEST] if phase_2 is not result else [phase.name for phase in spec.phases]
+        away = away_during(result, phases, outcome.absence)
         trial = TrialRecord(
             number=self.counts.trials + 1,
             repetition=repetition,
@@ -328,7 +329,9 @@ class Trials:
         if not (load.passes(measured) and sample_is_right(whole.stream_of(SAMPLE))):
             pauses = None if _searches(load) else long_pauses(measured, load.pause_share)
             late = late_in_doubt(measured, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
-            excused = excuse(spec, whole, outcome.absence) or late or pauses
+            # What a reset loses is what is measured.
+            gone = None if self.resets else excuse(spec, whole, outcome.absence) or late
+            excused = gone or pauses
             return Judged(Verdict.INVALID, (excused,)) if excused else Judged(Verdict.FAIL)
         if isinstance(load, Load) and load.counting is not None:
             away = away_in(whole, spec.phases[-1].name, outcome.absence)

@@ -7,10 +7,10 @@ import pytest
 
 from natxy.dut.base import Absence
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_result import StreamResult
+from natxy.model.trial_result import ConnectionCounters, StreamResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
-from natxy.procedure.away import away_in, excuse
+from natxy.procedure.away import NOT_AWAY, away_during, away_in, excuse
 from natxy.procedure.counted import Counting, counted
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import TrialPlan
@@ -129,3 +129,42 @@ def test_what_is_held_back_while_the_gateway_was_away_is_noise() -> None:
     result = result_of(stream_of(sent=10_000, held_s=0.02), away_s=0.02)
     of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
     assert of.verdict is Verdict.INVALID
+
+
+def test_the_rate_that_counts_is_the_rate_itself_where_nothing_was_away() -> None:
+    """Of any whole number of frames a second: not one less by a rounding error."""
+    for rate_fps in range(100_001, 101_000):
+        frames = rate_fps // 5
+        result = result_of(stream_of(sent=frames, sending_s=frames / rate_fps))
+        of = counted(Counting(above_fps=1, short=True), rate_fps, result, NOT_AWAY)
+        assert of.fps == rate_fps
+
+
+def test_what_is_no_loss_has_no_excuse(spec: TrialSpec) -> None:
+    """A mapping that changed has changed whoever was away."""
+    none: dict[str, int] = dict.fromkeys(ConnectionCounters.model_fields, 0)
+    changed = stream_of(sent=10_000, missing=100).model_copy(
+        update={"connections": ConnectionCounters.model_validate(none | {"changed": 1})}
+    )
+    assert excuse(spec, result_of(changed, away_s=0.005), None) is None
+
+
+def test_late_frames_and_missing_ones_have_each_their_own_excuse(spec: TrialSpec) -> None:
+    """The tester's absence makes frames late, and the gateway's loses others meanwhile."""
+    timed = spec.model_copy(update={"frame_timeout_ns": 10_000_000})
+    stream = stream_of(sent=10_000, missing=100, late=20)
+    assert excuse(timed, result_of(stream, away_s=0.002), None) is None
+    doubtful = stream.model_copy(update={"uncertain_late": 20})
+    assert excuse(timed, result_of(doubtful, away_s=0.002), None) is not None
+    assert excuse(timed, result_of(doubtful, away_s=0.0005), None) is None
+
+
+def test_absences_of_all_phases_are_added_up() -> None:
+    watch = result_of(stream_of(sent=1), away_s=0.002).watched[0]
+    phases = ("establish", "test")
+    watched = tuple(watch.model_copy(update={"phase": phase}) for phase in phases)
+    result = result_of(stream_of(sent=1)).model_copy(update={"watched": watched})
+    assert away_during(result, phases, None).total_s == pytest.approx(0.004)
+    assert away_during(result, ["test"], None).total_s == pytest.approx(0.002)
+    own = Absence(where="the reference gateway", total_s=0.006, longest_s=0.004)
+    assert away_during(result, phases, own).total_s == 0.006

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from natxy.cli.rates import rates_of
+from natxy.dut.base import Absence
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Measurement
@@ -126,3 +127,20 @@ def test_rates_as_a_person_writes_them() -> None:
 def test_what_is_no_series_of_rates_is_refused(text: str) -> None:
     with pytest.raises(ConfigurationError, match="--rates"):
         rates_of(text)
+
+
+class Away(NoDut):
+    """Whose own record says that it was away for a hundredth of each trial."""
+
+    def absence(self) -> Absence | None:
+        return Absence(where="the gateway", total_s=0.001, longest_s=0.0005)
+
+
+def test_what_came_while_the_gateway_was_away_is_in_the_error(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda stream: above(7_500, stream))
+    asked = plan(rates_fps=(5_000, 10_000), max_rate_fps=None)
+    result = frame_loss(asked, engine.tester(nat64), Away())
+    lossless, lossy = (result.figure(LOSS, "forward", f"{r:,} fps") for r in (5_000, 10_000))
+    assert (lossless.values, lossless.errors) == ((0.0,), (0.0,))
+    assert lossy.errors == pytest.approx((1.0,), abs=0.02)
+    assert any("too high by at most 1 %" in remark for remark in result.remarks)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from natxy.dut.base import Absence
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TrialCancelled
 from natxy.model.traffic import TrafficPlan
@@ -45,6 +46,13 @@ class Switch(NoDut):
         return "power interruption: a switch"
 
 
+class Restarted(Switch):
+    """Whose programs are others after a reset: to who watches them it is away from then on."""
+
+    def absence(self) -> Absence | None:
+        return Absence(where="the gateway's CPU 1", total_s=0.09, longest_s=0.09)
+
+
 def pause() -> None:
     """As long as the trial that is not really run."""
     time.sleep(0.03)
@@ -62,6 +70,13 @@ def test_both_methods(nat64: TrafficPlan) -> None:
         assert result.figure(LOST, direction).values == (250, 250)
         assert not any(result.figure(BY_LOSS, direction).lower_bound)
     assert "power interruption: a switch." in result.remarks
+
+
+def test_what_a_reset_loses_is_no_noise(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
+    result = reset(plan(), engine.tester(nat64), Restarted())
+    assert result.figure(BY_LOSS, "forward").values == (0.025, 0.025)
+    assert result.counts.invalid_trials == 0
 
 
 def test_loss_elsewhere_counts_by_one_method_alone(nat64: TrafficPlan) -> None:
