@@ -13,19 +13,19 @@ from typing import Any
 
 import matplotlib
 
-matplotlib.use("svg")
+matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
-COLOURS = {"before": "#b0532c", "after": "#1f6f8b", "this": "#1f6f8b"}
+COLOURS = {"before": "#b0532c", "now": "#1f6f8b", "this": "#1f6f8b"}
 APART = 0.12  # of two builds at one share, in the axis's unit: a place a share
 
 
 def draw(axes: Any, gateway: str, runs: Sequence[dict[str, Any]]) -> None:
     of_gateway = [run for run in runs if run["gateway"] == gateway]
-    shares = list(dict.fromkeys(run["share"] for run in of_gateway))
-    builds = list(dict.fromkeys(run["build"] for run in of_gateway))
+    shares = sorted({run["share"] for run in of_gateway}, key=lambda share: float(share[:-1]))
+    builds = sorted({run["build"] for run in of_gateway}, key=list(COLOURS).index)
     for number, build in enumerate(builds):
-        colour = COLOURS.get(build, "black")
+        colour = COLOURS[build]
         left = (number - (len(builds) - 1) / 2) * APART
         medians = []
         for place, share in enumerate(shares):
@@ -48,7 +48,12 @@ def draw(axes: Any, gateway: str, runs: Sequence[dict[str, Any]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("measured", type=pathlib.Path, nargs="+", help="JSON of noise_table.py")
+    parser.add_argument(
+        "measured",
+        type=pathlib.Path,
+        nargs="+",
+        help="JSON of noise_table.py; builds are called before, now or this",
+    )
     parser.add_argument("--output", type=pathlib.Path, required=True, help="an SVG")
     asked = parser.parse_args()
     runs = [run for file in asked.measured for run in json.loads(file.read_text())]
@@ -57,8 +62,10 @@ def main() -> None:
     for axes, gateway in zip(panels[0], gateways, strict=True):
         draw(axes, gateway, runs)
     panels[0][0].set_ylabel("throughput, 1000 fps per direction")
-    panels[0][0].legend(frameon=False)
-    figure.supxlabel("of each core taken away")
+    figure.legend(
+        *panels[0][0].get_legend_handles_labels(), loc="lower right", ncols=2, frameon=False
+    )
+    figure.supxlabel("share of each core that was taken away")
     figure.tight_layout()
     plt.rcParams["svg.hashsalt"] = "natxy"  # the same figure gives the same file
     figure.savefig(asked.output, metadata={"Date": None})

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from typing import Any
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -56,10 +57,29 @@ def found_in(entry: dict[str, Any]) -> dict[str, Any]:
 def cell(runs: list[dict[str, Any]]) -> str:
     rates = [run["fps"] for run in runs if run["fps"] is not None]
     refused = len(runs) - len(rates)
+    if not runs:
+        return "not measured"
     if not rates:
-        return "refused"
+        return f"{refused} refused"
     said = f"{statistics.median(rates):,.0f} ({min(rates):,.0f} ... {max(rates):,.0f})"
     return said + (f", {refused} refused" if refused else "")
+
+
+def table(runs: Sequence[dict[str, Any]]) -> str:
+    gateways, builds, shares = (
+        list(dict.fromkeys(run[name] for run in runs)) for name in ("gateway", "build", "share")
+    )
+    shares.sort(key=lambda share: float(share.rstrip("%")))
+    lines = [
+        "| gateway | build | " + " | ".join(f"noise {share}" for share in shares) + " |",
+        "|---|---|" + "---|" * len(shares),
+    ]
+    for gateway in gateways:
+        for build in builds:
+            of = [run for run in runs if (run["gateway"], run["build"]) == (gateway, build)]
+            cells = [cell([run for run in of if run["share"] == share]) for share in shares]
+            lines.append(f"| {gateway} | {build} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -69,7 +89,13 @@ def main() -> int:
     parser.add_argument("--natxy", action="append", default=[], metavar="NAME=PROGRAM")
     parser.add_argument("--gateways", default=",".join(TESTBEDS))
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build" / "noise.json")
+    parser.add_argument(
+        "--measured", type=pathlib.Path, nargs="+", help="print the table of these files instead"
+    )
     asked = parser.parse_args()
+    if asked.measured:
+        print(table([run for file in asked.measured for run in json.loads(file.read_text())]))
+        return 0
     programs = dict(each.split("=", 1) for each in asked.natxy)
     programs = programs or {"this": str(ROOT / ".venv" / "bin" / "natxy")}
     runs: list[dict[str, Any]] = []
@@ -91,22 +117,7 @@ def main() -> int:
                             flush=True,
                         )
                         asked.output.write_text(json.dumps(runs, indent=1))
-    shares = asked.shares.split(",")
-    print("| gateway | build | " + " | ".join(f"noise {share}" for share in shares) + " |")
-    print("|---|---|" + "---|" * len(shares))
-    for gateway in asked.gateways.split(","):
-        for name in programs:
-            row = [
-                cell(
-                    [
-                        r
-                        for r in runs
-                        if (r["build"], r["gateway"], r["share"]) == (name, gateway, s)
-                    ]
-                )
-                for s in shares
-            ]
-            print(f"| {gateway} | {name} | " + " | ".join(row) + " |")
+    print(table(runs))
     return 0
 
 

@@ -1,0 +1,60 @@
+"""Trials that the gateway's absence excuses, held against the gateway's own record of them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Verdict
+from natxy.procedure.observer import Observer
+from natxy.procedure.trial import Trials
+from tests.accuracy.reference import TIMING, gateway_that
+
+LIMIT_FPS = 150_000
+DEPTH = 3000  # frames: what waits while the gateway is away for 25 ms is let through afterwards
+RATE_LIMIT = f'{{kind = "rate_limit", rate_fps = {LIMIT_FPS}, depth = {DEPTH}}}'
+TRIALS = 40
+
+
+def trials_at(rate_fps: int, folder: Path) -> list[tuple[TrialRecord, int]]:
+    """Each with the frames that the gateway dropped for its limit, by its own record."""
+    done = []
+    with gateway_that(RATE_LIMIT, folder, tolerance_us=20_000) as (setup, dut):
+        trials = Trials(
+            tester=setup.tester, dut=dut, timing=TIMING, campaign_seed=1, observer=Observer()
+        )
+        for seed in range(TRIALS):
+            trial = trials.run(load=rate_fps, repetition=1, seed=seed)
+            done.append((trial, dropped(dut.record())))
+    return done
+
+
+def dropped(record: Any) -> int:
+    return sum(way["dropped"]["rate_limit"] for way in record["directions"].values())
+
+
+@pytest.mark.parametrize("noise", ["20%"], indirect=True)
+@pytest.mark.usefixtures("noise")
+def test_below_its_limit_the_gateway_has_dropped_nothing_in_what_is_left_out(
+    tmp_path: Path,
+) -> None:
+    done = trials_at(LIMIT_FPS * 4 // 5, tmp_path)
+    assert all(trial.verdict is not Verdict.FAIL for trial, _ in done)
+    excused = [
+        (trial, own) for trial, own in done if "was away for" in "".join(trial.invalid_reasons)
+    ]
+    assert excused, "an absence of 10 ms is 1,200 frames, and its ring holds 1,024"
+    assert all(own == 0 < trial.result.lost for trial, own in excused)
+
+
+@pytest.mark.parametrize("noise", ["20%"], indirect=True)
+@pytest.mark.usefixtures("noise")
+def test_above_its_limit_no_trial_passes_and_what_is_kept_has_failed_by_the_limit(
+    tmp_path: Path,
+) -> None:
+    done = trials_at(LIMIT_FPS * 8 // 5, tmp_path)
+    assert all(trial.verdict is not Verdict.PASS for trial, _ in done)
+    kept = [own for trial, own in done if trial.verdict is Verdict.FAIL]
+    assert kept
+    assert all(own > 0 for own in kept)
