@@ -33,6 +33,7 @@ class TimingErrors:
     poll_gap: Distribution
     step_gap: Distribution
     waiting_ns: float = 0.0  # the longest that a frame may have waited for an absent gateway
+    absence_ns: float = 0.0  # its longest, by which two frames' waits differ at most
     waiting_share: Fraction = Fraction(0)  # of the frames, so many came while it was away
 
     @classmethod
@@ -47,6 +48,7 @@ class TimingErrors:
             poll_gap=polled,
             step_gap=stream.step_gap,
             waiting_ns=noise.away_ns,
+            absence_ns=noise.longest_away_ns,
             waiting_share=Fraction(share) if noise.away_ns else Fraction(0),
         )
 
@@ -90,9 +92,9 @@ class TimingErrors:
 
     @property
     def longest_ns(self) -> float:
-        """By how much a single delay may be wrong at most."""
+        """By how much the difference of two consecutive frames' delays may be wrong at most."""
         gaps = sum(of.max_ns for of in (self.poll_gap, self.step_gap) if of.count)
-        return gaps + self.waiting_ns
+        return gaps + self.absence_ns
 
     def _steps(self) -> Iterator[tuple[float, Fraction]]:
         """Each gap that occurs, and the share of frames that had a longer one."""
@@ -125,7 +127,7 @@ def doubts(errors: Sequence[DelayError]) -> tuple[str, ...]:
     A difference of delays may rightly be 0, of which no error is a share: its own is only stated.
     """
     return tuple(
-        f"{e.direction}: {e.name} of {e.value_ns / 1000:.3g} µs may be {e.error_ns / 1000:.3g} µs "
+        f"{e.direction}: {e.name} of {_time(e.value_ns)} may be {_time(e.error_ns)} "
         "too long, because the tester was away when frames came or left (expected at most "
         f"{float(ERROR_SHARE * 100):g} %)"
         for e in errors
@@ -151,7 +153,11 @@ def _largest(errors: Sequence[DelayError]) -> str:
     largest: dict[str, float] = {}
     for error in errors:
         largest[error.name] = max(largest.get(error.name, 0.0), error.error_ns)
-    return ", ".join(f"{name} by at most {ns / 1000:.3g} µs" for name, ns in largest.items())
+    return ", ".join(f"{name} by at most {_time(ns)}" for name, ns in largest.items())
+
+
+def _time(ns: float) -> str:
+    return f"{ns / 1e6:.3g} ms" if ns >= 1e6 else f"{ns / 1000:.3g} µs"
 
 
 def late_by_tester(stream: StreamResult, frame_timeout_ns: int) -> bool:
