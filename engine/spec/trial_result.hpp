@@ -206,7 +206,7 @@ struct TrialResult {
   std::vector<std::string> invalid_reasons;  // sentences
   bool ended_early = false;                  // see TrialSpec::early_end_ns
   bool incomplete = false;       // see Phase::minimum_connections: later phases did not run
-  std::string unwatched_reason;  // why a CPU could not be watched; empty: all were
+  std::string unwatched_reason;  // why a CPU was not watched, or not in a phase; empty: all were
   std::optional<ConnectionTable> connections;  // absent: stateless
   double preparation_ns = 0;  // request read to first frame due: neighbours, warm-up, templates
   double duration_ns = 0;     // first frame due to end of the last drain
