@@ -271,15 +271,24 @@ std::uint64_t sent_of(const spec::StreamResult& stream) {
   return sent;
 }
 
-void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number,
-                  const spec::TrialSpec& spec, bool ended_early,
-                  std::vector<std::string>& reasons) {
+void judge_sending(const spec::StreamResult& stream, const SenderReport& sender, TickRate ticks,
+                   std::vector<std::string>& reasons) {
+  if (sent_of(stream) == stream.due) return;
   const auto who = words(stream.direction) + ": ";
-  const auto sent = sent_of(stream);
-  if (sent < stream.due && !ended_early) {
-    reasons.push_back(who + "the port took only " + std::to_string(sent) + " of " +
-                      std::to_string(stream.due) + " frames");
+  const auto part = std::to_string(sent_of(stream)) + " of " + std::to_string(stream.due);
+  if (sender.gave_up != GaveUp::kBehind) {
+    return reasons.push_back(who + "the port took only " + part + " frames");
   }
+  const auto behind_ns = ticks.to_ns(static_cast<double>(sender.behind));
+  const auto why = stream.pauses.count > 0
+                       ? "it had paused for " + milliseconds(stream.pauses.total_ns)
+                       : "the next would have left too late, by " + milliseconds(behind_ns);
+  reasons.push_back(who + "the sender gave up after " + part + " frames: " + why);
+}
+
+void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number,
+                  const spec::TrialSpec& spec, std::vector<std::string>& reasons) {
+  const auto who = words(stream.direction) + ": ";
   if (stream.connections && without_number > 0) {
     reasons.push_back(who + std::to_string(without_number) + " frames came from more than " +
                       std::to_string(AddressDictionary::kMax) + " IPv6 addresses outside");
@@ -351,8 +360,11 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
     for (const auto& stream : phase.streams) {
       result.streams.push_back(
           stream_result(stream, spec.phases[i], phase.start, trial_start, ticks));
-      judge_stream(result.streams.back(), stream.receiver->connections.without_number, spec,
-                   phase.ended_early, result.invalid_reasons);
+      const auto& told = result.streams.back();
+      if (!phase.ended_early) {
+        judge_sending(told, stream.sender, ticks, result.invalid_reasons);
+      }
+      judge_stream(told, stream.receiver->connections.without_number, spec, result.invalid_reasons);
     }
     append_workers(phase, ticks, result);
     append_watched(phase, spec.phases[i].name, result);

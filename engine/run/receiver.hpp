@@ -367,6 +367,9 @@ class Receiver {
     if (stamped_) [[unlikely]] {
       for (unsigned i = 0; i < accepted_; ++i) delays[i] -= waits_[i];
     }
+    if (stamps_leave_out()) [[unlikely]] {
+      for (unsigned i = 0; i < accepted_; ++i) delays[i] -= setup_.sent->stamp_base(numbers_[i]);
+    }
     Ticks longest = 0;
     for (unsigned i = 0; i < accepted_; ++i) {  // below 0 by a clock's or a core's whim
       tally.negative_delays += delays[i] >> 63U;
@@ -388,6 +391,17 @@ class Receiver {
     judge_order(tally);
   }
 
+  // Whether a sender has paused for longer than a stamp can say.
+  [[nodiscard]] bool stamps_leave_out() const {
+    return setup_.control != nullptr && setup_.sent != nullptr &&
+           setup_.control->paused() >= StampBases::kStep;
+  }
+  // When a frame left, since the phase's start, of what its stamp says.
+  [[nodiscard]] Ticks departure(std::uint64_t number, std::uint32_t lateness) const {
+    const auto base = stamps_leave_out() ? setup_.sent->stamp_base(number) : 0;
+    return plan_->schedule.due(number) + base + lateness;
+  }
+
   [[nodiscard]] spec::Kind kind_of(const KindTally& tally) const {
     return static_cast<spec::Kind>(&tally - report_.kinds.data());
   }
@@ -401,7 +415,7 @@ class Receiver {
     record.status = status;
     for (unsigned i = from; i < end; ++i) {
       record.number = numbers_[i];
-      record.departure = plan_->schedule.due(numbers_[i]) + lateness_[i];
+      record.departure = departure(numbers_[i], lateness_[i]);
       record.delay = delays[i];
       setup_.records->push(record);
     }
@@ -414,7 +428,7 @@ class Receiver {
     record.kind = kind_of(tally);
     record.status = status;
     record.number = stamp.number();
-    record.departure = plan_->schedule.due(stamp.number()) + stamp.lateness();
+    record.departure = departure(stamp.number(), stamp.lateness());
     const auto left = start_ + record.departure;
     record.delay = arrived > left ? arrived - left : 0;
     setup_.records->push(record);

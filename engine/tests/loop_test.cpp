@@ -78,6 +78,12 @@ class Loop : public testing::Test {
   Control control_{1, 1000, cancelled_};
 };
 
+// A thousand frames in ten seconds.
+class LongLoop : public Loop {
+ protected:
+  LongLoop() : Loop(stream_of(1000, 100)) {}
+};
+
 TEST_F(Loop, AllThatIsSentArrivesInOrderAndIsRight) {
   const auto sent = send_all(10);
   const auto seen = receive_all(setup());
@@ -161,7 +167,72 @@ TEST_F(Loop, ASenderThatIsALittleBehindCatchesUp) {
 TEST_F(Loop, ASenderThatPausesForEverGivesUp) {
   tx_.accept = [](unsigned) { return 0U; };
   const auto sent = send_all(1000, {.limit = 5'000, .give_up = 50'000});
-  EXPECT_TRUE(sent.gave_up);
+  EXPECT_EQ(sent.gave_up, GaveUp::kRefused);
+  EXPECT_LE(FakeClock::time, 100'000U);
+}
+
+// Two thirds of the time it is not on its core.
+TEST_F(Loop, ASenderThatPausesForMostOfTheTimeGivesUp) {
+  TestSender sender(plan_, {}, tx_, control_, {.limit = 5'000, .give_up = 50'000});
+  sender.begin(kStart);
+  while (!control_.draining()) {
+    const auto before = sender.progress();
+    sender.step(FakeClock::time);
+    FakeClock::time += sender.progress() / 10 > before / 10 ? 20'000 : 50;
+  }
+  EXPECT_EQ(sender.report().gave_up, GaveUp::kBehind);
+  EXPECT_GT(sender.report().sent[0], 0U);
+  EXPECT_LT(sender.report().sent[0], 1000U);
+}
+
+// A tenth of a long trial is more than a stamp's 32 bits, and nothing to give up for: each delay is
+// right all the same, and each record says when its frame left.
+TEST_F(LongLoop, PausesMayBeLongerThanAStampCanSay) {
+  constexpr Ticks kAway = 300'000'000;  // 40 times, seven in each base
+  SentNumbers numbers;
+  TestSender sender(plan_, {}, tx_, control_, {.limit = 10'000'000});
+  numbers.add(sender.sent(), &sender.bases());
+  RecordRing records;
+  records.allocate();
+  auto long_pauses = setup();
+  long_pauses.control = &control_;
+  long_pauses.sent = &numbers;
+  long_pauses.records = &records;
+  TestReceiver receiver(&plan_, long_pauses, rx_);
+  sender.begin(kStart);
+  receiver.begin(kStart);
+  std::vector<Ticks> left;
+  for (Ticks away = 0; !control_.draining();) {
+    const auto before = wire_.size();
+    sender.step(FakeClock::time);
+    for (auto n = wire_.size(); n > before; --n) left.push_back(FakeClock::time - kStart);
+    const bool pauses = left.size() / 25 > away;
+    away += pauses;
+    FakeClock::time += 4000;
+    receiver.step(FakeClock::time);
+    FakeClock::time += pauses ? kAway : 996'000;
+  }
+  EXPECT_EQ(sender.report().gave_up, GaveUp::kNo);
+  EXPECT_GT(sender.report().paused, 4 * StampBases::kStep);
+  EXPECT_EQ(receiver.report().kinds[0].received, 1000U);
+  EXPECT_EQ(receiver.report().kinds[0].delay.buckets().min, 4000U);
+  EXPECT_EQ(receiver.report().kinds[0].delay.buckets().max, 4000U);
+  std::vector<Ticks> recorded;
+  while (records.take([&](const FrameRecord* first, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) recorded.push_back(first[i].departure);
+  }) > 0) {
+  }
+  EXPECT_EQ(recorded, left);
+}
+
+TEST(StampBases, AnOldFrameIsStillVeryLate) {
+  StampBases bases;
+  EXPECT_EQ(bases.at(7), 0U);
+  for (std::uint64_t i = 1; i <= 40; ++i) bases.set(100 * i, i * StampBases::kStep);
+  EXPECT_EQ(bases.at(4000), 40 * StampBases::kStep);
+  EXPECT_EQ(bases.at(3999), 39 * StampBases::kStep);
+  EXPECT_EQ(bases.at(2600), 26 * StampBases::kStep);
+  EXPECT_EQ(bases.at(0), 25 * StampBases::kStep) << "15 are kept";
 }
 
 TEST_F(Loop, HowLongAFrameMayHaveWaitedForThePollIsRecorded) {
@@ -260,14 +331,14 @@ TEST_F(Loop, AFullGatewayHasLostTheFrame) {
 TEST_F(Loop, AStalledPortEndsTheSending) {
   tx_.accept = [](unsigned) { return 0U; };
   const auto sent = send_all(1000, {.give_up = 50'000});
-  EXPECT_TRUE(sent.gave_up);
+  EXPECT_EQ(sent.gave_up, GaveUp::kRefused);
   EXPECT_EQ(sent.sent[0], 0U);
 }
 
 TEST_F(Loop, AnEmptyPoolIsThePortsRefusal) {
   tx_.pool_size = 4;
   const auto sent = send_all(20'000, {.give_up = 500'000});
-  EXPECT_TRUE(sent.gave_up);
+  EXPECT_EQ(sent.gave_up, GaveUp::kRefused);
   EXPECT_GT(sent.refused_by_port, 0U);
 }
 
