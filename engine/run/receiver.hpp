@@ -59,8 +59,10 @@ struct ReceiverReport {
   Histogram<1> poll_gap;
   // The most frames that may have waited for a poll at once, where the ring holds fewer.
   std::uint64_t overrun = 0;
-  std::uint64_t uncertain_late = 0;  // late frames that may have been in time, by poll_gap
-  Ticks last_arrival = kNever;       // of a frame that was right
+  // Late frames that may have been in time, by poll_gap; 0 where the port stamps them itself.
+  std::uint64_t uncertain_late = 0;
+  Ticks last_arrival = kNever;  // of a frame that was right
+  ShortestDelays shortest;
   std::vector<FaultExample> examples;
   ConnectionTally connections;
   std::optional<DelayHistogram> tags;  // the tagged frames' delays, if they were asked for
@@ -166,7 +168,7 @@ class Receiver {
   [[gnu::noinline]] void look_for_overrun() {
     if (setup_.sent == nullptr) return;
     const auto sent = setup_.sent->total();
-    const auto came = window_.end();
+    const auto came = std::max(window_.end(), strayed_);
     waiting_ = std::max(waiting_, sent > came ? sent - came : 0);
     if (waiting_ <= setup_.ring_frames || found_ < setup_.ring_frames / 2) return;
     report_.overrun = std::max(report_.overrun, waiting_);
@@ -296,6 +298,7 @@ class Receiver {
     const auto defect = judge(claimed, tally);
     if (defect == frame::Defect::kNone) return true;
     if (defect == frame::Defect::kNumber && straggles(claimed.stamp.stream())) return false;
+    note_stray(claimed.stamp);
     ++tally.defects[static_cast<std::size_t>(defect)];
     if constexpr (kShape.connected) {
       const auto& plan = plan_->kind(claimed.stamp.stream().kind());
@@ -310,6 +313,13 @@ class Receiver {
           {.defect = defect, .octets = {claimed.frame, claimed.frame + size}});
     }
     return false;
+  }
+
+  // A frame that came wrong no longer waits, either. What has not left is a broken number.
+  void note_stray(const frame::Stamp& stamp) {
+    if (setup_.sent == nullptr || stamp.number() >= setup_.sent->total()) return;
+    if (stamp.stream() != plan_->stream.with(stamp.stream().kind())) return;
+    strayed_ = std::max(strayed_, stamp.number() + 1);
   }
 
   // Whether an earlier phase sent it, this way; counts it then.
@@ -465,7 +475,7 @@ class Receiver {
     unsigned kept = 0;
     for (unsigned i = 0; i < accepted_; ++i) {
       if (delays[i] > setup_.frame_timeout) {
-        report_.uncertain_late += delays[i] <= setup_.frame_timeout + gap_;
+        report_.uncertain_late += !stamped_ && delays[i] <= setup_.frame_timeout + gap_;
         if (setup_.records != nullptr) keep_all(delays, tally, FrameStatus::kLate, i, i + 1);
         continue;
       }
@@ -524,6 +534,7 @@ class Receiver {
   Ticks gap_ = 0;              // since then, of the frames at hand
   std::uint64_t found_ = 0;    // frames since then
   std::uint64_t waiting_ = 0;  // the most that may have been in the ring since then
+  std::uint64_t strayed_ = 0;  // one more than the highest number that came wrong
   Ticks last_arrival_ = 0;
   Ticks next_look_ = kNever;
   ConnectionRecorder connections_;

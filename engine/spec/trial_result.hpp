@@ -145,7 +145,8 @@ struct StreamResult {
   // Frames that may have been waiting for a poll at once, where that is more than the port's ring
   // holds; 0: never.
   std::uint64_t overrun_frames = 0;
-  std::uint64_t uncertain_late = 0;  // late frames that may have been in time, by poll_gap
+  // Late frames that may have been in time, by poll_gap; 0 where the port stamps them itself.
+  std::uint64_t uncertain_late = 0;
   std::array<std::optional<KindCounters>, 2> kinds;  // by Kind; absent: the stream has none of it
   std::optional<TagCounters> tags;                   // present if they were asked for
   std::optional<Losses> losses;                      // absent: none was lost

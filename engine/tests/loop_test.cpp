@@ -283,6 +283,33 @@ TEST_F(Loop, ARingThatMayHaveBeenFullIsTold) {
   EXPECT_EQ(overrun(256), 0U);
 }
 
+// The gateway changes every frame's address. What is found of the others is no overrun.
+TEST_F(Loop, FramesThatComeWrongNoLongerWait) {
+  std::atomic<std::uint64_t> sent{0};
+  SentNumbers numbers;
+  numbers.add(sent);
+  auto ring = setup();
+  ring.sent = &numbers;
+  ring.ring_frames = 256;
+  send_all(10);
+  const auto frames = drain_wire();
+  TestReceiver receiver(&plan_, ring, rx_);
+  receiver.begin(kStart);
+  for (std::size_t lot = 0; lot < 5; ++lot) {  // 200 at a time: fewer than the ring holds
+    for (std::size_t i = lot * 200; i < (lot + 1) * 200; ++i) {
+      auto frame = frames[i];
+      frame[29] ^= 1;  // an address, and the checksum is wrong then
+      wire_.put(frame);
+    }
+    sent = (lot + 1) * 200;
+    FakeClock::time += 5'000'000;
+    while (receiver.step(FakeClock::time)) {
+    }
+  }
+  EXPECT_EQ(receiver.report().overrun, 0U);
+  EXPECT_EQ(receiver.report().kinds[0].received, 0U);
+}
+
 // A number whose sender has been away has not been lost yet.
 TEST_F(Loop, AnEarlyEndWaitsForASenderThatWasAway) {
   std::atomic<std::uint64_t> sent{500};
@@ -453,6 +480,21 @@ TEST_F(Loop, ADelayEndsAtThePortsOwnStamp) {
   EXPECT_EQ(seen.kinds[0].late, 0U);
   EXPECT_EQ(seen.kinds[0].delay.buckets().min, 77U);
   EXPECT_EQ(seen.kinds[0].delay.buckets().max, 77U);
+}
+
+// Where a port does not stamp, a frame may have come in time and have waited for the poll.
+TEST_F(Loop, OnlyAPollLeavesItOpenWhetherAFrameWasLate) {
+  send_all(1000);
+  const auto frames = drain_wire();
+  auto strict = setup();
+  strict.frame_timeout = 50;
+  put(frames);
+  EXPECT_EQ(receive_all(strict).uncertain_late, 1000U) << "polled for the first time";
+  rx_.waits = [](const std::vector<std::uint8_t>&) { return Ticks{0}; };
+  put(frames);
+  const auto seen = receive_all(strict);
+  EXPECT_EQ(seen.kinds[0].late, 1000U);
+  EXPECT_EQ(seen.uncertain_late, 0U);
 }
 
 class MixedLoop : public Loop {
