@@ -112,22 +112,19 @@ std::optional<spec::ConnectionCounters> connections(const StreamReport& stream) 
                                   .ending_new_percent = share * 100};
 }
 
-// How much longer the frames took to arrive than to leave: what the last one was delayed beyond the
-// shortest delay. A queue that grows at an even pace makes the last tenth of the delays a tenth of
-// that; where they are less, the delays vary and no queue grows.
+// How much longer the frames took to arrive than to leave, as far as a queue that grew is why: what
+// the last frame was delayed beyond the shortest delay, which in part may be how delays vary.
 double held_back_ns(const StreamReport& report, TickRate ticks) {
   const auto last = report.receiver->last_arrival;
+  if (last == kNever || last < report.sender.last_departure) return 0;
   double shortest = -1;
-  double nearly_all = 0;  // 90 % are shorter
   for (const auto& kind : report.receiver->kinds) {
     if (kind.delay.recorded() == 0) continue;
-    const auto delays = kind.delay.buckets();
-    shortest = shortest < 0 ? delays.min : std::min(shortest, delays.min);
-    nearly_all = std::max(nearly_all, delays.percentile(0.9));
+    const auto least = static_cast<double>(kind.delay.min());
+    shortest = shortest < 0 ? least : std::min(shortest, least);
   }
-  if (last == kNever || shortest < 0 || last < report.sender.last_departure) return 0;
   const auto delay = static_cast<double>(last - report.sender.last_departure);
-  return ticks.to_ns(std::max(0.0, std::min(delay - shortest, 10 * (delay - nearly_all))));
+  return ticks.to_ns(std::max(0.0, std::min(delay - shortest, report.receiver->shortest.growth())));
 }
 
 spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& phase,

@@ -21,6 +21,7 @@
 #include "run/histogram.hpp"
 #include "run/icmp_tally.hpp"
 #include "run/sent_numbers.hpp"
+#include "run/shortest_delays.hpp"
 #include "run/stream_plan.hpp"
 #include "run/tag_plan.hpp"
 #include "run/window.hpp"
@@ -109,6 +110,7 @@ class Receiver {
     }
     if (setup.tags) report_.tags.emplace();
     report_.examples.reserve(kMaxExamples);
+    if (plan != nullptr) report_.shortest = ShortestDelays(plan->schedule.frames());
   }
 
   void begin(Ticks start) {
@@ -391,6 +393,7 @@ class Receiver {
     if (accepted_ == 0) return;
     tally.received += accepted_;
     tally.delay.record(delays.data(), accepted_);
+    report_.shortest.record(numbers_.data(), delays.data(), accepted_);
     const auto since = last_arrival_ == kNever ? 0 : arrived - last_arrival_;
     if (since > report_.silence.until - report_.silence.from) [[unlikely]]
       report_.silence = {.from = last_arrival_, .until = arrived};

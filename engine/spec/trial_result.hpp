@@ -140,7 +140,10 @@ struct StreamResult {
   // before the one that found it, and the time until its sender's next step.
   Distribution poll_gap;
   Distribution step_gap;
-  // How much longer the frames took to arrive than to leave: what the gateway held at the end.
+  // How much longer the frames took to arrive than to leave, as far as a queue that grew is why:
+  // what the gateway held at the end. The last arrival less the last departure less the shortest
+  // delay; at most 10/9 of what the shortest delay of the last tenth of the frames is longer than
+  // that of the first tenth.
   double held_back_ns = 0;
   // Frames that may have been waiting for a poll at once, where that is more than the port's ring
   // holds; 0: never.

@@ -458,6 +458,30 @@ TEST_F(Loop, ADelayIsFromTheStampToTheReceiveCall) {
   EXPECT_EQ(receiver.report().kinds[0].delay.buckets().max, 40U);
 }
 
+// By how much a queue has grown, of delays that grow, that are long, and that vary.
+TEST_F(Loop, OnlyAQueueThatGrowsMakesTheShortestDelayLonger) {
+  send_all(10);
+  const auto frames = drain_wire();
+  const auto growth = [&](const std::function<Ticks(std::uint64_t)>& delay) {
+    TestReceiver receiver(&plan_, setup(), rx_);
+    receiver.begin(kStart);
+    for (std::uint64_t number = 0; number < frames.size(); ++number) {
+      wire_.put(frames[number]);
+      FakeClock::time = kStart + plan_.schedule.due(number) + 10 + delay(number);
+      receiver.step(FakeClock::time);
+    }
+    EXPECT_EQ(receiver.report().kinds[0].received, 1000U);
+    return receiver.report().shortest.growth();
+  };
+  const auto varies = [](std::uint64_t number) { return number * 7919 % 900; };
+  EXPECT_NEAR(growth([](std::uint64_t number) { return 1000 + 50 * number; }), 50'000, 100);
+  EXPECT_NEAR(growth([&](auto number) { return 1000 + 50 * number + varies(number); }), 50'000,
+              500);
+  EXPECT_NEAR(growth([](std::uint64_t) { return 50'000; }), 0, 20);
+  EXPECT_NEAR(growth(varies), 0, 20);
+  EXPECT_EQ(growth([](std::uint64_t number) { return 100'000 - 50 * number; }), 0) << "it empties";
+}
+
 // A port that stamps arrives: what a frame has waited for since is not of its delay, whether its
 // burst is in sequence or not.
 TEST_F(Loop, ADelayEndsAtThePortsOwnStamp) {
