@@ -231,7 +231,7 @@ bool Port::link_up() const {
 
 void Port::watch_link() {
   const bool up = link_up();
-  if (watched_up_ && !up) ++link_downs_;
+  if (watched_up_ && !up) ++falls_seen_;
   watched_up_ = up;
 }
 
@@ -272,7 +272,7 @@ spec::PortCounters Port::counters() {
           .rx_no_buffer = stats.rx_nombuf,
           .tx_errors = stats.oerrors,
           .kernel_rx_dropped = kernel_rx_dropped_,
-          .link_downs = link_downs(options_.device.interface()).value_or(link_downs_)};
+          .link_downs = link_falls_.total(link_downs(options_.device.interface()), falls_seen_)};
 }
 
 }  // namespace natxy::port

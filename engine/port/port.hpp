@@ -100,7 +100,8 @@ class Port {
   InterfaceCounters last_interface_{};
   std::uint64_t kernel_rx_dropped_ = 0;
   bool watched_up_ = false;  // at the last look
-  std::uint64_t link_downs_ = 0;
+  std::uint64_t falls_seen_ = 0;
+  LinkFalls link_falls_;
 };
 
 }  // namespace natxy::port

@@ -50,10 +50,12 @@ class DelayHistogram {
 
   [[nodiscard]] std::uint64_t recorded() const { return recorded_; }
 
+  [[nodiscard]] Ticks min() const { return recorded_ == 0 ? 0 : min_; }
+
   [[nodiscard]] Buckets buckets() const {
     Buckets found{
         .list = past_,
-        .min = recorded_ == 0 ? 0 : static_cast<double>(min_),
+        .min = static_cast<double>(min()),
         .max = static_cast<double>(max_),
         .mean = recorded_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(recorded_)};
     append_present(found.list);

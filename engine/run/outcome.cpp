@@ -112,22 +112,19 @@ std::optional<spec::ConnectionCounters> connections(const StreamReport& stream) 
                                   .ending_new_percent = share * 100};
 }
 
-// How much longer the frames took to arrive than to leave: what the last one was delayed beyond the
-// shortest delay. A queue that grows at an even pace makes the last tenth of the delays a tenth of
-// that; where they are less, the delays vary and no queue grows.
+// How much longer the frames took to arrive than to leave, as far as a queue that grew is why: what
+// the last frame was delayed beyond the shortest delay, which in part may be how delays vary.
 double held_back_ns(const StreamReport& report, TickRate ticks) {
   const auto last = report.receiver->last_arrival;
+  if (last == kNever || last < report.sender.last_departure) return 0;
   double shortest = -1;
-  double nearly_all = 0;  // 90 % are shorter
   for (const auto& kind : report.receiver->kinds) {
     if (kind.delay.recorded() == 0) continue;
-    const auto delays = kind.delay.buckets();
-    shortest = shortest < 0 ? delays.min : std::min(shortest, delays.min);
-    nearly_all = std::max(nearly_all, delays.percentile(0.9));
+    const auto least = static_cast<double>(kind.delay.min());
+    shortest = shortest < 0 ? least : std::min(shortest, least);
   }
-  if (last == kNever || shortest < 0 || last < report.sender.last_departure) return 0;
   const auto delay = static_cast<double>(last - report.sender.last_departure);
-  return ticks.to_ns(std::max(0.0, std::min(delay - shortest, 10 * (delay - nearly_all))));
+  return ticks.to_ns(std::max(0.0, std::min(delay - shortest, report.receiver->shortest.growth())));
 }
 
 spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& phase,
@@ -271,15 +268,24 @@ std::uint64_t sent_of(const spec::StreamResult& stream) {
   return sent;
 }
 
-void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number,
-                  const spec::TrialSpec& spec, bool ended_early,
-                  std::vector<std::string>& reasons) {
+void judge_sending(const spec::StreamResult& stream, const SenderReport& sender, TickRate ticks,
+                   std::vector<std::string>& reasons) {
+  if (sent_of(stream) == stream.due) return;
   const auto who = words(stream.direction) + ": ";
-  const auto sent = sent_of(stream);
-  if (sent < stream.due && !ended_early) {
-    reasons.push_back(who + "the port took only " + std::to_string(sent) + " of " +
-                      std::to_string(stream.due) + " frames");
+  const auto part = std::to_string(sent_of(stream)) + " of " + std::to_string(stream.due);
+  if (sender.gave_up != GaveUp::kBehind) {
+    return reasons.push_back(who + "the port took only " + part + " frames");
   }
+  const auto behind_ns = ticks.to_ns(static_cast<double>(sender.behind));
+  const auto why = stream.pauses.count > 0
+                       ? "it had paused for " + milliseconds(stream.pauses.total_ns)
+                       : "the next would have left too late, by " + milliseconds(behind_ns);
+  reasons.push_back(who + "the sender gave up after " + part + " frames: " + why);
+}
+
+void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number,
+                  const spec::TrialSpec& spec, std::vector<std::string>& reasons) {
+  const auto who = words(stream.direction) + ": ";
   if (stream.connections && without_number > 0) {
     reasons.push_back(who + std::to_string(without_number) + " frames came from more than " +
                       std::to_string(AddressDictionary::kMax) + " IPv6 addresses outside");
@@ -351,8 +357,11 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
     for (const auto& stream : phase.streams) {
       result.streams.push_back(
           stream_result(stream, spec.phases[i], phase.start, trial_start, ticks));
-      judge_stream(result.streams.back(), stream.receiver->connections.without_number, spec,
-                   phase.ended_early, result.invalid_reasons);
+      const auto& told = result.streams.back();
+      if (!phase.ended_early) {
+        judge_sending(told, stream.sender, ticks, result.invalid_reasons);
+      }
+      judge_stream(told, stream.receiver->connections.without_number, spec, result.invalid_reasons);
     }
     append_workers(phase, ticks, result);
     append_watched(phase, spec.phases[i].name, result);

@@ -71,7 +71,8 @@ inline void merge(SenderReport& into, const SenderReport& from) {
   into.longest_pause = std::max(into.longest_pause, from.longest_pause);
   into.first_departure = std::min(into.first_departure, from.first_departure);
   into.last_departure = std::max(into.last_departure, from.last_departure);
-  into.gave_up = into.gave_up || from.gave_up;
+  into.gave_up = std::max(into.gave_up, from.gave_up);
+  into.behind = std::max(into.behind, from.behind);
   into.lateness.merge(from.lateness);
   into.send_call.merge(from.send_call);
   into.step_gap.merge(from.step_gap);
@@ -250,7 +251,7 @@ class Phase {
   // Tells the receivers what has left. A direction's senders are made in the order of their shares.
   void tell_receivers() {
     for (const auto& [direction, sender] : senders_) {
-      sent_[static_cast<std::size_t>(direction)].add(sender->sent());
+      sent_[static_cast<std::size_t>(direction)].add(sender->sent(), &sender->bases());
     }
   }
 

@@ -21,6 +21,7 @@
 #include "run/histogram.hpp"
 #include "run/icmp_tally.hpp"
 #include "run/sent_numbers.hpp"
+#include "run/shortest_delays.hpp"
 #include "run/stream_plan.hpp"
 #include "run/tag_plan.hpp"
 #include "run/window.hpp"
@@ -59,8 +60,10 @@ struct ReceiverReport {
   Histogram<1> poll_gap;
   // The most frames that may have waited for a poll at once, where the ring holds fewer.
   std::uint64_t overrun = 0;
-  std::uint64_t uncertain_late = 0;  // late frames that may have been in time, by poll_gap
-  Ticks last_arrival = kNever;       // of a frame that was right
+  // Late frames that may have been in time, by poll_gap; 0 where the port stamps them itself.
+  std::uint64_t uncertain_late = 0;
+  Ticks last_arrival = kNever;  // of a frame that was right
+  ShortestDelays shortest;
   std::vector<FaultExample> examples;
   ConnectionTally connections;
   std::optional<DelayHistogram> tags;  // the tagged frames' delays, if they were asked for
@@ -107,6 +110,7 @@ class Receiver {
     }
     if (setup.tags) report_.tags.emplace();
     report_.examples.reserve(kMaxExamples);
+    if (plan != nullptr) report_.shortest = ShortestDelays(plan->schedule.frames());
   }
 
   void begin(Ticks start) {
@@ -166,7 +170,7 @@ class Receiver {
   [[gnu::noinline]] void look_for_overrun() {
     if (setup_.sent == nullptr) return;
     const auto sent = setup_.sent->total();
-    const auto came = window_.end();
+    const auto came = std::max(window_.end(), strayed_);
     waiting_ = std::max(waiting_, sent > came ? sent - came : 0);
     if (waiting_ <= setup_.ring_frames || found_ < setup_.ring_frames / 2) return;
     report_.overrun = std::max(report_.overrun, waiting_);
@@ -296,6 +300,7 @@ class Receiver {
     const auto defect = judge(claimed, tally);
     if (defect == frame::Defect::kNone) return true;
     if (defect == frame::Defect::kNumber && straggles(claimed.stamp.stream())) return false;
+    note_stray(claimed.stamp);
     ++tally.defects[static_cast<std::size_t>(defect)];
     if constexpr (kShape.connected) {
       const auto& plan = plan_->kind(claimed.stamp.stream().kind());
@@ -310,6 +315,13 @@ class Receiver {
           {.defect = defect, .octets = {claimed.frame, claimed.frame + size}});
     }
     return false;
+  }
+
+  // A frame that came wrong no longer waits, either. What has not left is a broken number.
+  void note_stray(const frame::Stamp& stamp) {
+    if (setup_.sent == nullptr || stamp.number() >= setup_.sent->total()) return;
+    if (stamp.stream() != plan_->stream.with(stamp.stream().kind())) return;
+    strayed_ = std::max(strayed_, stamp.number() + 1);
   }
 
   // Whether an earlier phase sent it, this way; counts it then.
@@ -367,6 +379,9 @@ class Receiver {
     if (stamped_) [[unlikely]] {
       for (unsigned i = 0; i < accepted_; ++i) delays[i] -= waits_[i];
     }
+    if (stamps_leave_out()) [[unlikely]] {
+      for (unsigned i = 0; i < accepted_; ++i) delays[i] -= setup_.sent->stamp_base(numbers_[i]);
+    }
     Ticks longest = 0;
     for (unsigned i = 0; i < accepted_; ++i) {  // below 0 by a clock's or a core's whim
       tally.negative_delays += delays[i] >> 63U;
@@ -378,6 +393,7 @@ class Receiver {
     if (accepted_ == 0) return;
     tally.received += accepted_;
     tally.delay.record(delays.data(), accepted_);
+    report_.shortest.record(numbers_.data(), delays.data(), accepted_);
     const auto since = last_arrival_ == kNever ? 0 : arrived - last_arrival_;
     if (since > report_.silence.until - report_.silence.from) [[unlikely]]
       report_.silence = {.from = last_arrival_, .until = arrived};
@@ -386,6 +402,17 @@ class Receiver {
     if (setup_.tags) record_tags(delays);
     if (tally.variation) record_variation(delays, *tally.variation);
     judge_order(tally);
+  }
+
+  // Whether a sender has paused for longer than a stamp can say.
+  [[nodiscard]] bool stamps_leave_out() const {
+    return setup_.control != nullptr && setup_.sent != nullptr &&
+           setup_.control->paused() >= StampBases::kStep;
+  }
+  // When a frame left, since the phase's start, of what its stamp says.
+  [[nodiscard]] Ticks departure(std::uint64_t number, std::uint32_t lateness) const {
+    const auto base = stamps_leave_out() ? setup_.sent->stamp_base(number) : 0;
+    return plan_->schedule.due(number) + base + lateness;
   }
 
   [[nodiscard]] spec::Kind kind_of(const KindTally& tally) const {
@@ -401,7 +428,7 @@ class Receiver {
     record.status = status;
     for (unsigned i = from; i < end; ++i) {
       record.number = numbers_[i];
-      record.departure = plan_->schedule.due(numbers_[i]) + lateness_[i];
+      record.departure = departure(numbers_[i], lateness_[i]);
       record.delay = delays[i];
       setup_.records->push(record);
     }
@@ -414,7 +441,7 @@ class Receiver {
     record.kind = kind_of(tally);
     record.status = status;
     record.number = stamp.number();
-    record.departure = plan_->schedule.due(stamp.number()) + stamp.lateness();
+    record.departure = departure(stamp.number(), stamp.lateness());
     const auto left = start_ + record.departure;
     record.delay = arrived > left ? arrived - left : 0;
     setup_.records->push(record);
@@ -451,7 +478,7 @@ class Receiver {
     unsigned kept = 0;
     for (unsigned i = 0; i < accepted_; ++i) {
       if (delays[i] > setup_.frame_timeout) {
-        report_.uncertain_late += delays[i] <= setup_.frame_timeout + gap_;
+        report_.uncertain_late += !stamped_ && delays[i] <= setup_.frame_timeout + gap_;
         if (setup_.records != nullptr) keep_all(delays, tally, FrameStatus::kLate, i, i + 1);
         continue;
       }
@@ -510,6 +537,7 @@ class Receiver {
   Ticks gap_ = 0;              // since then, of the frames at hand
   std::uint64_t found_ = 0;    // frames since then
   std::uint64_t waiting_ = 0;  // the most that may have been in the ring since then
+  std::uint64_t strayed_ = 0;  // one more than the highest number that came wrong
   Ticks last_arrival_ = 0;
   Ticks next_look_ = kNever;
   ConnectionRecorder connections_;

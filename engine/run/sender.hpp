@@ -12,6 +12,7 @@
 #include "run/clock.hpp"
 #include "run/control.hpp"
 #include "run/histogram.hpp"
+#include "run/stamp_bases.hpp"
 #include "run/stream_plan.hpp"
 
 namespace natxy::run {
@@ -21,6 +22,13 @@ inline constexpr unsigned kMaxBurst = flow::kMaxLot;
 struct Share {  // this sender's numbers: index, index + count, ...
   unsigned index = 0;
   unsigned count = 1;
+};
+
+// Why a sender stopped before its last frame.
+enum class GaveUp : std::uint8_t {
+  kNo,
+  kBehind,   // it was kept from its core, or is too slow
+  kRefused,  // the port did not take its frames
 };
 
 struct SenderReport {
@@ -33,20 +41,22 @@ struct SenderReport {
   Ticks longest_pause = 0;
   Ticks first_departure = kNever;
   Ticks last_departure = 0;
-  bool gave_up = false;
+  GaveUp gave_up = GaveUp::kNo;
+  Ticks behind = 0;  // when it gave up: how late its next frame was
   Histogram<5> lateness;
   Histogram<5> send_call;
   Histogram<1> step_gap;  // by frame: until the sender's next step, since when it has left
 };
 
-// A sender that is behind by more gives up: the port is stalled, and a stamp's lateness has 32
-// bits.
-inline constexpr Ticks kGiveUp = Ticks{1} << 31U;
+// A sender that may not pause gives up where it is further behind: a stamp's lateness has 32 bits.
+// One that may gives up where the port has taken nothing for so long, or where it has paused by so
+// much more than half of the time: the trial would go on for ever.
+inline constexpr Ticks kGiveUp = StampBases::kStep;
 
 // How a sender that is behind makes up for it.
 struct Catching {
-  Ticks limit = kNever;     // it pauses where it is further behind
-  Ticks give_up = kGiveUp;  // in all, pauses included
+  Ticks limit = kNever;  // it pauses where it is further behind; kNever: it may not
+  Ticks give_up = kGiveUp;
 };
 
 template <flow::Shape kShape, class Clock, class Queue>
@@ -58,13 +68,14 @@ class Sender {
         queue_(&queue),
         control_(&control),
         catching_(catching),
+        limit_(std::min(catching.limit, catching.give_up)),
         cursor_(plan.schedule, share.index, share.count) {
     const auto& connections = plan.kind(spec::Kind::kForeground).connections;
     if (connections) walk_ = ConnectionWalk(connections->walk, share.index, share.count);
   }
 
   void begin(Ticks start) {
-    start_ = start;
+    start_ = begun_ = start;
     set_due(start);
   }
 
@@ -76,14 +87,13 @@ class Sender {
       left_ = 0;
     }
     if (now < due_) return;
-    if (now - due_ > catching_.limit) [[unlikely]]
-      pause(now);
-    if (report_.paused + (now - due_) > catching_.give_up) [[unlikely]]
-      return give_up(now);
+    if (now - due_ > limit_ && !catches_up(now)) [[unlikely]]
+      return;
     auto after = cursor_;
     const auto size = collect(after, now - start_);
     if (!prepare(size)) [[unlikely]] {  // the pool is empty: the port has not sent what it took
       report_.refused_by_port += size;
+      refused_at_ = calls_;
       return;
     }
     auto offered = send(size);
@@ -97,6 +107,7 @@ class Sender {
 
   [[nodiscard]] const SenderReport& report() const { return report_; }
   [[nodiscard]] const std::atomic<std::uint64_t>& sent() const { return progress_; }
+  [[nodiscard]] const StampBases& bases() const { return bases_; }
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
  private:
@@ -109,9 +120,30 @@ class Sender {
     std::array<typename Queue::Frame, kMaxBurst> frames;
   };
 
+  // Of a sender that is behind by more than it makes up for at once; false: it has given up.
+  [[nodiscard, gnu::noinline]] bool catches_up(Ticks now) {
+    const bool refused = refused_at_ == calls_;  // the step before
+    const auto late = now - due_;
+    const auto left = report_.sent[0] + report_.sent[1];
+    stuck_ = left == left_when_behind_ ? stuck_ + late : late;  // since a frame has left
+    left_when_behind_ = left;
+    const bool stalled = refused && stuck_ > catching_.give_up;
+    if (catching_.limit == kNever || stalled) {
+      give_up(now, refused);
+      return false;
+    }
+    pause(now);
+    if (report_.paused <= (now - begun_) / 2 ||
+        report_.paused - (now - begun_) / 2 <= catching_.give_up) {
+      return true;
+    }
+    give_up(now, refused);
+    return false;
+  }
+
   // The rest of the schedule moves by what the sender is late: the rate is never exceeded. What
   // has been due before is stamped with how late it is by the schedule as it was.
-  [[gnu::noinline]] void pause(Ticks now) {
+  void pause(Ticks now) {
     const auto late = now - due_;
     start_ += late;
     due_ = now;
@@ -119,6 +151,10 @@ class Sender {
     report_.paused += late;
     report_.longest_pause = std::max(report_.longest_pause, late);
     control_->note_pause(report_.paused);
+    if (report_.paused - base_ >= StampBases::kStep) {
+      base_ = report_.paused / StampBases::kStep * StampBases::kStep;
+      bases_.set(cursor_.number(), base_);
+    }
     end_run();
   }
 
@@ -129,14 +165,14 @@ class Sender {
 
   // The frames due by now: fills numbers_, lateness_ and stamped_, returns how many.
   [[nodiscard]] unsigned collect(Cursor& after, Ticks elapsed) {
-    auto cursor = after;  // a copy that no store can alias
-    const auto paused = report_.paused;
+    auto cursor = after;                         // a copy that no store can alias
+    const auto beyond = report_.paused - base_;  // see StampBases
     unsigned size = 0;
     do {
       const auto late = elapsed - cursor.due();
       numbers_[size] = cursor.number();
       lateness_[size] = static_cast<std::uint32_t>(std::min<Ticks>(late, ~0U));
-      stamped_[size++] = static_cast<std::uint32_t>(std::min<Ticks>(late + paused, ~0U));
+      stamped_[size++] = static_cast<std::uint32_t>(std::min<Ticks>(late + beyond, ~0U));
       cursor.advance();
     } while (size < kMaxBurst && cursor.due() <= elapsed);
     after = cursor;
@@ -262,6 +298,7 @@ class Sender {
       return size;
     }
     report_.refused_by_port += rest;
+    refused_at_ = calls_;
     for (unsigned i = 0; i < accepted; ++i) cursor_.advance();
     if constexpr (kShape.connected) keep_places(accepted, rest);
     return accepted;
@@ -312,8 +349,9 @@ class Sender {
     control_->sender_done(std::max(now, start_ + plan_->schedule.end()));
   }
 
-  [[gnu::noinline]] void give_up(Ticks now) {
-    report_.gave_up = true;
+  void give_up(Ticks now, bool refused) {
+    report_.gave_up = refused ? GaveUp::kRefused : GaveUp::kBehind;
+    report_.behind = now - due_;
     due_ = kNever;
     control_->sender_done(now);
   }
@@ -324,11 +362,17 @@ class Sender {
   Queue* queue_;
   Control* control_;
   Ticks start_ = 0;  // moved by every pause
+  Ticks begun_ = 0;
   Catching catching_;
+  Ticks limit_;  // it looks whether it pauses or gives up where it is further behind
   Cursor cursor_;
   ConnectionWalk walk_;  // of a stream that uses connections
   Ticks due_ = kNever;
+  Ticks base_ = 0;  // of bases_, from now on
   std::uint64_t calls_ = 0;
+  std::uint64_t refused_at_ = ~std::uint64_t{0};  // calls_ when the port last refused a frame
+  Ticks stuck_ = 0;  // how long it was behind, the last times together, and none left
+  std::uint64_t left_when_behind_ = 0;
   std::uint64_t run_ = 0;  // frames since the sender last had to wait
   unsigned left_ = 0;      // frames of the last step
   Ticks stepped_ = 0;      // when it was
@@ -337,6 +381,7 @@ class Sender {
   std::array<std::uint32_t, kMaxBurst> stamped_{};   // by the schedule as the spec has it
   std::array<typename Queue::Frame, kMaxBurst> frames_{};
   SenderReport report_;
+  StampBases bases_;
   alignas(64) std::atomic<std::uint64_t> progress_{0};
 };
 

@@ -1,30 +1,46 @@
-// Which numbers of a stream have left by now, as its senders tell while they send.
+// Which numbers of a stream have left by now, and by which base their stamps are to be read, as its
+// senders tell while they send.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <vector>
 
+#include "run/stamp_bases.hpp"
+
 namespace natxy::run {
 
 // Sender s of k takes the numbers s, s + k, s + 2k, ...; each tells how many it has sent.
 class SentNumbers {
  public:
-  void add(const std::atomic<std::uint64_t>& sent) { senders_.push_back(&sent); }
+  // bases: null where the sender does not pause.
+  void add(const std::atomic<std::uint64_t>& sent, const StampBases* bases = nullptr) {
+    senders_.push_back({.sent = &sent, .bases = bases});
+  }
 
   [[nodiscard]] bool has_left(std::uint64_t number) const {
     if (senders_.empty()) return false;
     const auto count = senders_.size();
-    return number / count < senders_[number % count]->load(std::memory_order_relaxed);
+    return number / count < senders_[number % count].sent->load(std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint64_t total() const {
     std::uint64_t total = 0;
-    for (const auto* sent : senders_) total += sent->load(std::memory_order_relaxed);
+    for (const auto& sender : senders_) total += sender.sent->load(std::memory_order_relaxed);
     return total;
+  }
+  // What a frame's stamp leaves out of how late it left.
+  [[nodiscard]] Ticks stamp_base(std::uint64_t number) const {
+    if (senders_.empty()) return 0;
+    const auto* bases = senders_[number % senders_.size()].bases;
+    return bases == nullptr ? 0 : bases->at(number);
   }
 
  private:
-  std::vector<const std::atomic<std::uint64_t>*> senders_;
+  struct Sender {
+    const std::atomic<std::uint64_t>* sent;
+    const StampBases* bases;
+  };
+  std::vector<Sender> senders_;
 };
 
 }  // namespace natxy::run

@@ -80,7 +80,6 @@ class TrialRunner {
     const std::array clocks{device_.arrival_clock(spec::Side::kLeft),
                             device_.arrival_clock(spec::Side::kRight)};
     watch::CpuWatch watch(spec.watched);
-    measure.unwatched_reason = watch.refusal();
     for (std::size_t i = 0; i < plans.size(); ++i) {
       connections_.before(plans[i], spec.phases[i], device_.ticks());
       fill(plans[i]);
@@ -99,6 +98,7 @@ class TrialRunner {
       }
       if (i + 1 < plans.size()) wait(spec.phases[i].gap_ns, told, cancelled);
     }
+    measure.unwatched_reason = watch.refusal();
     if (setup.records != nullptr) setup.records->settle(cancelled);
     for (std::size_t side = 0; side < 2; ++side) {
       const auto which = static_cast<spec::Side>(side);

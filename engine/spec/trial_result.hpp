@@ -140,12 +140,16 @@ struct StreamResult {
   // before the one that found it, and the time until its sender's next step.
   Distribution poll_gap;
   Distribution step_gap;
-  // How much longer the frames took to arrive than to leave: what the gateway held at the end.
+  // How much longer the frames took to arrive than to leave, as far as a queue that grew is why:
+  // what the gateway held at the end. The last arrival less the last departure less the shortest
+  // delay; at most 10/9 of what the shortest delay of the last tenth of the frames is longer than
+  // that of the first tenth.
   double held_back_ns = 0;
   // Frames that may have been waiting for a poll at once, where that is more than the port's ring
   // holds; 0: never.
   std::uint64_t overrun_frames = 0;
-  std::uint64_t uncertain_late = 0;  // late frames that may have been in time, by poll_gap
+  // Late frames that may have been in time, by poll_gap; 0 where the port stamps them itself.
+  std::uint64_t uncertain_late = 0;
   std::array<std::optional<KindCounters>, 2> kinds;  // by Kind; absent: the stream has none of it
   std::optional<TagCounters> tags;                   // present if they were asked for
   std::optional<Losses> losses;                      // absent: none was lost
@@ -206,7 +210,7 @@ struct TrialResult {
   std::vector<std::string> invalid_reasons;  // sentences
   bool ended_early = false;                  // see TrialSpec::early_end_ns
   bool incomplete = false;       // see Phase::minimum_connections: later phases did not run
-  std::string unwatched_reason;  // why a CPU could not be watched; empty: all were
+  std::string unwatched_reason;  // why a CPU was not watched, or not in a phase; empty: all were
   std::optional<ConnectionTable> connections;  // absent: stateless
   double preparation_ns = 0;  // request read to first frame due: neighbours, warm-up, templates
   double duration_ns = 0;     // first frame due to end of the last drain

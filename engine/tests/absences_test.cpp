@@ -2,8 +2,11 @@
 #include "watch/absences.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <vector>
+
+#include "watch/policies.hpp"
 
 namespace natxy::watch {
 namespace {
@@ -12,12 +15,18 @@ constexpr std::uint64_t kPeriod = 100;
 
 std::vector<Sample> every_period(std::uint64_t until) {
   std::vector<Sample> samples;
-  for (std::uint64_t at = 0; at <= until; at += kPeriod) samples.push_back({.at_ns = at});
+  for (std::uint64_t at = kPeriod; at <= until; at += kPeriod) samples.push_back({.at_ns = at});
   return samples;
 }
 
+Looks looks(const std::vector<Sample>& samples, std::uint64_t begin = 0) {
+  Looks all(begin, kPeriod);
+  for (const auto& sample : samples) all.add(sample);
+  return all;
+}
+
 TEST(Absences, NoneWhereEveryLookCameAndSawTheGateway) {
-  const auto found = absences(every_period(10'000), 0, 10'000, kPeriod);
+  const auto found = looks(every_period(10'000)).absences(0, 10'000);
   EXPECT_EQ(found.samples, 100U);
   EXPECT_EQ(found.count, 0U);
   EXPECT_EQ(found.total_ns, 0U);
@@ -25,8 +34,9 @@ TEST(Absences, NoneWhereEveryLookCameAndSawTheGateway) {
 
 TEST(Absences, ALookThatCameLateIsTheHosts) {
   auto samples = every_period(10'000);
-  samples.erase(samples.begin() + 20, samples.begin() + 25);  // none from 2,000 to 2,400
-  const auto found = absences(samples, 0, 10'000, kPeriod);
+  samples.erase(samples.begin() + 19, samples.begin() + 24);  // none from 2,000 to 2,400
+  const auto found = looks(samples).absences(0, 10'000);
+  EXPECT_EQ(found.samples, 95U);
   EXPECT_EQ(found.count, 1U);
   EXPECT_EQ(found.total_ns, 600U);
   EXPECT_EQ(found.longest_ns, 600U);
@@ -36,7 +46,7 @@ TEST(Absences, AForeignThreadMayHaveRunAPeriodBeforeAndAfter) {
   auto samples = every_period(10'000);
   samples[10].foreign = samples[11].foreign = true;
   samples[50].foreign = true;
-  const auto found = absences(samples, 0, 10'000, kPeriod);
+  const auto found = looks(samples).absences(0, 10'000);
   EXPECT_EQ(found.count, 2U);
   EXPECT_EQ(found.total_ns, 300U + 200U);
   EXPECT_EQ(found.longest_ns, 300U);
@@ -44,14 +54,59 @@ TEST(Absences, AForeignThreadMayHaveRunAPeriodBeforeAndAfter) {
 
 TEST(Absences, OnlyWhatLiesWithinTheTimesCounts) {
   auto samples = every_period(10'000);
-  for (std::size_t i = 0; i < 10; ++i) samples[i].foreign = true;
-  EXPECT_EQ(absences(samples, 500, 10'000, kPeriod).total_ns, 500U);
-  EXPECT_EQ(absences(samples, 1'000, 10'000, kPeriod).total_ns, 0U);
-  EXPECT_EQ(absences(samples, 0, 300, kPeriod).total_ns, 300U);
+  for (std::size_t i = 0; i < 9; ++i) samples[i].foreign = true;
+  EXPECT_EQ(looks(samples).absences(500, 10'000).total_ns, 500U);
+  EXPECT_EQ(looks(samples).absences(500, 10'000).samples, 95U);
+  EXPECT_EQ(looks(samples).absences(1'000, 10'000).total_ns, 0U);
+  EXPECT_EQ(looks(samples).absences(0, 300).total_ns, 300U);
 }
 
-TEST(Absences, NothingIsKnownWithoutALook) {
-  EXPECT_EQ(absences({}, 0, 10'000, kPeriod).total_ns, 0U);
+TEST(Absences, ACpuThatIsAwayWhenLooksBeginOrEndIsSeen) {
+  auto late = looks({{.at_ns = 5'000}, {.at_ns = 5'100}});
+  EXPECT_EQ(late.absences(1'000, 5'100).total_ns, 4'000U) << "since the beginning";
+  late.end(5'250);
+  EXPECT_EQ(late.absences(5'000, 9'000).total_ns, 0U) << "a look may be half a period late";
+  late.end(9'000);
+  EXPECT_EQ(late.absences(5'000, 8'000).total_ns, 2'900U);
+  EXPECT_EQ(late.absences(1'000, 9'000).count, 2U);
+  EXPECT_EQ(late.absences(1'000, 9'000).samples, 2U);
+}
+
+TEST(Absences, ThatNoLookCameInAreAbsences) {
+  auto none = looks({});
+  EXPECT_EQ(none.absences(0, 10'000).total_ns, 0U);
+  none.end(10'000);
+  EXPECT_EQ(none.absences(0, 10'000).total_ns, 10'000U);
+}
+
+TEST(Policies, ARealtimeGatewayLosesItsCpuToItsEqualsOnly) {
+  EXPECT_FALSE(takes_away(Policy::kRealtime, Policy::kOrdinary));
+  EXPECT_TRUE(takes_away(Policy::kRealtime, Policy::kRealtime));
+  EXPECT_TRUE(takes_away(Policy::kOrdinary, Policy::kOrdinary));
+  EXPECT_TRUE(takes_away(Policy::kOrdinary, Policy::kRealtime));
+}
+
+TEST(Policies, AThreadThatHasEndedMayHaveTakenTheCpu) {
+  EXPECT_EQ(policy_of(0x7fffffff), Policy::kUnknown);
+  EXPECT_TRUE(takes_away(Policy::kRealtime, Policy::kUnknown));
+}
+
+TEST(Policies, AreThoseOfTheScheduler) {
+  EXPECT_EQ(policy_of(gettid()), Policy::kOrdinary);
+  const sched_param lowest{};
+  ASSERT_EQ(sched_setscheduler(0, SCHED_IDLE, &lowest), 0);
+  EXPECT_EQ(policy_of(gettid()), Policy::kOrdinary);
+  const sched_param first{.sched_priority = 1};
+  if (sched_setscheduler(0, SCHED_FIFO, &first) != 0) GTEST_SKIP() << "not for this user";
+  EXPECT_EQ(policy_of(gettid()), Policy::kRealtime);
+  GatewayThreads realtime({gettid()});
+  EXPECT_FALSE(realtime.lose_to(gettid()));
+  EXPECT_FALSE(realtime.lose_to(1)) << "init is an ordinary process";
+  EXPECT_TRUE(realtime.lose_to(0x7fffffff));
+  ASSERT_EQ(sched_setscheduler(0, SCHED_OTHER, &lowest), 0);
+  GatewayThreads ordinary({gettid()});
+  EXPECT_FALSE(ordinary.lose_to(gettid()));
+  EXPECT_TRUE(ordinary.lose_to(1));
 }
 
 }  // namespace

@@ -78,6 +78,12 @@ class Loop : public testing::Test {
   Control control_{1, 1000, cancelled_};
 };
 
+// A thousand frames in ten seconds.
+class LongLoop : public Loop {
+ protected:
+  LongLoop() : Loop(stream_of(1000, 100)) {}
+};
+
 TEST_F(Loop, AllThatIsSentArrivesInOrderAndIsRight) {
   const auto sent = send_all(10);
   const auto seen = receive_all(setup());
@@ -161,7 +167,72 @@ TEST_F(Loop, ASenderThatIsALittleBehindCatchesUp) {
 TEST_F(Loop, ASenderThatPausesForEverGivesUp) {
   tx_.accept = [](unsigned) { return 0U; };
   const auto sent = send_all(1000, {.limit = 5'000, .give_up = 50'000});
-  EXPECT_TRUE(sent.gave_up);
+  EXPECT_EQ(sent.gave_up, GaveUp::kRefused);
+  EXPECT_LE(FakeClock::time, 100'000U);
+}
+
+// Two thirds of the time it is not on its core.
+TEST_F(Loop, ASenderThatPausesForMostOfTheTimeGivesUp) {
+  TestSender sender(plan_, {}, tx_, control_, {.limit = 5'000, .give_up = 50'000});
+  sender.begin(kStart);
+  while (!control_.draining()) {
+    const auto before = sender.progress();
+    sender.step(FakeClock::time);
+    FakeClock::time += sender.progress() / 10 > before / 10 ? 20'000 : 50;
+  }
+  EXPECT_EQ(sender.report().gave_up, GaveUp::kBehind);
+  EXPECT_GT(sender.report().sent[0], 0U);
+  EXPECT_LT(sender.report().sent[0], 1000U);
+}
+
+// A tenth of a long trial is more than a stamp's 32 bits, and nothing to give up for: each delay is
+// right all the same, and each record says when its frame left.
+TEST_F(LongLoop, PausesMayBeLongerThanAStampCanSay) {
+  constexpr Ticks kAway = 300'000'000;  // 40 times, seven in each base
+  SentNumbers numbers;
+  TestSender sender(plan_, {}, tx_, control_, {.limit = 10'000'000});
+  numbers.add(sender.sent(), &sender.bases());
+  RecordRing records;
+  records.allocate();
+  auto long_pauses = setup();
+  long_pauses.control = &control_;
+  long_pauses.sent = &numbers;
+  long_pauses.records = &records;
+  TestReceiver receiver(&plan_, long_pauses, rx_);
+  sender.begin(kStart);
+  receiver.begin(kStart);
+  std::vector<Ticks> left;
+  for (Ticks away = 0; !control_.draining();) {
+    const auto before = wire_.size();
+    sender.step(FakeClock::time);
+    for (auto n = wire_.size(); n > before; --n) left.push_back(FakeClock::time - kStart);
+    const bool pauses = left.size() / 25 > away;
+    away += pauses;
+    FakeClock::time += 4000;
+    receiver.step(FakeClock::time);
+    FakeClock::time += pauses ? kAway : 996'000;
+  }
+  EXPECT_EQ(sender.report().gave_up, GaveUp::kNo);
+  EXPECT_GT(sender.report().paused, 4 * StampBases::kStep);
+  EXPECT_EQ(receiver.report().kinds[0].received, 1000U);
+  EXPECT_EQ(receiver.report().kinds[0].delay.buckets().min, 4000U);
+  EXPECT_EQ(receiver.report().kinds[0].delay.buckets().max, 4000U);
+  std::vector<Ticks> recorded;
+  while (records.take([&](const FrameRecord* first, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) recorded.push_back(first[i].departure);
+  }) > 0) {
+  }
+  EXPECT_EQ(recorded, left);
+}
+
+TEST(StampBases, AnOldFrameIsStillVeryLate) {
+  StampBases bases;
+  EXPECT_EQ(bases.at(7), 0U);
+  for (std::uint64_t i = 1; i <= 40; ++i) bases.set(100 * i, i * StampBases::kStep);
+  EXPECT_EQ(bases.at(4000), 40 * StampBases::kStep);
+  EXPECT_EQ(bases.at(3999), 39 * StampBases::kStep);
+  EXPECT_EQ(bases.at(2600), 26 * StampBases::kStep);
+  EXPECT_EQ(bases.at(0), 25 * StampBases::kStep) << "15 are kept";
 }
 
 TEST_F(Loop, HowLongAFrameMayHaveWaitedForThePollIsRecorded) {
@@ -212,6 +283,33 @@ TEST_F(Loop, ARingThatMayHaveBeenFullIsTold) {
   EXPECT_EQ(overrun(256), 0U);
 }
 
+// The gateway changes every frame's address. What is found of the others is no overrun.
+TEST_F(Loop, FramesThatComeWrongNoLongerWait) {
+  std::atomic<std::uint64_t> sent{0};
+  SentNumbers numbers;
+  numbers.add(sent);
+  auto ring = setup();
+  ring.sent = &numbers;
+  ring.ring_frames = 256;
+  send_all(10);
+  const auto frames = drain_wire();
+  TestReceiver receiver(&plan_, ring, rx_);
+  receiver.begin(kStart);
+  for (std::size_t lot = 0; lot < 5; ++lot) {  // 200 at a time: fewer than the ring holds
+    for (std::size_t i = lot * 200; i < (lot + 1) * 200; ++i) {
+      auto frame = frames[i];
+      frame[29] ^= 1;  // an address, and the checksum is wrong then
+      wire_.put(frame);
+    }
+    sent = (lot + 1) * 200;
+    FakeClock::time += 5'000'000;
+    while (receiver.step(FakeClock::time)) {
+    }
+  }
+  EXPECT_EQ(receiver.report().overrun, 0U);
+  EXPECT_EQ(receiver.report().kinds[0].received, 0U);
+}
+
 // A number whose sender has been away has not been lost yet.
 TEST_F(Loop, AnEarlyEndWaitsForASenderThatWasAway) {
   std::atomic<std::uint64_t> sent{500};
@@ -260,14 +358,14 @@ TEST_F(Loop, AFullGatewayHasLostTheFrame) {
 TEST_F(Loop, AStalledPortEndsTheSending) {
   tx_.accept = [](unsigned) { return 0U; };
   const auto sent = send_all(1000, {.give_up = 50'000});
-  EXPECT_TRUE(sent.gave_up);
+  EXPECT_EQ(sent.gave_up, GaveUp::kRefused);
   EXPECT_EQ(sent.sent[0], 0U);
 }
 
 TEST_F(Loop, AnEmptyPoolIsThePortsRefusal) {
   tx_.pool_size = 4;
   const auto sent = send_all(20'000, {.give_up = 500'000});
-  EXPECT_TRUE(sent.gave_up);
+  EXPECT_EQ(sent.gave_up, GaveUp::kRefused);
   EXPECT_GT(sent.refused_by_port, 0U);
 }
 
@@ -360,6 +458,30 @@ TEST_F(Loop, ADelayIsFromTheStampToTheReceiveCall) {
   EXPECT_EQ(receiver.report().kinds[0].delay.buckets().max, 40U);
 }
 
+// By how much a queue has grown, of delays that grow, that are long, and that vary.
+TEST_F(Loop, OnlyAQueueThatGrowsMakesTheShortestDelayLonger) {
+  send_all(10);
+  const auto frames = drain_wire();
+  const auto growth = [&](const std::function<Ticks(std::uint64_t)>& delay) {
+    TestReceiver receiver(&plan_, setup(), rx_);
+    receiver.begin(kStart);
+    for (std::uint64_t number = 0; number < frames.size(); ++number) {
+      wire_.put(frames[number]);
+      FakeClock::time = kStart + plan_.schedule.due(number) + 10 + delay(number);
+      receiver.step(FakeClock::time);
+    }
+    EXPECT_EQ(receiver.report().kinds[0].received, 1000U);
+    return receiver.report().shortest.growth();
+  };
+  const auto varies = [](std::uint64_t number) { return number * 7919 % 900; };
+  EXPECT_NEAR(growth([](std::uint64_t number) { return 1000 + 50 * number; }), 50'000, 100);
+  EXPECT_NEAR(growth([&](auto number) { return 1000 + 50 * number + varies(number); }), 50'000,
+              500);
+  EXPECT_NEAR(growth([](std::uint64_t) { return 50'000; }), 0, 20);
+  EXPECT_NEAR(growth(varies), 0, 20);
+  EXPECT_EQ(growth([](std::uint64_t number) { return 100'000 - 50 * number; }), 0) << "it empties";
+}
+
 // A port that stamps arrives: what a frame has waited for since is not of its delay, whether its
 // burst is in sequence or not.
 TEST_F(Loop, ADelayEndsAtThePortsOwnStamp) {
@@ -382,6 +504,21 @@ TEST_F(Loop, ADelayEndsAtThePortsOwnStamp) {
   EXPECT_EQ(seen.kinds[0].late, 0U);
   EXPECT_EQ(seen.kinds[0].delay.buckets().min, 77U);
   EXPECT_EQ(seen.kinds[0].delay.buckets().max, 77U);
+}
+
+// Where a port does not stamp, a frame may have come in time and have waited for the poll.
+TEST_F(Loop, OnlyAPollLeavesItOpenWhetherAFrameWasLate) {
+  send_all(1000);
+  const auto frames = drain_wire();
+  auto strict = setup();
+  strict.frame_timeout = 50;
+  put(frames);
+  EXPECT_EQ(receive_all(strict).uncertain_late, 1000U) << "polled for the first time";
+  rx_.waits = [](const std::vector<std::uint8_t>&) { return Ticks{0}; };
+  put(frames);
+  const auto seen = receive_all(strict);
+  EXPECT_EQ(seen.kinds[0].late, 1000U);
+  EXPECT_EQ(seen.uncertain_late, 0U);
 }
 
 class MixedLoop : public Loop {

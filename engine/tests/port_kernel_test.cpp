@@ -24,6 +24,26 @@ TEST(KernelInterface, TellsHowOftenALinkWentDown) {
   EXPECT_FALSE(link_downs(""));
 }
 
+TEST(LinkFalls, AreTheKernelsWhereItAnsweredBothTimes) {
+  LinkFalls falls;
+  EXPECT_EQ(falls.total(1000, 0), 0U);
+  EXPECT_EQ(falls.total(1002, 1), 2U);
+}
+
+TEST(LinkFalls, AreThoseSeenWhereTheKernelDidNotAnswer) {
+  LinkFalls falls;
+  EXPECT_EQ(falls.total(1000, 0), 0U);
+  EXPECT_EQ(falls.total(std::nullopt, 1), 1U);
+  EXPECT_EQ(falls.total(1003, 1), 1U) << "it counts what was before its first answer as well";
+  EXPECT_EQ(falls.total(1004, 2), 2U);
+}
+
+TEST(LinkFalls, OfAnInterfaceMadeAnewAreNotNegative) {
+  LinkFalls falls;
+  EXPECT_EQ(falls.total(1000, 0), 0U);
+  EXPECT_EQ(falls.total(1, 0), 1U);
+}
+
 TEST(TscRate, TwoMeasurementsAgree) {
   const auto first = static_cast<double>(TscRate().hz());
   const auto second = static_cast<double>(TscRate().hz());

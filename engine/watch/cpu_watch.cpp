@@ -14,12 +14,13 @@
 #include <set>
 #include <system_error>
 
+#include "watch/policies.hpp"
 #include "watch/wakeful_cpu.hpp"
 
 namespace natxy::watch {
 namespace {
 
-constexpr std::size_t kPages = 256;  // a power of two; more than four seconds of samples
+constexpr std::size_t kPages = 256;  // a power of two; more than four seconds of looks
 
 perf_event_attr attributes() {
   perf_event_attr wanted{};
@@ -54,8 +55,7 @@ std::uint64_t raw_ns() {
 class CpuWatch::Event {
  public:
   explicit Event(const spec::WatchedCpu& watched)
-      : cpu_(watched.cpu), own_(watched.threads.begin(), watched.threads.end()) {
-    own_.insert(0);  // the idle task takes nothing away
+      : cpu_(watched.cpu), named_(watched.threads.begin(), watched.threads.end()) {
     auto wanted = attributes();
     descriptor_ =
         static_cast<int>(syscall(SYS_perf_event_open, &wanted, -1, cpu_, -1, PERF_FLAG_FD_CLOEXEC));
@@ -74,41 +74,69 @@ class CpuWatch::Event {
   Event& operator=(const Event&) = delete;
 
   void begin() {
-    collect();
-    samples_.clear();
+    drain([](const perf_event_header&, std::uint64_t) {});
+    fault_.clear();
+    threads_.emplace(named_);
     awake_.emplace(cpu_);
     ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0);
+    looks_.emplace(raw_ns(), CpuWatch::kPeriodNs);
   }
   void end() {
+    const auto now = raw_ns();
     ioctl(descriptor_, PERF_EVENT_IOC_DISABLE, 0);
     collect();
+    looks_->end(now);
     awake_.reset();
   }
 
   void collect() {
+    drain([this](const perf_event_header& header, std::uint64_t at) {
+      if (header.type != PERF_RECORD_SAMPLE) return note_fault(header.type);
+      SampleRecord record{};
+      copy(&record, at + sizeof header, sizeof record);
+      const auto thread = static_cast<std::int32_t>(record.thread);
+      looks_->add(
+          {.at_ns = record.at_ns, .foreign = !is_idle(thread) && threads_->lose_to(thread)});
+    });
+  }
+
+  [[nodiscard]] int cpu() const { return cpu_; }
+  // Why the looks since begin() say nothing, in a sentence; empty: they do.
+  [[nodiscard]] const std::string& fault() const { return fault_; }
+  [[nodiscard]] Absences absences(std::uint64_t from_ns, std::uint64_t until_ns) const {
+    return looks_ ? looks_->absences(from_ns, until_ns) : Absences{};
+  }
+
+ private:
+  // Shows `use` each record in the ring, which is free again then.
+  template <class Use>
+  void drain(Use use) {
     auto* page = static_cast<perf_event_mmap_page*>(ring_);
     const auto head = std::atomic_ref(page->data_head).load(std::memory_order_acquire);
     auto tail = page->data_tail;
     while (tail < head) {
       perf_event_header header{};
       copy(&header, tail, sizeof header);
-      if (header.type == PERF_RECORD_SAMPLE) {
-        SampleRecord record{};
-        copy(&record, tail + sizeof header, sizeof record);
-        samples_.push_back(
-            {.at_ns = record.at_ns, .foreign = !is_own(static_cast<std::int32_t>(record.thread))});
-      }
+      use(header, tail);
       tail += header.size;
     }
     std::atomic_ref(page->data_tail).store(tail, std::memory_order_release);
   }
 
-  [[nodiscard]] int cpu() const { return cpu_; }
-  [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
-
- private:
-  [[nodiscard]] bool is_own(std::int32_t thread) const {
-    return own_.contains(thread) || (awake_ && awake_->thread() == thread);
+  // A look that the kernel left out is not one that the host has held up.
+  void note_fault(std::uint32_t type) {
+    const auto who = "CPU " + std::to_string(cpu_) + ": ";
+    if (type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE) {
+      fault_ = who + "the kernel throttled its looks (expected kernel.perf_event_max_sample_rate " +
+               "of at least " + std::to_string(1'000'000'000 / CpuWatch::kPeriodNs) + ")";
+    } else if (type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES) {
+      fault_ = who + "looks were lost, since the tester did not collect them (expected at least " +
+               "every four seconds)";
+    }
+  }
+  // The CPU sleeps, or would: the idle task, or the thread that keeps it awake.
+  [[nodiscard]] bool is_idle(std::int32_t thread) const {
+    return thread == 0 || (awake_ && awake_->thread() == thread);
   }
   [[nodiscard]] static std::size_t page_size() {
     return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -126,10 +154,12 @@ class CpuWatch::Event {
   }
 
   int cpu_;
-  std::set<std::int32_t> own_;
+  std::set<std::int32_t> named_;
   int descriptor_ = -1;
   void* ring_ = nullptr;
-  std::vector<Sample> samples_;
+  std::optional<GatewayThreads> threads_;
+  std::optional<Looks> looks_;
+  std::string fault_;
   std::optional<WakefulCpu> awake_;
 };
 
@@ -155,14 +185,17 @@ void CpuWatch::collect() {
 }
 
 void CpuWatch::end() {
-  for (const auto& event : events_) event->end();
+  for (const auto& event : events_) {
+    event->end();
+    if (!event->fault().empty()) refusal_ = event->fault();
+  }
 }
 
 std::vector<CpuWatch::Watched> CpuWatch::seen(std::uint64_t from_ns, std::uint64_t until_ns) const {
   std::vector<Watched> all;
   for (const auto& event : events_) {
-    all.push_back({.cpu = event->cpu(),
-                   .absences = absences(event->samples(), from_ns, until_ns, kPeriodNs)});
+    if (!event->fault().empty()) continue;
+    all.push_back({.cpu = event->cpu(), .absences = event->absences(from_ns, until_ns)});
   }
   return all;
 }

@@ -28,7 +28,7 @@ class CpuWatch {
   CpuWatch(const CpuWatch&) = delete;
   CpuWatch& operator=(const CpuWatch&) = delete;
 
-  // Why a CPU is not watched, in a sentence; empty: all are.
+  // Why a CPU is not watched, or was not in a phase that has ended, in a sentence; empty: all are.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
   void begin();
@@ -39,7 +39,7 @@ class CpuWatch {
     int cpu = 0;
     Absences absences;
   };
-  // Between two times of the raw clock, of what was collected since begin.
+  // Between two times of the raw clock, from begin to end: of each CPU that was watched.
   [[nodiscard]] std::vector<Watched> seen(std::uint64_t from_ns, std::uint64_t until_ns) const;
 
  private:

@@ -22,6 +22,15 @@ class WakefulCpu {
       : thread_([this, cpu](const std::stop_token& stop) { spin(cpu, stop); }) {
     number_.wait(0);
   }
+  // On a busy CPU it might not run for seconds, and so not end.
+  ~WakefulCpu() {
+    thread_.request_stop();
+    const sched_param none{};
+    pthread_setschedparam(thread_.native_handle(), SCHED_OTHER, &none);
+    pthread_setaffinity_np(thread_.native_handle(), sizeof before_, &before_);
+  }
+  WakefulCpu(const WakefulCpu&) = delete;
+  WakefulCpu& operator=(const WakefulCpu&) = delete;
 
   // The thread's number; the CPU is idle where it runs.
   [[nodiscard]] std::int32_t thread() const { return number_.load(); }
@@ -32,11 +41,12 @@ class WakefulCpu {
     CPU_ZERO(&only);
     CPU_SET(static_cast<unsigned>(cpu), &only);
     const sched_param lowest{};
+    pthread_getaffinity_np(pthread_self(), sizeof before_, &before_);
+    number_.store(static_cast<std::int32_t>(syscall(SYS_gettid)));  // before it may have to wait
+    number_.notify_one();
     // Where either is refused it must not run: it would take a CPU from somebody.
     const bool ready = pthread_setschedparam(pthread_self(), SCHED_IDLE, &lowest) == 0 &&
                        pthread_setaffinity_np(pthread_self(), sizeof only, &only) == 0;
-    number_.store(static_cast<std::int32_t>(syscall(SYS_gettid)));
-    number_.notify_one();
     while (ready && !stop.stop_requested()) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
@@ -44,6 +54,7 @@ class WakefulCpu {
     }
   }
 
+  cpu_set_t before_{};  // where the thread may run
   std::atomic<std::int32_t> number_{0};
   std::jthread thread_;
 };
