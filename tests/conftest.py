@@ -34,12 +34,13 @@ def _ctrl_c_is_heard() -> Iterator[None]:
 
 @pytest.fixture
 def noise(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Takes 5 % of each core away while the test runs, or the share that the test names:
-    `@pytest.mark.parametrize("noise", ["0%", "5%"], indirect=True)`."""
-    share: str = getattr(request, "param", "5%")
+    """Takes 5 % of each core away while the test runs, or the share that the test names, with other
+    options of tools/noise behind it:
+    `@pytest.mark.parametrize("noise", ["0%", "5%", "5% --cpus 1"], indirect=True)`."""
+    share, *options = getattr(request, "param", "5%").split()
     if os.geteuid() != 0:
         pytest.skip("noise needs root")
-    command = [os.fspath(NOISE), "--share", share, "--seed", "1"]
+    command = [os.fspath(NOISE), "--share", share, "--seed", "1", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         yield share
         assert process.poll() is None, "the noise ended before the test did"

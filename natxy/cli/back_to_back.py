@@ -5,12 +5,10 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import seconds
 from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.throughput_search import found_first
 from natxy.procedure.back_to_back import PROFILES, BackToBackPlan
 from natxy.procedure.back_to_back import back_to_back as measure
-from natxy.procedure.profile import PROFILES as THROUGHPUT_PROFILES
-from natxy.procedure.throughput import ThroughputPlan
 
 
 @measuring
@@ -36,20 +34,8 @@ def back_to_back(
         repetitions=options.repetitions_of(base),
         burst_rate_fps=burst_rate,
         throughput_fps=throughput,
-        search=_search(options),
+        # For a throughput, --duration and --drain are not meant: the profile's trials are run.
+        search=found_first(replace(options, duration=None, drain=None)),
         step_frames=step,
     )
     run_series(options, "back-to-back", lambda tester, dut, seen: measure(plan, tester, dut, seen))
-
-
-def _search(options: SeriesOptions) -> ThroughputPlan:
-    """For a throughput, --duration and --drain are not meant: the profile's trials are run."""
-    base = THROUGHPUT_PROFILES[options.profile]
-    timing = base.timing
-    settle_s = seconds("--settle", options.settle, timing.settle_s)
-    return ThroughputPlan(
-        timing=replace(timing, settle_s=settle_s),
-        seed=options.seed_value,
-        repetitions=1,
-        loss_verifications=base.loss_verifications,
-    )

@@ -36,6 +36,14 @@ def establishment(
     early_end: Annotated[
         bool, typer.Option("--early-end", help="End a trial at its first certain loss.")
     ] = False,
+    verify_loss: Annotated[
+        int | None,
+        typer.Option(
+            help="Repeat a failed trial up to N times; its rate fails only if all of them fail "
+            "[default: 0, with --profile quick 1].",
+            metavar="N",
+        ),
+    ] = None,
 ) -> None:
     """Measure the maximum connection establishment rate (RFC 9693)."""
     base = options.profile_of(PROFILES)
@@ -48,6 +56,7 @@ def establishment(
         alpha=_alpha(alpha, validated=validated),
         loss=loss_tolerance(loss),
         early_end=early_end,
+        loss_verifications=base.loss_verifications if verify_loss is None else verify_loss,
     )
     run_series(options, "establishment", lambda tester, dut, seen: measure(plan, tester, dut, seen))
 

@@ -3,6 +3,7 @@
 from natxy.cli.options import RateOption
 from natxy.cli.records import RecordsOption
 from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.throughput_search import found_first
 from natxy.procedure.ipdv import PROFILES, IpdvPlan
 from natxy.procedure.ipdv import ipdv as measure
 
@@ -16,6 +17,7 @@ def ipdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption
         seed=options.seed_value,
         repetitions=options.repetitions_of(base),
         rate_fps=rate,
+        search=found_first(options),
         records=records is not None,
     )
     run_series(options, "ipdv", lambda tester, dut, seen: measure(plan, tester, dut, seen), records)

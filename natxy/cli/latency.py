@@ -8,6 +8,7 @@ import typer
 from natxy.cli.options import RateOption, seconds
 from natxy.cli.records import RecordsOption
 from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.throughput_search import found_first
 from natxy.procedure.latency import PROFILES, LatencyPlan
 from natxy.procedure.latency import latency as measure
 
@@ -31,6 +32,7 @@ def latency(
         seed=options.seed_value,
         repetitions=options.repetitions_of(base),
         rate_fps=rate,
+        search=found_first(options),
         records=records is not None,
         tags=tags,
         tags_after_s=None

@@ -5,13 +5,11 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import search_error
 from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.overload import OverloadPlan
 from natxy.procedure.overload import overload as measure
-from natxy.procedure.profile import PROFILES
-from natxy.procedure.throughput import ThroughputPlan
 
 
 @measuring
@@ -31,16 +29,8 @@ def overload(
     ] = None,
 ) -> None:
     """Measure the degradation of throughput with network flows (RFC 8219 section 10)."""
-    base = options.profile_of(PROFILES)
     plan = OverloadPlan(
-        search=ThroughputPlan(
-            timing=options.timing(base.timing),
-            repetitions=options.repetitions_of(base),
-            error=search_error(error),
-            max_rate_fps=max_rate,
-            loss_verifications=base.loss_verifications,
-            seed=options.seed_value,
-        ),
+        search=throughput_search(options, error=error, max_rate=max_rate),
         flows=_flows(flows),
         incremental=incremental,
     )

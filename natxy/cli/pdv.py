@@ -3,6 +3,7 @@
 from natxy.cli.options import RateOption
 from natxy.cli.records import RecordsOption
 from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.throughput_search import found_first
 from natxy.procedure.pdv import PROFILES, PdvPlan
 from natxy.procedure.pdv import pdv as measure
 
@@ -16,6 +17,7 @@ def pdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption 
         seed=options.seed_value,
         repetitions=options.repetitions_of(base),
         rate_fps=rate,
+        search=found_first(options),
         records=records is not None,
     )
     run_series(options, "pdv", lambda tester, dut, seen: measure(plan, tester, dut, seen), records)

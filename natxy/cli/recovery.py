@@ -7,6 +7,7 @@ import typer
 
 from natxy.cli.options import seconds
 from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.throughput_search import found_first
 from natxy.procedure.recovery import PROFILES, RecoveryPlan
 from natxy.procedure.recovery import recovery as measure
 
@@ -29,6 +30,7 @@ def recovery(
         seed=options.seed_value,
         repetitions=options.repetitions_of(base),
         rate_fps=throughput,
+        search=found_first(options),
         after_s=None if after is None else seconds("--after", after, Fraction(0)),
     )
     run_series(options, "recovery", lambda tester, dut, seen: measure(plan, tester, dut, seen))

@@ -7,6 +7,7 @@ import typer
 
 from natxy.cli.options import RateOption, seconds
 from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.throughput_search import found_first
 from natxy.procedure.reset import PROFILES, ResetPlan
 from natxy.procedure.reset import reset as measure
 
@@ -27,6 +28,7 @@ def reset(
         seed=options.seed_value,
         repetitions=options.repetitions_of(base),
         rate_fps=rate,
+        search=found_first(options),
         reset_after_s=None
         if reset_after is None
         else seconds("--reset-after", reset_after, Fraction(0)),

@@ -2,12 +2,11 @@
 
 from natxy.cli.options import search_error
 from natxy.cli.series import SeriesOptions
+from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.establishment import DEFAULT_ALPHA, EstablishmentPlan
 from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.places import Searching
-from natxy.procedure.profile import PROFILES
-from natxy.procedure.throughput import ThroughputPlan
 
 FIGURES = ("establishment", "validated", "throughput")
 
@@ -18,15 +17,7 @@ def searching(
     if figure not in FIGURES:
         raise ConfigurationError(f'--of: "{figure}" is not known, {", ".join(FIGURES)} is right')
     if figure == "throughput":
-        base = options.profile_of(PROFILES)
-        return ThroughputPlan(
-            timing=options.timing(base.timing),
-            seed=options.seed_value,
-            repetitions=options.repetitions_of(base),
-            max_rate_fps=max_rate,
-            error=search_error(error),
-            loss_verifications=base.loss_verifications,
-        )
+        return throughput_search(options, error=error, max_rate=max_rate)
     base = options.profile_of(ESTABLISHMENT_PROFILES)
     return EstablishmentPlan(
         timing=options.timing(base.timing),
@@ -35,4 +26,5 @@ def searching(
         max_rate_cps=max_rate,
         error=search_error(error),
         alpha=DEFAULT_ALPHA if figure == "validated" else None,
+        loss_verifications=base.loss_verifications,
     )

@@ -1,5 +1,6 @@
 """`natxy throughput`: the highest rate at which nothing is lost."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -7,9 +8,9 @@ import typer
 from natxy.cli.mlr_goals import GoalOptions, goals_of
 from natxy.cli.options import loss_tolerance, search_error
 from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.profile import PROFILES
-from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.throughput import throughput as measure
 
 SEARCHES = ("bisection", "mlr")
@@ -78,9 +79,6 @@ def throughput(
     """Find the throughput (RFC 2544 section 26.1, RFC 8219)."""
     if search not in SEARCHES:
         raise ConfigurationError(f'--search: "{search}" is not known, {" or ".join(SEARCHES)} is')
-    base = options.profile_of(PROFILES)
-    timing = options.timing(base.timing, frame_timeout)
-    accepted = search_error(error)
     of_goals = GoalOptions(
         exceed_ratio=exceed_ratio, duration_sum=duration_sum, initial_duration=initial_duration
     )
@@ -97,9 +95,11 @@ def throughput(
         # The library takes as long to import as all the rest.
         from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 
+        base = options.profile_of(PROFILES)
+        timing = options.timing(base.timing, frame_timeout)
         mlr = MlrThroughputPlan(
             timing=timing,
-            goals=goals_of(of_goals, loss, timing, accepted),
+            goals=goals_of(of_goals, loss, timing, search_error(error)),
             seed=options.seed_value,
             repetitions=options.repetitions_of(base),
             max_rate_fps=max_rate,
@@ -109,15 +109,13 @@ def throughput(
         )
         return
     of_goals.refuse()
-    plan = ThroughputPlan(
-        timing=timing,
-        repetitions=options.repetitions_of(base),
-        error=accepted,
-        max_rate_fps=max_rate,
+    of_profile = throughput_search(
+        options, error=error, max_rate=max_rate, frame_timeout=frame_timeout
+    )
+    plan = replace(
+        of_profile,
         early_end=early_end,
         loss=loss_tolerance(loss),
-        buffer_frames=base.buffer_frames if options.duration is None else None,
-        loss_verifications=base.loss_verifications if verify_loss is None else verify_loss,
-        seed=options.seed_value,
+        loss_verifications=of_profile.loss_verifications if verify_loss is None else verify_loss,
     )
     run_series(options, "throughput", lambda tester, dut, seen: measure(plan, tester, dut, seen))

@@ -99,7 +99,7 @@ class Conditions(Model):
     drain_s: float
     settle_s: float
     frame_timeout_s: float = 0.0  # 0: none
-    search: SearchConditions | None = None  # None: no throughput was searched for
+    search: SearchConditions | None = None  # None: no rate was searched for
     seed: int
     connections: ConnectionConditions | None = None  # None: stateless
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
@@ -21,6 +22,7 @@ from natxy.procedure.setup import ReadyTester
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Load, Trials
+from natxy.procedure.valid_trials import ValidTrials
 from natxy.search.bisection import Bisection, SearchError
 
 BURST = "back-to-back frames"
@@ -187,15 +189,18 @@ def _longest(train: Train, trials: Trials, repetition: int, first: int) -> _Burs
         upper_fps=train.longest,
         first_fps=first,
         error=SearchError(rate_fps=plan.step_frames),
-        invalid_repeats=plan.invalid_repeats,
     )
-    seed = repetition_seed(plan.seed, repetition)
+    valid_trials = ValidTrials(
+        trials=trials,
+        repetition=repetition,
+        least=plan.invalid_repeats,
+        is_too_slow=lambda trial: takes_too_long(trial, rate_fps),
+    )
     reason, cut_off = "", False
     while (frames := search.next()) is not None:
         segment = Segment(frames=frames, rate_fps=rate_fps, pause_ns=0)
         trials.timing = train.timing(frames)
-        trials.observer.trial_started(rate_fps, (rate_fps, rate_fps))
-        trial = trials.run(load=Load(segments=(segment,)), repetition=repetition, seed=seed)
+        trial = valid_trials.run(Load(segments=(segment,)), (rate_fps, rate_fps))
         if trial.invalid_reasons:
             reason = explained(trial.invalid_reasons, rate_fps)
         if trial.verdict is Verdict.FAIL:  # each is shorter than the last: the last one decides
@@ -219,7 +224,7 @@ class Pace:
         return tuple(reason for reason in reasons if reason)
 
     def _too_slow(self, stream: StreamResult) -> str:
-        due_ns = (stream.due - 1) * 10**9 / self._rate_fps
+        due_ns = _due_ns(stream, self._rate_fps)
         excess_ns = stream.sending_ns - due_ns
         if excess_ns > max(due_ns * RATE_ERROR, RATE_ERROR_NS):
             return (
@@ -228,6 +233,22 @@ class Pace:
             )
         self.worst_excess_ns = max(self.worst_excess_ns, excess_ns)
         return ""
+
+
+def takes_too_long(trial: TrialRecord, rate_fps: int) -> bool:
+    """Whether the tester sends slowly also where nobody took its core away: a burst's sender does
+    not pause, so that what it falls behind by shows in its time. A host need not tell how long it
+    had a core; one long step says so as well."""
+    return trial.too_slow or any(
+        stream.sending_ns - _due_ns(stream, rate_fps)
+        > max(RATE_ERROR_NS, 2 * trial.result.off_core_ns, 2 * stream.step_gap.max_ns)
+        for stream in trial.result.streams
+    )
+
+
+def _due_ns(stream: StreamResult, rate_fps: int) -> float:
+    """From the first frame of a burst to its last."""
+    return (stream.due - 1) * 10**9 / rate_fps
 
 
 def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput: Rate) -> tuple[Figure, ...]:

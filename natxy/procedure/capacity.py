@@ -9,12 +9,13 @@ from natxy.exact import make_exact
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
+from natxy.procedure.advice import explained
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.procedure.observer import Observer
 from natxy.procedure.phases import VALIDATE, Establishing
 from natxy.procedure.profile import departures
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
+from natxy.procedure.seeds import MAX_SEED
 from natxy.procedure.series_of_tables import (
     check_each_frame_makes_one,
     connections_of,
@@ -23,6 +24,7 @@ from natxy.procedure.series_of_tables import (
 from natxy.procedure.setup import ReadyTester, name_of
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Trials
+from natxy.procedure.valid_trials import ValidTrials
 from natxy.search.capacity import (
     Answer,
     Attempt,
@@ -118,9 +120,12 @@ def _search(
 ) -> Capacity:
     """What was found; what the device's collapses looked like is added to `collapses`."""
     search = CapacitySearch(goal)
+    # Repeats of a rate that the tester is too slow for are the search's own.
+    valid_trials = ValidTrials(
+        trials=trials, repetition=number, least=goal.invalid_repeats, slow_repeats=0
+    )
     while (attempt := search.next()) is not None:
-        trials.observer.trial_started(attempt.rate_cps, (attempt.safe, attempt.tested))
-        outcome = _outcome(plan, attempt, trials, number, collapses)
+        outcome = _outcome(plan, attempt, valid_trials, collapses)
         try:
             search.tell(outcome.answer, outcome.held)
         except UnsafeStart as unsafe:
@@ -129,9 +134,10 @@ def _search(
                 f"smaller --c0 is right{_last(collapses)}"
             ) from unsafe
         except TooManyInvalid as invalid:
+            reasons = valid_trials.done[-1].invalid_reasons
             raise TesterLimit(
                 f"trials of {attempt.connections:,} connections at {attempt.rate_cps:,} a second "
-                "stay invalid; `natxy doctor` says what spoils measurements here"
+                f"stay invalid: {explained(reasons, attempt.rate_cps)}"
             ) from invalid
     assert search.result is not None, "the search has ended"
     return search.result
@@ -140,8 +146,7 @@ def _search(
 def _outcome(
     plan: CapacityPlan,
     attempt: Attempt,
-    trials: Trials,
-    number: int,
+    valid_trials: ValidTrials,
     collapses: list[MeasurementError],
 ) -> Outcome:
     load = Establishing(
@@ -150,9 +155,9 @@ def _outcome(
         count=attempt.connections,
         pause_share=PAUSE_SHARE,
     )
-    seed = repetition_seed(trials.campaign_seed, number)
+    trials = valid_trials.trials
     try:
-        trial = trials.run(load=load, repetition=number, seed=seed)
+        trial = valid_trials.run(load, (attempt.safe, attempt.tested))
         if trial.verdict is not Verdict.PASS:
             _check_alive(trials.dut)
     except (DutError, TrialRefused) as error:
@@ -162,7 +167,7 @@ def _outcome(
         trials.dut.recover()
         return Outcome(answer=Answer.COLLAPSE)
     if trial.verdict is Verdict.INVALID:
-        return Outcome(answer=Answer.INVALID)
+        return Outcome(answer=Answer.TOO_SLOW if trial.too_slow else Answer.INVALID)
     answer = Answer.PASS if trial.verdict is Verdict.PASS else Answer.FAIL
     return Outcome(answer=answer, held=_held(trial.result))
 

@@ -9,6 +9,7 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
 from natxy.model.measurement import Conditions, Figure, Measurement
+from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import ConnectionCounters
 from natxy.model.trial_spec import MAX_RATE_FPS
@@ -24,12 +25,15 @@ from natxy.procedure.maximum import Maximum, maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.phases import ASK_AGAIN, ESTABLISH, VALIDATE, Establishing
 from natxy.procedure.profile import Profile, departures
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
+from natxy.procedure.seeds import MAX_SEED
 from natxy.procedure.setup import ReadyTester
+from natxy.procedure.throughput import GROWTH
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Trials
+from natxy.procedure.valid_trials import ValidTrials
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
+from natxy.search.loss_verification import MOST_REPEATS, LossVerification
 
 RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"
@@ -49,6 +53,7 @@ PROFILES = {
     "quick": Profile(
         timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
         repetitions=3,
+        loss_verifications=1,
     ),
 }
 
@@ -71,6 +76,7 @@ class EstablishmentPlan:
     alpha: Fraction | None = None
     loss: LossTolerance | None = None
     early_end: bool = False
+    loss_verifications: int = 0  # how often a FAIL is repeated before its rate fails
     invalid_repeats: int = 3
     dut_name: str | None = None
 
@@ -78,6 +84,7 @@ class EstablishmentPlan:
         make_exact(self, alpha="--alpha")
         check_tolerance("--loss", self.loss)
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
+        check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         for option, rate_cps in (("--max-rate", self.max_rate_cps), ("--first", self.first_cps)):
             if rate_cps is not None:
@@ -91,11 +98,14 @@ class EstablishmentPlan:
             )
 
     def load(self, rate_cps: int) -> Establishing:
+        """Pauses of a trial that passes may be half of the search's error: with longer ones the
+        rate was a lower one."""
         return Establishing(
             rate_fps=rate_cps,
             alpha=self.alpha,
             loss=self.loss.fraction if self.loss else Fraction(0),
             early_end_s=self.timing.drain_s if self.early_end else Fraction(0),
+            pause_share=Fraction(self.error.at(rate_cps), 2 * rate_cps),
         )
 
 
@@ -106,6 +116,7 @@ class Search:
     rate_cps: int
     lower_bound: bool
     trials: tuple[TrialRecord, ...]
+    overturned: int  # trials that failed at a rate that passed, by loss verification
 
     @property
     def made(self) -> ConnectionCounters | None:
@@ -132,8 +143,7 @@ def establishment(
     found: list[Search] = []
     for number in range(1, plan.repetitions + 1):
         observer.repetition_started(number, plan.repetitions)
-        first_cps = found[-1].rate_cps if found else plan.first_cps
-        found.append(search(plan, trials, number, maximum, first_cps))
+        found.append(search(plan, trials, number, maximum))
         observer.repetition_ended(_figures(plan, found[-1:]))
     return Measurement(
         procedure="establishment",
@@ -143,32 +153,28 @@ def establishment(
         departures=_departures(plan),
         remarks=_remarks(plan, tester, found),
         figures=_figures(plan, found),
-        counts=trials.counts,
+        counts=trials.counts.model_copy(
+            update={"overturned": sum(each.overturned for each in found)}
+        ),
     )
 
 
-def search(
-    plan: EstablishmentPlan,
-    trials: Trials,
-    number: int,
-    maximum: Maximum,
-    first_cps: int | None = None,
-) -> Search:
-    """One bisection. TesterLimit where nothing passes and low rates are invalid."""
+def search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximum) -> Search:
+    """One bisection, which starts where each repetition's does, so that they show how far searches
+    are apart. TesterLimit where nothing passes and low rates are invalid."""
     asked = trials.tester.traffic.required_connections
     bisection = Bisection(
         upper_fps=maximum.rate_fps or MAX_RATE_FPS,
-        first_fps=first_cps or (None if maximum.rate_fps else first_guess(asked.count)),
+        first_fps=plan.first_cps or (None if maximum.rate_fps else first_guess(asked.count)),
+        growth=GROWTH,
         error=plan.error,
-        invalid_repeats=plan.invalid_repeats,
     )
-    seed = repetition_seed(trials.campaign_seed, number)
-    done: list[TrialRecord] = []
+    verified = LossVerification(search=bisection, repeats=plan.loss_verifications)
+    valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
+    done = valid_trials.done
     while (rate_cps := bisection.next()) is not None:
-        trials.observer.trial_started(rate_cps, bisection.bracket)
-        trial = trials.run(load=plan.load(rate_cps), repetition=number, seed=seed)
-        bisection.tell(rate_cps, trial.verdict)
-        done.append(trial)
+        trial = valid_trials.run(plan.load(rate_cps), bisection.bracket)
+        verified.tell(rate_cps, trial.verdict, _lost_share(trial))
         if bisection.result_fps is None and _hopeless(bisection, done, trials, asked.count):
             break
     at_maximum = bisection.limit is Limit.MAXIMUM and maximum.origin != "media"
@@ -176,12 +182,27 @@ def search(
         rate_cps=bisection.result_fps or 0,
         lower_bound=bisection.limit is Limit.TESTER or at_maximum,
         trials=tuple(done),
+        overturned=verified.overturned,
     )
 
 
 def first_guess(frames: int) -> int:
     """Where nobody knows a maximum: a quarter of a second's trial, where that is no high rate."""
     return max(LOWEST_GUESS_CPS, min(frames * 4, HIGHEST_GUESS_CPS))
+
+
+def _lost_share(trial: TrialRecord) -> Fraction | None:
+    """Of the phase that lost the larger share, but for those that were asked again: they are what
+    was lost before. A mapping that changed and a reply to the wrong connection are no losses. None:
+    nobody knows it of a trial that ended early."""
+    result = trial.result
+    if result.ended_early:
+        return None
+    if result.changed or result.wrong:
+        return Fraction(1)
+    asked = [stream for stream in result.streams if stream.phase != ASK_AGAIN and stream.sent]
+    shares = (Fraction(stream.sent - stream.received, stream.sent) for stream in asked)
+    return max(shares, default=Fraction(0))
 
 
 def _hopeless(
@@ -272,7 +293,12 @@ def _conditions(plan: EstablishmentPlan, tester: ReadyTester, dut: Dut) -> Condi
     of = conditions(tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name)
     assert of.connections is not None, "a stateless device was refused"
     unused = {"rate_fps": None, "initiator_order": "", "responder_order": ""}
-    return of.model_copy(update={"connections": of.connections.model_copy(update=unused)})
+    return of.model_copy(
+        update={
+            "connections": of.connections.model_copy(update=unused),
+            "search": SearchConditions(loss_verifications=plan.loss_verifications),
+        }
+    )
 
 
 def _departures(plan: EstablishmentPlan) -> tuple[str, ...]:
@@ -282,6 +308,11 @@ def _departures(plan: EstablishmentPlan) -> tuple[str, ...]:
         said.append(f"{plan.loss} accepted")
     if plan.early_end:
         said.append("trials that end at their first certain loss")
+    if plan.loss_verifications:
+        said.append(
+            f"loss verification: a rate fails after {plan.loss_verifications + 1} trials with a "
+            "loss, not 1 (ETSI GS NFV-TST 009 section 12.3.3)"
+        )
     return tuple(said)
 
 

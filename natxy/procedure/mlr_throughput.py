@@ -1,7 +1,7 @@
 """Throughput by MLRsearch: non-drop and partial drop rates in one search (RFC 9971)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.dut.base import Dut
@@ -9,18 +9,24 @@ from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
+from natxy.procedure.advice import explained
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
+from natxy.procedure.pacing import long_pauses
 from natxy.procedure.profile import departures
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
+from natxy.procedure.seeds import MAX_SEED
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Trials, steady
+from natxy.procedure.trial import Load, Trials, steady
+from natxy.procedure.valid_trials import ValidTrials
 from natxy.procedure.worst_loss import worst_loss
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
+
+ANY_PAUSES = Fraction(10**9)  # of a load: how many count is for the goals to say
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +67,7 @@ def mlr_throughput(
         timing=plan.timing,
         campaign_seed=plan.seed,
         observer=observer or Observer(),
+        judge=lambda result: _too_easy(plan, result),
     )
     maximum_fps = _maximum(plan, tester)
     outcomes: list[MlrOutcome] = []
@@ -95,21 +102,27 @@ def _maximum(plan: MlrThroughputPlan, tester: ReadyTester) -> int:
 
 
 def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: int) -> MlrOutcome:
-    seed = repetition_seed(plan.seed, number)
+    valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
 
     def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
-        trials.observer.trial_started(rate_fps, (plan.min_rate_fps, maximum_fps))
-        trial = trials.run(load=steady(rate_fps, duration_s), repetition=number, seed=seed)
-        return _measured(trial)
+        load = replace(steady(rate_fps, duration_s), pause_share=ANY_PAUSES)
+        return _measured(valid_trials.run(load, (plan.min_rate_fps, maximum_fps)))
 
     outcome = MlrSearch(
-        goals=plan.goals,
-        minimum_fps=plan.min_rate_fps,
-        maximum_fps=maximum_fps,
-        invalid_repeats=plan.invalid_repeats,
+        goals=plan.goals, minimum_fps=plan.min_rate_fps, maximum_fps=maximum_fps
     ).run(measure)
-    _check_hope(outcome, plan)
+    _check_hope(outcome, valid_trials.done[-1])
     return outcome
+
+
+def _too_easy(plan: MlrThroughputPlan, result: TrialResult) -> tuple[str, ...]:
+    """Pauses of the sender may be half of the narrowest goal's width: with longer ones the rate was
+    a lower one. They are a relief, so a trial that lost more than any goal tolerates has failed."""
+    most = max((goal.tolerance for goal in plan.goals), key=lambda tolerance: tolerance.fraction)
+    if not Load(segments=(), accepted=most).passes(result):
+        return ()
+    paused = long_pauses(result, min(goal.width for goal in plan.goals) / 2)
+    return (paused,) if paused else ()
 
 
 def _measured(trial: TrialRecord) -> MeasuredTrial:
@@ -117,12 +130,14 @@ def _measured(trial: TrialRecord) -> MeasuredTrial:
     return MeasuredTrial(sent=worst.sent, lost=worst.lost, verdict=trial.verdict)
 
 
-def _check_hope(outcome: MlrOutcome, plan: MlrThroughputPlan) -> None:
+def _check_hope(outcome: MlrOutcome, last: TrialRecord) -> None:
+    """The search has ended with its last INVALID trial where nothing passed below the tester's
+    limit."""
     for found in outcome.goals:
         if found.rate_fps is None and found.limit is Limit.TESTER:
             raise TesterLimit(
-                f"no rate passed, and trials from {plan.min_rate_fps} frames a second up are "
-                "invalid; `natxy doctor` says what spoils measurements here"
+                f"no rate passed, and at {last.rate_fps} frames a second trials are invalid: "
+                f"{explained(last.invalid_reasons, last.rate_fps)}"
             )
 
 

@@ -202,7 +202,7 @@ def _too_few_frames(
         for flows, result in found.items()
         for rate_fps in (min(result.rates_fps),)
         for kind, of_kind in _kinds(traffic).items()
-        if (frames := mix.frames_of(kind, frames_of(rate_fps, plan.search.timing.duration_s)))
+        if (frames := mix.frames_of(kind, frames_of(rate_fps, plan.search.duration_s(rate_fps))))
         < flows
     )
 

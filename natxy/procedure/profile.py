@@ -13,7 +13,7 @@ class Profile:
     buffer_frames: int | None = None  # see ThroughputPlan; half of a veth's ring
     # Who asks for trials this long; empty: nobody, it is what is usual here.
     duration_of: str = "RFC 2544 section 24"
-    loss_verifications: int = 0  # of a search for the throughput
+    loss_verifications: int = 0  # of a search for a rate
 
 
 RFC = Profile(

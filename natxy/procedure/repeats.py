@@ -19,6 +19,7 @@ class Repeats:
 
     least: int
     trial_s: Fraction  # one trial, as planned
+    slow_repeats: int | None = None  # of a trial that the tester was too slow for; None: `least`
     invalid: int = 0
     too_slow: int = 0
 
@@ -27,8 +28,10 @@ class Repeats:
         """Repeats that the budget has room for."""
         return max(self.least, min(MOST, int(BUDGET_S / self.trial_s) if self.trial_s else MOST))
 
-    def are_over(self, trial: TrialRecord) -> bool:
-        """Counts an INVALID trial; True: it is not to be made again."""
+    def are_over(self, trial: TrialRecord, *, too_slow: bool | None = None) -> bool:
+        """Counts an INVALID trial; True: it is not to be made again. `too_slow` None: as the trial
+        says."""
         self.invalid += 1
-        self.too_slow += trial.too_slow
-        return self.invalid > self.most or self.too_slow > self.least
+        self.too_slow += trial.too_slow if too_slow is None else too_slow
+        slow_repeats = self.least if self.slow_repeats is None else self.slow_repeats
+        return self.invalid > self.most or self.too_slow > slow_repeats

@@ -21,11 +21,11 @@ from natxy.procedure.maximum import Maximum, maximum_of
 from natxy.procedure.media import media_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import RFC, departures
-from natxy.procedure.repeats import Repeats
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester, name_of
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Load, Trials, steady
+from natxy.procedure.valid_trials import ValidTrials
 from natxy.procedure.worst_loss import lost_share
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
@@ -152,30 +152,20 @@ def _search(plan: ThroughputPlan, maximum: Maximum) -> Bisection:
         first_fps=None if maximum.rate_fps else FIRST_GUESS_FPS,
         growth=GROWTH,
         error=plan.error,
-        invalid_repeats=plan.invalid_repeats,
     )
 
 
 def _repetition(
     plan: ThroughputPlan, search: Bisection, trials: Trials, number: int, maximum: Maximum
 ) -> Repetition:
-    seed = repetition_seed(trials.campaign_seed, number)
-    done: list[TrialRecord] = []
     verified = LossVerification(search=search, repeats=plan.loss_verifications)
-    repeats: dict[int, Repeats] = {}  # of the rate that is being tried
+    valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
     while (rate_fps := search.next()) is not None:
-        trials.observer.trial_started(rate_fps, search.bracket)
         load = plan.load(rate_fps, above_fps=search.bracket[0])
-        trial = trials.run(load=load, repetition=number, seed=seed)
-        done.append(trial)
-        if trial.verdict is not Verdict.INVALID:
-            verified.tell(rate_fps, trial.verdict, lost_share(trial), counted_fps=trial.counted_fps)
-            continue
-        if rate_fps not in repeats:
-            repeats = {rate_fps: trials.repeats(load, plan.invalid_repeats)}
-        if repeats[rate_fps].are_over(trial):
-            search.give_up(rate_fps)
+        trial = valid_trials.run(load, search.bracket)
+        verified.tell(rate_fps, trial.verdict, lost_share(trial), counted_fps=trial.counted_fps)
         _check_hope(search, trial, HOPELESS_FPS)
+    done = valid_trials.done
     _check_hope(search, done[-1], MAX_RATE_FPS)
     lower_bound = search.limit is Limit.TESTER or (
         search.limit is Limit.MAXIMUM and maximum.origin != "media"
@@ -183,7 +173,7 @@ def _repetition(
     valid = [trial for trial in done if trial.verdict is not Verdict.INVALID]
     return Repetition(
         number=number,
-        seed=seed,
+        seed=repetition_seed(trials.campaign_seed, number),
         rate_fps=search.result_fps or 0,
         limit=search.limit,
         lower_bound=lower_bound,

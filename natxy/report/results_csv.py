@@ -30,7 +30,7 @@ COLUMNS = (
     "drain_s",
     "settle_s",
     "frame_timeout_s",
-    # Of a search for the throughput; else empty.
+    # Of a search for a rate; else empty.
     "loss_verifications",
     "exceed_ratio",
     "duration_sum_s",
@@ -118,7 +118,7 @@ def _media(side: Side, of: Media | None) -> dict[str, Any]:
 
 
 def _search(of: SearchConditions | None) -> dict[str, Any]:
-    """Empty: no throughput was searched for, or another way of searching has no such value."""
+    """Empty: no rate was searched for, or another way of searching has no such value."""
     known = {} if of is None else of.model_dump(mode="json")
     columns = ("loss_verifications", "exceed_ratio", "duration_sum_s", "initial_duration_s")
     values = {column: known.get(column) for column in columns}

@@ -40,14 +40,13 @@ class Bisection:
     Where nobody knows a maximum it is a guess instead: while rates pass, the next is `growth` times
     as high, up to `upper` (exponential search); from the first that does not, the bracket is
     bisected.
-    A rate that is INVALID more than `invalid_repeats` times becomes the tester's ceiling.
+    INVALID is told of a rate whose trials stay so: it becomes the tester's ceiling.
     """
 
     upper_fps: int
     lower_fps: int = 0  # is tested only if all above it fail; 0 is not tested
     first_fps: int | None = None
     error: SearchError = DEFAULT_ERROR
-    invalid_repeats: int = 3
     growth: int = 2
 
     def __post_init__(self) -> None:
@@ -56,7 +55,6 @@ class Bisection:
         self._passed_fps: int | None = None
         self._failed_fps: int | None = None
         self._ceiling_fps: int | None = None
-        self._invalid: dict[int, int] = {}
 
     @property
     def result_fps(self) -> int | None:
@@ -90,16 +88,7 @@ class Bisection:
         elif verdict is Verdict.FAIL:
             self._failed_fps = min(rate_fps, self._failed_fps or rate_fps)
         else:
-            self._tell_invalid(rate_fps)
-
-    def give_up(self, rate_fps: int) -> None:
-        """The rate is beyond the tester: however often it is tried, it says nothing."""
-        self._ceiling_fps = min(rate_fps, self._ceiling_fps or rate_fps)
-
-    def _tell_invalid(self, rate_fps: int) -> None:
-        self._invalid[rate_fps] = self._invalid.get(rate_fps, 0) + 1
-        if self._invalid[rate_fps] > self.invalid_repeats:
-            self.give_up(rate_fps)
+            self._ceiling_fps = min(rate_fps, self._ceiling_fps or rate_fps)
 
     def _upwards(self) -> int | None:
         if self._passed_fps is None:

@@ -29,14 +29,15 @@ class Answer(Enum):
 
     PASS = "pass"
     FAIL = "fail"
-    INVALID = "invalid"  # the tester could not do it: says nothing of the device
+    TOO_SLOW = "too slow"  # the tester, for this rate: says nothing of the device
+    INVALID = "invalid"  # stays so for another reason: a lower rate would be no better
     COLLAPSE = "collapse"  # the device is gone, or answers no more
 
     @property
     def verdict(self) -> Verdict:
         if self is Answer.PASS:
             return Verdict.PASS
-        return Verdict.INVALID if self is Answer.INVALID else Verdict.FAIL
+        return Verdict.FAIL if self in (Answer.FAIL, Answer.COLLAPSE) else Verdict.INVALID
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +74,7 @@ class CapacityGoal:
     # A failure is confirmed by another one. A full table holds as many connections each time; where
     # failures differ, frames were lost elsewhere, and it takes so many before they count.
     patience: int = 5
-    invalid_repeats: int = 10
+    invalid_repeats: int = 10  # of a rate that the tester is too slow for
 
     def __post_init__(self) -> None:
         make_exact(self, beta="capacity: beta", gamma="capacity: gamma")
@@ -110,7 +111,7 @@ class Capacity:
 
 
 class TooManyInvalid(Exception):
-    """A trial stayed invalid: the tester, not the device, is at its limit."""
+    """A trial stayed invalid: nobody knows whether the device takes so many connections."""
 
 
 class UnsafeStart(Exception):
@@ -182,20 +183,32 @@ class CapacitySearch:
     def _highest_rate(
         self, connections: int, first_cps: int, most_cps: int, *, passed: bool = False
     ) -> Generator[Attempt, Outcome, Bisection]:
-        """By bisection, which has ended; `passed`: the first rate has been tried already."""
+        """By bisection, which has ended; `passed`: the first rate has been tried already.
+
+        Only a tester that is too slow makes it go down from the first rate: where somebody takes
+        its core away, the trials of a lower rate last longer, and are disturbed the more."""
         first_cps = min(first_cps, most_cps)
         bisection = Bisection(
             upper_fps=most_cps,
             first_fps=first_cps,
             error=self._goal.rate_error,
-            invalid_repeats=self._goal.invalid_repeats,
         )
         if passed:
             bisection.tell(first_cps, Verdict.PASS)
         while (rate_cps := bisection.next()) is not None:
-            outcome = yield self._attempt(connections, rate_cps)
-            bisection.tell(rate_cps, outcome.answer.verdict)
+            answer = yield from self._at(connections, rate_cps)
+            if answer is Answer.INVALID and bisection.result_fps is None:
+                raise TooManyInvalid
+            bisection.tell(rate_cps, answer.verdict)
         return bisection
+
+    def _at(self, connections: int, rate_cps: int) -> Generator[Attempt, Outcome, Answer]:
+        """Asks again while the tester is too slow for the rate."""
+        for _ in range(self._goal.invalid_repeats + 1):
+            outcome = yield self._attempt(connections, rate_cps)
+            if outcome.answer is not Answer.TOO_SLOW:
+                break
+        return outcome.answer
 
     def _passes(
         self, connections: int, rate_cps: int, first_cps: int | None = None
@@ -203,11 +216,11 @@ class CapacitySearch:
         """At this rate, or at a higher one that is tried first. A failure is confirmed: frames may
         be lost for other reasons. A collapse is one."""
         held: list[int | None] = []
-        invalid = 0
+        slow = 0
         repeats = self._goal.invalid_repeats * (1 if first_cps is None else 2)  # at each rate
         while len(held) < self._goal.patience:
-            # In turn while trials are invalid: the tester may be too slow for the higher one.
-            at_first = not held and invalid % 2 == 0
+            # In turn while the tester is too slow: it may be so for the higher one alone.
+            at_first = not held and slow % 2 == 0
             tried_cps = first_cps if first_cps is not None and at_first else rate_cps
             outcome = yield self._attempt(connections, tried_cps)
             if outcome.answer is Answer.PASS:
@@ -215,8 +228,10 @@ class CapacitySearch:
             if outcome.answer is Answer.COLLAPSE:
                 return False
             if outcome.answer is Answer.INVALID:
-                invalid += 1
-                if invalid > repeats:
+                raise TooManyInvalid
+            if outcome.answer is Answer.TOO_SLOW:
+                slow += 1
+                if slow > repeats:
                     raise TooManyInvalid
                 continue
             held.append(outcome.held)

@@ -19,7 +19,8 @@ class LossVerification:
 
     The search gives the same rate again while it has been told nothing. A rate fails when
     `repeats` repetitions have failed as well, or at once where a trial lost more than `GROSS`. One
-    that passes overturns the failures. An INVALID repetition says nothing of the loss.
+    that passes overturns the failures. INVALID is told of a rate whose trials stay so, before or
+    after one that failed.
     """
 
     search: Bisection

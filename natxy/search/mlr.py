@@ -16,7 +16,7 @@ FINEST_DURATION = 1000  # trials' durations are whole milliseconds
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredTrial:
-    """What came of a trial; INVALID says nothing of the device."""
+    """What came of a trial; INVALID: its load stays so, and says nothing of the device."""
 
     sent: int
     lost: int
@@ -52,7 +52,7 @@ class GoalOutcome:
 @dataclass(frozen=True, kw_only=True)
 class MlrOutcome:
     goals: tuple[GoalOutcome, ...]
-    trials: tuple[SearchedTrial, ...]  # all, in order; those of abandoned searches and INVALID too
+    trials: tuple[SearchedTrial, ...]  # as measured, in order; those of abandoned searches too
     ceiling_fps: int | None  # the lowest rate that the tester could not do; None: it did all
 
     @property
@@ -68,12 +68,11 @@ class _BeyondTester(Exception):
 
 @dataclass(kw_only=True)
 class MlrSearch:
-    """A load that stays INVALID is beyond the tester: the search starts again below it."""
+    """A load that is INVALID is beyond the tester: the search starts again below it."""
 
     goals: Sequence[MlrGoal]
     minimum_fps: int
     maximum_fps: int
-    invalid_repeats: int = 3
     _trials: list[SearchedTrial] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -102,7 +101,7 @@ class MlrSearch:
         config.goals = [_package_goal(goal) for goal in self.goals]
         config.search_duration_max = UNLIMITED_S
         config.warmup_duration = 0.0
-        measurer = _Measurer(self._trials, measure, self.invalid_repeats)
+        measurer = _Measurer(self._trials, measure)
         return MultipleLossRatioSearch(config).search(measurer, debug=lambda _: None)
 
     def _below(self, beyond_fps: int) -> int:
@@ -128,10 +127,9 @@ class MlrSearch:
 class _Measurer:
     """What the package calls; it wants floats, and knows no INVALID."""
 
-    def __init__(self, trials: list[SearchedTrial], measure: Measure, repeats: int) -> None:
+    def __init__(self, trials: list[SearchedTrial], measure: Measure) -> None:
         self._trials = trials
         self._measure = measure
-        self._repeats = repeats
 
     def measure(self, intended_duration: float, intended_load: float) -> Any:
         duration_s = Fraction(intended_duration).limit_denominator(FINEST_DURATION)
@@ -146,14 +144,11 @@ class _Measurer:
         )
 
     def _valid(self, duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
-        for _ in range(self._repeats + 1):
-            trial = self._measure(duration_s, rate_fps)
-            self._trials.append(
-                SearchedTrial(duration_s=duration_s, rate_fps=rate_fps, trial=trial)
-            )
-            if trial.verdict is not Verdict.INVALID:
-                return trial
-        raise _BeyondTester(rate_fps)
+        trial = self._measure(duration_s, rate_fps)
+        self._trials.append(SearchedTrial(duration_s=duration_s, rate_fps=rate_fps, trial=trial))
+        if trial.verdict is Verdict.INVALID:
+            raise _BeyondTester(rate_fps)
+        return trial
 
 
 def _package_goal(goal: MlrGoal) -> Any:

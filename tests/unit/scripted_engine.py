@@ -52,6 +52,7 @@ class ScriptedEngine:
     lose: Lose = nothing
     invalid: Callable[[TrialSpec], str] = lambda _: ""
     excess_ns: float = 0.0
+    paused_ns: Callable[[Stream], float] = lambda _: 0.0  # by the sender, which takes longer then
     misdelivers: int = 0
     all_wrong_by: str = ""  # the check that every frame fails; empty: none does
     icmp_errors: tuple[dict[str, Any], ...] = ()  # that come to the left port in each trial
@@ -144,7 +145,12 @@ class ScriptedEngine:
             "due": frames,
             **dict.fromkeys(("refused_by_gateway", "refused_by_port"), 0),
             "largest_burst": 1,
-            "sending_ns": last_ns + self.excess_ns,
+            "pauses": {
+                "count": int(self.paused_ns(stream) > 0),
+                "total_ns": self.paused_ns(stream),
+                "longest_ns": self.paused_ns(stream),
+            },
+            "sending_ns": last_ns + self.excess_ns + self.paused_ns(stream),
             "first_departure_ns": 0.0,
             "lateness": DELAY,
             "send_call": DELAY,

@@ -1,5 +1,6 @@
 """A stateful gateway, its table and a tester at it, in this process: the gateway is arithmetic."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -7,13 +8,21 @@ from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.none import NoDut
 from natxy.errors import DutError
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_result import TrialResult
+from natxy.model.trial_result import PortResult, TrialResult
 from natxy.model.trial_spec import Phase, Stream, TrialSpec
 from natxy.procedure.setup import ReadyTester
 from natxy.tester.tester import OnProgress, Tester, ignore_progress
 from tests.unit.scripted_engine import DELAY, MISDELIVERED, ScriptedEngine, rate_of
 
 NO_LIMIT = 10**12
+COUNTERS = ("foreign", "neighbour", "rx_errors", "rx_no_buffer", "tx_errors", "kernel_rx_dropped")
+# A port of a tester that is too slow.
+MISSED = {
+    "side": "left",
+    "rx_missed": 1,
+    **dict.fromkeys((*COUNTERS, "records_lost"), 0),
+    "worst_poll_gap_ns": 0.0,
+}
 
 
 @dataclass(kw_only=True)
@@ -42,6 +51,8 @@ class StatefulGateway:
 class StatefulEngine:
     gateway: StatefulGateway
     invalid_above_fps: int = NO_LIMIT
+    away: Callable[[TrialSpec], bool] = lambda _: False  # INVALID, and not for its rate
+    paused_ns: Callable[[Stream], float] = lambda _: 0.0  # by the sender
     specs: list[TrialSpec] = field(default_factory=list)
 
     def tester(self, traffic: TrafficPlan) -> ReadyTester:
@@ -71,8 +82,12 @@ class StatefulEngine:
             if phase.name == "validate" and not missing:
                 break
         highest = max(rate_of(stream) for phase in spec.phases for stream in phase.streams)
-        valid = highest <= self.invalid_above_fps
-        return self._result(spec, streams, valid=valid, incomplete=incomplete)
+        slow = highest > self.invalid_above_fps
+        result = self._result(
+            spec, streams, valid=not (slow or self.away(spec)), incomplete=incomplete
+        )
+        ports = (PortResult.model_validate(MISSED),) if slow else ()
+        return result.model_copy(update={"ports": ports})
 
     def _between_the_phases(self) -> None:
         self._made = self.gateway.stored
@@ -102,7 +117,13 @@ class StatefulEngine:
             "due": sent,
             **dict.fromkeys(("refused_by_gateway", "refused_by_port"), 0),
             "largest_burst": 1,
-            **dict.fromkeys(("sending_ns", "first_departure_ns"), 0.0),
+            "pauses": {
+                "count": int(self.paused_ns(stream) > 0),
+                "total_ns": self.paused_ns(stream),
+                "longest_ns": self.paused_ns(stream),
+            },
+            "sending_ns": sent * 1e9 / rate + self.paused_ns(stream),
+            "first_departure_ns": 0.0,
             **dict.fromkeys(("lateness", "send_call"), DELAY),
             "kinds": {"foreground": _counters(sent, came, wrong), "background": None},
             "losses": self._losses(sent, came) if came < sent else None,

@@ -43,6 +43,16 @@ def plan(**changes: Any) -> BackToBackPlan:
     return BackToBackPlan(**given | changes)
 
 
+@dataclass(kw_only=True)
+class Disturbed(NoDut):
+    """Is not in order in nine trials of ten."""
+
+    engine: ScriptedEngine
+
+    def trial_fault(self) -> str | None:
+        return "it was kept from its core" if len(self.engine.specs) % 10 else None
+
+
 def longer_than(frames: int) -> ScriptedEngine:
     """What comes after so many frames is lost."""
     return ScriptedEngine(lose=lambda stream: range(frames, frames_in(stream)))
@@ -276,6 +286,25 @@ def test_the_testers_ceiling_is_a_lower_bound(nat64: TrafficPlan) -> None:
     assert result.figure(BURST).values == (300, 300)
     assert all(result.figure(BURST).lower_bound)
     assert result.counts.invalid_trials > 0
+
+
+def test_bursts_that_are_spoilt_now_and_then_are_repeated(nat64: TrafficPlan) -> None:
+    """Nine of ten, for a reason that has nothing to do with their length."""
+    engine = longer_than(500)
+    dut = Disturbed(engine=engine)
+    timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+    result = back_to_back(plan(invalid_repeats=1, timing=timing), engine.tester(nat64), dut)
+    assert result.figure(BURST).values == (500, 500)
+    assert not any(result.figure(BURST).lower_bound)
+
+
+def test_bursts_that_a_slow_tester_spoils_are_not_repeated_for_long(nat64: TrafficPlan) -> None:
+    engine = longer_than(500)
+    engine.excess_ns = 10 * RATE_ERROR_NS
+    with pytest.raises(TesterLimit, match="the burst took"):
+        back_to_back(plan(invalid_repeats=1), engine.tester(nat64), NoDut())
+    lengths = [frames_in(spec.phases[0].streams[0]) for spec in engine.specs]
+    assert all(lengths.count(length) == 2 for length in lengths)
 
 
 def test_the_step_ends_the_search_and_is_reported(nat64: TrafficPlan) -> None:

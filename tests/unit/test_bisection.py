@@ -59,11 +59,11 @@ def test_going_up_finds_the_same(
     assert result == upper or reachable < result + error.at(result)
 
 
-@given(capacity=RATES, tester=RATES, upper=RATES, repeats=st.integers(0, 4))
+@given(capacity=RATES, tester=RATES, upper=RATES)
 def test_a_tester_too_slow_makes_a_lower_bound_and_never_a_lower_figure(
-    capacity: int, tester: int, upper: int, repeats: int
+    capacity: int, tester: int, upper: int
 ) -> None:
-    search = Bisection(upper_fps=upper, invalid_repeats=repeats)
+    search = Bisection(upper_fps=upper)
     told = run(search, capacity=capacity, tester=tester)
     result = search.result_fps or 0
     reachable = min(capacity, tester, upper)
@@ -72,18 +72,7 @@ def test_a_tester_too_slow_makes_a_lower_bound_and_never_a_lower_figure(
     if result < upper and tester < capacity:
         assert search.limit is Limit.TESTER
     invalid = [rate for rate, verdict in told if verdict is Verdict.INVALID]
-    assert all(invalid.count(rate) == repeats + 1 for rate in invalid)
-
-
-def test_an_invalid_trial_is_repeated_and_forgotten_once_it_is_valid() -> None:
-    search = Bisection(upper_fps=1000, invalid_repeats=3)
-    for _ in range(3):
-        assert search.next() == 1000
-        search.tell(1000, Verdict.INVALID)
-    assert search.next() == 1000
-    search.tell(1000, Verdict.PASS)
-    assert search.next() is None
-    assert (search.result_fps, search.limit) == (1000, Limit.MAXIMUM)
+    assert len(set(invalid)) == len(invalid)
 
 
 def test_without_a_maximum_the_rate_doubles_until_it_fails() -> None:

@@ -118,7 +118,7 @@ def test_invalid_trials_are_repeated_and_do_not_count_as_failures() -> None:
 
     def answer(attempt: Attempt) -> Answer:
         seen[attempt] = seen.get(attempt, 0) + 1
-        return Answer.INVALID if seen[attempt] < 3 else device(1234)(attempt)
+        return Answer.TOO_SLOW if seen[attempt] < 3 else device(1234)(attempt)
 
     assert found(CapacityGoal(c0=1000), answer)[0].c == 1234
 
@@ -129,7 +129,7 @@ def test_what_cannot_be_measured_is_said() -> None:
     with pytest.raises(TooManyInvalid):
         found(
             CapacityGoal(c0=1000),
-            lambda a: Answer.INVALID if a.connections > 1000 else Answer.PASS,
+            lambda a: Answer.TOO_SLOW if a.connections > 1000 else Answer.PASS,
         )
 
 
@@ -169,11 +169,11 @@ def test_rates_that_the_device_was_not_the_limit_of_are_lower_bounds() -> None:
 
 
 def test_the_testers_limit_is_a_lower_bound_until_the_device_is_slower() -> None:
-    """Trials above 10,000 a second are invalid; 2000 connections are made at 6000 a second."""
+    """The tester is too slow for more than 10,000 a second; 2000 connections are made at 6000."""
 
     def answer(attempt: Attempt) -> Answer:
         if attempt.rate_cps > 10_000:
-            return Answer.INVALID
+            return Answer.TOO_SLOW
         slow = attempt.connections >= 2000 and attempt.rate_cps > 6000
         return Answer.FAIL if slow or attempt.connections > 3000 else Answer.PASS
 
@@ -187,7 +187,32 @@ def test_the_testers_limit_is_a_lower_bound_until_the_device_is_slower() -> None
 
 def test_a_tester_that_can_do_nothing_is_not_the_devices_fault() -> None:
     with pytest.raises(TooManyInvalid):
-        found(CapacityGoal(c0=1000), lambda _: Answer.INVALID)
+        found(CapacityGoal(c0=1000), lambda _: Answer.TOO_SLOW)
+
+
+@pytest.mark.parametrize("above", [0, 1000, 2000])
+def test_no_lower_rate_is_tried_where_trials_stay_invalid_for_another_reason(above: int) -> None:
+    """The trials of a lower rate last longer, and are disturbed the more."""
+    attempts: list[Attempt] = []
+
+    def answer(attempt: Attempt) -> Answer:
+        attempts.append(attempt)
+        return Answer.INVALID if attempt.connections > above else device(3000)(attempt)
+
+    with pytest.raises(TooManyInvalid):
+        found(CapacityGoal(c0=1000), answer)
+    assert [attempt.connections > above for attempt in attempts].count(True) == 1
+
+
+def test_a_disturbed_rate_above_one_that_passed_is_the_testers_limit() -> None:
+    def answer(attempt: Attempt) -> Answer:
+        disturbed = attempt.connections == 1000 and attempt.rate_cps > 8000
+        return Answer.INVALID if disturbed else device(3000, 20_000)(attempt)
+
+    result, _ = found(CapacityGoal(c0=1000), answer)
+    assert 7600 < result.r0_cps <= 8000
+    assert result.r0_at_least
+    assert result.c == 3000
 
 
 class Forgetful(CapacitySearch):
@@ -256,11 +281,11 @@ def test_what_fails_though_nothing_is_missing_is_not_a_full_table() -> None:
 
 
 def test_a_rate_that_only_the_tester_is_too_slow_for_is_not_insisted_on() -> None:
-    """Trials above half of RS are invalid once there are many connections; gamma RS is 0.4 RS."""
+    """It is too slow for half of RS once there are many connections; gamma RS is 0.4 RS."""
 
     def answer(attempt: Attempt) -> Answer:
         if attempt.connections > 2000 and attempt.rate_cps > 50_000:
-            return Answer.INVALID
+            return Answer.TOO_SLOW
         return device(2345)(attempt)
 
     assert found(CapacityGoal(c0=2000), answer)[0].c == 2345

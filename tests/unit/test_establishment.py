@@ -1,6 +1,6 @@
 """The establishment rate that is found of a gateway that is arithmetic, and what is said of it."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +18,8 @@ from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
+from tests.unit.scripted_engine import frames_in
+from tests.unit.scripted_engine import rate_of as rate_of_stream
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 
@@ -44,12 +46,12 @@ def measure(
     *,
     known: TableParameters | None = None,
     observer: Observer | None = None,
-    invalid_above_fps: int = 10**12,
+    engine: dict[str, Any] | None = None,
     **connections: Any,
 ) -> Measurement:
-    engine = StatefulEngine(gateway=gateway, invalid_above_fps=invalid_above_fps)
+    engine_of = StatefulEngine(gateway=gateway, **(engine or {}))
     dut = StatefulDut(gateway=gateway, known=known or TableParameters())
-    return establishment(plan, engine.tester(traffic_plan(connections)), dut, observer)
+    return establishment(plan, engine_of.tester(traffic_plan(connections)), dut, observer)
 
 
 def rate_of(result: Measurement) -> float:
@@ -88,7 +90,7 @@ def test_accepted_loss_is_shown_beside_the_rate() -> None:
 
 
 def test_a_weak_tester_yields_a_lower_bound() -> None:
-    result = measure(StatefulGateway(), invalid_above_fps=5000)
+    result = measure(StatefulGateway(), engine={"invalid_above_fps": 5000})
     (figure,) = result.figures
     assert figure.values[0] == pytest.approx(5000, abs=1)
     assert figure.lower_bound == (True,)
@@ -96,16 +98,75 @@ def test_a_weak_tester_yields_a_lower_bound() -> None:
 
 def test_a_tester_that_can_do_nothing_is_an_error() -> None:
     with pytest.raises(TesterLimit, match=r"at 1000 connections a second .* too late"):
-        measure(StatefulGateway(), invalid_above_fps=0)
+        measure(StatefulGateway(), engine={"invalid_above_fps": 0})
 
 
-def test_repetitions_begin_where_the_last_one_ended() -> None:
+def test_a_tester_that_is_away_now_and_then_changes_nothing_but_the_number_of_trials() -> None:
+    """Nine of ten trials are disturbed: three repeats would not be enough."""
+    numbers = iter(range(10**6))
+    away = {"away": lambda _: next(numbers) % 10 != 0}
+    result = measure(StatefulGateway(new_cps=5000), engine=away)
+    assert rate_of(result) == 5000
+    assert result.counts.invalid_trials > 0.8 * result.counts.trials
+
+
+def test_a_rate_that_pauses_made_a_lower_one_does_not_pass() -> None:
+    """One part in a thousand is half of an error of 0.2 %."""
+    plan = replace(PLAN, error=SearchError(fraction=Fraction(2, 1000)))
+
+    def pausing(share: float) -> dict[str, Any]:
+        return {
+            "paused_ns": lambda stream: frames_in(stream) * 1e9 / rate_of_stream(stream) * share
+        }
+
+    gateway = StatefulGateway(new_cps=5000)
+    assert rate_of(measure(gateway, plan, engine=pausing(0.0009))) == pytest.approx(5000, rel=0.002)
+    with pytest.raises(TesterLimit, match=r"its sender paused for .* \(expected at most 0\.1 %\)"):
+        measure(gateway, plan, engine=pausing(0.0011))
+
+
+def test_each_repetition_starts_at_the_same_rate() -> None:
     kept = Kept()
     result = measure(StatefulGateway(new_cps=64_000), replace(PLAN, repetitions=3), observer=kept)
     assert result.figures[0].values == (64_000.0,) * 3
-    second = next(trial for trial in kept.trials if trial.repetition == 2)
-    assert second.rate_fps == 64_000
+    by_number = [[t.rate_fps for t in kept.trials if t.repetition == n] for n in (1, 2, 3)]
+    assert by_number[0] == by_number[1] == by_number[2]
+    assert by_number[0][:3] == [4000, 16_000, 64_000]
     assert len({trial.result.nonce for trial in kept.trials}) == len(kept.trials)
+
+
+@dataclass(kw_only=True)
+class Straying(StatefulGateway):
+    """Loses one connection of the first trial at 4000 a second."""
+
+    strayed: bool = False
+
+    def makes(self, asked: int, rate_cps: int) -> int:
+        stray = rate_cps == 4000 and not self.strayed
+        self.strayed |= stray
+        return super().makes(asked, rate_cps) - stray
+
+
+def test_a_stray_loss_is_overturned_by_loss_verification() -> None:
+    assert rate_of(measure(Straying(new_cps=64_000))) < 4000
+    kept = Kept()
+    verifies = replace(PLAN, loss_verifications=1)
+    result = measure(Straying(new_cps=64_000), verifies, observer=kept)
+    assert rate_of(result) == 64_000
+    assert result.counts.overturned == 1
+    assert result.conditions.search is not None
+    assert result.conditions.search.loss_verifications == 1
+    assert any("fails after 2 trials" in departure for departure in result.departures)
+
+
+def test_gross_losses_are_not_verified() -> None:
+    """Of 1000 connections 312 are made at 64,000 a second; 998 at 20,040."""
+    kept = Kept()
+    verifies = replace(PLAN, loss_verifications=1, error=SearchError(rate_fps=100))
+    result = measure(StatefulGateway(new_cps=20_000), verifies, observer=kept)
+    assert 19_900 <= rate_of(result) <= 20_000
+    rates = [trial.rate_fps for trial in kept.trials]
+    assert all(rates.count(rate) == (2 if 20_000 < rate <= 40_000 else 1) for rate in rates)
 
 
 def test_a_table_known_to_be_too_small_is_refused_before_anything_is_sent() -> None:

@@ -1,6 +1,6 @@
 """MLRsearch as a procedure, against an engine that is a script."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +18,7 @@ from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
-from tests.unit.scripted_engine import ScriptedEngine, frames_in
+from tests.unit.scripted_engine import ScriptedEngine, due_ns, frames_in, rate_of
 
 LASTS_S = Fraction(1, 20)
 NDR = rfc2544_goal(final_duration_s=LASTS_S)
@@ -137,3 +137,64 @@ def test_each_direction_is_judged_for_itself(
     tester = ScriptedEngine(lose=lose).tester(nat64)
     pdr = mlr_throughput(plan(goals=(PDR,)), tester, NoDut()).figure("PDR (1 % loss)")
     assert least_fps <= pdr.values[0] <= max(least_fps, every / float(LASTS_S))
+
+
+LIMIT_FPS = 50_000
+
+
+def limited(stream: Stream) -> range:
+    """What is above the limit is lost."""
+    frames = frames_in(stream)
+    return range(min(frames, frames * LIMIT_FPS // rate_of(stream)), frames)
+
+
+def pausing(share: float, above_fps: int = 0) -> ScriptedEngine:
+    def paused_ns(stream: Stream) -> float:
+        lasts_ns = due_ns(stream, frames_in(stream) - 1)
+        return lasts_ns * share if rate_of(stream) > above_fps else 0.0
+
+    return ScriptedEngine(lose=limited, paused_ns=paused_ns)
+
+
+def test_a_rate_that_pauses_made_a_lower_one_does_not_pass(nat64: TrafficPlan) -> None:
+    """Half of the width of 0.1 % may be paused."""
+    found = mlr_throughput(plan(), pausing(0.0004).tester(nat64), NoDut())
+    assert found.figure("NDR").values[0] == pytest.approx(LIMIT_FPS, rel=0.0015)
+    with pytest.raises(TesterLimit, match=r"its sender paused for .* \(expected at most 0\.05 %\)"):
+        mlr_throughput(plan(), pausing(0.0006).tester(nat64), NoDut())
+
+
+@pytest.mark.parametrize(("most_lost", "above_fps"), [(0, 50_000), (1, 50_506)])
+def test_a_loss_beyond_every_goal_is_one_however_long_the_sender_paused(
+    most_lost: int, above_fps: int, nat64: TrafficPlan
+) -> None:
+    """A pause makes a trial easier; within a goal it may be why it passed."""
+    goals = (NDR, PDR)[: most_lost + 1]
+    found = mlr_throughput(plan(goals=goals), pausing(0.5, above_fps).tester(nat64), NoDut())
+    assert found.figure("NDR").lower_bound == (False,)
+    assert found.figure("NDR").values[0] == pytest.approx(LIMIT_FPS, rel=0.0015)
+    assert found.counts.invalid_trials == 0
+
+
+@dataclass(kw_only=True)
+class Disturbed(NoDut):
+    """Is not in order in nine trials of ten."""
+
+    engine: ScriptedEngine
+
+    def trial_fault(self) -> str | None:
+        return "it was kept from its core" if len(self.engine.specs) % 10 else None
+
+
+def test_trials_that_are_spoilt_now_and_then_are_repeated(nat64: TrafficPlan) -> None:
+    """Nine of ten: three repeats would not be enough."""
+    engine = ScriptedEngine(lose=limited)
+    ndr = mlr_throughput(plan(goals=(NDR,)), engine.tester(nat64), Disturbed(engine=engine))
+    assert ndr.figure("NDR").lower_bound == (False,)
+    assert ndr.figure("NDR").values[0] == pytest.approx(LIMIT_FPS, rel=0.0015)
+
+
+def test_what_spoils_every_trial_is_named_with_its_own_advice(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(invalid=lambda _: "right port: its link was down at the end")
+    with pytest.raises(TesterLimit, match=r"its link was down at the end; look at the cable"):
+        mlr_throughput(plan(goals=(NDR,)), engine.tester(nat64), NoDut())

@@ -45,10 +45,8 @@ def weak_tester(device: Measure, beyond_fps: int) -> Measure:
     return measure
 
 
-def search(*goals: MlrGoal, maximum_fps: int = 8000, invalid_repeats: int = 3) -> MlrSearch:
-    return MlrSearch(
-        goals=goals, minimum_fps=100, maximum_fps=maximum_fps, invalid_repeats=invalid_repeats
-    )
+def search(*goals: MlrGoal, maximum_fps: int = 8000) -> MlrSearch:
+    return MlrSearch(goals=goals, minimum_fps=100, maximum_fps=maximum_fps)
 
 
 def assert_tested(outcome: MlrOutcome) -> None:
@@ -161,13 +159,13 @@ def test_a_device_that_passes_nothing() -> None:
 
 
 def test_a_tester_that_is_weaker_than_the_device() -> None:
-    outcome = search(NDR, invalid_repeats=2).run(weak_tester(hard_limit(7000), 5000))
+    outcome = search(NDR).run(weak_tester(hard_limit(7000), 5000))
     (found,) = outcome.goals
     assert found.rate_fps is not None
     assert 2500 <= found.rate_fps < 5000
     assert (found.limit, found.lower_bound) == (Limit.TESTER, True)
     assert outcome.ceiling_fps == 8000
-    assert [tried.rate_fps for tried in outcome.trials[:4]] == [8000, 8000, 8000, 4050]
+    assert [tried.rate_fps for tried in outcome.trials[:2]] == [8000, 4050]
     assert_tested(outcome)
 
 
@@ -182,20 +180,6 @@ def test_a_tester_that_can_do_nothing() -> None:
     outcome = search(NDR, PDR).run(weak_tester(hard_limit(7000), 1))
     assert {found.rate_fps for found in outcome.goals} == {None}
     assert all(found.lower_bound for found in outcome.goals)
-
-
-def test_an_invalid_trial_that_is_valid_when_repeated_costs_nothing_else() -> None:
-    invalid = iter([True, True, True])
-
-    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
-        if next(invalid, False):
-            return MeasuredTrial(sent=0, lost=0, verdict=Verdict.INVALID)
-        return hard_limit(5000)(duration_s, rate_fps)
-
-    repeated, plain = search(NDR).run(measure), search(NDR).run(hard_limit(5000))
-    assert repeated.goals == plain.goals
-    assert len(repeated.trials) == len(plain.trials) + 3
-    assert repeated.ceiling_fps is None
 
 
 def test_a_failure_without_loss_is_a_failure() -> None:

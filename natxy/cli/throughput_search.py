@@ -1,0 +1,36 @@
+"""The search for a throughput as the profile has it: the same one in every verb that makes one."""
+
+from dataclasses import replace
+
+from natxy.cli.options import search_error
+from natxy.cli.series import SeriesOptions
+from natxy.procedure.profile import PROFILES, RFC
+from natxy.procedure.throughput import ThroughputPlan
+
+
+def throughput_search(
+    options: SeriesOptions,
+    *,
+    error: str | None = None,
+    max_rate: int | None = None,
+    frame_timeout: float | None = None,
+) -> ThroughputPlan:
+    """Trials are as short as the profile lets them be, unless `--duration` gives their length."""
+    base = options.profile_of(PROFILES)
+    return ThroughputPlan(
+        timing=options.timing(base.timing, frame_timeout),
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        error=search_error(error),
+        max_rate_fps=max_rate,
+        buffer_frames=base.buffer_frames if options.duration is None else None,
+        loss_verifications=base.loss_verifications,
+    )
+
+
+def found_first(options: SeriesOptions) -> ThroughputPlan:
+    """One search, for the rate that something else is measured at; that may take longer."""
+    search = throughput_search(options)
+    timing = search.timing
+    longest_s = min(timing.duration_s, RFC.timing.duration_s)
+    return replace(search, repetitions=1, timing=replace(timing, duration_s=longest_s))
