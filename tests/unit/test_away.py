@@ -168,3 +168,9 @@ def test_absences_of_all_phases_are_added_up() -> None:
     assert away_during(result, ["test"], None).total_s == pytest.approx(0.002)
     own = Absence(where="the reference gateway", total_s=0.006, longest_s=0.004)
     assert away_during(result, phases, own).total_s == 0.006
+
+
+def test_what_polls_may_have_made_of_the_ends_is_not_held_back() -> None:
+    for held_s, fps in ((0.0001, RATE_FPS), (0.0002, 99_800)):
+        result = result_of(stream_of(sent=10_000, held_s=held_s))
+        assert counted(COUNTING, RATE_FPS, result, NOT_AWAY).fps == fps
