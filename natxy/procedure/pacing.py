@@ -43,8 +43,11 @@ def is_too_slow(result: TrialResult) -> bool:
         for port in result.ports
     ):
         return True
-    short = any(stream.sent < stream.due for stream in result.streams) and not result.ended_early
-    return short or any(_pauses_of_itself(stream, result) for stream in result.streams)
+    # A sender that gave up for its pauses is judged by them.
+    refused = any(each.sent < each.due and each.refused_by_port for each in result.streams)
+    return (refused and not result.ended_early) or any(
+        _pauses_of_itself(stream, result) for stream in result.streams
+    )
 
 
 def _pauses_of_itself(stream: StreamResult, result: TrialResult) -> bool:

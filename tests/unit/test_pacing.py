@@ -35,6 +35,11 @@ def test_a_sender_that_did_nothing_for_as_long_as_it_paused_was_away() -> None:
     assert not is_too_slow(result_of(paused(longest_gap_ns=9.9 * MS)))
 
 
-def test_who_could_not_send_all_was_too_slow() -> None:
-    short = stream_of(sent=1000).model_copy(update={"due": 1001})
+def test_a_port_that_did_not_take_all_was_too_slow() -> None:
+    short = stream_of(sent=999).model_copy(update={"due": 1000, "refused_by_port": 1})
     assert is_too_slow(result_of(short))
+
+
+def test_a_sender_that_gave_up_because_its_core_was_away_was_not_too_slow() -> None:
+    away = paused(longest_gap_ns=9.9 * MS).model_copy(update={"due": 100_000})
+    assert not is_too_slow(result_of(away))
