@@ -39,6 +39,9 @@ from natxy.search.capacity import (
 CAPACITY = "connection tracking table capacity C"
 # What a table holds does not depend on how evenly it was filled, and beta leaves a rate more room.
 PAUSE_SHARE = Fraction(1, 4)
+# Of a rate at which trials are disturbed: its search tries many rates, and a lower one is as good.
+BUDGET_S = Fraction(1)
+LEAST_REPEATS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +125,7 @@ def _search(
     search = CapacitySearch(goal)
     # Repeats of a rate that the tester is too slow for are the search's own.
     valid_trials = ValidTrials(
-        trials=trials, repetition=number, least=goal.invalid_repeats, slow_repeats=0
+        trials=trials, repetition=number, least=LEAST_REPEATS, budget_s=BUDGET_S, slow_repeats=0
     )
     while (attempt := search.next()) is not None:
         outcome = _outcome(plan, attempt, valid_trials, collapses)

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from natxy.model.trial_record import TrialRecord
 
-BUDGET_S = 10  # of trials at one rate, in one repetition
+BUDGET_S = Fraction(10)  # of trials at one rate, in one repetition
 MOST = 200
 
 
@@ -19,6 +19,7 @@ class Repeats:
 
     least: int
     trial_s: Fraction  # one trial, as planned
+    budget_s: Fraction = BUDGET_S  # for all trials of the rate
     slow_repeats: int | None = None  # of a trial that the tester was too slow for; None: `least`
     invalid: int = 0
     too_slow: int = 0
@@ -26,7 +27,8 @@ class Repeats:
     @property
     def most(self) -> int:
         """Repeats that the budget has room for."""
-        return max(self.least, min(MOST, int(BUDGET_S / self.trial_s) if self.trial_s else MOST))
+        room = int(self.budget_s / self.trial_s) if self.trial_s else MOST
+        return max(self.least, min(MOST, room))
 
     def are_over(self, trial: TrialRecord, *, too_slow: bool | None = None) -> bool:
         """Counts an INVALID trial; True: it is not to be made again. `too_slow` None: as the trial

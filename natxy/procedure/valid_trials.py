@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
+from natxy.procedure.repeats import BUDGET_S
 from natxy.procedure.seeds import repetition_seed
 from natxy.procedure.trial import AnyLoad, Trials
 
@@ -16,6 +18,7 @@ class ValidTrials:
     trials: Trials
     repetition: int
     least: int  # repeats of an INVALID trial; see Repeats
+    budget_s: Fraction = BUDGET_S
     slow_repeats: int | None = None  # of a trial that the tester was too slow for; None: `least`
     is_too_slow: Callable[[TrialRecord], bool] = lambda trial: trial.too_slow
     done: list[TrialRecord] = field(default_factory=list)
@@ -23,7 +26,11 @@ class ValidTrials:
     def run(self, load: AnyLoad, bracket: tuple[int, int]) -> TrialRecord:
         """Returns the last trial of the load. It is INVALID where the repeats are over: then the
         load says nothing of the device, however often it is tried. `bracket` is for who watches."""
-        repeats = replace(self.trials.repeats(load, self.least), slow_repeats=self.slow_repeats)
+        repeats = replace(
+            self.trials.repeats(load, self.least),
+            budget_s=self.budget_s,
+            slow_repeats=self.slow_repeats,
+        )
         seed = repetition_seed(self.trials.campaign_seed, self.repetition)
         while True:
             self.trials.observer.trial_started(load.rate_fps, bracket)

@@ -30,7 +30,7 @@ class Answer(Enum):
     PASS = "pass"
     FAIL = "fail"
     TOO_SLOW = "too slow"  # the tester, for this rate: says nothing of the device
-    INVALID = "invalid"  # stays so for another reason: a lower rate would be no better
+    INVALID = "invalid"  # stays so for another reason, however often it is tried
     COLLAPSE = "collapse"  # the device is gone, or answers no more
 
     @property
@@ -185,8 +185,8 @@ class CapacitySearch:
     ) -> Generator[Attempt, Outcome, Bisection]:
         """By bisection, which has ended; `passed`: the first rate has been tried already.
 
-        Only a tester that is too slow makes it go down from the first rate: where somebody takes
-        its core away, the trials of a lower rate last longer, and are disturbed the more."""
+        A rate whose trials stay invalid is a ceiling, whatever the reason: at a lower one queues
+        outlast longer absences."""
         first_cps = min(first_cps, most_cps)
         bisection = Bisection(
             upper_fps=most_cps,
@@ -197,8 +197,6 @@ class CapacitySearch:
             bisection.tell(first_cps, Verdict.PASS)
         while (rate_cps := bisection.next()) is not None:
             answer = yield from self._at(connections, rate_cps)
-            if answer is Answer.INVALID and bisection.result_fps is None:
-                raise TooManyInvalid
             bisection.tell(rate_cps, answer.verdict)
         return bisection
 
@@ -228,7 +226,10 @@ class CapacitySearch:
             if outcome.answer is Answer.COLLAPSE:
                 return False
             if outcome.answer is Answer.INVALID:
-                raise TooManyInvalid
+                if tried_cps == rate_cps:
+                    raise TooManyInvalid
+                first_cps = None
+                continue
             if outcome.answer is Answer.TOO_SLOW:
                 slow += 1
                 if slow > repeats:

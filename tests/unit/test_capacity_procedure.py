@@ -194,17 +194,17 @@ def test_a_weak_tester_is_not_taken_for_a_full_table() -> None:
 
 def test_a_tester_that_is_away_now_and_then_is_waited_for() -> None:
     bench = Bench(gateway=StatefulGateway(entries=2500, new_cps=50_000))
-    bench.engine.away = lambda _: len(bench.engine.specs) % 15 != 0
+    bench.engine.away = lambda _: len(bench.engine.specs) % 3 != 0
     result = bench.measure(replace(PLAN, goal=CapacityGoal(c0=1000, first_cps=20_000)))
     assert values(result)[CAPACITY] == 2500
     assert values(result)["R0"] == pytest.approx(50_000, rel=0.05)
     assert not any(any(figure.lower_bound) for figure in result.figures)
 
 
-def test_a_tester_that_is_always_away_does_not_go_down_with_the_rate() -> None:
+def test_a_tester_that_is_always_away_is_told() -> None:
     bench = Bench(gateway=StatefulGateway())
     bench.engine.away = lambda _: True
-    with pytest.raises(TesterLimit, match=r"1,000 .* at 1,000 a second stay invalid: a frame left"):
+    with pytest.raises(TesterLimit, match=r"1,000 .* stay invalid: a frame left"):
         bench.measure()
 
 

@@ -191,17 +191,24 @@ def test_a_tester_that_can_do_nothing_is_not_the_devices_fault() -> None:
 
 
 @pytest.mark.parametrize("above", [0, 1000, 2000])
-def test_no_lower_rate_is_tried_where_trials_stay_invalid_for_another_reason(above: int) -> None:
-    """The trials of a lower rate last longer, and are disturbed the more."""
-    attempts: list[Attempt] = []
-
+def test_what_is_disturbed_at_every_rate_is_not_known(above: int) -> None:
     def answer(attempt: Attempt) -> Answer:
-        attempts.append(attempt)
         return Answer.INVALID if attempt.connections > above else device(3000)(attempt)
 
     with pytest.raises(TooManyInvalid):
         found(CapacityGoal(c0=1000), answer)
-    assert [attempt.connections > above for attempt in attempts].count(True) == 1
+
+
+def test_where_a_rate_is_disturbed_a_lower_one_is_tried() -> None:
+    """At which queues outlast longer absences."""
+
+    def answer(attempt: Attempt) -> Answer:
+        return Answer.INVALID if attempt.rate_cps > 400 else device(3000, 20_000)(attempt)
+
+    result, _ = found(CapacityGoal(c0=1000, first_cps=1000), answer)
+    assert result.r0_cps <= 400
+    assert result.r0_at_least
+    assert result.c == 3000
 
 
 def test_a_disturbed_rate_above_one_that_passed_is_the_testers_limit() -> None:
