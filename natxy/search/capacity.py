@@ -214,7 +214,7 @@ class CapacitySearch:
         """At this rate, or at a higher one that is tried first. A failure is confirmed: frames may
         be lost for other reasons. A collapse is one."""
         held: list[int | None] = []
-        slow = 0
+        slow = disturbed = 0
         repeats = self._goal.invalid_repeats * (1 if first_cps is None else 2)  # at each rate
         while len(held) < self._goal.patience:
             # In turn while the tester is too slow: it may be so for the higher one alone.
@@ -226,14 +226,13 @@ class CapacitySearch:
             if outcome.answer is Answer.COLLAPSE:
                 return False
             if outcome.answer is Answer.INVALID:
-                if tried_cps == rate_cps:
-                    raise TooManyInvalid
+                disturbed += 1
                 first_cps = None
-                continue
             if outcome.answer is Answer.TOO_SLOW:
                 slow += 1
-                if slow > repeats:
-                    raise TooManyInvalid
+            if max(slow, disturbed) > repeats:
+                raise TooManyInvalid
+            if outcome.answer.verdict is Verdict.INVALID:
                 continue
             held.append(outcome.held)
             if self._is_full(connections, held):
