@@ -27,7 +27,7 @@ from natxy.procedure.setup import Setup, set_up
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import AnyLoad, Trials
 from natxy.search.bisection import SearchError
-from tests.valid import ATTEMPTS, with_and_without_noise
+from tests.valid import ATTEMPTS
 from tests.valid import valid_trial as first_valid
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
@@ -129,8 +129,6 @@ def highest(limit_per_s: int, depth: int) -> float:
     return limit_per_s * (N - 1) / (N - depth)
 
 
-@pytest.mark.usefixtures("noise")
-@with_and_without_noise
 def test_the_limit_on_new_connections_is_found(tmp_path: Path) -> None:
     nat = "new_per_s = 20000, depth = 200"
     with stateful_gateway(tmp_path, nat=nat, **PUNCTUAL) as (setup, _):
@@ -142,8 +140,6 @@ def test_the_limit_on_new_connections_is_found(tmp_path: Path) -> None:
     assert lowest_cps <= figure.values[0] <= exact_cps * 1.001
 
 
-@pytest.mark.usefixtures("noise")
-@with_and_without_noise
 def test_validated_the_limit_is_that_of_the_replies(tmp_path: Path) -> None:
     """Half the rate of phase 1 is what they come with; no connection was absent."""
     replies = '{kind = "rate_limit", direction = "reverse", rate_fps = 12000, depth = 100}'
