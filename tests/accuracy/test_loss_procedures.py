@@ -21,7 +21,7 @@ from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, ResetPlan, reset
 from natxy.procedure.setup import set_up
 from natxy.procedure.timing import Timing
 from tests.accuracy.reference import LOSES_NOTHING_US, TIMING, away_ns, gateway_that
-from tests.valid import ATTEMPTS, with_and_without_noise
+from tests.valid import ATTEMPTS
 
 MS = Fraction(1, 1000)
 DIRECTIONS: tuple[Direction, ...] = ("forward", "reverse")
@@ -57,8 +57,6 @@ def test_the_series_goes_down_until_two_rates_lose_nothing(tmp_path: Path) -> No
     assert [reverse[place] for place in places[4:]] == [0.0, 0.0]
 
 
-@pytest.mark.usefixtures("noise")
-@with_and_without_noise
 @pytest.mark.parametrize(("frames", "drain_fps"), [(100, 25_000), (1000, 40_000)])
 def test_the_longest_burst_is_the_buffers(frames: int, drain_fps: int, tmp_path: Path) -> None:
     """The smallest n for which n - floor(n r / R) >= B, exactly: the buffer goes by departures."""
