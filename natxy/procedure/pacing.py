@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from natxy.model.testbed import TesterSection
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import PortResult, TrialResult
 
 # Of a trial: what its load falls short by where a figure is taken at a rate.
 PAUSE_SHARE = Fraction(1, 50)
@@ -34,24 +34,21 @@ def long_pauses(result: TrialResult, share: Fraction) -> str | None:
 def is_too_slow(result: TrialResult) -> bool:
     """Whether what went wrong grows with the rate; that the tester's core was away does not.
 
-    A host need not tell how long it had a core, so the loops' own gaps count as well: one that is
-    too slow does a burst after the other, one whose core was away does nothing for long.
+    A gap of a loop alone says nothing: the send call of a port that does the gateway's work may
+    take as long. So an absence is what the workers' threads were kept from their cores.
     """
-    if any(port.tx_errors for port in result.ports) or any(
-        (port.rx_missed or port.rx_no_buffer or port.kernel_rx_dropped)
-        and port.worst_poll_gap_ns < AWAY_NS
-        for port in result.ports
-    ):
-        return True
     # A sender that gave up for its pauses is judged by them.
     refused = any(each.sent < each.due and each.refused_by_port for each in result.streams)
-    return (refused and not result.ended_early) or any(
-        _pauses_of_itself(stream, result) for stream in result.streams
-    )
+    if refused and not result.ended_early:
+        return True
+    if any(_drops_of_itself(port, result) for port in result.ports):
+        return True
+    return result.paused_ns > 2 * result.off_core_ns
 
 
-def _pauses_of_itself(stream: StreamResult, result: TrialResult) -> bool:
-    """Whether no absence explains a sender's pauses: each is as long as it was behind."""
-    pauses = stream.pauses
-    by_gaps = pauses.longest_ns <= 2 * stream.step_gap.max_ns
-    return pauses.total_ns > 2 * result.off_core_ns and not by_gaps
+def _drops_of_itself(port: PortResult, result: TrialResult) -> bool:
+    """Whether no absence explains that the port's ring was full."""
+    dropped = port.rx_missed or port.rx_no_buffer or port.kernel_rx_dropped
+    gap_ns = port.worst_poll_gap_ns
+    absent = gap_ns >= AWAY_NS and result.off_core_ns >= gap_ns / 2
+    return bool(port.tx_errors or (dropped and not absent))

@@ -1,10 +1,22 @@
 """Whether a tester was too slow, which a lower rate helps, or away, which nothing but time does."""
 
-from natxy.model.trial_result import Distribution, StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult, WorkerResult
 from natxy.procedure.pacing import is_too_slow
 from tests.unit.results import result_of, stream_of
 
-MS = 1e6
+
+def off_core(result: TrialResult, seconds: float) -> TrialResult:
+    """The same where the worker was kept from its core for so long."""
+    worker = WorkerResult(
+        cpu=0,
+        tasks=(),
+        voluntary_switches=0,
+        involuntary_switches=1,
+        worst_loop_gap_ns=seconds * 1e9,
+        cpu_ns=0.0,
+        off_core_ns=seconds * 1e9,
+    )
+    return result.model_copy(update={"workers": (worker,)})
 
 
 def dropped(*, gap_s: float) -> TrialResult:
@@ -13,26 +25,23 @@ def dropped(*, gap_s: float) -> TrialResult:
     return result.model_copy(update={"ports": ports})
 
 
-def paused(*, longest_gap_ns: float) -> StreamResult:
-    """For 10 ms in one piece."""
-    stream = stream_of(sent=1000, paused_s=0.01)
-    gaps = stream.step_gap.model_copy(update={"count": 1000, "max_ns": longest_gap_ns})
-    assert isinstance(gaps, Distribution)
-    return stream.model_copy(update={"step_gap": gaps})
-
-
 def test_a_ring_that_was_polled_all_the_time_was_too_small_for_the_rate() -> None:
     assert is_too_slow(dropped(gap_s=0.0001))
-    assert not is_too_slow(dropped(gap_s=0.01)), "nobody polled it for 10 ms"
 
 
-def test_a_sender_that_fell_behind_step_by_step_was_too_slow() -> None:
-    assert is_too_slow(result_of(paused(longest_gap_ns=0.05 * MS)))
+def test_a_ring_that_nobody_polled_was_full_because_of_that() -> None:
+    assert not is_too_slow(off_core(dropped(gap_s=0.01), 0.01))
 
 
-def test_a_sender_that_did_nothing_for_as_long_as_it_paused_was_away() -> None:
-    """Also where the host does not say that it had the core."""
-    assert not is_too_slow(result_of(paused(longest_gap_ns=9.9 * MS)))
+def test_a_loop_that_took_long_on_its_core_was_too_slow() -> None:
+    """In a send call that does the gateway's work."""
+    assert is_too_slow(dropped(gap_s=0.01))
+
+
+def test_pauses_are_of_a_sender_that_was_too_slow_or_away() -> None:
+    paused = result_of(stream_of(sent=1000, paused_s=0.01))
+    assert is_too_slow(paused)
+    assert not is_too_slow(off_core(paused, 0.006))
 
 
 def test_a_port_that_did_not_take_all_was_too_slow() -> None:
@@ -41,5 +50,5 @@ def test_a_port_that_did_not_take_all_was_too_slow() -> None:
 
 
 def test_a_sender_that_gave_up_because_its_core_was_away_was_not_too_slow() -> None:
-    away = paused(longest_gap_ns=9.9 * MS).model_copy(update={"due": 100_000})
-    assert not is_too_slow(result_of(away))
+    gave_up = stream_of(sent=999, paused_s=0.01).model_copy(update={"due": 1000})
+    assert not is_too_slow(off_core(result_of(gave_up), 0.01))
