@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import loss_tolerance, search_error, seconds
+from natxy.cli.options import VerifyLossOption, loss_tolerance, search_error, seconds
 from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES, EstablishmentPlan
 from natxy.procedure.establishment import establishment as measure
@@ -36,14 +36,7 @@ def establishment(
     early_end: Annotated[
         bool, typer.Option("--early-end", help="End a trial at its first certain loss.")
     ] = False,
-    verify_loss: Annotated[
-        int | None,
-        typer.Option(
-            help="Repeat a failed trial up to N times; its rate fails only if all of them fail "
-            "[default: 0, with --profile quick 1].",
-            metavar="N",
-        ),
-    ] = None,
+    verify_loss: VerifyLossOption = None,
 ) -> None:
     """Measure the maximum connection establishment rate (RFC 9693)."""
     base = options.profile_of(PROFILES)

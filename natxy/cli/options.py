@@ -44,6 +44,15 @@ DirectionOption = Annotated[
 SeedOption = Annotated[
     int | None, typer.Option("--seed", help="Repeats a measurement's frames.", metavar="N")
 ]
+VerifyLossOption = Annotated[
+    int | None,
+    typer.Option(
+        "--verify-loss",
+        help="Repeat a failed trial up to N times; its rate fails only if all of them fail "
+        "[default: 0, with --profile quick 1].",
+        metavar="N",
+    ),
+]
 ConnectionsOption = Annotated[
     int | None,
     typer.Option(

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.mlr_goals import GoalOptions, goals_of
-from natxy.cli.options import loss_tolerance, search_error
+from natxy.cli.options import VerifyLossOption, loss_tolerance, search_error
 from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
@@ -43,14 +43,7 @@ def throughput(
             metavar="PERCENT",
         ),
     ] = None,
-    verify_loss: Annotated[
-        int | None,
-        typer.Option(
-            help="Repeat a failed trial up to N times; its rate fails only if all of them fail "
-            "[default: 0, with --profile quick 1].",
-            metavar="N",
-        ),
-    ] = None,
+    verify_loss: VerifyLossOption = None,
     exceed_ratio: Annotated[
         float | None,
         typer.Option(

@@ -74,7 +74,7 @@ class CapacityGoal:
     # A failure is confirmed by another one. A full table holds as many connections each time; where
     # failures differ, frames were lost elsewhere, and it takes so many before they count.
     patience: int = 5
-    invalid_repeats: int = 10  # of a rate that the tester is too slow for
+    invalid_repeats: int = 10  # of a rate at which a number stays invalid, before it is given up
 
     def __post_init__(self) -> None:
         make_exact(self, beta="capacity: beta", gamma="capacity: gamma")
