@@ -5,22 +5,22 @@
 namespace natxy::gateway {
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-json delay_json(const Histogram& delay_ns) {
+ordered_json delay_json(const Histogram& delay_ns) {
   return {{"count", delay_ns.count()},       {"min", delay_ns.min()},
           {"max", delay_ns.max()},           {"p50", delay_ns.percentile(500)},
           {"p99", delay_ns.percentile(990)}, {"p999", delay_ns.percentile(999)}};
 }
 
 template <typename Counters, typename Names>
-json counters_json(const Counters& counters, const Names& names) {
-  auto object = json::object();
+ordered_json counters_json(const Counters& counters, const Names& names) {
+  auto object = ordered_json::object();
   for (std::size_t i = 0; i < counters.size(); ++i) object[names[i]] = counters[i];
   return object;
 }
 
-json direction_json(const DirectionRecord& record) {
+ordered_json direction_json(const DirectionRecord& record) {
   return {{"received", record.received},
           {"forwarded", record.forwarded},
           {"dropped", counters_json(record.dropped, kDropNames)},
@@ -34,7 +34,7 @@ json direction_json(const DirectionRecord& record) {
           {"delay_ns", delay_json(record.delay_ns)}};
 }
 
-json nat_json(const std::optional<NatRecord>& nat) {
+ordered_json nat_json(const std::optional<NatRecord>& nat) {
   if (!nat) return nullptr;
   return {
       {"created", nat->created},
@@ -51,7 +51,7 @@ json nat_json(const std::optional<NatRecord>& nat) {
       {"translated", {{"outbound", nat->outbound}, {"inbound", nat->inbound}}}};
 }
 
-json record_json(const Record& record) {
+ordered_json record_json(const Record& record) {
   const auto& polls = record.polls;
   return {{"directions",
            {{"forward", direction_json(record.of(Direction::kForward))},
@@ -68,53 +68,53 @@ json record_json(const Record& record) {
 }  // namespace
 
 std::string hello_event(const std::array<PortDescription, 2>& ports) {
-  auto list = json::array();
+  auto list = ordered_json::array();
   for (const auto& port : ports) {
     list.push_back({{"side", name_of(port.side)},
                     {"device", port.device},
                     {"driver", port.driver},
                     {"mac", to_text(port.mac)}});
   }
-  return json{
+  return ordered_json{
       {"event", "hello"}, {"protocol", 1}, {"gateway_version", NATXY_VERSION}, {"ports", list}}
       .dump();
 }
 
 std::string configured_event() {
-  return json{{"event", "configured"}}.dump();
+  return ordered_json{{"event", "configured"}}.dump();
 }
 
 std::string cleared_event() {
-  return json{{"event", "cleared"}}.dump();
+  return ordered_json{{"event", "cleared"}}.dump();
 }
 
 std::string muted_event() {
-  return json{{"event", "muted"}}.dump();
+  return ordered_json{{"event", "muted"}}.dump();
 }
 
 std::string realtime_event() {
-  return json{{"event", "realtime"}}.dump();
+  return ordered_json{{"event", "realtime"}}.dump();
 }
 
 std::string flushed_event(std::uint64_t entries, Nanoseconds ns) {
-  return json{{"event", "flushed"}, {"entries", entries}, {"ns", ns}}.dump();
+  return ordered_json{{"event", "flushed"}, {"entries", entries}, {"ns", ns}}.dump();
 }
 
 std::string count_event(std::uint64_t entries) {
-  return json{{"event", "count"}, {"entries", entries}}.dump();
+  return ordered_json{{"event", "count"}, {"entries", entries}}.dump();
 }
 
 std::string done_event(std::string_view name) {
-  return json{{"event", name}}.dump();
+  return ordered_json{{"event", name}}.dump();
 }
 
 std::string record_event(const Record& record) {
-  return json{{"event", "record"}, {"record", record_json(record)}}.dump();
+  return ordered_json{{"event", "record"}, {"record", record_json(record)}}.dump();
 }
 
 std::string error_event(std::string_view message) {
-  return json{{"event", "error"}, {"message", message}}.dump(-1, ' ', false,
-                                                             json::error_handler_t::replace);
+  return ordered_json{{"event", "error"}, {"message", message}}.dump(
+      -1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace natxy::gateway

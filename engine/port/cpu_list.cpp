@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMaxCpu = CPU_SETSIZE - 1;
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse_list(const std::string& text) {
   throw std::invalid_argument("\"" + text + "\" is no list of CPUs, such as 2,3 or 2-3, each once");
 }
 
@@ -20,7 +20,7 @@ int number(const std::string& part, const std::string& whole) {
   int value = -1;
   const auto* end = part.data() + part.size();
   const auto [rest, error] = std::from_chars(part.data(), end, value);
-  if (error != std::errc() || rest != end || value < 0 || value > kMaxCpu) refuse(whole);
+  if (error != std::errc() || rest != end || value < 0 || value > kMaxCpu) refuse_list(whole);
   return value;
 }
 
@@ -29,14 +29,14 @@ int number(const std::string& part, const std::string& whole) {
 std::vector<int> parse_cpu_list(const std::string& text) {
   std::vector<int> cpus;
   std::istringstream stream(text);
-  if (text.empty() || text.back() == ',') refuse(text);
+  if (text.empty() || text.back() == ',') refuse_list(text);
   for (std::string part; std::getline(stream, part, ',');) {
     const auto dash = part.find('-');
     const int first = number(part.substr(0, dash), text);
     const int last = dash == std::string::npos ? first : number(part.substr(dash + 1), text);
-    if (last < first) refuse(text);
+    if (last < first) refuse_list(text);
     for (int cpu = first; cpu <= last; ++cpu) {
-      if (std::ranges::find(cpus, cpu) != cpus.end()) refuse(text);
+      if (std::ranges::find(cpus, cpu) != cpus.end()) refuse_list(text);
       cpus.push_back(cpu);
     }
   }

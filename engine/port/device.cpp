@@ -24,7 +24,6 @@ constexpr milliseconds kTell{10};  // a cancel is read when we tell
 constexpr std::chrono::microseconds kNap{50};
 constexpr unsigned kLoopFrames = 1024;
 constexpr std::uint64_t kLongestWaitNs = 1'000'000'000;
-constexpr std::uint16_t kEthernetOverhead = 18;  // header and FCS
 
 constexpr unsigned kIpv4Smaller = 20;  // than the IPv6 frame that a size names
 

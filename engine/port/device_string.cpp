@@ -34,7 +34,7 @@ std::string driver_of(std::string_view name) {
   return prefixed && plain && driver.size() > 4 ? std::string(driver) : std::string();
 }
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse_device(const std::string& text) {
   throw spec::TrialError(spec::ErrorKind::kDevice,
                          "the device \"" + text +
                              "\" is not known, a PCI address such as 0000:01:00.0, a virtual "
@@ -77,7 +77,7 @@ DeviceString parse_device(const std::string& text) {
   device.pci = is_pci(device.name);
   device.driver = device.pci ? "" : driver_of(device.name);
   if (device.ring()) device.driver = "net_ring";
-  if (!device.pci && device.driver.empty()) refuse(text);
+  if (!device.pci && device.driver.empty()) refuse_device(text);
   for (std::string part; std::getline(stream, part, ',');) {
     const auto equals = part.find('=');
     const auto value = equals == std::string::npos ? "" : part.substr(equals + 1);

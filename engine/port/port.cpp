@@ -16,7 +16,6 @@ using std::chrono::steady_clock;
 constexpr unsigned kAnswers = 1023;
 constexpr unsigned kDeferred = 256;
 constexpr std::uint16_t kSmallestDataRoom = RTE_MBUF_DEFAULT_BUF_SIZE;
-constexpr std::uint16_t kEthernetOverhead = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 constexpr unsigned kInCaches = 512;  // frames that one core's cache of a pool may hold
 // After a tester was killed its XDP program may stay for about a second; a memif's server may be
 // starting as we are.

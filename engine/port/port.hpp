@@ -21,6 +21,8 @@
 
 namespace natxy::port {
 
+inline constexpr std::uint16_t kEthernetOverhead = 18;  // header and FCS
+
 struct PortOptions {
   spec::Side side = spec::Side::kLeft;
   DeviceString device;

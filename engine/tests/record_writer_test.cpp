@@ -10,18 +10,14 @@
 #include <thread>
 #include <vector>
 
+#include "pipe.hpp"
+
 namespace natxy {
 namespace {
 
-constexpr run::TickRate kTicks(2'000'000'000);
+using tests::Pipe;
 
-struct Pipe {
-  std::array<int, 2> ends{};
-  Pipe() { EXPECT_EQ(pipe(ends.data()), 0); }
-  ~Pipe() {
-    for (const int end : ends) close(end);
-  }
-};
+constexpr run::TickRate kTicks(2'000'000'000);
 
 template <class Field>
 Field field(const std::vector<std::uint8_t>& octets, std::size_t at) {

@@ -11,26 +11,14 @@
 #include <string>
 #include <thread>
 
+#include "pipe.hpp"
+
 namespace natxy {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-
-struct Pipe {
-  Pipe() { EXPECT_EQ(pipe(ends), 0); }
-  ~Pipe() {
-    close_reading();
-    close_writing();
-  }
-  void close_reading() {
-    if (ends[0] >= 0) close(std::exchange(ends[0], -1));
-  }
-  void close_writing() {
-    if (ends[1] >= 0) close(std::exchange(ends[1], -1));
-  }
-  int ends[2] = {-1, -1};
-};
+using tests::Pipe;
 
 std::string spec_line() {
   const std::ifstream stream(std::string(NATXY_EXAMPLES) + "/spec/valid/stateless-nat64.json");

@@ -269,8 +269,8 @@ void send_again(const spec::TrialSpec& spec, const spec::Stream& stream, tests::
   for (unsigned kind = 0; kind < 2; ++kind) queue.fill(kind, plan.kinds[kind].departure.octets());
   std::atomic<bool> cancelled{false};
   Control control{1, 1000, cancelled};
-  constexpr flow::Shape kVaried{.addresses_vary = true};
-  Sender<kVaried, tests::FakeClock, tests::FakeTxQueue> sender(plan, {}, queue, control);
+  constexpr flow::Shape kShape{.addresses_vary = true};
+  Sender<kShape, tests::FakeClock, tests::FakeTxQueue> sender(plan, {}, queue, control);
   tests::FakeClock::time = 0;
   sender.begin(0);
   while (!control.draining()) sender.step(tests::FakeClock::time += 1000);

@@ -10,6 +10,8 @@
 
 namespace natxy::gateway::test {
 
+inline constexpr Nanoseconds kMillisecond = 1'000'000;
+
 inline constexpr Links kLinks{.macs = {kLeftMac, kRightMac}, .mtu_bytes = 1500};
 
 // The default configuration with all neighbours given, and these faults.
@@ -84,5 +86,9 @@ class BenchGateway {
   std::vector<Departure> departures_;
   std::optional<Record> record_;
 };
+
+[[nodiscard]] inline std::uint64_t dropped(BenchGateway& bench, Drop reason) {
+  return bench.forward().dropped[index_of(reason)];
+}
 
 }  // namespace natxy::gateway::test

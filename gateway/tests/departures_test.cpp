@@ -10,7 +10,6 @@
 namespace natxy::gateway::test {
 namespace {
 
-constexpr Nanoseconds kMillisecond = 1'000'000;
 constexpr std::size_t kData = 14 + 20 + 8;  // Ethernet, IPv4, UDP
 
 // A frame as the tester numbers it: least significant octet first, behind tag and stream.
@@ -20,10 +19,6 @@ Bytes numbered(std::uint64_t number) {
     frame[kData + 5 + i] = static_cast<std::uint8_t>(number >> (8 * i));
   }
   return frame;
-}
-
-std::uint64_t dropped(BenchGateway& bench, Drop reason) {
-  return bench.forward().dropped[index_of(reason)];
 }
 
 TEST(DepartureClock, IsExactFromSegmentToSegment) {

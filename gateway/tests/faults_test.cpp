@@ -11,11 +11,6 @@ namespace natxy::gateway::test {
 namespace {
 
 constexpr Nanoseconds kMicrosecond = 1000;
-constexpr Nanoseconds kMillisecond = 1'000'000;
-
-std::uint64_t dropped(BenchGateway& bench, Drop reason) {
-  return bench.forward().dropped[index_of(reason)];
-}
 
 std::vector<unsigned> numbers(unsigned first, unsigned last) {
   std::vector<unsigned> all(last - first + 1);

@@ -9,16 +9,10 @@
 namespace natxy::gateway::test {
 namespace {
 
-constexpr Nanoseconds kMillisecond = 1'000'000;
-
 Mac destination_mac(const Seen& seen) {
   Mac mac{};
   std::copy_n(seen.frame.begin(), 6, mac.begin());
   return mac;
-}
-
-std::uint64_t dropped(BenchGateway& bench, Drop reason) {
-  return bench.forward().dropped[index_of(reason)];
 }
 
 TEST(Routing, LowersTheHopLimitByOne) {
