@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 JOBS ?= $(shell nproc)
 PYTHON ?= /usr/bin/python3
-FUZZ_SECONDS ?= 60
+FUZZ_SECONDS ?= 20
 NOISE ?=
 LADDER := tools/test_ladder.py $(if $(NOISE),--noise $(NOISE))
 
@@ -23,7 +23,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find engine gateway -name CMakeLists.txt -o -name '*.cmake') $(shell find natxy -name '*.py')
 
 .PHONY: help demo install check test test-long unit bench fuzz tidy format format-check lint types \
-  cpp-dev cpp-asan-ubsan cpp-tsan records schemas clean packages-demo packages-test packages-long
+  cpp-dev cpp-asan-ubsan cpp-tsan cpp-timing records schemas clean packages-demo packages-test packages-long
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -47,8 +47,9 @@ bench: packages-test ## cycles a frame beside dpdk-testpmd, into build/bench/ben
 	@cmake --preset bench >/dev/null && cmake --build --preset bench -j$(JOBS)
 	@$(PYTHON) tools/bench.py
 
-fuzz: packages-test ## the frame parser and the spec reader, FUZZ_SECONDS=60 each
-	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target fuzzers -j$(JOBS)
+fuzz: packages-test ## the frame parser and the spec reader, FUZZ_SECONDS=20 each
+	@cmake --preset asan-ubsan >/dev/null
+	@cmake --build --preset asan-ubsan --target fuzzers -j$(JOBS)
 	@tools/fuzz $(FUZZ_SECONDS)
 
 tidy: $(DEVELOPMENT) packages-test ## clang-tidy over all C++ (minutes)
@@ -79,11 +80,17 @@ types: $(DEVELOPMENT)
 	@$(BIN)/mypy && MYPYPATH=tools $(BIN)/mypy tools
 
 unit: $(DEVELOPMENT) ## the Python unit tests
-	@$(BIN)/pytest -q tests/unit
+	@$(BIN)/pytest -q -n $(JOBS) tests/unit
 
 cpp-dev cpp-asan-ubsan cpp-tsan: cpp-%: packages-test
 	@cmake --preset $* >/dev/null && cmake --build --preset $* -j$(JOBS)
 	@ctest --preset $* -j$(JOBS)
+
+# In the tree of `make install`: what tells the time is the programs' code as it is delivered.
+cpp-timing: $(INSTALLED) packages-test
+	@cmake -D NATXY_TIMING_TESTS=ON build/install >/dev/null
+	@cmake --build build/install --target natxy_timing_tests -j$(JOBS)
+	@ctest --test-dir build/install --output-on-failure --no-tests=error
 
 # Packages are looked up each time (a tenth of a second). They stand behind a bar: that they are
 # there makes nothing out of date.

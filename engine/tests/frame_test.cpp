@@ -53,7 +53,8 @@ TEST_P(Departures, AreCorrectFramesForEveryNumber) {
   const auto& layout = layout_of(version);
   auto octets = departure.octets();  // one buffer, patched again and again as pools' are
   ASSERT_EQ(octets.size(), frame_size - 4U - (version == IpVersion::k4 ? 20U : 0U));
-  for (std::uint64_t number = 0; number < 20'000; ++number) {
+  const std::uint64_t numbers = size > 1000 ? 2'000 : 20'000;  // octets take the time
+  for (std::uint64_t number = 0; number < numbers; ++number) {
     constexpr flow::Shape kVaried{.addresses_vary = true};
     if (varied) {
       patch<kVaried>(departure, flow, octets, number);
@@ -95,7 +96,7 @@ class ZeroChecksums : public testing::TestWithParam<std::tuple<bool, IpVersion, 
     auto octets = arrival.octets();
     auto* frame = octets.data();
     int zeros = 0;
-    for (std::uint64_t number = 0; number < 400'000; ++number) {
+    for (std::uint64_t number = 0; number < 150'000; ++number) {
       flow::ValueLot values;
       flow.fill<kShape>(&number, 1, values);
       const auto lateness = static_cast<std::uint32_t>(number % 1000);

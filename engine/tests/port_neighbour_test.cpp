@@ -123,7 +123,7 @@ TEST(NeighbourMessage, DiscardsWhatTheRfcSays) {
 TEST(NeighbourMessage, SurvivesAnyOctets) {
   std::mt19937 random(1);  // NOLINT: repeatable on purpose
   unsigned understood = 0;
-  for (unsigned round = 0; round < 200'000; ++round) {
+  for (unsigned round = 0; round < 20'000; ++round) {
     auto frame = octets(round % 2 == 0 ? kTheirSolicitation : kArpRequest);
     frame.resize(random() % (frame.size() + 1));
     for (unsigned change = random() % 4; change > 0 && !frame.empty(); --change) {

@@ -55,6 +55,10 @@ def demo(
         Path, typer.Option(help="Results, as JSON; the journal is beside it.", metavar="FILE")
     ] = OUTPUT,
     seed: SeedOption = None,
+    repetitions: Annotated[
+        int,
+        typer.Option(min=1, help="Searches for each gateway's throughput.", metavar="N"),
+    ] = REPETITIONS,
 ) -> None:
     """Find the throughput of three gateways on this machine, with short trials."""
     plan_seed = seed_of(seed)
@@ -67,7 +71,7 @@ def demo(
     with Journal(output.parent / JOURNAL, header, replace=True) as journal:
         for number, (file_name, name, what) in enumerate(GATEWAYS, start=1):
             title = f"{number} of {len(GATEWAYS)}: {what}, seed {plan_seed}"
-            plan = _plan(name, plan_seed)
+            plan = _plan(name, plan_seed, repetitions)
             results.append(_measure(demo_testbed(file_name), plan, title, journal))
             write_results(output, results)
     _show(results, plan_seed, output)
@@ -83,10 +87,10 @@ def demo_testbed(name: str) -> Path:
     raise ConfigurationError(f"experiments/demo/{name}.toml is not installed; `make install` is")
 
 
-def _plan(name: str, seed: int) -> ThroughputPlan:
+def _plan(name: str, seed: int, repetitions: int) -> ThroughputPlan:
     return ThroughputPlan(
         timing=QUICK.timing,
-        repetitions=REPETITIONS,
+        repetitions=repetitions,
         buffer_frames=QUICK.buffer_frames,
         loss_verifications=QUICK.loss_verifications,
         seed=seed,

@@ -11,17 +11,12 @@ from typing import Any, Self
 
 import pytest
 
+from tests.programs import installed
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "schemas" / "examples" / "spec"
 CPU = min(os.sched_getaffinity(0))
 LOOP = ["--left", "ring", "--right", "ring", "--cores", str(CPU), "--huge-pages", "never"]
-
-
-def program() -> Path:
-    """From the folder that NATXY_BUILD names; the tests are not run on some older build."""
-    path = ROOT / os.environ.get("NATXY_BUILD", "build/dev") / "engine" / "natxy-engine"
-    assert path.exists(), f"{path} is not there; `cmake --build --preset dev` makes it"
-    return path
 
 
 def looped_spec(*, frames: int, rate_fps: int, nonce: int = 1) -> dict[str, Any]:
@@ -35,7 +30,7 @@ def looped_spec(*, frames: int, rate_fps: int, nonce: int = 1) -> dict[str, Any]
 class Engine:
     def __init__(self, arguments: list[str]) -> None:
         self.process = subprocess.Popen(
-            [program(), *arguments],
+            [installed("natxy-engine"), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

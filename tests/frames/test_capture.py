@@ -11,7 +11,7 @@ import pytest
 
 from tests.frames.golden import STAMP, Number, departure
 from tests.frames.specs import COMBINATIONS, SIZES, spec, stream, traffic
-from tests.frames.tool import program
+from tests.programs import installed
 
 FRAMES = 60
 NEXT_HOP = "02:00:00:00:00:0a"  # of both sides, as tests.frames.specs has them
@@ -68,7 +68,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> Captured:
     cases = [(combination, size) for combination in COMBINATIONS for size in SIZES]
     trials = [trial_of(*case, nonce) for nonce, case in enumerate(cases)]
     with subprocess.Popen(
-        [program("natxy-engine"), *ports, "--cores=0", "--huge-pages=never", "--memory-mb=256"],
+        [installed("natxy-engine"), *ports, "--cores=0", "--huge-pages=never", "--memory-mb=256"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

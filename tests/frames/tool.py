@@ -1,13 +1,11 @@
 """`natxy-engine-frames`: the engine's loops without ports."""
 
 import json
-import os
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+from tests.programs import tool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,16 +18,9 @@ class Sent:
     frame: bytes
 
 
-def program(name: str) -> Path:
-    """From the folder that NATXY_BUILD names; its tests are not run on some older build."""
-    path = ROOT / os.environ.get("NATXY_BUILD", "build/dev") / "engine" / name
-    assert path.exists(), f"{path} is not there; `cmake --build --preset dev` makes it"
-    return path
-
-
 def _run(arguments: list[str], lines: list[str]) -> list[str]:
     done = subprocess.run(
-        [program("natxy-engine-frames"), *arguments],
+        [tool("engine", "natxy-engine-frames"), *arguments],
         input="\n".join(lines) + "\n",
         capture_output=True,
         text=True,

@@ -1,15 +1,13 @@
 """The gateway without ports (`natxy-gateway-frames`): frames in, frames and its record out."""
 
 import json
-import os
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from tests.gateway.layers import Ether
+from tests.programs import tool
 
-ROOT = Path(__file__).parents[2]
 LEFT_MAC, RIGHT_MAC = "02:00:00:00:00:0a", "02:00:00:00:00:0b"
 LEFT_TESTER_MAC, RIGHT_TESTER_MAC = "02:00:00:00:00:01", "02:00:00:00:00:02"
 
@@ -27,18 +25,11 @@ class Played:
     record: dict[str, Any]
 
 
-def program(name: str) -> Path:
-    """From the folder that NATXY_BUILD names; its tests are not run on some older build."""
-    path = ROOT / os.environ.get("NATXY_BUILD", "build/dev") / "gateway" / name
-    assert path.exists(), f"{path} is not there; `cmake --build --preset dev` makes it"
-    return path
-
-
 def play(config: dict[str, Any], arrivals: list[Arrival]) -> Played:
     lines = [json.dumps(config)]
     lines += [f"{arrival.at_ns} {arrival.side} {arrival.frame.hex()}" for arrival in arrivals]
     run = subprocess.run(
-        [program("natxy-gateway-frames")],
+        [tool("gateway", "natxy-gateway-frames")],
         input="\n".join(lines),
         capture_output=True,
         text=True,

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import pytest
 
-from tests.gateway.frames import program
+from tests.programs import installed
 
 HERE = Path(__file__).parent
 PORT = 7007
@@ -42,7 +42,7 @@ class Gateway:
         devices = ["--left", left, "--right", right, "--core", str(cpu), "--memory-mb", "128"]
         devices += ["--huge-pages", huge_pages]
         self.process = subprocess.Popen(
-            [*prefix, str(program("natxy-gateway")), *devices],
+            [*prefix, str(installed("natxy-gateway")), *devices],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -300,7 +300,7 @@ def test_what_a_killed_one_left_is_swept_by_the_next() -> None:
 )
 def test_a_wrong_command_line_is_one_sentence(arguments: list[str], names: str) -> None:
     run = subprocess.Popen(
-        [str(program("natxy-gateway")), *arguments],
+        [str(installed("natxy-gateway")), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

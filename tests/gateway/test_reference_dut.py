@@ -15,7 +15,7 @@ from natxy.dut.reference import ReferenceDut
 from natxy.errors import DutError, TesterDied
 from natxy.procedure.observer import Observer
 from natxy.procedure.trial import run_trial
-from tests.gateway.frames import program
+from tests.programs import installed
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="DPDK needs root")
 LOSS = {"kind": "loss", "every": 7}
@@ -24,7 +24,7 @@ WORKER_NAMES = {"rte-worker-1", "dpdk-worker1"}  # DPDK 22.11; from 23.11 on
 
 @pytest.fixture
 def dut(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReferenceDut]:
-    monkeypatch.setenv("NATXY_GATEWAY", str(program("natxy-gateway")))
+    monkeypatch.setenv("NATXY_GATEWAY", str(installed("natxy-gateway")))
     config = ReferenceConfig(kind="reference", realtime=True)
     made = ReferenceDut(
         config, AddressPlan(left_ip_version=6, right_ip_version=4, networks=1), tester_cpus=()

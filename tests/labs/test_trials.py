@@ -207,7 +207,8 @@ def _of_this_lab(pid: int) -> list[str]:
 
 def test_the_demo_measures_three_gateways(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
-    done = valid_run(lambda: natxy("demo", "--output", str(path), "--seed", "11"))
+    once = ("--seed", "11", "--repetitions", "1")
+    done = valid_run(lambda: natxy("demo", "--output", str(path), *once))
     assert done.returncode == 0, done.stderr
     results: list[dict[str, Any]] = json.loads(path.read_text())
     assert [result["dut"] for result in results] == [
@@ -221,7 +222,7 @@ def test_the_demo_measures_three_gateways(tmp_path: Path) -> None:
         assert result["direction"] == "both"
         assert result["seed"] == 11
     assert "Does not conform to RFC 2544" in done.stdout
-    assert "Repeat it: natxy demo --seed 11" in done.stdout
+    assert "Repeat it: natxy demo --repetitions 1 --seed 11" in done.stdout
     lines = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
     assert [line["name"] for line in lines if line["record"] == "setup"] == [
         result["dut"] for result in results
