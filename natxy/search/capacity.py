@@ -151,7 +151,9 @@ class CapacitySearch:
         while not failed and self._safe < goal.most:
             self._tested = min(2 * self._safe, goal.most)
             least = max(1, -(-rs * goal.beta.numerator // goal.beta.denominator))
-            passed_cps = yield from self._passes(self._tested, least)
+            # What passes at a higher rate is done sooner, and its highest rate is nearer. A search
+            # that is hopeless is over with its lowest rate, here and below.
+            passed_cps = yield from self._passes(self._tested, least, _likely(rs, least))
             failed = passed_cps is None
             if passed_cps is not None:
                 step = yield from self._highest_rate(self._tested, passed_cps, rs, passed=True)
@@ -163,9 +165,7 @@ class CapacitySearch:
         least = max(1, -(-rs * goal.gamma.numerator // goal.gamma.denominator))
         while failed and self._tested - self._safe > goal.error:
             number = self._number()
-            # What passes at a higher rate is done sooner. A search that is hopeless is over with
-            # its lowest rate, here and above.
-            passed_cps = yield from self._passes(number, least, first_cps=max(least, rs * 3 // 4))
+            passed_cps = yield from self._passes(number, least, _likely(rs, least))
             if passed_cps is None:
                 self._tested = number
             else:
@@ -282,3 +282,8 @@ class CapacitySearch:
         return Attempt(
             connections=connections, rate_cps=rate_cps, safe=self._safe, tested=self._tested
         )
+
+
+def _likely(passed_cps: int, least_cps: int) -> int:
+    """A rate that a device which took `passed_cps` will hardly fail at for its rate."""
+    return max(least_cps, passed_cps * 3 // 4)

@@ -309,7 +309,7 @@ def test_what_a_full_table_held_is_tried_and_one_more_and_that_is_all() -> None:
     bisected = attempts_of(Bisecting, goal, 262_144, lambda _: 262_144)
     assert final_numbers(hinted) == {262_144, 262_145}
     assert len(final_numbers(bisected)) == 18
-    assert (len(hinted), len(bisected)) == (53, 66)  # trials, of which 48 come before that
+    assert (len(hinted), len(bisected)) == (37, 50)  # trials, of which 32 come before that
 
 
 @pytest.mark.parametrize("misled", [-2, -1, 1, 2])
@@ -364,3 +364,17 @@ def test_a_rate_that_only_the_tester_is_too_slow_for_is_not_insisted_on() -> Non
         return device(2345)(attempt)
 
     assert found(CapacityGoal(c0=2000), answer)[0].c == 2345
+
+
+def seconds_of(attempts: list[Attempt]) -> float:
+    """At most: of validated trials with an alpha of a half."""
+    return sum(3 * each.connections / each.rate_cps for each in attempts)
+
+
+def test_a_step_begins_near_the_rate_of_the_step_before() -> None:
+    """A trial at beta times that rate lasts five times as long."""
+    attempts = attempts_of(CapacitySearch, CapacityGoal(c0=1000), 262_144, lambda _: 262_144)
+    steps = [each for each in attempts if 1000 < each.connections <= 256_000]
+    assert len(steps) == 2 * 8
+    assert min(each.rate_cps for each in steps) > 100_000
+    assert seconds_of(attempts) < 160
