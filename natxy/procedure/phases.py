@@ -20,6 +20,9 @@ SAMPLE = "sample"
 TEST = "test"
 SAMPLE_FPS = 10_000  # at most: it is no load for a gateway that takes phase 1
 SLOWLY = 10  # what is missing is made, or asked, again at a tenth of the rate
+# What repairs a trial, at most: an absence of 10 ms loses none of so few, and excuses none
+# (ROOM_FRAMES). Else those that a full table refuses would stay in doubt.
+REPAIR_FPS = 5000
 AGAIN = (MAKE_AGAIN, ASK_AGAIN)  # over at once where nothing is missing
 
 
@@ -74,11 +77,15 @@ class Establishing:
 
     @property
     def asking_again_fps(self) -> int:
-        return max(1, self.validation_fps // SLOWLY)
+        return self._slowly(self.validation_fps)
 
     @property
     def making_again_fps(self) -> int:
-        return max(1, self.rate_fps // SLOWLY)
+        return self._slowly(self.rate_fps)
+
+    def _slowly(self, rate_fps: int) -> int:
+        slow_fps = rate_fps // SLOWLY
+        return max(1, min(slow_fps, REPAIR_FPS) if self.repairs else slow_fps)
 
 
 def connections_held(result: TrialResult) -> int:
@@ -182,7 +189,8 @@ def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase
     if load.alpha is None:
         return making
     validate = _segment(frames, load.validation_fps)
-    # It lasts at most as long as validation: connections need not live much longer for its sake.
+    # It lasts at most as long as validation, or a second for 50,000 connections: they need not live
+    # much longer for its sake.
     again = _segment(few, load.asking_again_fps)
     return (
         *making,

@@ -12,6 +12,7 @@ from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import AddressPair, Traffic
 from natxy.model.trial_spec import Phase, Recording, Side, Tags, TrialSpec
+from natxy.procedure.away import ROOM_FRAMES
 from natxy.procedure.phases import Establishing, phase_1_s
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import AnyLoad, TrialPlan, steady
@@ -191,6 +192,13 @@ def test_repairs_make_a_tenth_of_the_connections_again_slowly() -> None:
     assert [phase.minimum_connections for phase in spec.phases] == [900, 1000, 0, 0]
     alone = spec_of(plan({}), Establishing(rate_fps=20_000, count=7, repairs=True))
     assert [phase.minimum_connections for phase in alone.phases] == [6, 7]
+
+
+def test_repairs_are_so_slow_that_no_short_absence_excuses_what_they_lose() -> None:
+    fast = Establishing(rate_fps=200_000, alpha=Fraction(1, 2), repairs=True)
+    assert (fast.making_again_fps, fast.asking_again_fps) == (5000, 5000)
+    assert 0.010 * fast.making_again_fps < ROOM_FRAMES
+    assert Establishing(rate_fps=200_000, alpha=Fraction(1, 2)).asking_again_fps == 10_000
 
 
 def test_what_is_repeated_slowly_does_not_make_a_trial_a_long_one() -> None:
