@@ -1,5 +1,6 @@
 // Which connection each frame of a stream uses (RFC 9693 phase 2): a walk over the table that skips
-// what does not exist, without using up a frame's number.
+// what the stream does not take, without using up a frame's number. It takes what exists, but for
+// an initiator of missing connections, which takes what does not.
 //
 // A candidate is a place in the walk's order; what a candidate stands for is a function of its
 // number, as everything else. Touched by its sender alone.
@@ -18,6 +19,7 @@ namespace natxy::run {
 // What the walks of one stream share.
 struct WalkPlan {
   const StateTable* table = nullptr;
+  spec::Role role = spec::Role::kRespond;
   spec::Order order = spec::Order::kLinear;
   std::uint64_t connections = 1;  // numbered 0 to connections - 1
   bool whole = false;             // all of them exist
@@ -27,10 +29,11 @@ struct WalkPlan {
 class ConnectionWalk {
  public:
   ConnectionWalk() = default;
-  // Takes the candidates index, index + stride, ...; all, if none of those exists.
+  // Takes the candidates index, index + stride, ...; all, if the stream takes none of those.
   ConnectionWalk(const WalkPlan& plan, unsigned index, unsigned stride)
       : table_(plan.table),
         order_(plan.order),
+        makes_(plan.role == spec::Role::kInitiate && plan.order == spec::Order::kMissing),
         connections_(plan.connections),
         looks_(!plan.whole || plan.order == spec::Order::kMissing),
         candidates_(plan.connections),
@@ -56,7 +59,7 @@ class ConnectionWalk {
       if (stride_ > 1) {
         take_from_all();
         fruitless = 0;
-      } else {  // not to be: a stream is not longer than what exists, and none where nothing does
+      } else {  // not to be: a stream is not longer than what it takes
         for (; found < n; ++found) put(to, found, last_, next_);
       }
     }
@@ -69,7 +72,7 @@ class ConnectionWalk {
   }
 
  private:
-  // Of a sender whose share has only holes: what other senders use exists, and serves it as well.
+  // Of a sender whose share has only holes: what other senders use serves it as well.
   void take_from_all() {
     first_ = next_ = 0;
     stride_ = 1;
@@ -88,7 +91,7 @@ class ConnectionWalk {
       after[i] = next_;
     }
     for (unsigned i = 0; i < wanted; ++i) {
-      if (exists(numbers[i])) put(to, found++, numbers[i], after[i]);
+      if (takes(numbers[i])) put(to, found++, numbers[i], after[i]);
     }
     return wanted;
   }
@@ -96,7 +99,7 @@ class ConnectionWalk {
   // The first one that exists, for ever; where it is gone the next.
   void take_fixed(std::uint64_t* to, unsigned n) {
     before_ = next_;
-    for (std::uint64_t looked = 0; looked < connections_ && !exists(next_); ++looked) {
+    for (std::uint64_t looked = 0; looked < connections_ && !takes(next_); ++looked) {
       next_ = next_ + 1 < connections_ ? next_ + 1 : 0;
     }
     for (unsigned i = 0; i < n; ++i) put(to, i, next_, next_);
@@ -107,10 +110,11 @@ class ConnectionWalk {
     after_[i] = after;
   }
 
-  [[nodiscard]] bool exists(std::uint64_t number) const {
+  [[nodiscard]] bool takes(std::uint64_t number) const {
     if (number >= connections_) return false;
     if (!looks_) return true;
     const auto entry = table_->at(number);
+    if (makes_) return !entry.stored();
     return entry.stored() && !(order_ == spec::Order::kMissing && entry.answered());
   }
 
@@ -132,6 +136,7 @@ class ConnectionWalk {
 
   const StateTable* table_ = nullptr;
   spec::Order order_ = spec::Order::kLinear;
+  bool makes_ = false;  // takes what is not in the table
   std::uint64_t connections_ = 1;
   bool looks_ = false;
   flow::Permutation permutation_;

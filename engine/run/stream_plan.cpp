@@ -36,6 +36,7 @@ void connect(KindPlan& plan, const spec::Connections& use, const StreamContext& 
       .role = use.role,
       .table = context.table,
       .walk = {.table = context.table,
+               .role = use.role,
                .order = use.order,
                .connections = context.table->entries(),
                .key = flow::derive(seed, kWalk + static_cast<std::uint64_t>(use.role))}};

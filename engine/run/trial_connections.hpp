@@ -45,9 +45,8 @@ class TrialConnections {
       if (!use || use->role == spec::Role::kEstablish) continue;
       use->walk.whole = stored_ == table_.entries();
       if (!use->ends()) continue;
-      const bool all = use->walk.order == spec::Order::kLinear;
-      const auto left = all ? stored_ : stored_ - answered_;
       const auto asked = spec::frames_of(phase.streams[i], spec::Kind::kForeground);
+      const auto left = left_for(*use);
       if (left < asked) shorten(plans[i], phase.streams[i], left, ticks);
     }
   }
@@ -73,6 +72,11 @@ class TrialConnections {
   }
 
  private:
+  [[nodiscard]] std::uint64_t left_for(const ConnectionPlan& use) const {
+    if (use.walk.order == spec::Order::kLinear) return stored_;
+    return use.responds() ? stored_ - answered_ : table_.entries() - stored_;
+  }
+
   template <class Device, class Told>
   void touch(unsigned worker, Device& device, const Told& told,
              const std::atomic<bool>& cancelled) {

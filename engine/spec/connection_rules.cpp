@@ -31,11 +31,8 @@ bool same_ranges(const Traffic& a, const Traffic& b, bool swapped) {
 
 void check_order(const Connections& connections, const std::string& member) {
   const auto [role, order] = connections;
-  const bool once = order == Order::kLinear || order == Order::kRepeating;
-  if (role == Role::kEstablish
-          ? once
-          : order != Order::kRepeating && (role == Role::kRespond || order != Order::kMissing))
-    return;
+  const bool establishes = order == Order::kLinear || order == Order::kRepeating;
+  if (role == Role::kEstablish ? establishes : order != Order::kRepeating) return;
   throw SpecError(member + ".order", role == Role::kEstablish
                                          ? "is no order to establish in, linear is right"
                                          : "is no order of this role, pseudorandom is right");

@@ -45,12 +45,15 @@ enum class Selection : std::uint8_t {
 };
 
 // What a stream does with the connections of its trial (RFC 9693): phase 1 establishes them; in
-// phase 2 the initiator uses those that exist, and the responder answers.
+// phase 2 the initiator uses those that exist, or makes the missing ones, and the responder
+// answers.
 enum class Role : std::uint8_t { kEstablish, kInitiate, kRespond };
 
 // In which order a stream takes connections, which are numbered as the establishing stream
-// enumerates them. Linear: each once. Missing: each once of those that no linear reply came back
-// for. Repeating: combinations drawn pseudorandomly, with repetition. The others go on for ever.
+// enumerates them. Linear: each once. Missing: each once of those that are not there, which are for
+// an initiator the ones that are not in the table, and for a responder the ones in it that no
+// linear reply came back for. Repeating: combinations drawn pseudorandomly, with repetition. The
+// others go on for ever.
 enum class Order : std::uint8_t {
   kLinear,
   kFixed,

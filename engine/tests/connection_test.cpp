@@ -132,6 +132,29 @@ TEST(Walk, MissingAreThoseWithoutAnswer) {
   EXPECT_EQ(taken(ConnectionWalk(plan, 0, 1), 3), (std::vector<std::uint64_t>{3, 6, 8}));
 }
 
+TEST(Walk, MissingOfAnInitiatorAreThoseThatAreNotThere) {
+  Table table(10);
+  for (const std::uint64_t i : {0, 1, 2, 4, 5, 7}) table.store(i);
+  EXPECT_TRUE(table->mark_answered(4));
+  const WalkPlan plan{
+      .table = &*table, .role = spec::Role::kInitiate, .order = Order::kMissing, .connections = 10};
+  EXPECT_EQ(taken(ConnectionWalk(plan, 0, 1), 4), (std::vector<std::uint64_t>{3, 6, 8, 9}));
+}
+
+// What has come is there when the walk comes round to it: it is not made twice.
+TEST(Walk, MissingThatCameMeanwhileAreNotTakenAgain) {
+  Table table(5);
+  const WalkPlan plan{
+      .table = &*table, .role = spec::Role::kInitiate, .order = Order::kMissing, .connections = 5};
+  ConnectionWalk walk(plan, 0, 1);
+  std::array<std::uint64_t, flow::kMaxLot> lot;
+  walk.take(lot.data(), 3);
+  for (std::uint64_t i = 0; i < 4; ++i) table.store(i);
+  walk.keep(2, 1);  // the third did not leave, and yet is there
+  walk.take(lot.data(), 1);
+  EXPECT_EQ(lot[0], 4U);
+}
+
 TEST(Walk, SeveralSendersShareIt) {
   constexpr std::uint64_t kConnections = 100;
   for (const auto order : {Order::kIncreasing, Order::kPseudorandom}) {

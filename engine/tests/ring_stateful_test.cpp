@@ -90,6 +90,17 @@ spec::TrialSpec trial_in(const NatNet& of, Order respond = Order::kPseudorandom,
   return spec;
 }
 
+// Phase 1, what it missed made again, validation, what that missed asked again.
+spec::TrialSpec repaired_trial_in(const NatNet& of) {
+  auto spec = trial_in(of);
+  spec.phases.pop_back();
+  spec.phases.insert(spec.phases.begin() + 1,
+                     {.name = "make again",
+                      .streams = {connected(of, Role::kInitiate, Order::kMissing)},
+                      .minimum_connections = kFrames});
+  return spec;
+}
+
 const spec::StreamResult& stream_of(const spec::TrialResult& result, const std::string& phase,
                                     Direction direction) {
   for (const auto& stream : result.streams) {
@@ -287,6 +298,41 @@ TEST(RingStateful, ConnectionsThatOnlyWereTooFastAnswerWhenAskedAgain) {
   EXPECT_EQ(stream_of(seen.result, "again", Direction::kReverse).due, kFrames / 10);
   EXPECT_EQ(connections_of(seen.result, "again", Direction::kReverse).known,
             kFrames / 10 - kFrames / 100);
+}
+
+TEST(RingStateful, ConnectionsThatPhase1LostAreMadeAgain) {
+  const auto of = nat44();
+  LockstepTestbed testbed(  // two in phase 1, none of those that are made again
+      config_of(of, R"({"kind": "loss", "direction": "forward", "every": 1100})"));
+  const auto seen = testbed.run(repaired_trial_in(of));
+  EXPECT_FALSE(seen.result.incomplete);
+  EXPECT_EQ(stream_of(seen.result, "establish", Direction::kForward).kinds[0]->lost, 2U);
+  EXPECT_EQ(stream_of(seen.result, "make again", Direction::kForward).due, 2U);
+  EXPECT_EQ(connections_of(seen.result, "make again", Direction::kForward).stored, 2U);
+  EXPECT_EQ(seen.result.connections->stored, kFrames);
+  EXPECT_EQ(connections_of(seen.result, "validate", Direction::kReverse).known, kFrames);
+  EXPECT_EQ(stream_of(seen.result, "again", Direction::kReverse).due, 0U);
+}
+
+TEST(RingStateful, NothingIsMadeAgainWhereNothingIsMissing) {
+  const auto of = nat44();
+  LockstepTestbed testbed(config_of(of));
+  const auto seen = testbed.run(repaired_trial_in(of));
+  EXPECT_EQ(wrongs(seen.result), Counts{});
+  EXPECT_EQ(stream_of(seen.result, "make again", Direction::kForward).due, 0U);
+  EXPECT_EQ(connections_of(seen.result, "validate", Direction::kReverse).known, kFrames);
+}
+
+TEST(RingStateful, WhatAFullTableRefusedIsRefusedAgain) {
+  const auto of = nat44(R"(, "entries": 2999)");
+  LockstepTestbed testbed(config_of(of));
+  auto spec = repaired_trial_in(of);
+  spec.phases[0].minimum_connections = kFrames / 10 * 9;
+  const auto seen = testbed.run(spec);
+  EXPECT_TRUE(seen.result.incomplete);
+  EXPECT_EQ(seen.result.connections->stored, 2999U);
+  EXPECT_EQ(stream_of(seen.result, "make again", Direction::kForward).kinds[0]->lost, 1U);
+  EXPECT_EQ(seen.result.streams.size(), 2U);
 }
 
 TEST(RingStateful, TwoConnectionsAtOneExternalFourTupleAreTold) {

@@ -99,6 +99,11 @@ class TrafficPlan:
         order: Order = "repeating" if asked.order == "repeating" else "linear"
         return self._stream(asked.outward, segments, Connections(role="establish", order=order))
 
+    def initiate(self, segments: tuple[Segment, ...], order: Order) -> Stream:
+        """The initiator's frames to connections, in this order."""
+        outward = self.required_connections.outward
+        return self._stream(outward, segments, Connections(role="initiate", order=order))
+
     def respond(self, segments: tuple[Segment, ...], order: Order) -> Stream:
         """The responder's frames to connections, in this order."""
         inward: Direction = (

@@ -89,7 +89,8 @@ class Connections(Model):
 
     A connection is known by its number in the enumeration of the establishing stream. `linear`
     takes each once, `repeating` draws an establishing stream's combinations with repetition,
-    `missing` takes those that no linear reply came back for; the others go on for ever.
+    `missing` takes those that are not there: for an initiator the ones that are not in the tester's
+    table, for a responder the ones that no linear reply came back for. The others go on for ever.
     """
 
     role: Role
@@ -107,7 +108,7 @@ class Connections(Model):
 
 ORDERS: dict[Role, tuple[Order, ...]] = {
     "establish": ("linear", "repeating"),
-    "initiate": ("linear", "fixed", "increasing", "decreasing", "pseudorandom"),
+    "initiate": ("linear", "fixed", "increasing", "decreasing", "pseudorandom", "missing"),
     "respond": ("linear", "fixed", "increasing", "decreasing", "pseudorandom", "missing"),
 }
 

@@ -1,19 +1,18 @@
 """Connection tracking table capacity (RFC 9693; draft-lencse-v6ops-transition-scalability 2.6)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError, MeasurementError, TesterLimit, TrialRefused
 from natxy.exact import make_exact
 from natxy.model.measurement import Figure, Measurement
-from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
 from natxy.procedure.advice import explained
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.procedure.observer import Observer
-from natxy.procedure.phases import VALIDATE, Establishing
+from natxy.procedure.phases import Establishing, connections_held
 from natxy.procedure.profile import departures
 from natxy.procedure.seeds import MAX_SEED
 from natxy.procedure.series_of_tables import (
@@ -62,6 +61,18 @@ class CapacityPlan:
         check("--alpha", self.alpha, lowest=Fraction(1, 1000), highest=1000)
 
 
+@dataclass(kw_only=True)
+class Course:
+    """What the searches of a measurement met on their way."""
+
+    collapses: list[MeasurementError] = field(default_factory=list)
+    repaired: int = 0  # trials that passed though the gateway's absence had lost frames of them
+
+    @property
+    def last_collapse(self) -> str:
+        return f" ({self.collapses[-1]})" if self.collapses else ""
+
+
 def capacity(
     plan: CapacityPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
@@ -75,10 +86,10 @@ def capacity(
         tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
     )
     found: list[Capacity] = []
-    collapses: list[MeasurementError] = []
+    course = Course()
     for number in range(1, plan.repetitions + 1):
         observer.repetition_started(number, plan.repetitions)
-        found.append(_search(plan, goal, trials, number, collapses))
+        found.append(_search(plan, goal, trials, number, course))
         observer.repetition_ended(_figures(found[-1:])[-1:])
     return Measurement(
         procedure="capacity",
@@ -97,7 +108,7 @@ def capacity(
             dut_name=plan.dut_name,
         ),
         departures=tuple(d for d in departures(plan.timing) if not d.startswith("trials")),
-        remarks=_remarks(plan, goal, name_of(dut), collapses),
+        remarks=_remarks(plan, goal, name_of(dut), course),
         figures=_figures(found),
         counts=trials.counts,
     )
@@ -119,22 +130,22 @@ def _search(
     goal: CapacityGoal,
     trials: Trials,
     number: int,
-    collapses: list[MeasurementError],
+    course: Course,
 ) -> Capacity:
-    """What was found; what the device's collapses looked like is added to `collapses`."""
+    """What was found; what it met is added to `course`."""
     search = CapacitySearch(goal)
     # Repeats of a rate that the tester is too slow for are the search's own.
     valid_trials = ValidTrials(
         trials=trials, repetition=number, least=LEAST_REPEATS, budget_s=BUDGET_S, slow_repeats=0
     )
     while (attempt := search.next()) is not None:
-        outcome = _outcome(plan, attempt, valid_trials, collapses)
+        outcome = _outcome(plan, attempt, valid_trials, course)
         try:
             search.tell(outcome.answer, outcome.held)
         except UnsafeStart as unsafe:
             raise DutError(
                 f"{name_of(trials.dut)} does not take C0 = {goal.c0:,} connections at any rate: a "
-                f"smaller --c0 is right{_last(collapses)}"
+                f"smaller --c0 is right{course.last_collapse}"
             ) from unsafe
         except TooManyInvalid as invalid:
             reasons = valid_trials.done[-1].invalid_reasons
@@ -150,13 +161,14 @@ def _outcome(
     plan: CapacityPlan,
     attempt: Attempt,
     valid_trials: ValidTrials,
-    collapses: list[MeasurementError],
+    course: Course,
 ) -> Outcome:
     load = Establishing(
         rate_fps=attempt.rate_cps,
         alpha=plan.alpha,
         count=attempt.connections,
         pause_share=PAUSE_SHARE,
+        repairs=True,
     )
     trials = valid_trials.trials
     try:
@@ -166,13 +178,16 @@ def _outcome(
     except (DutError, TrialRefused) as error:
         if not _is_collapse(error, trials):
             raise
-        collapses.append(error)
+        course.collapses.append(error)
         trials.dut.recover()
         return Outcome(answer=Answer.COLLAPSE)
     if trial.verdict is Verdict.INVALID:
         return Outcome(answer=Answer.TOO_SLOW if trial.too_slow else Answer.INVALID)
-    answer = Answer.PASS if trial.verdict is Verdict.PASS else Answer.FAIL
-    return Outcome(answer=answer, held=_held(trial.result))
+    passed = trial.verdict is Verdict.PASS
+    course.repaired += passed and trial.result.lost > 0
+    return Outcome(
+        answer=Answer.PASS if passed else Answer.FAIL, held=connections_held(trial.result)
+    )
 
 
 def _is_collapse(error: DutError | TrialRefused, trials: Trials) -> bool:
@@ -192,14 +207,6 @@ def _check_alive(dut: Dut) -> None:
     """DutError if the trial that has just ended was the device's last."""
     dut.before_trial()
     dut.trial_fault()  # ends what that began
-
-
-def _held(result: TrialResult) -> int:
-    """Connections that answered, or, where nobody was asked, that were made."""
-    validation = result.stream_of(VALIDATE)
-    if validation is not None and validation.connections is not None:
-        return validation.connections.known
-    return result.connections.stored if result.connections else 0
 
 
 def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
@@ -233,19 +240,20 @@ def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
     )
 
 
-def _last(collapses: list[MeasurementError]) -> str:
-    return f" ({collapses[-1]})" if collapses else ""
-
-
-def _remarks(
-    plan: CapacityPlan, goal: CapacityGoal, name: str, collapses: list[MeasurementError]
-) -> tuple[str, ...]:
+def _remarks(plan: CapacityPlan, goal: CapacityGoal, name: str, course: Course) -> tuple[str, ...]:
     said = [
         f"alpha {float(plan.alpha):g}, beta {float(goal.beta):g}, gamma {float(goal.gamma):g}, "
         f"E {goal.error:,}; rates within {goal.rate_error}; a trial that failed was made again.",
     ]
-    if collapses:
+    if course.collapses:
         said.append(
-            f"{name} collapsed {len(collapses)} times and was brought back{_last(collapses)}."
+            f"{name} collapsed {len(course.collapses)} times and was brought back"
+            f"{course.last_collapse}."
+        )
+    if course.repaired:
+        said.append(
+            f"{course.repaired:,} trials passed though frames were lost while the gateway was "
+            "away: no more than that explains, and their connections were there when they were "
+            "made, or asked, again slowly."
         )
     return tuple(said)

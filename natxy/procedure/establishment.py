@@ -23,7 +23,7 @@ from natxy.procedure.connection_table import (
 )
 from natxy.procedure.maximum import Maximum, maximum_of
 from natxy.procedure.observer import Observer
-from natxy.procedure.phases import ASK_AGAIN, ESTABLISH, VALIDATE, Establishing
+from natxy.procedure.phases import AGAIN, ASK_AGAIN, ESTABLISH, VALIDATE, Establishing
 from natxy.procedure.profile import Profile, departures
 from natxy.procedure.seeds import MAX_SEED
 from natxy.procedure.setup import ReadyTester
@@ -192,15 +192,15 @@ def first_guess(frames: int) -> int:
 
 
 def _lost_share(trial: TrialRecord) -> Fraction | None:
-    """Of the phase that lost the larger share, but for those that were asked again: they are what
-    was lost before. A mapping that changed and a reply to the wrong connection are no losses. None:
-    nobody knows it of a trial that ended early."""
+    """Of the phase that lost the larger share, but for those that took again what was lost before.
+    A mapping that changed and a reply to the wrong connection are no losses. None: nobody knows it
+    of a trial that ended early."""
     result = trial.result
     if result.ended_early:
         return None
     if result.changed or result.wrong:
         return Fraction(1)
-    asked = [stream for stream in result.streams if stream.phase != ASK_AGAIN and stream.sent]
+    asked = [stream for stream in result.streams if stream.phase not in AGAIN and stream.sent]
     shares = (Fraction(stream.sent - stream.received, stream.sent) for stream in asked)
     return max(shares, default=Fraction(0))
 

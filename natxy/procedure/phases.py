@@ -13,12 +13,17 @@ from natxy.procedure.timing import Timing
 from natxy.search.loss_tolerance import LossTolerance
 
 ESTABLISH = "establish"
+MAKE_AGAIN = "make again"
 VALIDATE = "validate"
 ASK_AGAIN = "ask again"
 SAMPLE = "sample"
 TEST = "test"
 SAMPLE_FPS = 10_000  # at most: it is no load for a gateway that takes phase 1
-SLOWLY = 10  # what did not answer is asked again at a tenth of the rate
+SLOWLY = 10  # what is missing is made, or asked, again at a tenth of the rate
+# What repairs a trial, at most: an absence of 10 ms loses none of so few, and excuses none
+# (ROOM_FRAMES). Else those that a full table refuses would stay in doubt.
+REPAIR_FPS = 5000
+AGAIN = (MAKE_AGAIN, ASK_AGAIN)  # over at once where nothing is missing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +32,10 @@ class Establishing:
 
     Validated: the responder sends a frame for each connection, in linear order, at alpha times the
     rate; of what does not come back up to a tenth of all is asked again slowly.
+
+    With `repairs` up to a tenth of all, of what phase 1 lost, is made again slowly before that, and
+    a trial whose losses are nothing but a gateway's absence passes where all connections are there
+    in the end. Not where combinations are drawn with repetition.
     """
 
     rate_fps: int
@@ -36,15 +45,28 @@ class Establishing:
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
     pauses: bool = True  # as a steady load's senders do
     pause_share: Fraction = PAUSE_SHARE  # of a valid trial
+    repairs: bool = False
 
     def passes(self, result: TrialResult) -> bool:
         """All frames of phase 1, and of its validation, came back, but for the loss that is
         accepted; nothing was delivered wrongly or changed."""
         if result.ended_early or result.incomplete or result.misdelivered or result.changed:
             return False
-        asked = [stream for stream in result.streams if stream.phase != ASK_AGAIN]
+        asked = self.at_rate(result).streams
         accepted = LossTolerance(fraction=self.loss)
         return all(accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in asked)
+
+    def at_rate(self, result: TrialResult) -> TrialResult:
+        """Without what was made, and asked, again."""
+        streams = tuple(stream for stream in result.streams if stream.phase not in AGAIN)
+        return result.model_copy(update={"streams": streams})
+
+    def is_repaired(self, result: TrialResult) -> bool:
+        """Returns whether each connection was there in the end, whatever was lost before."""
+        table = result.connections
+        if not self.repairs or table is None or result.ended_early or result.incomplete:
+            return False
+        return connections_held(result) == table.stored == table.asked
 
     @property
     def validation_fps(self) -> int:
@@ -55,7 +77,24 @@ class Establishing:
 
     @property
     def asking_again_fps(self) -> int:
-        return max(1, self.validation_fps // SLOWLY)
+        return self._slowly(self.validation_fps)
+
+    @property
+    def making_again_fps(self) -> int:
+        return self._slowly(self.rate_fps)
+
+    def _slowly(self, rate_fps: int) -> int:
+        slow_fps = rate_fps // SLOWLY
+        return max(1, min(slow_fps, REPAIR_FPS) if self.repairs else slow_fps)
+
+
+def connections_held(result: TrialResult) -> int:
+    """Returns how many answered, or, where nobody was asked, how many were made."""
+    asked = [result.stream_of(phase) for phase in (VALIDATE, ASK_AGAIN)]
+    answers = [of.connections.known for of in asked if of is not None and of.connections]
+    if answers:
+        return sum(answers)
+    return result.connections.stored if result.connections else 0
 
 
 def phase_1(traffic: TrafficPlan, timing: Timing) -> Phase:
@@ -128,23 +167,33 @@ def _sample_s(asked: ConnectionsSection, timing: Timing) -> Fraction:
 def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase, ...]:
     asked = traffic.required_connections
     frames = load.frames(asked)
+    few = -(-frames // SLOWLY)
     connections = traffic.connections_among(frames)
+    # Where one is lost for good the rate has failed: validation would say nothing more.
+    least = 0 if asked.order == "repeating" else connections - int(connections * load.loss)
     made = Phase(
         name=ESTABLISH,
         gap_ns=0,
         streams=(traffic.establish((_segment(frames, load.rate_fps),)),),
-        # Where one is lost already the rate has failed: validation would say nothing more.
         minimum_connections=(
-            0 if asked.order == "repeating" else connections - int(connections * load.loss)
+            max(0, least - traffic.connections_among(few)) if load.repairs else least
         ),
     )
+    made_again = Phase(
+        name=MAKE_AGAIN,
+        gap_ns=0,
+        streams=(traffic.initiate((_segment(few, load.making_again_fps),), "missing"),),
+        minimum_connections=least,
+    )
+    making = (made, made_again) if load.repairs else (made,)
     if load.alpha is None:
-        return (made,)
+        return making
     validate = _segment(frames, load.validation_fps)
-    # It lasts at most as long as validation: connections need not live much longer for its sake.
-    again = _segment(-(-frames // SLOWLY), load.asking_again_fps)
+    # It lasts at most as long as validation, or a second for 50,000 connections: they need not live
+    # much longer for its sake.
+    again = _segment(few, load.asking_again_fps)
     return (
-        made,
+        *making,
         Phase(name=VALIDATE, gap_ns=0, streams=(traffic.respond((validate,), "linear"),)),
         Phase(name=ASK_AGAIN, gap_ns=0, streams=(traffic.respond((again,), "missing"),)),
     )

@@ -54,7 +54,7 @@ from natxy.procedure.pacing import (
     long_pauses,
 )
 from natxy.procedure.phases import (
-    ASK_AGAIN,
+    AGAIN,
     ESTABLISH,
     SAMPLE,
     TEST,
@@ -131,7 +131,7 @@ class TrialPlan:
         lasts_ns = sum(
             max(stream.duration_ns for stream in phase.streams) + _ns(self.timing.drain_s)
             for phase in phases
-            if phase.name != ASK_AGAIN  # is over at once where nothing is missing
+            if phase.name not in AGAIN
         )
         return asked == "on" or (asked == "auto" and lasts_ns <= _ns(REALTIME_LIMIT_S))
 
@@ -326,7 +326,9 @@ class Trials:
         whole = outcome.result
         if reasons:
             return Judged(Verdict.INVALID, tuple(reasons))
-        if not (load.passes(measured) and sample_is_right(whole.stream_of(SAMPLE))):
+        repaired = isinstance(load, Establishing) and _is_repaired(load, spec, outcome)
+        passes = load.passes(measured) and sample_is_right(whole.stream_of(SAMPLE))
+        if not (passes or repaired):
             pauses = None if _searches(load) else long_pauses(measured, load.pause_share)
             late = late_in_doubt(measured, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
             # What a reset loses is what is measured.
@@ -339,7 +341,9 @@ class Trials:
             invalid = (of.sentence,) if of.verdict is Verdict.INVALID else ()
             failed = of.sentence if of.verdict is Verdict.FAIL else ""
             return Judged(of.verdict, invalid, failed, of.fps)
-        paused = long_pauses(whole, load.pause_share)
+        # What is made, or asked, again only has to be there: nobody cares at which rate.
+        paced = load.at_rate(whole) if isinstance(load, Establishing) else whole
+        paused = long_pauses(paced, load.pause_share)
         return Judged(Verdict.INVALID, (paused,)) if paused else Judged(Verdict.PASS)
 
     def _check_connections(self, trial: TrialRecord, whole: TrialResult, spec: TrialSpec) -> None:
@@ -409,6 +413,13 @@ class Trials:
 def invalid_reasons(result: TrialResult, dut_fault: str | None) -> tuple[str, ...]:
     own = result.invalid_reasons if result.valid else result.invalid_reasons or ("unknown reason",)
     return (*own, dut_fault) if dut_fault else own
+
+
+def _is_repaired(load: Establishing, spec: TrialSpec, outcome: Outcome) -> bool:
+    """Whether the gateway's absence explains all that was lost, and each connection was there when
+    it was made, or asked, again."""
+    whole = outcome.result
+    return load.is_repaired(whole) and excuse(spec, whole, outcome.absence) is not None
 
 
 def _searches(load: AnyLoad) -> bool:

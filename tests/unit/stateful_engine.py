@@ -8,7 +8,7 @@ from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.none import NoDut
 from natxy.errors import DutError
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_result import PortResult, TrialResult
+from natxy.model.trial_result import PortResult, TrialResult, WatchResult
 from natxy.model.trial_spec import Phase, Stream, TrialSpec
 from natxy.procedure.setup import ReadyTester
 from natxy.tester.tester import OnProgress, Tester, ignore_progress
@@ -53,6 +53,9 @@ class StatefulEngine:
     invalid_above_fps: int = NO_LIMIT
     away: Callable[[TrialSpec], bool] = lambda _: False  # INVALID, and not for its rate
     paused_ns: Callable[[Stream], float] = lambda _: 0.0  # by the sender
+    # Frames of a phase that are lost while the gateway is away, and seconds for which it was.
+    lost_while_away: Callable[[Phase], int] = lambda _: 0
+    away_s: Callable[[Phase], float] = lambda _: 0.0
     specs: list[TrialSpec] = field(default_factory=list)
 
     def tester(self, traffic: TrafficPlan) -> ReadyTester:
@@ -71,10 +74,11 @@ class StatefulEngine:
         streams: list[dict[str, Any]] = []
         incomplete = False
         missing = 0
+        making = [phase for phase in spec.phases if phase.name in ("establish", "make again")]
         for phase in spec.phases:
             streams += [self._stream(phase, stream, missing) for stream in phase.streams]
-            if phase.name == "establish":
-                incomplete = self.gateway.stored < phase.minimum_connections
+            incomplete = phase in making and self.gateway.stored < phase.minimum_connections
+            if phase is making[-1] or incomplete:
                 self._between_the_phases()
             if incomplete:
                 break
@@ -87,7 +91,22 @@ class StatefulEngine:
             spec, streams, valid=not (slow or self.away(spec)), incomplete=incomplete
         )
         ports = (PortResult.model_validate(MISSED),) if slow else ()
-        return result.model_copy(update={"ports": ports})
+        return result.model_copy(update={"ports": ports, "watched": self._watched(spec)})
+
+    def _watched(self, spec: TrialSpec) -> tuple[WatchResult, ...]:
+        return tuple(
+            WatchResult(
+                phase=phase.name,
+                cpu=1,
+                period_ns=100_000.0,
+                samples=1000,
+                absences=1,
+                away_ns=self.away_s(phase) * 1e9,
+                longest_away_ns=self.away_s(phase) * 1e9,
+            )
+            for phase in spec.phases
+            if self.away_s(phase)
+        )
 
     def _between_the_phases(self) -> None:
         self._made = self.gateway.stored
@@ -98,8 +117,13 @@ class StatefulEngine:
     def _stream(self, phase: Phase, stream: Stream, missing: int) -> dict[str, Any]:
         gateway, rate = self.gateway, rate_of(stream)
         sent, wrong, changed = stream.frames_of("foreground"), 0, 0
+        gone = self.lost_while_away(phase)
         if phase.name == "establish":
-            gateway.stored = came = gateway.makes(sent, rate)
+            gateway.stored = came = max(0, gateway.makes(sent, rate) - gone)
+        elif phase.name == "make again":
+            sent = min(sent, missing)
+            came = max(0, gateway.makes(gateway.stored + sent, rate) - gateway.stored - gone)
+            gateway.stored += came
         elif phase.name == "ask again":
             sent = min(sent, missing)
             came = sent - min(sent, gateway.absent + gateway.collided)
@@ -109,8 +133,8 @@ class StatefulEngine:
             wrong += gateway.sample_wrong if phase.name == "sample" else 0
             changed = gateway.changed if stream.direction == "forward" else 0
             lost = sent if gateway.flushes else gateway.absent + wrong
-            came = gateway.passes(sent, rate) - lost
-        new = came if phase.name == "establish" else 0
+            came = gateway.passes(sent, rate) - lost - gone
+        new = came if phase.name in ("establish", "make again") else 0
         return {
             "phase": phase.name,
             "direction": stream.direction,

@@ -10,7 +10,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialRefused
 from natxy.model.measurement import Measurement
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import TrialSpec
+from natxy.model.trial_spec import Phase, TrialSpec
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
 from natxy.procedure.timing import Timing
 from natxy.search.capacity import CapacityGoal
@@ -122,7 +122,8 @@ def test_connections_live_as_long_as_each_trial_and_phase_1_is_validated() -> No
     bench.measure(replace(PLAN, alpha=Fraction(1, 4)))
     spec = max(bench.engine.specs, key=lambda each: each.duration_ns)
     assert max(bench.dut.told_s) >= spec.duration_ns / 10**9
-    made, validated = (phase.streams[0] for phase in bench.engine.specs[-1].phases[:2])
+    phases = {phase.name: phase.streams[0] for phase in bench.engine.specs[-1].phases}
+    made, validated = phases["establish"], phases["validate"]
     assert validated.segments[0].rate_fps == made.segments[0].rate_fps // 4
     assert validated.segments[0].frames == made.segments[0].frames
 
@@ -199,6 +200,44 @@ def test_a_tester_that_is_away_now_and_then_is_waited_for() -> None:
     assert values(result)[CAPACITY] == 2500
     assert values(result)["R0"] == pytest.approx(50_000, rel=0.05)
     assert not any(any(figure.lower_bound) for figure in result.figures)
+
+
+def often_away(bench: Bench, away_s: float = 0.002) -> None:
+    """In each phase at full rate, for so long, the gateway is away, and loses 5 % of its frames."""
+
+    def lost(phase: Phase) -> int:
+        return phase.streams[0].frames // 20 if phase.name in ("establish", "validate") else 0
+
+    bench.engine.lost_while_away = lost
+    bench.engine.away_s = lambda phase: (
+        lost(phase) / phase.streams[0].segments[0].rate_fps + away_s if lost(phase) else 0.0
+    )
+
+
+@pytest.mark.parametrize("entries", [10_000, 12_345])
+def test_what_is_lost_while_the_gateway_is_away_is_made_and_asked_again(entries: int) -> None:
+    """No trial is without losses, and the table's last entry is found all the same."""
+    bench = Bench(gateway=StatefulGateway(entries=entries, new_cps=50_000))
+    often_away(bench)
+    result = bench.measure(replace(PLAN, goal=CapacityGoal(c0=2000, first_cps=32_000)))
+    assert values(result)[CAPACITY] == entries
+    assert values(result)["R0"] == pytest.approx(50_000, rel=0.05)
+    assert any("passed though frames were lost while the gateway was" in r for r in result.remarks)
+    assert not result.counts.invalid_trials
+
+
+def test_what_is_lost_and_no_absence_explains_is_lost() -> None:
+    """The absence is too short for so many frames, and so for C0 at every rate."""
+    bench = Bench(gateway=StatefulGateway())
+    often_away(bench)
+    bench.engine.away_s = lambda phase: 64 / phase.streams[0].segments[0].rate_fps
+    with pytest.raises(DutError, match=r"does not take C0 = 2,000"):
+        bench.measure(replace(PLAN, goal=CapacityGoal(c0=2000)))
+
+
+def test_a_trial_without_losses_says_nothing_of_repairs() -> None:
+    result = Bench(gateway=StatefulGateway(entries=3000)).measure()
+    assert not any("lost" in remark for remark in result.remarks)
 
 
 def test_a_tester_that_is_always_away_is_told() -> None:

@@ -222,7 +222,14 @@ def test_a_disturbed_rate_above_one_that_passed_is_the_testers_limit() -> None:
     assert result.c == 3000
 
 
-class Forgetful(CapacitySearch):
+class Bisecting(CapacitySearch):
+    """Takes the middle, whatever a full table held."""
+
+    def _hinted(self) -> int | None:
+        return None
+
+
+class Forgetful(Bisecting):
     """Confirms each failure anew, whatever a full table was found to hold at other numbers."""
 
     def _is_full(self, connections: int, held: list[int | None]) -> bool:
@@ -252,15 +259,18 @@ def wrong_and_trials(kind: type[CapacitySearch], losing: float, most: int) -> tu
 @pytest.mark.parametrize("most", [1, 2])
 def test_a_full_table_that_is_known_again_is_no_more_often_wrong(losing: float, most: int) -> None:
     """One stray frame lost twice looks like a table that is full, one entry too small."""
-    wrong, trials = wrong_and_trials(CapacitySearch, losing, most)
+    wrong, trials = wrong_and_trials(Bisecting, losing, most)
     before, trials_before = wrong_and_trials(Forgetful, losing, most)
     assert wrong <= before + 2 * (before + 1) ** 0.5
     assert trials < 0.75 * trials_before
+    hinted, trials_hinted = wrong_and_trials(CapacitySearch, losing, most)
+    assert hinted <= wrong + 2 * (wrong + 1) ** 0.5
+    assert trials_hinted < 0.75 * trials
 
 
 def test_a_table_that_was_full_before_is_not_confirmed_again() -> None:
     """Two trials at the first number that does not fit, one at each of the others."""
-    search = CapacitySearch(CapacityGoal(c0=1000))
+    search = Bisecting(CapacityGoal(c0=1000))
     tried: list[int] = []
     while (attempt := search.next()) is not None:
         if attempt.connections > 1234:
@@ -270,6 +280,64 @@ def test_a_table_that_was_full_before_is_not_confirmed_again() -> None:
     assert search.result.c == 1234
     assert tried[:2] == [2000, 2000]
     assert len(set(tried)) == len(tried) - 1 > 4
+
+
+def attempts_of(
+    kind: type[CapacitySearch], goal: CapacityGoal, capacity: int, held: Callable[[int], int]
+) -> list[Attempt]:
+    """Of a search that finds a table that is full at `capacity` and then holds so many."""
+    search = kind(goal)
+    attempts: list[Attempt] = []
+    while (attempt := search.next()) is not None:
+        attempts.append(attempt)
+        takes = attempt.connections <= capacity
+        answer = device(capacity, 150_000)(attempt)
+        search.tell(answer, attempt.connections if takes else held(attempt.connections))
+    assert search.result is not None
+    assert search.result.c <= capacity < search.result.c + goal.error
+    return attempts
+
+
+def final_numbers(attempts: list[Attempt]) -> set[int]:
+    """Those that were tried between CS and CT."""
+    return {each.connections for each in attempts if each.safe < each.connections < each.tested}
+
+
+def test_what_a_full_table_held_is_tried_and_one_more_and_that_is_all() -> None:
+    goal = CapacityGoal(c0=1000)
+    hinted = attempts_of(CapacitySearch, goal, 262_144, lambda _: 262_144)
+    bisected = attempts_of(Bisecting, goal, 262_144, lambda _: 262_144)
+    assert final_numbers(hinted) == {262_144, 262_145}
+    assert len(final_numbers(bisected)) == 18
+    assert (len(hinted), len(bisected)) == (37, 50)  # trials, of which 32 come before that
+
+
+@pytest.mark.parametrize("misled", [-2, -1, 1, 2])
+def test_a_table_that_holds_a_few_less_or_seems_to_hold_more_is_found_all_the_same(
+    misled: int,
+) -> None:
+    attempts = attempts_of(
+        CapacitySearch, CapacityGoal(c0=1000), 262_144, lambda _: 262_144 + misled
+    )
+    assert len(final_numbers(attempts)) < 2 * 18 + 4
+
+
+def test_a_device_that_holds_one_less_than_it_is_asked_for_costs_twice_the_numbers() -> None:
+    attempts = attempts_of(CapacitySearch, CapacityGoal(c0=1000), 262_144, lambda asked: asked - 1)
+    assert 18 < len(final_numbers(attempts)) < 2 * 18 + 4
+
+
+@given(st.integers(1, 10**6), st.integers(1, 20), st.integers(0, 10**6))
+def test_whatever_a_full_table_seems_to_hold_costs_at_most_twice_the_numbers(
+    capacity: int, error: int, seed: int
+) -> None:
+    def held(asked: int) -> int:
+        return random.Random(seed * asked).randrange(asked + 1)
+
+    goal = CapacityGoal(c0=max(1, capacity // 3), error=error)
+    hinted = final_numbers(attempts_of(CapacitySearch, goal, capacity, held))
+    bisected = final_numbers(attempts_of(Bisecting, goal, capacity, held))
+    assert len(hinted) <= 2 * len(bisected) + 4
 
 
 def test_what_fails_though_nothing_is_missing_is_not_a_full_table() -> None:
@@ -296,3 +364,17 @@ def test_a_rate_that_only_the_tester_is_too_slow_for_is_not_insisted_on() -> Non
         return device(2345)(attempt)
 
     assert found(CapacityGoal(c0=2000), answer)[0].c == 2345
+
+
+def seconds_of(attempts: list[Attempt]) -> float:
+    """At most: of validated trials with an alpha of a half."""
+    return sum(3 * each.connections / each.rate_cps for each in attempts)
+
+
+def test_a_step_begins_near_the_rate_of_the_step_before() -> None:
+    """A trial at beta times that rate lasts five times as long."""
+    attempts = attempts_of(CapacitySearch, CapacityGoal(c0=1000), 262_144, lambda _: 262_144)
+    steps = [each for each in attempts if 1000 < each.connections <= 256_000]
+    assert len(steps) == 2 * 8
+    assert min(each.rate_cps for each in steps) > 100_000
+    assert seconds_of(attempts) < 160

@@ -12,6 +12,7 @@ from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import AddressPair, Traffic
 from natxy.model.trial_spec import Phase, Recording, Side, Tags, TrialSpec
+from natxy.procedure.away import ROOM_FRAMES
 from natxy.procedure.phases import Establishing, phase_1_s
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import AnyLoad, TrialPlan, steady
@@ -176,6 +177,38 @@ def test_validation_asks_each_connection_once_and_a_tenth_of_them_slowly() -> No
     ]
     (alone,) = spec_of(plan({}), Establishing(rate_fps=20_000, count=7)).phases
     assert (alone.minimum_connections, alone.streams[0].frames) == (7, 7)
+
+
+def test_repairs_make_a_tenth_of_the_connections_again_slowly() -> None:
+    load = Establishing(rate_fps=20_000, alpha=Fraction(1, 2), repairs=True)
+    spec = spec_of(plan({}), load)
+    names = [phase.name for phase in spec.phases]
+    assert names == ["establish", "make again", "validate", "ask again"]
+    made_again = foreground(spec.phases[1], "forward").connections
+    assert made_again
+    assert (made_again.role, made_again.order) == ("initiate", "missing")
+    (segment,) = spec.phases[1].streams[0].segments
+    assert (segment.frames, segment.rate_fps) == (100, 2000)
+    assert [phase.minimum_connections for phase in spec.phases] == [900, 1000, 0, 0]
+    alone = spec_of(plan({}), Establishing(rate_fps=20_000, count=7, repairs=True))
+    assert [phase.minimum_connections for phase in alone.phases] == [6, 7]
+
+
+def test_repairs_are_so_slow_that_no_short_absence_excuses_what_they_lose() -> None:
+    fast = Establishing(rate_fps=200_000, alpha=Fraction(1, 2), repairs=True)
+    assert (fast.making_again_fps, fast.asking_again_fps) == (5000, 5000)
+    assert 0.010 * fast.making_again_fps < ROOM_FRAMES
+    assert Establishing(rate_fps=200_000, alpha=Fraction(1, 2)).asking_again_fps == 10_000
+
+
+def test_what_is_repeated_slowly_does_not_make_a_trial_a_long_one() -> None:
+    """Phase 1 takes 0.1 s and validation 0.2 s; all that may be repeated takes as long again."""
+    validated = Establishing(rate_fps=10_000, alpha=Fraction(1, 2), repairs=True)
+    trials = TrialPlan(traffic=plan({}), timing=TIMING)
+    spec = trials.spec(load=validated, seed=1, nonce=1)
+    repeated = [phase for phase in spec.phases if "again" in phase.name]
+    assert trials.realtime(tuple(repeated * 1000))
+    assert not trials.realtime(spec.phases * 1000)
 
 
 def test_accepted_loss_lets_validation_begin() -> None:
