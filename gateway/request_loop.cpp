@@ -15,7 +15,7 @@ namespace {
 // False at the end of input.
 bool read_input(LineBuffer& lines) {
   std::array<char, 65536> piece;
-  const auto count = read(STDIN_FILENO, piece.data(), piece.size());
+  const auto count = ::read(STDIN_FILENO, piece.data(), piece.size());
   if (count < 0) return errno == EINTR;
   lines.add({piece.data(), static_cast<std::size_t>(count)});
   return count != 0 && !lines.is_overfull();
