@@ -60,7 +60,8 @@ class TrialConnections {
 
   // Whether the trial is over after this phase.
   [[nodiscard]] bool too_few(const spec::Phase& phase) const {
-    return table_.entries() > 0 && stored_ < std::max<std::uint64_t>(1, phase.minimum_connections);
+    const auto there = asks(phase) ? answered_ : stored_;
+    return table_.entries() > 0 && there < std::max<std::uint64_t>(1, phase.minimum_connections);
   }
 
   [[nodiscard]] std::optional<spec::ConnectionTable> result() const {
@@ -72,6 +73,15 @@ class TrialConnections {
   }
 
  private:
+  // Whether a responder asks each connection once, as long as a minimum is asked for.
+  [[nodiscard]] static bool asks(const spec::Phase& phase) {
+    return phase.minimum_connections > 0 &&
+           std::ranges::any_of(phase.streams, [](const spec::Stream& stream) {
+             const auto& traffic = stream.foreground;
+             return traffic && traffic->connections &&
+                    traffic->connections->role == spec::Role::kRespond;
+           });
+  }
   [[nodiscard]] std::uint64_t left_for(const ConnectionPlan& use) const {
     if (use.walk.order == spec::Order::kLinear) return stored_;
     return use.responds() ? stored_ - answered_ : table_.entries() - stored_;

@@ -138,7 +138,8 @@ struct Phase {
   std::string name;
   std::uint64_t gap_ns = 0;     // from the end of this phase's drain to the next phase
   std::vector<Stream> streams;  // at most one a direction
-  // If fewer are in the table after the phase, the trial ends there and is incomplete.
+  // If fewer are in the table after the phase, or have answered where a responder asks, the trial
+  // ends there and is incomplete.
   std::uint64_t minimum_connections = 0;
 };
 

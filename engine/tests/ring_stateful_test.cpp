@@ -335,6 +335,21 @@ TEST(RingStateful, WhatAFullTableRefusedIsRefusedAgain) {
   EXPECT_EQ(seen.result.streams.size(), 2U);
 }
 
+TEST(RingStateful, WhereTooFewAnswerNoneIsAskedAgain) {
+  const auto of = nat44();
+  LockstepTestbed testbed(
+      config_of(of, R"({"kind": "loss", "direction": "reverse", "every": 10})"));
+  auto spec = repaired_trial_in(of);
+  spec.phases[2].minimum_connections = kFrames / 10 * 9;
+  EXPECT_FALSE(testbed.run(spec).result.incomplete);
+  ++spec.phases[2].minimum_connections;
+  ++spec.nonce;
+  const auto seen = testbed.run(spec);
+  EXPECT_TRUE(seen.result.incomplete);
+  EXPECT_EQ(seen.result.connections->stored, kFrames);
+  EXPECT_EQ(seen.result.streams.size(), 3U);
+}
+
 TEST(RingStateful, TwoConnectionsAtOneExternalFourTupleAreTold) {
   const auto of = nat44();
   LockstepTestbed testbed(config_of(of, R"({"kind": "nat-collide", "every": 10})"));

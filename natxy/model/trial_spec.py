@@ -134,7 +134,8 @@ class Phase(Model):
     name: str
     gap_ns: Nanoseconds  # from the end of this phase's drain to the next phase
     streams: Annotated[tuple[Stream, ...], Field(min_length=1, max_length=2)]
-    # If fewer are in the tester's table after the phase, the trial ends there: it is incomplete.
+    # If fewer are in the tester's table after the phase, or have answered where a responder asks,
+    # the trial ends there: it is incomplete.
     minimum_connections: Annotated[int, Between(0, MAX_CONNECTIONS)] = 0
 
     @model_validator(mode="after")

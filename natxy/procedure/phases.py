@@ -171,13 +171,13 @@ def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase
     connections = traffic.connections_among(frames)
     # Where one is lost for good the rate has failed: validation would say nothing more.
     least = 0 if asked.order == "repeating" else connections - int(connections * load.loss)
+    # Of more than can be repaired none is.
+    repairable = max(0, least - traffic.connections_among(few))
     made = Phase(
         name=ESTABLISH,
         gap_ns=0,
         streams=(traffic.establish((_segment(frames, load.rate_fps),)),),
-        minimum_connections=(
-            max(0, least - traffic.connections_among(few)) if load.repairs else least
-        ),
+        minimum_connections=repairable if load.repairs else least,
     )
     made_again = Phase(
         name=MAKE_AGAIN,
@@ -194,7 +194,12 @@ def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase
     again = _segment(few, load.asking_again_fps)
     return (
         *making,
-        Phase(name=VALIDATE, gap_ns=0, streams=(traffic.respond((validate,), "linear"),)),
+        Phase(
+            name=VALIDATE,
+            gap_ns=0,
+            streams=(traffic.respond((validate,), "linear"),),
+            minimum_connections=repairable if load.repairs else 0,
+        ),
         Phase(name=ASK_AGAIN, gap_ns=0, streams=(traffic.respond((again,), "missing"),)),
     )
 

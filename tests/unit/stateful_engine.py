@@ -82,9 +82,12 @@ class StatefulEngine:
                 self._between_the_phases()
             if incomplete:
                 break
-            missing = streams[-1]["kinds"]["foreground"]["lost"]
-            if phase.name == "validate" and not missing:
-                break
+            asked = streams[-1]["kinds"]["foreground"]
+            missing = asked["lost"]
+            if phase.name == "validate":
+                incomplete = asked["received"] < phase.minimum_connections
+                if incomplete or not missing:
+                    break
         highest = max(rate_of(stream) for phase in spec.phases for stream in phase.streams)
         slow = highest > self.invalid_above_fps
         result = self._result(

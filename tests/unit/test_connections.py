@@ -189,7 +189,7 @@ def test_repairs_make_a_tenth_of_the_connections_again_slowly() -> None:
     assert (made_again.role, made_again.order) == ("initiate", "missing")
     (segment,) = spec.phases[1].streams[0].segments
     assert (segment.frames, segment.rate_fps) == (100, 2000)
-    assert [phase.minimum_connections for phase in spec.phases] == [900, 1000, 0, 0]
+    assert [phase.minimum_connections for phase in spec.phases] == [900, 1000, 900, 0]
     alone = spec_of(plan({}), Establishing(rate_fps=20_000, count=7, repairs=True))
     assert [phase.minimum_connections for phase in alone.phases] == [6, 7]
 

@@ -150,4 +150,4 @@ def test_how_often_is_checked_and_the_demo_verifies() -> None:
         replace(PLAN, loss_verifications=-1)
     with pytest.raises(ConfigurationError, match="--verify-loss: 101 is out of range"):
         replace(PLAN, loss_verifications=101)
-    assert demo_plan("any", 1).loss_verifications == 1
+    assert demo_plan("any", 1, 5).loss_verifications == 1
