@@ -11,7 +11,7 @@ from natxy.model.measurement import Measurement
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, Recording, Tags
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
-from natxy.procedure.delay_error import DelayError, TimingErrors
+from natxy.procedure.delay_error import QUIET, DelayError, TimingErrors
 from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.delays import P999, Delays
 from natxy.procedure.observer import Observer
@@ -69,7 +69,7 @@ def latency(
         title="Latency",
         reference="RFC 8219 section 7.2",
         values=lambda stream: latency_values(stream, plan.lost_ns),
-        errors=lambda result, noise: _errors(result, noise, plan.lost_ns),
+        errors=lambda result, noise: latency_errors(result, plan.lost_ns, noise),
         recording=Recording(tags=Tags(after_ns=int(plan.after_s * 10**9), count=plan.tags)),
         departures=_departures(plan),
         remarks=delay_remarks,
@@ -86,7 +86,9 @@ def _with_tags_made(measured: Measurement) -> Measurement:
     return measured.model_copy(update={"departures": (*measured.departures, said)})
 
 
-def _errors(result: TrialResult, noise: Disturbance, lost_ns: float) -> Sequence[DelayError]:
+def latency_errors(
+    result: TrialResult, lost_ns: float, noise: Disturbance = QUIET
+) -> Sequence[DelayError]:
     """Tagged frames are spread evenly, so that gaps meet as large a share of them as of all."""
     errors = []
     for stream in result.streams:

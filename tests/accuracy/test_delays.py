@@ -12,7 +12,7 @@ from natxy.procedure.ipdv import MAXIMUM as MAXIMUM_IPDV
 from natxy.procedure.ipdv import MEDIAN as MEDIAN_IPDV
 from natxy.procedure.ipdv import MINIMUM as MINIMUM_IPDV
 from natxy.procedure.ipdv import UNDEFINED, ipdv_errors, ipdv_values
-from natxy.procedure.latency import LOST_TAGS, TYPICAL, WORST_CASE, latency_values
+from natxy.procedure.latency import LOST_TAGS, TYPICAL, WORST_CASE, latency_errors, latency_values
 from natxy.procedure.pdv import LOST, MINIMUM, PDV, pdv_values
 from natxy.procedure.trial import steady
 from tests.accuracy.reference import (
@@ -30,7 +30,7 @@ ALL_TAGGED = Recording(tags=Tags(after_ns=0, count=FRAMES))
 LOST_NS = 1e12  # longer than any delay, so that a lost frame cannot be overlooked
 SLACK_NS = 20_000.0  # the bar for a delay
 PATTERN_NS = [300_000, 1_000_000, 2_200_000]
-MEDIAN_ERROR_NS = 20_000  # of an IPDV, by the tester's own account
+MEDIAN_ERROR_NS = 20_000  # by the tester's own account
 QUIET_NS = 2_000_000.0  # the longest that gateway and tester may have been away, for an extreme
 
 
@@ -44,16 +44,21 @@ def both(result: TrialResult) -> tuple[StreamResult, StreamResult]:
     return forward, reverse
 
 
+def uncertain_median(result: TrialResult, record: Any) -> str | None:
+    error = max(e.error_ns for e in latency_errors(result, LOST_NS) if e.name == TYPICAL)
+    return f"the median may be {error:.0f} ns off" if error > MEDIAN_ERROR_NS else None
+
+
 @pytest.mark.parametrize("delay_ns", [100_000, 5_000_000])
 def test_typical_latency_is_the_gateways_delay(delay_ns: int, tmp_path: Path) -> None:
     load = steady(RATE_FPS, TIMING.duration_s, Recording(tags=Tags(after_ns=5 * 10**7, count=500)))
     fault = f'{{kind = "delay", ns = {delay_ns}}}'
     with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (setup, dut):
-        result, record = valid_trial(setup, dut, load)
+        result, record = valid_trial(setup, dut, load, doubt=uncertain_median)
     for stream in both(result):
         found = by_name(latency_values(stream, LOST_NS))
         given = record["directions"][stream.direction]["delay_ns"]
-        assert abs(found[TYPICAL] - given["p50"]) <= SLACK_NS
+        assert abs(found[TYPICAL] - given["p50"]) <= SLACK_NS + MEDIAN_ERROR_NS
         assert given["p50"] >= delay_ns
         assert found[LOST_TAGS] == 0
         assert stream.tags is not None
