@@ -16,6 +16,7 @@ from tests.accuracy.reference import TIMING, gateway_that
 RATE_FPS = 120_000
 DEPTH = 3000  # frames: what waits while the gateway is away for 25 ms is let through afterwards
 TRIALS = 20
+ROUNDS = 10  # until noise has met one of them
 AS_A_SEARCH = Counting(above_fps=1, short=False)  # a FAIL at less than the rate is one at the rate
 
 
@@ -43,12 +44,15 @@ def dropped(record: Any) -> int:
 def test_below_its_limit_the_gateway_has_dropped_nothing_in_what_is_left_out(
     tmp_path: Path,
 ) -> None:
-    done = trials_with_limit(RATE_FPS * 5 // 4, tmp_path)
-    assert all(trial.verdict is not Verdict.FAIL for trial, _ in done)
-    excused = [
-        (trial, own) for trial, own in done if "was away for" in "".join(trial.invalid_reasons)
-    ]
-    assert excused, "an absence of 10 ms is 1,200 frames, and its ring holds 1,024"
+    """An absence of 10 ms is 1,200 frames, and its ring holds 1,024: some of the trials meet one."""
+    excused: list[tuple[TrialRecord, int]] = []
+    for _ in range(ROUNDS):
+        done = trials_with_limit(RATE_FPS * 5 // 4, tmp_path)
+        assert all(trial.verdict is not Verdict.FAIL for trial, _ in done)
+        excused += [each for each in done if "was away for" in "".join(each[0].invalid_reasons)]
+        if excused:
+            break
+    assert excused, "no absence was long enough"
     assert all(own == 0 < trial.result.lost for trial, own in excused)
 
 
