@@ -44,7 +44,7 @@ def dropped(record: Any) -> int:
 def test_below_its_limit_the_gateway_has_dropped_nothing_in_what_is_left_out(
     tmp_path: Path,
 ) -> None:
-    """An absence of 10 ms is 1,200 frames, and its ring holds 1,024: some of the trials meet one."""
+    """An absence of 10 ms is 1,200 frames, and its ring holds 1,024: some trials meet one."""
     excused: list[tuple[TrialRecord, int]] = []
     for _ in range(ROUNDS):
         done = trials_with_limit(RATE_FPS * 5 // 4, tmp_path)
