@@ -326,9 +326,8 @@ class Trials:
         whole = outcome.result
         if reasons:
             return Judged(Verdict.INVALID, tuple(reasons))
-        repaired = isinstance(load, Establishing) and _is_repaired(load, spec, outcome)
         passes = load.passes(measured) and sample_is_right(whole.stream_of(SAMPLE))
-        if not (passes or repaired):
+        if not (passes or _is_repaired(load, spec, outcome)):
             pauses = None if _searches(load) else long_pauses(measured, load.pause_share)
             late = late_in_doubt(measured, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
             # What a reset loses is what is measured.
@@ -424,11 +423,13 @@ def invalid_reasons(result: TrialResult, dut_fault: str | None) -> tuple[str, ..
     return (*own, dut_fault) if dut_fault else own
 
 
-def _is_repaired(load: Establishing, spec: TrialSpec, outcome: Outcome) -> bool:
+def _is_repaired(load: AnyLoad, spec: TrialSpec, outcome: Outcome) -> bool:
     """Whether the gateway's absence explains all that was lost, and each connection was there when
     it was made, or asked, again."""
     whole = outcome.result
-    return load.is_repaired(whole) and excuse(spec, whole, outcome.absence) is not None
+    if not isinstance(load, Establishing) or not load.is_repaired(whole):
+        return False
+    return excuse(spec, whole, outcome.absence) is not None
 
 
 def _searches(load: AnyLoad) -> bool:
