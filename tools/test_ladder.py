@@ -17,7 +17,7 @@ import time
 ROOT = pathlib.Path(__file__).parents[1]
 LOGS = ROOT / "build" / "test"
 SHOWN_LINES = 80
-PYTEST = [".venv/bin/pytest", "-q"]
+PYTEST = [".venv/bin/pytest", "-q", "--durations=40"]
 CPUS = os.cpu_count() or 1
 # Tools that read frames and write frames: they may run side by side, what tells the time may not.
 WITHOUT_PORTS = [

@@ -9,9 +9,9 @@ from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.exact import exact
 from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.model.trial_spec import MAX_RATE_FPS
-from natxy.procedure.capacity import CapacityPlan
+from natxy.procedure.capacity import PROFILES, CapacityPlan
 from natxy.procedure.capacity import capacity as measure
-from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES
+from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.search.capacity import COARSE, CapacityGoal
 
 

@@ -11,6 +11,7 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.advice import explained
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.establishment import DEFAULT_ALPHA
+from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.observer import Observer
 from natxy.procedure.phases import Establishing, connections_held
 from natxy.procedure.profile import departures
@@ -41,6 +42,10 @@ PAUSE_SHARE = Fraction(1, 4)
 # Of a rate at which trials are disturbed: its search tries many rates, and a lower one is as good.
 BUDGET_S = Fraction(1)
 LEAST_REPEATS = 3
+# A search confirms what decides it; a second one mostly shows the same number once more.
+PROFILES = ESTABLISHMENT_PROFILES | {
+    "quick": replace(ESTABLISHMENT_PROFILES["quick"], repetitions=1)
+}
 
 
 @dataclass(frozen=True, kw_only=True)

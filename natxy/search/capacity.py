@@ -23,6 +23,7 @@ MOST_CPS = 2**33  # the engine's
 AGREE = 2  # failures that hold as many connections
 FEW, AGREE_WHERE_FEW = 3, 4  # connections that are short
 HINTS = 2  # what a full table held, and one more: an honest one needs no other numbers
+FAR_SHORT = Fraction(1, 10)  # of the connections: a failure that is confirmed later, if it matters
 
 
 class Answer(Enum):
@@ -128,6 +129,7 @@ class CapacitySearch:
         self._tested = goal.c0
         self._full: Counter[int] = Counter()  # what numbers that do not fit held, how often
         self._hints = HINTS  # that may be followed now
+        self._doubtful: set[int] = set()  # numbers that failed, which nobody has confirmed
         self.result: Capacity | None = None
         self._steps = self._search()
         self._next: Attempt | None = next(self._steps)
@@ -146,41 +148,68 @@ class CapacitySearch:
         first = yield from self._highest_rate(goal.c0, goal.first_cps, goal.max_cps)
         if (r0 := first.result_fps) is None:
             raise TooManyInvalid if first.limit is Limit.TESTER else UnsafeStart
-        rs, failed = r0, False
-        rs_at_least = r0_at_least = first.limit is not Limit.DUT
-        while not failed and self._safe < goal.most:
-            self._tested = min(2 * self._safe, goal.most)
-            least = max(1, -(-rs * goal.beta.numerator // goal.beta.denominator))
-            # What passes at a higher rate is done sooner, and its highest rate is nearer. A search
-            # that is hopeless is over with its lowest rate, here and below.
-            passed_cps = yield from self._passes(self._tested, least, _likely(rs, least))
-            failed = passed_cps is None
-            if passed_cps is not None:
-                step = yield from self._highest_rate(self._tested, passed_cps, rs, passed=True)
-                self._safe, rs = self._tested, step.result_fps or passed_cps
-                # No rate above the last step's is tried: what its limit was is this one's too.
-                rs_at_least &= step.limit is Limit.MAXIMUM
-                rs_at_least |= step.limit is Limit.TESTER
-        cs, ct = self._safe, self._tested
-        least = max(1, -(-rs * goal.gamma.numerator // goal.gamma.denominator))
-        while failed and self._tested - self._safe > goal.error:
-            number = self._number()
-            passed_cps = yield from self._passes(number, least, _likely(rs, least))
-            if passed_cps is None:
-                self._tested = number
-            else:
-                self._safe = number
+        step = Step(rs_cps=r0, at_least=first.limit is not Limit.DUT)
+        r0_at_least = step.at_least
+        decided = False
+        while not decided:
+            failed = yield from self._double(step)
+            cs, ct = self._safe, self._tested
+            if failed:
+                yield from self._narrow(step.rs_cps)
+            decided = not failed or not (yield from self._overturned(step.rs_cps))
         self.result = Capacity(
             c0=goal.c0,
             r0_cps=r0,
             cs=cs,
-            rs_cps=rs,
+            rs_cps=step.rs_cps,
             ct=ct,
             c=self._safe,
             at_most_tested=not failed,
             r0_at_least=r0_at_least,
-            rs_at_least=rs_at_least,
+            rs_at_least=step.at_least,
         )
+
+    def _double(self, step: "Step") -> Generator[Attempt, Outcome, bool]:
+        """Returns whether a number failed, else `most` was reached."""
+        while self._safe < self._goal.most:
+            self._tested = min(2 * self._safe, self._goal.most)
+            least = _share(step.rs_cps, self._goal.beta)
+            # What passes at a higher rate is done sooner, and its highest rate is nearer. A search
+            # that is hopeless is over with its lowest rate, here and below.
+            passed_cps = yield from self._passes(self._tested, least, _likely(step.rs_cps, least))
+            if passed_cps is None:
+                return True
+            search = yield from self._highest_rate(
+                self._tested, passed_cps, step.rs_cps, passed=True
+            )
+            self._safe, step.rs_cps = self._tested, search.result_fps or passed_cps
+            # No rate above the last step's is tried: what its limit was is this one's too.
+            step.at_least &= search.limit is Limit.MAXIMUM
+            step.at_least |= search.limit is Limit.TESTER
+        return False
+
+    def _narrow(self, rs_cps: int) -> Generator[Attempt, Outcome, None]:
+        """The final search, to within E."""
+        while self._tested - self._safe > self._goal.error:
+            number = self._number()
+            if (yield from self._passes_final(number, rs_cps)):
+                self._safe = number
+            else:
+                self._tested = number
+
+    def _passes_final(self, number: int, rs_cps: int) -> Generator[Attempt, Outcome, bool]:
+        least = _share(rs_cps, self._goal.gamma)
+        return (yield from self._passes(number, least, _likely(rs_cps, least))) is not None
+
+    def _overturned(self, rs_cps: int) -> Generator[Attempt, Outcome, bool]:
+        """Returns whether the number that limits the capacity had failed by chance: it passes now,
+        and the search goes on from there."""
+        if self._tested not in self._doubtful:
+            return False
+        passes = yield from self._passes_final(self._tested, rs_cps)
+        if passes:
+            self._safe = self._tested
+        return passes
 
     def _number(self) -> int:
         """The next number of the final search: by a hint, or the middle.
@@ -233,19 +262,22 @@ class CapacitySearch:
     def _passes(
         self, connections: int, rate_cps: int, first_cps: int | None = None
     ) -> Generator[Attempt, Outcome, int | None]:
-        """At this rate, or at a higher one that is tried first; which it was, None: at neither. A
-        failure is confirmed: frames may be lost for other reasons. A collapse is one."""
+        """At this rate, or at a higher one that is tried first; which it was, None: at neither.
+
+        A failure is confirmed: frames may be lost for other reasons. One that is far short is so
+        only if the search ends there. A collapse needs none."""
         held: list[int | None] = []
         slow = disturbed = 0
         repeats = self._goal.invalid_repeats * (1 if first_cps is None else 2)  # at each rate
         while len(held) < self._goal.patience:
             # In turn while the tester is too slow: it may be so for the higher one alone.
-            at_first = not held and slow % 2 == 0
+            at_first = first_cps is not None and _faster(held) and slow % 2 == 0
             tried_cps = first_cps if first_cps is not None and at_first else rate_cps
             outcome = yield self._attempt(connections, tried_cps)
             if outcome.answer is Answer.PASS:
                 return tried_cps
             if outcome.answer is Answer.COLLAPSE:
+                self._doubtful.discard(connections)
                 return None
             if outcome.answer is Answer.INVALID:
                 disturbed += 1
@@ -256,11 +288,22 @@ class CapacitySearch:
                 raise TooManyInvalid
             if outcome.answer.verdict is Verdict.INVALID:
                 continue
-            held.append(outcome.held)
+            last = outcome.held
+            held.append(last)
             if self._is_full(connections, held):
                 self._full.update(each for each in held if each is not None)
+                break
+            if not at_first and last is not None and self._may_wait(connections, last):
+                self._full[last] += 1
+                self._doubtful.add(connections)
                 return None
+        self._doubtful.discard(connections)
         return None
+
+    def _may_wait(self, connections: int, held: int) -> bool:
+        """Whether a failure can be confirmed later: it is far short, and not in doubt already."""
+        far_short = connections - held > connections * FAR_SHORT
+        return far_short and connections not in self._doubtful
 
     def _is_full(self, connections: int, held: list[int | None]) -> bool:
         """As many were held again. A few frames may be lost twice by chance as well: there it
@@ -282,6 +325,24 @@ class CapacitySearch:
         return Attempt(
             connections=connections, rate_cps=rate_cps, safe=self._safe, tested=self._tested
         )
+
+
+@dataclass(kw_only=True)
+class Step:
+    """The last step of the exponential search that passed: its rate, whether that is a bound."""
+
+    rs_cps: int
+    at_least: bool
+
+
+def _faster(held: list[int | None]) -> bool:
+    """Whether the higher rate is tried next: first of all, and where the lower one, which comes
+    second, held exactly what the higher one did, so that the rate is not what limits it."""
+    return not held or (len(held) > 1 and held[0] is not None and len(set(held)) == 1)
+
+
+def _share(rate_cps: int, share: Fraction) -> int:
+    return max(1, -(-rate_cps * share.numerator // share.denominator))
 
 
 def _likely(passed_cps: int, least_cps: int) -> int:

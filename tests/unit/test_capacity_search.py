@@ -378,3 +378,41 @@ def test_a_step_begins_near_the_rate_of_the_step_before() -> None:
     assert len(steps) == 2 * 8
     assert min(each.rate_cps for each in steps) > 100_000
     assert seconds_of(attempts) < 160
+
+
+def disturbed_attempts(number: int, times: int) -> tuple[Capacity, list[Attempt]]:
+    """Of a search for 262,144 connections whose first trials of this number at the lowest rate,
+    and each one at a higher rate, lose a third."""
+    search = CapacitySearch(CapacityGoal(c0=1000))
+    attempts: list[Attempt] = []
+    while (attempt := search.next()) is not None:
+        attempts.append(attempt)
+        answer = device(262_144, 150_000)(attempt)
+        held = min(attempt.connections, 262_144)
+        if attempt.connections == number and times:
+            fast = attempt.rate_cps > 100_000
+            times -= not fast
+            answer, held = Answer.FAIL, attempt.connections * 2 // 3 - fast
+        search.tell(answer, held)
+    assert search.result is not None
+    return search.result, attempts
+
+
+def test_a_failure_that_is_far_short_is_confirmed_only_where_it_decides() -> None:
+    """512,000 connections at a fifth of the rate take 45 s a trial."""
+    result, attempts = disturbed_attempts(512_000, times=9)
+    assert result.c == 262_144
+    assert [a.rate_cps > 100_000 for a in attempts if a.connections == 512_000] == [True, False]
+
+
+@pytest.mark.parametrize("number", [128_000, 256_000, 262_144])
+def test_a_number_that_failed_by_chance_is_tried_again_and_the_search_goes_on(number: int) -> None:
+    result, _ = disturbed_attempts(number, times=1)
+    assert result.c == 262_144
+    assert not result.at_most_tested
+
+
+def test_what_a_full_table_held_at_two_rates_is_confirmed_at_the_higher_one() -> None:
+    attempts = attempts_of(CapacitySearch, CapacityGoal(c0=1000), 262_144, lambda _: 262_144)
+    fast = [a.rate_cps > 100_000 for a in attempts if a.connections == 262_145]
+    assert fast == [True, False, True, True]
