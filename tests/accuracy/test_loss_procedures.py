@@ -107,10 +107,9 @@ def test_a_buffer_is_waited_for_until_it_is_empty(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sulks_s", [50 * MS, 150 * MS])
 def test_recovery_is_as_long_as_the_gateway_sulks(sulks_s: Fraction, tmp_path: Path) -> None:
+    """The gateway goes by departures, so that who was away in between moves nothing."""
     throughput_fps = 20_000
-    fault = (
-        f'{{kind = "sulk", rate_fps = {throughput_fps}, depth = 20, for_ns = {sulks_s * 10**9}}}'
-    )
+    overload_fps = throughput_fps * 11 // 10
     plan = RecoveryPlan(
         timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20)),
         seed=1,
@@ -118,11 +117,17 @@ def test_recovery_is_as_long_as_the_gateway_sulks(sulks_s: Fraction, tmp_path: P
         rate_fps=throughput_fps,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_that(fault, tmp_path) as (setup, _):
+    parts = ((overload_fps * plan.timing.duration_s, overload_fps), (1, overload_fps // 2))
+    departures = ", ".join(f"{{frames = {frames}, rate_fps = {fps}}}" for frames, fps in parts)
+    fault = (
+        f'{{kind = "sulk", rate_fps = {throughput_fps}, depth = 20, for_ns = {sulks_s * 10**9}, '
+        f"departures = [{departures}]}}"
+    )
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
         result = recovery(plan, setup.tester, setup.dut)
     for direction in DIRECTIONS:
         figure = result.figure(RECOVERY, direction)
-        assert figure.values == pytest.approx([float(sulks_s)] * 3, rel=0.05)
+        assert figure.values == pytest.approx([float(sulks_s)] * 3, rel=0.02)
         assert not any(figure.lower_bound)
 
 
@@ -131,7 +136,7 @@ def test_a_gateway_that_never_recovers_is_a_lower_bound(tmp_path: Path) -> None:
     plan = RecoveryPlan(
         timing=TIMING, seed=1, repetitions=1, rate_fps=20_000, invalid_repeats=ATTEMPTS
     )
-    with gateway_that(fault, tmp_path) as (setup, _):
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
         result = recovery(plan, setup.tester, setup.dut)
     assert result.figure(RECOVERY, "forward").lower_bound == (True,)
 
