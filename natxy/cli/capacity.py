@@ -7,12 +7,14 @@ import typer
 from natxy.cli.options import search_error, seconds
 from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.exact import exact
+from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.procedure.capacity import PROFILES, CapacityPlan
 from natxy.procedure.capacity import capacity as measure
 from natxy.procedure.establishment import DEFAULT_ALPHA
-from natxy.search.capacity import COARSE, CapacityGoal
+from natxy.procedure.series_of_tables import connections_of
+from natxy.search.capacity import FIRST_CPS, CapacityGoal
 
 
 @measuring
@@ -35,8 +37,12 @@ def capacity(
         str | None, typer.Option(help="Of rates within a step: 5% or 100.", metavar="ERROR")
     ] = None,
     first_rate: Annotated[
-        int, typer.Option(help="Where the search for R0 begins.", metavar="CPS")
-    ] = 1000,
+        int | None,
+        typer.Option(
+            help="Where the search for R0 begins; None: at phase 1's rate, or at 1000.",
+            metavar="CPS",
+        ),
+    ] = None,
     max_rate: Annotated[
         int | None, typer.Option(help="The highest rate to try.", metavar="CPS")
     ] = None,
@@ -47,23 +53,23 @@ def capacity(
     """Find the connection tracking table capacity (RFC 9693)."""
     base = options.profile_of(PROFILES)
 
-    def plan(count: int) -> CapacityPlan:
+    def plan(asked: ConnectionsSection) -> CapacityPlan:
         return CapacityPlan(
             timing=options.timing(base.timing),
             seed=options.seed_value,
             repetitions=options.repetitions_of(base),
-            goal=_goal(count),
+            goal=_goal(asked),
             alpha=seconds("--alpha", alpha, DEFAULT_ALPHA),
         )
 
-    def _goal(count: int) -> CapacityGoal:
+    def _goal(asked: ConnectionsSection) -> CapacityGoal:
         return CapacityGoal(
-            c0=c0 or count,
+            c0=c0 or asked.count,
             error=error,
             beta=exact("--beta", beta),
             gamma=exact("--gamma", gamma),
-            first_cps=first_rate,
-            rate_error=COARSE if rate_error is None else search_error(rate_error),
+            first_cps=first_rate or asked.rate_fps or FIRST_CPS,
+            rate_error=base.rate_error if rate_error is None else search_error(rate_error),
             max_cps=MAX_RATE_FPS if max_rate is None else max_rate,
             most=most or MAX_CONNECTIONS,
         )
@@ -71,10 +77,5 @@ def capacity(
     run_series(
         options,
         "capacity",
-        lambda tester, dut, seen: measure(
-            plan(tester.traffic.connections.count if tester.traffic.connections else 1),
-            tester,
-            dut,
-            seen,
-        ),
+        lambda tester, dut, seen: measure(plan(connections_of(tester)), tester, dut, seen),
     )

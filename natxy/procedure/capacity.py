@@ -10,6 +10,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.verdict import Verdict
 from natxy.procedure.advice import explained
 from natxy.procedure.at_rate import conditions
+from natxy.procedure.connection_table import parameters_of
 from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.observer import Observer
@@ -26,6 +27,7 @@ from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Trials
 from natxy.procedure.valid_trials import ValidTrials
 from natxy.search.capacity import (
+    COARSEST,
     Answer,
     Attempt,
     Capacity,
@@ -44,7 +46,7 @@ BUDGET_S = Fraction(1)
 LEAST_REPEATS = 3
 # A search confirms what decides it; a second one mostly shows the same number once more.
 PROFILES = ESTABLISHMENT_PROFILES | {
-    "quick": replace(ESTABLISHMENT_PROFILES["quick"], repetitions=1)
+    "quick": replace(ESTABLISHMENT_PROFILES["quick"], repetitions=1, rate_error=COARSEST)
 }
 
 
@@ -86,7 +88,7 @@ def capacity(
     asked = connections_of(tester)
     check_each_frame_makes_one(tester)
     table_of(dut)
-    goal = _within(plan.goal, tester)
+    goal = replace(_within(plan.goal, tester), told=parameters_of(dut).entries)
     trials = Trials(
         tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
     )

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.procedure.timing import Timing
+from natxy.search.bisection import SearchError
+from natxy.search.capacity import COARSE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +16,7 @@ class Profile:
     # Who asks for trials this long; empty: nobody, it is what is usual here.
     duration_of: str = "RFC 2544 section 24"
     loss_verifications: int = 0  # of a search for a rate
+    rate_error: SearchError = COARSE  # of the rates that a search for a capacity needs
 
 
 RFC = Profile(

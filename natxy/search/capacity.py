@@ -17,8 +17,11 @@ from natxy.exact import make_exact
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection, SearchError
 
-COARSE = SearchError(fraction=Fraction(1, 20))  # a step needs to know of what order its rate is
+# A step needs to know of what order its rate is.
+COARSE = SearchError(fraction=Fraction(1, 20))
+COARSEST = SearchError(fraction=Fraction(1, 5))
 
+FIRST_CPS = 1000
 MOST_CPS = 2**33  # the engine's
 AGREE = 2  # failures that hold as many connections
 FEW, AGREE_WHERE_FEW = 3, 4  # connections that are short
@@ -70,8 +73,10 @@ class CapacityGoal:
     beta: Fraction = Fraction(1, 5)
     gamma: Fraction = Fraction(2, 5)
     most: int = 2**32  # connections that can be tested
+    # Entries, as the device says: where to look first. It is believed nothing that is not shown.
+    told: int | None = None
     rate_error: SearchError = COARSE
-    first_cps: int = 1000  # where the search for R0 begins
+    first_cps: int = FIRST_CPS  # where the search for R0 begins
     max_cps: int = MOST_CPS
     # A failure is confirmed by another one. A full table holds as many connections each time; where
     # failures differ, frames were lost elsewhere, and it takes so many before they count.
@@ -214,8 +219,9 @@ class CapacitySearch:
     def _number(self) -> int:
         """The next number of the final search: by a hint, or the middle.
 
-        What a device held may mislead, as where old connections are thrown out for new ones. There
-        are at most two hints more than middles, so it costs about twice a bisection's numbers."""
+        What a device held, or tells, may mislead, as where old connections are thrown out for new
+        ones. There are at most two hints more than middles, so it costs about twice a bisection's
+        numbers."""
         hinted = self._hinted()
         if hinted is not None and self._hints:
             self._hints -= 1
@@ -224,8 +230,13 @@ class CapacitySearch:
         return (self._safe + self._tested) // 2
 
     def _hinted(self) -> int | None:
-        """The most that a full table held; where so many are known to be taken, an error more,
-        which are not to be. None: no table was full, or what it held is out of question."""
+        """What the device tells, else the most that a full table held; where so many are known to
+        be taken, an error more, which are not to be. None: neither is in question."""
+        told = self._goal.told
+        if told is not None and self._safe < told < self._tested:
+            return told
+        if told == self._safe and told + self._goal.error < self._tested:
+            return told + self._goal.error
         held = max((each for each in self._full if each < self._tested), default=0)
         if held < self._safe:
             return None
@@ -293,12 +304,18 @@ class CapacitySearch:
             if self._is_full(connections, held):
                 self._full.update(each for each in held if each is not None)
                 break
-            if not at_first and last is not None and self._may_wait(connections, last):
+            if (last is not None and self._may_wait(connections, last)) and (
+                not at_first or self._is_beyond_told(connections)
+            ):
                 self._full[last] += 1
                 self._doubtful.add(connections)
                 return None
         self._doubtful.discard(connections)
         return None
+
+    def _is_beyond_told(self, connections: int) -> bool:
+        """Whether the device itself says that it does not take so many: no lower rate is tried."""
+        return self._goal.told is not None and connections > self._goal.told
 
     def _may_wait(self, connections: int, held: int) -> bool:
         """Whether a failure can be confirmed later: it is far short, and not in doubt already."""

@@ -416,3 +416,19 @@ def test_what_a_full_table_held_at_two_rates_is_confirmed_at_the_higher_one() ->
     attempts = attempts_of(CapacitySearch, CapacityGoal(c0=1000), 262_144, lambda _: 262_144)
     fast = [a.rate_cps > 100_000 for a in attempts if a.connections == 262_145]
     assert fast == [True, False, True, True]
+
+
+@pytest.mark.parametrize("told", [262_144, 1000, 200_000, 262_143, 262_145, 300_000, 10**9])
+def test_what_a_device_tells_is_tried_and_not_believed(told: int) -> None:
+    """It throws out old connections for new ones: what it holds is no hint."""
+    goal = CapacityGoal(c0=1000, told=told)
+    attempts = attempts_of(CapacitySearch, goal, 262_144, lambda asked: 2 * 262_144 - asked)
+    if told == 262_144:
+        assert final_numbers(attempts) == {262_144, 262_145}
+
+
+def test_more_than_a_device_tells_is_tried_at_one_rate_where_much_is_missing() -> None:
+    goal = CapacityGoal(c0=1000, told=262_144)
+    attempts = attempts_of(CapacitySearch, goal, 262_144, lambda _: 131_072)
+    assert [a.rate_cps > 100_000 for a in attempts if a.connections == 512_000] == [True]
+    assert seconds_of(attempts) < 100
