@@ -317,6 +317,9 @@ class CapacitySearch:
         """Whether the device itself says that it does not take so many: no lower rate is tried."""
         return self._goal.told is not None and connections > self._goal.told
 
+    def _is_just_beyond_told(self, connections: int) -> bool:
+        return self._goal.told is not None and 0 < connections - self._goal.told <= FEW
+
     def _may_wait(self, connections: int, held: int) -> bool:
         """Whether a failure can be confirmed later: it is far short, and not in doubt already."""
         far_short = connections - held > connections * FAR_SHORT
@@ -324,13 +327,15 @@ class CapacitySearch:
 
     def _is_full(self, connections: int, held: list[int | None]) -> bool:
         """As many were held again. A few frames may be lost twice by chance as well: there it
-        takes more failures that agree.
+        takes more failures that agree, but where the device says itself that it takes no more.
 
         A table that was full at other numbers is known again by what it held there. Of that only
         the most counts: less is what a full table held of which a frame or two were lost as well,
         and would be found again where as many are lost of a table that is not full.
         """
         last = held[-1]
+        if self._is_just_beyond_told(connections):
+            return len(held) >= AGREE
         if last is None:
             return len(held) >= AGREE and held[-AGREE:] == [None] * AGREE
         needed = AGREE_WHERE_FEW if connections - last <= FEW else AGREE

@@ -432,3 +432,11 @@ def test_more_than_a_device_tells_is_tried_at_one_rate_where_much_is_missing() -
     attempts = attempts_of(CapacitySearch, goal, 262_144, lambda _: 131_072)
     assert [a.rate_cps > 100_000 for a in attempts if a.connections == 512_000] == [True]
     assert seconds_of(attempts) < 100
+
+
+def test_a_number_just_beyond_what_a_device_tells_fails_twice() -> None:
+    """Whatever it held: each answer that is missing may have thrown out another connection."""
+    held = iter(range(262_144, 0, -1))
+    goal = CapacityGoal(c0=1000, told=262_144)
+    attempts = attempts_of(CapacitySearch, goal, 262_144, lambda _: next(held))
+    assert [a.connections for a in attempts].count(262_145) == 2
