@@ -160,6 +160,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    # A script's background job inherits that it ignores it, and could not be interrupted.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         sys.exit(main())
     except KeyboardInterrupt:
