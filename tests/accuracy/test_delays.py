@@ -99,7 +99,7 @@ def test_ipdv_is_that_of_a_pattern_of_delays(tmp_path: Path) -> None:
 
     An extreme is one frame's: it is as exact as gateway and tester were at their latest.
     """
-    load = steady(400, TIMING.duration_s, Recording(ipdv=True))
+    load = steady(400, TIMING.duration_s / 2, Recording(ipdv=True))  # 19 pairs
     fault = f'{{kind = "delay", pattern_ns = {PATTERN_NS}}}'
     with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (setup, dut):
         result, record = valid_trial(setup, dut, load, quiet_ns=QUIET_NS, doubt=moved_median)
