@@ -39,6 +39,7 @@ GATEWAYS = (
 )
 ERROR = SearchError(fraction=Fraction(1, 100))  # finer than short trials repeat
 REPETITIONS = 5  # a core whose speed others share is fast and slow by turns
+PATIENCE_S = Fraction(60)  # for a gateway's repetitions: who tries Natxy does not wait for long
 OUTPUT = Path("build/demo/results.json")
 
 
@@ -57,7 +58,11 @@ def demo(
     seed: SeedOption = None,
     repetitions: Annotated[
         int,
-        typer.Option(min=1, help="Searches for each gateway's throughput.", metavar="N"),
+        typer.Option(
+            min=1,
+            help="Searches for each gateway's throughput; none begins after a minute of them.",
+            metavar="N",
+        ),
     ] = REPETITIONS,
 ) -> None:
     """Find the throughput of three gateways on this machine, with short trials."""
@@ -93,6 +98,7 @@ def _plan(name: str, seed: int, repetitions: int) -> ThroughputPlan:
         repetitions=repetitions,
         buffer_frames=QUICK.buffer_frames,
         loss_verifications=QUICK.loss_verifications,
+        patience_s=PATIENCE_S,
         seed=seed,
         error=ERROR,
         dut_name=name,

@@ -70,6 +70,7 @@ class ThroughputResult(Model):
     needed_timeout_s: float = 0.0  # that connections had to live
     departures: tuple[str, ...]  # from RFC 2544; empty: it conforms
     repetitions: tuple[Repetition, ...]
+    left_out: int = 0  # repetitions that were asked for: the time for them was over
 
     @property
     def rates_fps(self) -> list[int]:
@@ -131,6 +132,11 @@ class ThroughputResult(Model):
             said.append("limited by the media's rate.")
         if any(r.rate_fps == 0 for r in self.repetitions):
             said.append("0 means that no rate passed; frames are lost at every rate.")
+        if self.left_out:
+            asked = self.left_out + len(self.repetitions)
+            said.append(
+                f"{self.left_out} of {asked} repetitions were left out: the time for them was over."
+            )
         return tuple(said)
 
     @property

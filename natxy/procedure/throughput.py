@@ -1,5 +1,6 @@
 """Throughput: the highest rate at which all that was sent is received (RFC 2544 section 26.1)."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -55,6 +56,9 @@ class ThroughputPlan:
     early_end: bool = False  # a trial ends, and is a FAIL, at its first certain loss
     loss: LossTolerance | None = None  # None: a trial that loses a frame is a FAIL
     loss_verifications: int = 0  # how often a FAIL is repeated before its rate fails
+    # After so long no further repetition begins; the first is made whatever it takes. None: all are
+    # made.
+    patience_s: Fraction | None = None
     dut_name: str | None = None  # None: what the DUT calls itself
 
     def __post_init__(self) -> None:
@@ -127,7 +131,11 @@ def throughput(
         tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
     )
     repetitions: list[Repetition] = []
+    begin_s = time.monotonic()
     for number in range(1, plan.repetitions + 1):
+        waited_s = time.monotonic() - begin_s
+        if repetitions and plan.patience_s is not None and waited_s >= plan.patience_s:
+            break
         observer.repetition_started(number, plan.repetitions)
         search = _search(plan, maximum)
         repetitions.append(_repetition(plan, search, trials, number, maximum))
@@ -232,4 +240,5 @@ def _result(
         needed_timeout_s=trials.counts.needed_timeout_s,
         departures=plan.departures,
         repetitions=tuple(repetitions),
+        left_out=plan.repetitions - len(repetitions),
     )

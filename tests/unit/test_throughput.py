@@ -340,3 +340,17 @@ def test_the_engine_is_told_to_end_early(measure: Measure, monkeypatch: pytest.M
     assert set(asked) == {10_000_000}
     assert any("first certain loss" in note for note in notes([result]))
     assert any("frame timeout of 10 ms" in note for note in notes([result]))
+
+
+@pytest.mark.parametrize(
+    ("patience_s", "made"), [(None, 3), (Fraction(10**6), 3), (Fraction(0), 1)]
+)
+def test_no_repetition_begins_when_the_time_for_them_is_over(
+    measure: Measure, patience_s: Fraction | None, made: int
+) -> None:
+    """The first is made whatever it takes, and what was left out is said."""
+    result = measure(plan(repetitions=3, patience_s=patience_s))
+    assert len(result.repetitions) == made
+    assert result.left_out == 3 - made
+    said = any("repetitions were left out" in each for each in notes([result]))
+    assert said == (made < 3)
