@@ -64,14 +64,14 @@ def capacity(
 
     def _goal(asked: ConnectionsSection) -> CapacityGoal:
         return CapacityGoal(
-            c0=c0 or asked.count,
+            c0=asked.count if c0 is None else c0,
             error=error,
             beta=exact("--beta", beta),
             gamma=exact("--gamma", gamma),
-            first_cps=first_rate or asked.rate_fps or FIRST_CPS,
+            first_cps=(asked.rate_fps or FIRST_CPS) if first_rate is None else first_rate,
             rate_error=base.rate_error if rate_error is None else search_error(rate_error),
             max_cps=MAX_RATE_FPS if max_rate is None else max_rate,
-            most=most or MAX_CONNECTIONS,
+            most=MAX_CONNECTIONS if most is None else most,
         )
 
     run_series(

@@ -125,6 +125,14 @@ class UnsafeStart(Exception):
     """C0 connections are not taken at any rate."""
 
 
+@dataclass(kw_only=True)
+class Step:
+    """The last step of the exponential search that passed: its rate, whether that is a bound."""
+
+    rs_cps: int
+    at_least: bool
+
+
 class CapacitySearch:
     """`next` says what to try, `tell` what came of it; `result` is there when `next` is None."""
 
@@ -174,7 +182,7 @@ class CapacitySearch:
             rs_at_least=step.at_least,
         )
 
-    def _double(self, step: "Step") -> Generator[Attempt, Outcome, bool]:
+    def _double(self, step: Step) -> Generator[Attempt, Outcome, bool]:
         """Returns whether a number failed, else `most` was reached."""
         while self._safe < self._goal.most:
             self._tested = min(2 * self._safe, self._goal.most)
@@ -271,7 +279,7 @@ class CapacitySearch:
         return outcome.answer
 
     def _passes(
-        self, connections: int, rate_cps: int, first_cps: int | None = None
+        self, connections: int, rate_cps: int, first_cps: int
     ) -> Generator[Attempt, Outcome, int | None]:
         """At this rate, or at a higher one that is tried first; which it was, None: at neither.
 
@@ -279,11 +287,11 @@ class CapacitySearch:
         only if the search ends there. A collapse needs none."""
         held: list[int | None] = []
         slow = disturbed = 0
-        repeats = self._goal.invalid_repeats * (1 if first_cps is None else 2)  # at each rate
+        repeats = 2 * self._goal.invalid_repeats  # so many at each rate
         while len(held) < self._goal.patience:
             # In turn while the tester is too slow: it may be so for the higher one alone.
-            at_first = first_cps is not None and _faster(held) and slow % 2 == 0
-            tried_cps = first_cps if first_cps is not None and at_first else rate_cps
+            at_first = not disturbed and _faster(held) and slow % 2 == 0
+            tried_cps = first_cps if at_first else rate_cps
             outcome = yield self._attempt(connections, tried_cps)
             if outcome.answer is Answer.PASS:
                 return tried_cps
@@ -292,7 +300,6 @@ class CapacitySearch:
                 return None
             if outcome.answer is Answer.INVALID:
                 disturbed += 1
-                first_cps = None
             if outcome.answer is Answer.TOO_SLOW:
                 slow += 1
             if max(slow, disturbed) > repeats:
@@ -313,12 +320,11 @@ class CapacitySearch:
         self._doubtful.discard(connections)
         return None
 
-    def _is_beyond_told(self, connections: int) -> bool:
-        """Whether the device itself says that it does not take so many: no lower rate is tried."""
-        return self._goal.told is not None and connections > self._goal.told
-
-    def _is_just_beyond_told(self, connections: int) -> bool:
-        return self._goal.told is not None and 0 < connections - self._goal.told <= FEW
+    def _is_beyond_told(self, connections: int, within: int = 2**32) -> bool:
+        """Whether the device itself says that it does not take so many, and no trial has shown that
+        it takes more than it says; `within` so many of what it says."""
+        told = self._goal.told
+        return told is not None and self._safe <= told < connections <= told + within
 
     def _may_wait(self, connections: int, held: int) -> bool:
         """Whether a failure can be confirmed later: it is far short, and not in doubt already."""
@@ -334,7 +340,7 @@ class CapacitySearch:
         and would be found again where as many are lost of a table that is not full.
         """
         last = held[-1]
-        if self._is_just_beyond_told(connections):
+        if self._is_beyond_told(connections, within=FEW):
             return len(held) >= AGREE
         if last is None:
             return len(held) >= AGREE and held[-AGREE:] == [None] * AGREE
@@ -347,14 +353,6 @@ class CapacitySearch:
         return Attempt(
             connections=connections, rate_cps=rate_cps, safe=self._safe, tested=self._tested
         )
-
-
-@dataclass(kw_only=True)
-class Step:
-    """The last step of the exponential search that passed: its rate, whether that is a bound."""
-
-    rs_cps: int
-    at_least: bool
 
 
 def _faster(held: list[int | None]) -> bool:

@@ -440,3 +440,10 @@ def test_a_number_just_beyond_what_a_device_tells_fails_twice() -> None:
     goal = CapacityGoal(c0=1000, told=262_144)
     attempts = attempts_of(CapacitySearch, goal, 262_144, lambda _: next(held))
     assert [a.connections for a in attempts].count(262_145) == 2
+
+
+def test_what_a_trial_has_shown_to_be_wrong_is_not_believed_any_more() -> None:
+    """A device that takes more than it says is tried at the lowest rate as well."""
+    goal = CapacityGoal(c0=2000, told=1000)
+    attempts = attempts_of(CapacitySearch, goal, 262_144, lambda _: 131_072)
+    assert [a.rate_cps > 100_000 for a in attempts if a.connections == 512_000][1:] == [False]
