@@ -12,7 +12,7 @@
 
 namespace natxy::spec {
 
-inline constexpr int kVersion = 1;
+inline constexpr int kVersion = 2;
 
 // Limits of what a frame's 18 octets of data can carry and of what the arithmetic is exact for.
 inline constexpr std::uint16_t kMinFrameSizeBytes = 84;

@@ -80,7 +80,7 @@ def result_of(*streams: StreamResult, away_s: float = 0.0, gap_s: float = 0.0) -
         longest_away_ns=away_s * 1e9,
     )
     return TrialResult(
-        version=1,
+        version=2,
         seed=0,
         nonce=0,
         valid=True,

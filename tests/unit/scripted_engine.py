@@ -95,7 +95,7 @@ class ScriptedEngine:
         reason = self.invalid(spec)
         return TrialResult.model_validate(
             {
-                "version": 1,
+                "version": 2,
                 "seed": spec.seed,
                 "nonce": spec.nonce,
                 "valid": not reason,
