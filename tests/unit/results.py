@@ -39,6 +39,7 @@ def stream_of(
         lost=lost,
         duplicated=0,
         reordered=0,
+        without_udp_checksum=0,
         late=late,
         misdelivered=CLEAN.model_copy(update={"address": wrong, "total": wrong}),
         hop_limit=63,
