@@ -89,7 +89,7 @@ struct ReceiverSetup {
   Control* control = nullptr;
   const SentNumbers* sent = nullptr;  // of the stream's senders
   unsigned ring_frames = ~0U;         // what the port holds between two polls
-  Ticks long_absence = 0;             // in which frames may come that fill it
+  Ticks long_absence = 0;             // in any shorter one it cannot fill
   RecordRing* records = nullptr;      // for every frame
   FrameRecord record;                 // what they have in common
 };
@@ -126,8 +126,7 @@ class Receiver {
   // True if there were frames.
   bool step(Ticks now) {
     const auto n = queue_->receive(frames_.data(), kMaxReceive);
-    const auto absence = now - stepped_;
-    stepped_ = now;
+    const auto before = std::exchange(stepped_, now);
     if (now >= next_look_) [[unlikely]]
       look_for_loss(now);
     queue_->tend(now);
@@ -138,7 +137,8 @@ class Receiver {
     const auto arrived = Clock::now();
     gap_ = arrived - looked_;
     found_ += n;
-    if (absence > setup_.long_absence || waiting_ > 0) [[unlikely]]
+    // Until after the call: the core may have been taken between `now` and the call.
+    if (arrived - before > setup_.long_absence || waiting_ > 0) [[unlikely]]
       look_for_overrun();
     if (n < kMaxReceive) empty_at(now);  // else some may wait that came as long ago
     report_.poll_gap.record(gap_, n);
@@ -167,9 +167,10 @@ class Receiver {
     waiting_ = 0;
   }
 
-  // After an absence the ring may have been full if more frames were on their way than it holds,
-  // and half as many as it holds are found without a rest. They are counted as they were sent, not
-  // by the rate: a sender that catches up, and a gateway that empties a queue, are faster.
+  // The ring may have been full if more frames had been sent and not come than it holds, and half
+  // as many as it holds are found without a rest. Neither these nor the absence after which they
+  // are looked at goes by the rate: a sender that catches up, and a gateway that empties a queue,
+  // are faster.
   [[gnu::noinline]] void look_for_overrun() {
     if (setup_.sent == nullptr) return;
     const auto sent = setup_.sent->total();

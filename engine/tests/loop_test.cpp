@@ -283,6 +283,33 @@ TEST_F(Loop, ARingThatMayHaveBeenFullIsTold) {
   EXPECT_EQ(overrun(256), 0U);
 }
 
+// 280 frames come while the core is taken between the clock's reading and the receive call: 24 of
+// them find the ring of 256 full.
+TEST_F(Loop, AnAbsenceLastsUntilAfterTheReceiveCall) {
+  std::atomic<std::uint64_t> sent{280};
+  SentNumbers numbers;
+  numbers.add(sent);
+  auto ring = setup();
+  ring.sent = &numbers;
+  ring.ring_frames = 256;
+  ring.long_absence = 1'000'000;
+  send_all(10);
+  auto frames = drain_wire();
+  frames.resize(256);
+  FakeClock::time = kStart;
+  rx_.before_receive = [&, was_away = false]() mutable {
+    if (std::exchange(was_away, true)) return;
+    FakeClock::time += 5'000'000;
+    put(frames);
+  };
+  TestReceiver receiver(&plan_, ring, rx_);
+  receiver.begin(kStart);
+  while (receiver.step(FakeClock::time)) {
+  }
+  EXPECT_EQ(receiver.report().kinds[0].received, 256U);
+  EXPECT_EQ(receiver.report().overrun, 280U);
+}
+
 // The gateway changes every frame's address. What is found of the others is no overrun.
 TEST_F(Loop, FramesThatComeWrongNoLongerWait) {
   std::atomic<std::uint64_t> sent{0};
