@@ -45,13 +45,14 @@ enum class CorruptField : std::uint8_t {
   kIpChecksum,
   kLength,
   kUdpLength,
-  kNumber
+  kNumber,
+  kNoUdpChecksum  // both octets become 0, which over IPv4 says that there is none
 };
 
-inline constexpr std::array<const char*, 11> kCorruptFieldNames{
+inline constexpr std::array<const char*, 12> kCorruptFieldNames{
     "source_address", "destination_address", "source_port", "destination_port", "hop_limit",
     "payload",        "udp_checksum",        "ip_checksum", "length",           "udp_length",
-    "number"};
+    "number",         "no_udp_checksum"};
 
 struct Corrupt {
   std::uint64_t every = 0;

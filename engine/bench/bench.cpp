@@ -47,6 +47,9 @@ void senders_on_null(Bench& bench) {
   print("sender/net_null/random-ports-ipv4",
         bench.sender_on_null({.traffic = random_ports(spec::IpVersion::k4)}), kTxonly);
   print("sender/net_null/enumerated", bench.sender_on_null({.traffic = enumerated()}), kTxonly);
+  constexpr std::uint16_t kFew = 63;  // as many pairs as the benchmark has frames, and few more
+  print("sender/net_null/enumerated-few-destinations",
+        bench.sender_on_null({.traffic = enumerated(kFew)}), kTxonly);
   print("sender/net_null/networks-and-fields", bench.sender_on_null({.traffic = varied()}),
         kTxonly);
   print("sender/net_null/half-background",

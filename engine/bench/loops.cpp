@@ -132,8 +132,9 @@ spec::Traffic random_ports(spec::IpVersion version) {
   return traffic;
 }
 
-spec::Traffic enumerated() {
+spec::Traffic enumerated(std::uint16_t destination_ports) {
   auto traffic = random_ports();
+  traffic.destination_port.max = destination_ports;
   traffic.selection = spec::Selection::kEnumeratePseudorandom;
   return traffic;
 }

@@ -15,8 +15,8 @@ namespace natxy::bench {
 
 // IPv6 both ways unless said otherwise, ports of RFC 4814.
 [[nodiscard]] spec::Traffic random_ports(spec::IpVersion version = spec::IpVersion::k6);
-// All 3,170,829,312 port pairs, each once, pseudorandom.
-[[nodiscard]] spec::Traffic enumerated();
+// All pairs of ports, each once, pseudorandom: 3,170,829,312 if not said otherwise.
+[[nodiscard]] spec::Traffic enumerated(std::uint16_t destination_ports = 49151);
 // 256 destination networks and a pseudorandom field in the source address besides.
 [[nodiscard]] spec::Traffic varied();
 

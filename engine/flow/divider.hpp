@@ -13,8 +13,8 @@ struct QuotientRemainder {
   std::uint64_t remainder;
 };
 
-// Exact for dividends below 2^40 and divisors up to 2^32: the estimate by the reciprocal, rounded
-// up, is at most one too large (error below 2^40 / 2^64), which the remainder's sign shows.
+// Exact for all dividends and divisors up to 2^32: the estimate by the reciprocal, which is rounded
+// up, is at most one too large, which the remainder's sign shows.
 class Divider {
  public:
   constexpr explicit Divider(std::uint64_t divisor = 1)
@@ -34,6 +34,29 @@ class Divider {
 
  private:
   std::uint64_t divisor_;
+  std::uint64_t reciprocal_;
+};
+
+// The same for divisors and quotients up to 2^16, so dividends below 2^32: one product of 64 bits,
+// and nothing to put right. A loop over it is vectorised.
+class NarrowDivider {
+ public:
+  constexpr explicit NarrowDivider(std::uint32_t divisor = 1)
+      : divisor_(divisor), reciprocal_(((1ULL << 48U) + divisor - 1) / divisor) {
+    assert(divisor >= 1 && divisor <= (1U << 16U));
+  }
+
+  struct Parts {
+    std::uint32_t quotient;
+    std::uint32_t remainder;
+  };
+  [[nodiscard]] constexpr Parts divide(std::uint32_t dividend) const {
+    const auto quotient = static_cast<std::uint32_t>((dividend * reciprocal_) >> 48U);
+    return {quotient, dividend - quotient * divisor_};
+  }
+
+ private:
+  std::uint32_t divisor_;
   std::uint64_t reciprocal_;
 };
 

@@ -41,13 +41,15 @@ Flow::Flow(const spec::Traffic& traffic, std::uint64_t seed)
   source_field_ = series(traffic.source_field);
   destination_field_ = series(traffic.destination_field);
   if (!shape_.enumerated) return;
+  by_ports_alone_ = NarrowDivider(source_port_.range());
   by_source_ports_ = Divider(source_port_.range());
   by_destination_ports_ = Divider(destination_port_.range());
   const auto sources = std::uint64_t{source_port_.range()} * source_field_.range();
   const auto destinations = std::uint64_t{destination_port_.range()} * destination_field_.range();
   combinations_ = sources * destinations;
+  by_sources_ = Divider(sources);
   permuted_ = selection_ == spec::Selection::kEnumeratePseudorandom;
-  permutation_ = Permutation(sources, destinations, derive(seed, 2));
+  permutation_ = Permutation(combinations_, derive(seed, 2));
 }
 
 std::optional<std::uint64_t> Flow::ordinal_of(const Values& values) const {
@@ -58,9 +60,10 @@ std::optional<std::uint64_t> Flow::ordinal_of(const Values& values) const {
   if (!shape_.enumerated || !source_port || !destination_port || !source_field ||
       !destination_field)
     return std::nullopt;
-  const Cell cell{.x = *source_field * source_port_.range() + *source_port,
-                  .y = *destination_field * destination_port_.range() + *destination_port};
-  const auto rank = permuted_ ? permutation_.rank_of(cell) : permutation_.plain_rank_of(cell);
+  const auto source = *source_field * source_port_.range() + *source_port;
+  const auto destination = *destination_field * destination_port_.range() + *destination_port;
+  const auto place = destination * by_sources_.divisor() + source;
+  const auto rank = permuted_ ? permutation_.rank_of(place) : place;
   return selection_ == spec::Selection::kEnumerateDecreasing ? combinations_ - 1 - rank : rank;
 }
 

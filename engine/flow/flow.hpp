@@ -4,9 +4,11 @@
 // object, so what is sent and what must arrive cannot differ.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "flow/divider.hpp"
@@ -155,44 +157,57 @@ class Flow {
     return values;
   }
 
+  // Ports alone have at most 2^32 combinations.
+  template <Shape kShape>
+  using Rank = std::conditional_t<kShape.addresses_vary, std::uint64_t, std::uint32_t>;
+
   template <Shape kShape>
   [[nodiscard]] Values enumerated(std::uint64_t ordinal) const {
-    const auto cell = permutation_.unpermuted(rank(ordinal));
-    return of_cell<kShape>(permuted_ ? permutation_.permuted(cell) : cell);
+    auto its_rank = rank<kShape>(ordinal);
+    if (permuted_) permutation_.permute(&its_rank, 1);
+    return of_rank<kShape>(its_rank);
   }
 
-  // Loops of their own: only the division by the reciprocal cannot be vectorised.
+  // Loops of their own, each vectorised; where addresses vary, all but the divisions.
   template <Shape kShape>
   void fill_enumerated(const std::uint64_t* ordinals, unsigned n, ValueLot& values) const {
-    std::array<Cell, kMaxLot> cells;
-    for (unsigned i = 0; i < n; ++i) cells[i] = permutation_.unpermuted(rank(ordinals[i]));
-    if (permuted_) {
-      for (unsigned i = 0; i < n; ++i) cells[i] = permutation_.permuted(cells[i]);
-    }
-    for (unsigned i = 0; i < n; ++i) values.set(i, of_cell<kShape>(cells[i]));
+    std::array<Rank<kShape>, kMaxLot> ranks;
+    for (unsigned i = 0; i < n; ++i) ranks[i] = rank<kShape>(ordinals[i]);
+    if (permuted_) permutation_.permute(ranks.data(), n);
+    for (unsigned i = 0; i < n; ++i) values.set(i, of_rank<kShape>(ranks[i]));
   }
 
-  [[nodiscard]] std::uint64_t rank(std::uint64_t ordinal) const {
-    return selection_ == spec::Selection::kEnumerateDecreasing ? combinations_ - 1 - ordinal
-                                                               : ordinal;
-  }
-
+  // In increasing order. An ordinal that a broken frame claims may be beyond all: the last one.
   template <Shape kShape>
-  [[nodiscard]] Values of_cell(Cell cell) const {
-    QuotientRemainder source{0, cell.x};
-    QuotientRemainder destination{0, cell.y};
-    if constexpr (kShape.addresses_vary) {
-      source = by_source_ports_.divide(cell.x);
-      destination = by_destination_ports_.divide(cell.y);
-    }
+  [[nodiscard]] Rank<kShape> rank(std::uint64_t ordinal) const {
+    const auto last = static_cast<Rank<kShape>>(combinations_ - 1);
+    const auto rank = std::min(static_cast<Rank<kShape>>(ordinal), last);
+    return selection_ == spec::Selection::kEnumerateDecreasing ? last - rank : rank;
+  }
+
+  // The source goes through its range fastest, and in each half the port.
+  template <Shape kShape>
+  [[nodiscard]] Values of_rank(Rank<kShape> rank) const {
     const auto value = [](const Series16& series, std::uint64_t index) {
       return static_cast<std::uint16_t>(series.first() + index);
     };
-    return {.source_port = value(source_port_, source.remainder),
-            .destination_port = value(destination_port_, destination.remainder),
-            .source_field = value(source_field_, source.quotient),
-            .destination_field = value(destination_field_, destination.quotient),
-            .network = 0};
+    if constexpr (kShape.addresses_vary) {
+      const auto half = by_sources_.divide(rank);
+      const auto source = by_source_ports_.divide(half.remainder);
+      const auto destination = by_destination_ports_.divide(half.quotient);
+      return {.source_port = value(source_port_, source.remainder),
+              .destination_port = value(destination_port_, destination.remainder),
+              .source_field = value(source_field_, source.quotient),
+              .destination_field = value(destination_field_, destination.quotient),
+              .network = 0};
+    } else {
+      const auto half = by_ports_alone_.divide(rank);
+      return {.source_port = value(source_port_, half.remainder),
+              .destination_port = value(destination_port_, half.quotient),
+              .source_field = value(source_field_, 0),
+              .destination_field = value(destination_field_, 0),
+              .network = 0};
+    }
   }
 
   spec::Selection selection_ = spec::Selection::kIndependent;
@@ -206,6 +221,8 @@ class Flow {
   Series16 network_;
   Permutation permutation_;
   bool permuted_ = false;
+  Divider by_sources_;  // ports and fields
+  NarrowDivider by_ports_alone_;
   Divider by_source_ports_;
   Divider by_destination_ports_;
   std::uint64_t combinations_ = 1;

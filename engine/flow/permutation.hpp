@@ -1,95 +1,116 @@
-// A keyed permutation of 0..a*b-1: every combination of two ranges once, in pseudorandom order,
-// with no table and O(1) at any start point (RFC 9693's unique pseudorandom enumeration).
+// A keyed permutation of 0..size-1: every rank once, in pseudorandom order, with no table and O(1)
+// at any start point (RFC 9693's unique pseudorandom enumeration).
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <concepts>
 #include <cstdint>
 
-#include "flow/divider.hpp"
 #include "flow/hash.hpp"
 
 namespace natxy::flow {
 
-struct Cell {
-  std::uint64_t x;  // in [0, a)
-  std::uint64_t y;  // in [0, b)
-  friend constexpr bool operator==(Cell, Cell) = default;
-};
-
-// A Feistel network over Z_a x Z_b: each round adds a keyed function of one half to the other
-// half, modulo that half's own range, so the domain is exact and no cycle walking is needed.
+// A Feistel network over the cells of a rectangle that is 2^k wide, the smallest k >= 1 for which
+// its square holds the size, and as high as it must be. Both halves are near the size's root,
+// whatever it is a product of, so every round mixes. Fewer than 2^k cells lie beyond the size: a
+// rank that comes to one of them goes through the network again (cycle walking).
 class Permutation {
  public:
-  constexpr Permutation() : Permutation(1, 1, 0) {}
-  constexpr Permutation(std::uint64_t a, std::uint64_t b, std::uint64_t key)
-      : a_(a), b_(b), by_a_(a) {
+  constexpr Permutation() : Permutation(1, 0) {}
+  constexpr Permutation(std::uint64_t size, std::uint64_t key)
+      : last_(size - 1),
+        width_bits_(std::max(1U, (static_cast<unsigned>(std::bit_width(size - 1)) + 1) / 2)),
+        height_((last_ >> width_bits_) + 1) {
     for (std::uint32_t round = 0; round < kRounds; ++round) {
       keys_[round] = static_cast<std::uint32_t>(derive(key, round));
     }
   }
 
-  // The cell of rank 0..a*b-1 in this permutation.
-  [[nodiscard]] constexpr Cell at(std::uint64_t rank) const { return permuted(unpermuted(rank)); }
-
-  // The cell of that rank in plain increasing order, x fastest.
-  [[nodiscard]] constexpr Cell unpermuted(std::uint64_t rank) const {
-    const auto [y, x] = by_a_.divide(rank);
-    return {x, y};
+  // The rank 0..size-1 that this one becomes.
+  [[nodiscard]] constexpr std::uint64_t at(std::uint64_t rank) const {
+    permute(&rank, 1);
+    return rank;
   }
 
-  // No branch and no 128-bit product: a loop over cells is vectorised.
-  [[nodiscard]] constexpr Cell permuted(Cell cell) const {
-    for (std::uint32_t round = 0; round < kRounds; round += 2) {
-      cell.x = add(cell.x, scramble(cell.y, keys_[round], a_), a_);
-      cell.y = add(cell.y, scramble(cell.x, keys_[round + 1], b_), b_);
+  // The same for n ranks in their place; 32 bits are enough for a size of up to 2^32, and twice as
+  // many of them fit into a vector. Where one has to walk, all go through the network again, and
+  // the others stay what they are.
+  template <std::unsigned_integral Rank>
+  constexpr void permute(Rank* ranks, unsigned n) const {
+    const auto last = static_cast<Rank>(last_);
+    Rank highest = 0;
+    for (unsigned i = 0; i < n; ++i) {
+      ranks[i] = passed(ranks[i]);
+      highest = std::max(highest, ranks[i]);
     }
-    return cell;
+    while (highest > last) [[unlikely]] {
+      highest = 0;
+      for (unsigned i = 0; i < n; ++i) {
+        const auto next = passed(ranks[i]);
+        ranks[i] = ranks[i] > last ? next : ranks[i];
+        highest = std::max(highest, ranks[i]);
+      }
+    }
   }
 
-  // The rank of that cell: the inverse of at().
-  [[nodiscard]] constexpr std::uint64_t rank_of(Cell cell) const {
-    return plain_rank_of(restored(cell));
-  }
-  // The inverse of unpermuted().
-  [[nodiscard]] constexpr std::uint64_t plain_rank_of(Cell cell) const {
-    return cell.y * a_ + cell.x;
-  }
-  // The inverse of permuted(): the rounds backwards.
-  [[nodiscard]] constexpr Cell restored(Cell cell) const {
-    for (std::uint32_t round = kRounds; round > 0; round -= 2) {
-      cell.y = subtract(cell.y, scramble(cell.x, keys_[round - 1], b_), b_);
-      cell.x = subtract(cell.x, scramble(cell.y, keys_[round - 2], a_), a_);
-    }
-    return cell;
+  // The inverse of at().
+  [[nodiscard]] constexpr std::uint64_t rank_of(std::uint64_t permuted) const {
+    do {
+      permuted = restored(permuted);
+    } while (permuted > last_);
+    return permuted;
   }
 
  private:
   static constexpr std::uint32_t kRounds = 4;
 
-  // Mixes 32 bits (the multipliers and shifts are those of a well-spread 32-bit finaliser) and
-  // scales them to the range.
-  [[nodiscard]] static constexpr std::uint64_t scramble(std::uint64_t half, std::uint32_t key,
-                                                        std::uint64_t range) {
-    auto bits = static_cast<std::uint32_t>(half) ^ key;
-    bits *= 0x7feb352dU;
-    bits ^= bits >> 15U;
-    bits *= 0x846ca68bU;
-    bits ^= bits >> 16U;
-    return (bits * range) >> 32U;
+  // Once through the network. No branch and no 128-bit product: a loop over it is vectorised.
+  template <std::unsigned_integral Rank>
+  [[nodiscard]] constexpr Rank passed(Rank rank) const {
+    auto x = static_cast<Rank>(rank & ((Rank{1} << width_bits_) - 1));
+    auto y = static_cast<Rank>(rank >> width_bits_);
+    const auto height = static_cast<Rank>(height_);
+    for (std::uint32_t round = 0; round < kRounds; round += 2) {
+      x ^= across(y, keys_[round]);
+      const auto sum = static_cast<Rank>(y + upwards(x, keys_[round + 1]));
+      y = std::min(sum, static_cast<Rank>(sum - height));  // the difference wraps where it is not
+    }
+    return static_cast<Rank>(y << width_bits_ | x);
   }
-  [[nodiscard]] static constexpr std::uint64_t add(std::uint64_t half, std::uint64_t addend,
-                                                   std::uint64_t range) {
-    const auto sum = half + addend;
-    return sum >= range ? sum - range : sum;
-  }
-  [[nodiscard]] static constexpr std::uint64_t subtract(std::uint64_t half, std::uint64_t taken,
-                                                        std::uint64_t range) {
-    return half >= taken ? half - taken : half + range - taken;
+  // The rounds backwards.
+  [[nodiscard]] constexpr std::uint64_t restored(std::uint64_t rank) const {
+    auto x = rank & ((std::uint64_t{1} << width_bits_) - 1);
+    auto y = rank >> width_bits_;
+    for (std::uint32_t round = kRounds; round > 0; round -= 2) {
+      const auto taken = upwards(x, keys_[round - 1]);
+      y = y >= taken ? y - taken : y + height_ - taken;
+      x ^= across(y, keys_[round - 2]);
+    }
+    return y << width_bits_ | x;
   }
 
-  std::uint64_t a_;  // up to 2^32 each
-  std::uint64_t b_;
-  Divider by_a_;
+  // A keyed function of one half, scaled to the range of the other.
+  [[nodiscard]] constexpr std::uint32_t across(std::uint64_t y, std::uint32_t key) const {
+    return scramble(static_cast<std::uint32_t>(y), key) >> (32 - width_bits_);
+  }
+  template <std::unsigned_integral Rank>
+  [[nodiscard]] constexpr Rank upwards(Rank x, std::uint32_t key) const {
+    const std::uint64_t bits = scramble(static_cast<std::uint32_t>(x), key);
+    return static_cast<Rank>((bits * static_cast<Rank>(height_)) >> 32U);
+  }
+  // Mixes 32 bits; the upper ones, which are used, are well spread.
+  [[nodiscard]] static constexpr std::uint32_t scramble(std::uint32_t half, std::uint32_t key) {
+    auto bits = half ^ key;
+    bits *= 0x7feb352dU;
+    bits ^= bits >> 15U;
+    return bits * 0x846ca68bU;
+  }
+
+  std::uint64_t last_;
+  unsigned width_bits_;   // up to 32
+  std::uint64_t height_;  // up to 2^32
   std::array<std::uint32_t, kRounds> keys_{};
 };
 

@@ -24,6 +24,8 @@ Arrival::Arrival(const spec::Traffic& traffic, std::uint16_t frame_size_bytes)
       octets_(
           static_cast<std::uint32_t>(frame_octets(traffic.arrival.ip_version, frame_size_bytes))),
       learns_source_(learned(traffic)),
+      may_lack_checksum_(traffic.arrival.ip_version == spec::IpVersion::k4 &&
+                         !traffic.udp_checksum_required),
       slots_(expected_pair(traffic), traffic.networks, kBase) {
   const auto size = layout_->address_octets;
   auto* to = addresses_.data() + kBase;

@@ -70,17 +70,21 @@ struct Claimed {
          read16(frame + 18) == udp_octets && claimed.size == udp_octets + 54U;
 }
 
-[[nodiscard]] inline bool checksums_right(const Claimed& claimed) {
+// RFC 768: over IPv4 a UDP checksum of 0 says that there is none, which may be as good as a right
+// one. Over IPv6 there must be one (RFC 8200 8.1).
+[[nodiscard]] inline bool checksums_right(const Claimed& claimed, bool udp_may_lack_it) {
   const auto& layout = *claimed.layout;
   const auto* frame = claimed.frame;
   if (layout.ip_version == spec::IpVersion::k4 &&
       fold(sum_words(frame + kEthernetOctets, 20)) != 0xffffU) {
     return false;
   }
+  if (load<std::uint16_t>(frame + layout.udp + 6) == 0)
+    return udp_may_lack_it && layout.ip_version == spec::IpVersion::k4;
   const auto udp_octets = static_cast<std::uint16_t>(claimed.size - layout.udp);
   const auto sum = sum_words(frame + layout.source, claimed.size - layout.source) +
                    swap16(udp_octets) + swap16(kProtocolUdp);
-  return load<std::uint16_t>(frame + layout.udp + 6) != 0 && fold(sum) == 0xffffU;
+  return fold(sum) == 0xffffU;
 }
 
 // ARP, or ICMPv6 Neighbour Solicitation or Advertisement: for the neighbour responder.
@@ -110,17 +114,25 @@ struct ArrivalLot {
   }
 };
 
+// Frames of a lot, a bit each.
+struct LotJudgement {
+  std::uint32_t right = 0;
+  std::uint32_t without_checksum = 0;  // of UDP: it is 0, whether or not that is right
+};
+
 // What frames of one kind must look like when they arrive.
 class Arrival {
  public:
   Arrival() = default;
   Arrival(const spec::Traffic& traffic, std::uint16_t frame_size_bytes);
 
-  // Which frames of a lot are right in every check, checksums included: a bit each. What is not
-  // is looked at again by well_formed(), checksums_right() and check(), which know the reason.
+  // Which frames of a lot are right in every check, checksums included. What is not is looked at
+  // again by well_formed(), checksums_right() and check(), which know the reason. A part of the
+  // receiver's loop, wherever it is called from.
   template <flow::Shape kShape>
-  [[nodiscard]] std::uint32_t right(const ArrivalLot& lot, const flow::ValueLot& values,
-                                    std::uint8_t hop_limit) const {
+  [[nodiscard, gnu::always_inline]] LotJudgement judge(const ArrivalLot& lot,
+                                                       const flow::ValueLot& values,
+                                                       std::uint8_t hop_limit) const {
     std::array<std::uint64_t, flow::kMaxLot> udp;
     std::array<std::uint64_t, flow::kMaxLot> sums;
     std::array<std::uint8_t, flow::kMaxLot> good;
@@ -144,17 +156,29 @@ class Arrival {
       }
       udp[i] = load<std::uint64_t>(frame + layout_->udp);
     }
+    const bool may_lack_checksum = may_lack_checksum_;
+    bool any_lacks_it = false;
     for (unsigned i = 0; i < lot.size; ++i) {
       const auto expected = udp_length_ | swap16(values.source_port[i]) |
                             std::uint64_t{swap16(values.destination_port[i])} << 16U;
       const auto sum = sums[i] + halves(udp[i]) + lot.stamps.sum(i);
-      const bool same_udp = (udp[i] & 0xffffffffffffU) == expected && (udp[i] >> 48U) != 0;
-      good[i] = good[i] & static_cast<std::uint8_t>(same_udp && fold(sum) == 0xffffU);
+      const bool lacks_it = (udp[i] >> 48U) == 0;
+      const bool sum_right = lacks_it ? may_lack_checksum : fold(sum) == 0xffffU;
+      any_lacks_it |= lacks_it;
+      const bool same_udp = (udp[i] & 0xffffffffffffU) == expected;
+      good[i] = good[i] & static_cast<std::uint8_t>(same_udp & sum_right);
     }
-    std::uint32_t mask = 0;
-    for (unsigned i = 0; i < lot.size; ++i) mask |= std::uint32_t{good[i]} << i;
-    return mask;
+    LotJudgement judgement;
+    for (unsigned i = 0; i < lot.size; ++i) judgement.right |= std::uint32_t{good[i]} << i;
+    if (any_lacks_it) [[unlikely]] {
+      for (unsigned i = 0; i < lot.size; ++i)
+        judgement.without_checksum |= std::uint32_t{(udp[i] >> 48U) == 0} << i;
+    }
+    return judgement;
   }
+
+  // Whether a UDP checksum of 0 is as good as a right one.
+  [[nodiscard]] bool may_lack_checksum() const { return may_lack_checksum_; }
 
   // Whether the source is the gateway's choice: it is read from the frame and not held against
   // the spec.
@@ -264,6 +288,7 @@ class Arrival {
   const Layout* layout_ = &kIpv4Layout;
   std::uint32_t octets_ = 0;
   bool learns_source_ = false;
+  bool may_lack_checksum_ = false;
   std::array<std::uint8_t, kBase + 32> addresses_{};  // source, then destination
   AddressSlots slots_;
   std::uint64_t pseudo_sum_ = 0;  // addresses without what varies, UDP length, protocol

@@ -36,12 +36,10 @@ class ConnectionWalk {
         makes_(plan.role == spec::Role::kInitiate && plan.order == spec::Order::kMissing),
         connections_(plan.connections),
         looks_(!plan.whole || plan.order == spec::Order::kMissing),
-        candidates_(plan.connections),
+        permutation_(plan.connections, plan.key),
         first_(index < plan.connections ? index : 0),
         stride_(stride),
-        next_(first_) {
-    if (order_ == spec::Order::kPseudorandom) permute(plan.key);
-  }
+        next_(first_) {}
 
   // The connections of the next n frames, n <= kMaxLot.
   void take(std::uint64_t* to, unsigned n) {
@@ -54,7 +52,7 @@ class ConnectionWalk {
       const auto had = found;
       const auto looked = batch(to, found, n);
       fruitless = found > had ? 0 : fruitless + looked;
-      if (fruitless <= candidates_) [[likely]]
+      if (fruitless <= connections_) [[likely]]
         continue;
       if (stride_ > 1) {
         take_from_all();
@@ -85,9 +83,9 @@ class ConnectionWalk {
     const auto wanted = n - found;
     for (unsigned i = 0; i < wanted; ++i) {
       numbers[i] = of_candidate(next_);
-      if (looks_ && numbers[i] < connections_) table_->prefetch(numbers[i]);
+      if (looks_) table_->prefetch(numbers[i]);
       next_ += stride_;
-      if (next_ >= candidates_) next_ = first_;
+      if (next_ >= connections_) next_ = first_;
       after[i] = next_;
     }
     for (unsigned i = 0; i < wanted; ++i) {
@@ -111,7 +109,6 @@ class ConnectionWalk {
   }
 
   [[nodiscard]] bool takes(std::uint64_t number) const {
-    if (number >= connections_) return false;
     if (!looks_) return true;
     const auto entry = table_->at(number);
     if (makes_) return !entry.stored();
@@ -121,17 +118,8 @@ class ConnectionWalk {
   [[nodiscard]] std::uint64_t of_candidate(std::uint64_t candidate) const {
     using enum spec::Order;
     if (order_ == kDecreasing) return connections_ - 1 - candidate;
-    if (order_ == kPseudorandom) return permutation_.plain_rank_of(permutation_.at(candidate));
+    if (order_ == kPseudorandom) return permutation_.at(candidate);
     return candidate;
-  }
-
-  // The smallest rectangle that holds all: what is too much is no connection.
-  void permute(std::uint64_t key) {
-    std::uint64_t width = 1;
-    while (width * width < connections_) width *= 2;
-    const auto height = (connections_ + width - 1) / width;
-    permutation_ = flow::Permutation(width, height, key);
-    candidates_ = width * height;
   }
 
   const StateTable* table_ = nullptr;
@@ -139,8 +127,7 @@ class ConnectionWalk {
   bool makes_ = false;  // takes what is not in the table
   std::uint64_t connections_ = 1;
   bool looks_ = false;
-  flow::Permutation permutation_;
-  std::uint64_t candidates_ = 1;
+  flow::Permutation permutation_;  // of pseudorandom order
   std::uint64_t first_ = 0;
   std::uint64_t stride_ = 1;
   std::uint64_t next_ = 0;

@@ -64,6 +64,7 @@ spec::KindCounters counters(const StreamReport& stream, std::size_t kind, TickRa
           .lost = sent - tally.received,
           .duplicated = tally.duplicated,
           .reordered = tally.reordered,
+          .without_udp_checksum = tally.without_udp_checksum,
           .late = tally.late,
           .misdelivered = misdelivered(tally),
           .hop_limit = tally.received > 0 ? tally.hop_limit : std::uint8_t{0},

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "run/clock.hpp"
@@ -32,6 +34,7 @@ struct KindTally {
   std::uint64_t received = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
+  std::uint64_t without_udp_checksum = 0;
   std::uint64_t late = 0;
   std::uint64_t negative_delays = 0;
   std::array<std::uint64_t, frame::kDefects> defects{};  // by frame::Defect
@@ -86,7 +89,7 @@ struct ReceiverSetup {
   Control* control = nullptr;
   const SentNumbers* sent = nullptr;  // of the stream's senders
   unsigned ring_frames = ~0U;         // what the port holds between two polls
-  Ticks long_absence = 0;             // in which frames may come that fill it
+  Ticks long_absence = 0;             // in any shorter one it cannot fill
   RecordRing* records = nullptr;      // for every frame
   FrameRecord record;                 // what they have in common
 };
@@ -123,8 +126,7 @@ class Receiver {
   // True if there were frames.
   bool step(Ticks now) {
     const auto n = queue_->receive(frames_.data(), kMaxReceive);
-    const auto absence = now - stepped_;
-    stepped_ = now;
+    const auto before = std::exchange(stepped_, now);
     if (now >= next_look_) [[unlikely]]
       look_for_loss(now);
     queue_->tend(now);
@@ -135,7 +137,8 @@ class Receiver {
     const auto arrived = Clock::now();
     gap_ = arrived - looked_;
     found_ += n;
-    if (absence > setup_.long_absence || waiting_ > 0) [[unlikely]]
+    // Until after the call: the core may have been taken between `now` and the call.
+    if (arrived - before > setup_.long_absence || waiting_ > 0) [[unlikely]]
       look_for_overrun();
     if (n < kMaxReceive) empty_at(now);  // else some may wait that came as long ago
     report_.poll_gap.record(gap_, n);
@@ -164,9 +167,10 @@ class Receiver {
     waiting_ = 0;
   }
 
-  // After an absence the ring may have been full if more frames were on their way than it holds,
-  // and half as many as it holds are found without a rest. They are counted as they were sent, not
-  // by the rate: a sender that catches up, and a gateway that empties a queue, are faster.
+  // The ring may have been full if more frames had been sent and not come than it holds, and half
+  // as many as it holds are found without a rest. Neither these nor the absence after which they
+  // are looked at goes by the rate: a sender that catches up, and a gateway that empties a queue,
+  // are faster.
   [[gnu::noinline]] void look_for_overrun() {
     if (setup_.sent == nullptr) return;
     const auto sent = setup_.sent->total();
@@ -223,9 +227,10 @@ class Receiver {
     auto& lot = lots_[static_cast<std::size_t>(kind)];
     const auto& waited = waited_[static_cast<std::size_t>(kind)];
     auto& tally = report_.kinds[static_cast<std::size_t>(kind)];
-    const auto right = check(kind, lot, tally.hop_limit);
+    const auto [right, without_checksum] = check(kind, lot, tally.hop_limit);
     const auto all = ~0U >> (32 - lot.size);
     accepted_ = 0;
+    without_checksum_ = without_checksum;
     if (right == all && in_sequence(lot.size) && window_.mark_next(numbers_[0], lot.size))
         [[likely]] {
       for (unsigned i = 0; i < lot.size; ++i) lateness_[i] = lot.stamps.at(i).lateness();
@@ -235,9 +240,12 @@ class Receiver {
       if constexpr (kShape.connected) learn(kind, lot, all);
     } else {
       std::uint32_t accepted = 0;
+      without_checksum_ = 0;
       for (unsigned i = 0; i < lot.size; ++i) {
         const auto known = (right >> i & 1U) != 0 || look_again(lot.at(i), tally);
-        if (known && accept(lot.stamps.at(i), tally, arrived, waited[i])) accepted |= 1U << i;
+        if (!known || !accept(lot.stamps.at(i), tally, arrived, waited[i])) continue;
+        without_checksum_ |= (without_checksum >> i & 1U) << (accepted_ - 1);
+        accepted |= 1U << i;
       }
       if constexpr (kShape.connected) learn(kind, lot, accepted);
     }
@@ -245,9 +253,9 @@ class Receiver {
     lot.size = 0;
   }
 
-  // Which frames are what their numbers say, a bit each. Leaves the numbers in numbers_.
-  [[nodiscard]] std::uint32_t check(spec::Kind kind, const frame::ArrivalLot& lot,
-                                    std::uint8_t hop_limit) {
+  // Which frames are what their numbers say. Leaves the numbers in numbers_.
+  [[nodiscard]] frame::LotJudgement check(spec::Kind kind, const frame::ArrivalLot& lot,
+                                          std::uint8_t hop_limit) {
     const auto& plan = plan_->kind(kind);
     const auto stream = plan_->stream.with(kind);
     const auto frames = plan_->schedule.frames();
@@ -268,17 +276,17 @@ class Receiver {
       }
     }
     flow::ValueLot values;
-    if constexpr (kShape.connected) {
-      if (plan.connections) {
-        known &= connections_.read(*plan.connections, lot);
-        plan.flow.template fill<kShape>(connections_.numbers(), lot.size, values);
-        if (plan.connections->responds()) values.swap_ends();
-        if (plan.arrival.learns_source()) plan.arrival.read_source_ports(lot, values);
-        return known & plan.arrival.template right<kShape>(lot, values, hop_limit);
-      }
+    if (kShape.connected && plan.connections) {
+      known &= connections_.read(*plan.connections, lot);
+      plan.flow.template fill<kShape>(connections_.numbers(), lot.size, values);
+      if (plan.connections->responds()) values.swap_ends();
+      if (plan.arrival.learns_source()) plan.arrival.read_source_ports(lot, values);
+    } else {
+      plan.flow.template fill<kShape>(ordinals, lot.size, values);
     }
-    plan.flow.template fill<kShape>(ordinals, lot.size, values);
-    return known & plan.arrival.template right<kShape>(lot, values, hop_limit);
+    auto judgement = plan.arrival.template judge<kShape>(lot, values, hop_limit);
+    judgement.right &= known;
+    return judgement;
   }
 
   // What the accepted frames of a lot, a bit each, tell of their connections.
@@ -334,7 +342,9 @@ class Receiver {
 
   [[nodiscard]] frame::Defect judge(const frame::Claimed& claimed, KindTally& tally) const {
     if (!frame::well_formed(claimed)) return frame::Defect::kMalformed;
-    if (!frame::checksums_right(claimed)) return frame::Defect::kChecksum;
+    const auto& claimed_kind = plan_->kind(claimed.stamp.stream().kind());
+    if (!frame::checksums_right(claimed, claimed_kind.arrival.may_lack_checksum()))
+      return frame::Defect::kChecksum;
     const auto number = claimed.stamp.number();
     if (number >= plan_->schedule.frames()) return frame::Defect::kNumber;
     const auto place = plan_->mix.at(number);
@@ -392,6 +402,7 @@ class Receiver {
       drop_late(delays, tally);
     if (accepted_ == 0) return;
     tally.received += accepted_;
+    tally.without_udp_checksum += static_cast<unsigned>(std::popcount(without_checksum_));
     tally.delay.record(delays.data(), accepted_);
     report_.shortest.record(numbers_.data(), delays.data(), accepted_);
     const auto since = last_arrival_ == kNever ? 0 : arrived - last_arrival_;
@@ -476,12 +487,14 @@ class Receiver {
 
   [[gnu::noinline]] void drop_late(std::array<Ticks, kMaxReceive>& delays, KindTally& tally) {
     unsigned kept = 0;
+    const auto without_checksum = std::exchange(without_checksum_, 0);
     for (unsigned i = 0; i < accepted_; ++i) {
       if (delays[i] > setup_.frame_timeout) {
         report_.uncertain_late += !stamped_ && delays[i] <= setup_.frame_timeout + gap_;
         if (setup_.records != nullptr) keep_all(delays, tally, FrameStatus::kLate, i, i + 1);
         continue;
       }
+      without_checksum_ |= (without_checksum >> i & 1U) << kept;
       numbers_[kept] = numbers_[i];
       lateness_[kept] = lateness_[i];
       delays[kept++] = delays[i];
@@ -531,6 +544,7 @@ class Receiver {
   std::array<std::uint32_t, kMaxReceive> lateness_{};
   std::array<Ticks, kMaxReceive> waits_{};
   unsigned accepted_ = 0;
+  std::uint32_t without_checksum_ = 0;  // of the accepted ones, a bit each
   Ticks start_ = 0;
   Ticks stepped_ = 0;
   Ticks looked_ = 0;           // a time at which the ring was empty

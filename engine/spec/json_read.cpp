@@ -133,6 +133,7 @@ Traffic traffic(const Value& value) {
       "hop_limit_drop", [](const Value& drop) { return drop.integer<std::uint8_t>(0, 254); });
   traffic.avoid_zero_checksum = flag(object, "avoid_zero_checksum");
   traffic.dscp_kept = flag(object, "dscp_kept");
+  traffic.udp_checksum_required = flag(object, "udp_checksum_required");
   traffic.connections = object.optional("connections", connections);
   object.close();
   return traffic;

@@ -79,6 +79,7 @@ Json json_of(const KindCounters& of) {
           {"lost", of.lost},
           {"duplicated", of.duplicated},
           {"reordered", of.reordered},
+          {"without_udp_checksum", of.without_udp_checksum},
           {"late", of.late},
           {"misdelivered", json_of(of.misdelivered)},
           {"hop_limit", of.hop_limit},

@@ -88,8 +88,9 @@ struct KindCounters {
   std::uint64_t received = 0;  // each number once, right in every check, in time
   std::uint64_t lost = 0;      // sent - received
   std::uint64_t duplicated = 0;
-  std::uint64_t reordered = 0;  // RFC 4737 singleton; a part of received
-  std::uint64_t late = 0;       // beyond the frame timeout, or beyond the window (drain)
+  std::uint64_t reordered = 0;             // RFC 4737 singleton; a part of received
+  std::uint64_t without_udp_checksum = 0;  // it was 0, over IPv4; a part of received
+  std::uint64_t late = 0;                  // beyond the frame timeout, or beyond the window (drain)
   Misdelivered misdelivered;
   std::uint8_t hop_limit = 0;         // seen on arrival; 0: none arrived
   std::uint64_t negative_delays = 0;  // set to 0

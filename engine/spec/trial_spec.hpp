@@ -12,7 +12,7 @@
 
 namespace natxy::spec {
 
-inline constexpr int kVersion = 1;
+inline constexpr int kVersion = 2;
 
 // Limits of what a frame's 18 octets of data can carry and of what the arithmetic is exact for.
 inline constexpr std::uint16_t kMinFrameSizeBytes = 84;
@@ -109,6 +109,8 @@ struct Traffic {
   bool avoid_zero_checksum = false;
   // The DSCP, ECN and flow label that a frame leaves with, which are 0, must be those on arrival.
   bool dscp_kept = false;
+  // A UDP checksum of 0 is wrong over IPv4, too, where RFC 768 has it say that there is none.
+  bool udp_checksum_required = false;
   // Absent: stateless. What only the gateway knows is not read: an establishing stream's source on
   // arrival, a responding one's destination on departure.
   std::optional<Connections> connections;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "run/clock.hpp"
@@ -31,7 +32,25 @@ class Wire {
   void put(const std::vector<std::uint8_t>& octets) {
     if (cut) return;
     const std::lock_guard lock(mutex_);
-    frames_.push_back(octets);
+    (holding_ ? held_ : frames_).push_back(octets);
+  }
+  // A gateway that is away: what is put waits in it, until release() delivers all of it at once to
+  // a ring that has room for so many; the rest is lost. How many those were.
+  void hold() {
+    const std::lock_guard lock(mutex_);
+    holding_ = true;
+  }
+  std::size_t release(std::size_t ring_frames) {
+    const std::lock_guard lock(mutex_);
+    holding_ = false;
+    for (; !held_.empty() && frames_.size() < ring_frames; held_.pop_front()) {
+      frames_.push_back(std::move(held_.front()));
+    }
+    return std::exchange(held_, {}).size();
+  }
+  std::size_t held() {
+    const std::lock_guard lock(mutex_);
+    return held_.size();
   }
   bool take(std::vector<std::uint8_t>& octets) {
     const std::lock_guard lock(mutex_);
@@ -49,6 +68,8 @@ class Wire {
  private:
   std::mutex mutex_;
   std::deque<std::vector<std::uint8_t>> frames_;
+  std::deque<std::vector<std::uint8_t>> held_;
+  bool holding_ = false;
 };
 
 class FakeTxQueue {
@@ -99,6 +120,7 @@ class FakeRxQueue {
   explicit FakeRxQueue(Wire& wire) : wire_(wire) {}
 
   unsigned receive(Frame* frames, unsigned n) {
+    if (before_receive) before_receive();
     unsigned count = 0;
     std::vector<std::uint8_t> octets;
     while (count < n && wire_.take(octets)) {
@@ -123,6 +145,7 @@ class FakeRxQueue {
     delete frame;
   }
   unsigned deferred = 0;
+  std::function<void()> before_receive;  // what happens while the receiver is away
   std::function<run::Ticks(const std::vector<std::uint8_t>&)> waits;
 
  private:

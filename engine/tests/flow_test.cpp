@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <vector>
@@ -24,10 +25,28 @@ TEST(Divider, EqualsDivisionEverywhereItMayBeAsked) {
       ASSERT_EQ(remainder, near % divisor);
     }
     for (std::uint64_t below = 1; below < 4; ++below) {
-      const auto dividend = (1ULL << 40U) - below;
-      ASSERT_EQ(by.divide(dividend).quotient, dividend / divisor);
+      for (const auto dividend :
+           {(1ULL << 40U) - below, ~0ULL - below + 1, ~0ULL / divisor * divisor - below}) {
+        ASSERT_EQ(by.divide(dividend).quotient, dividend / divisor);
+        ASSERT_EQ(by.divide(dividend).remainder, dividend % divisor);
+      }
     }
   }
+}
+
+TEST(NarrowDivider, EqualsDivisionUpToAQuotientOf16Bits) {
+  for (std::uint32_t divisor = 1; divisor <= 65536; divisor += divisor < 300 ? 1 : 233) {
+    const NarrowDivider by(divisor);
+    const auto most = (std::uint64_t{divisor} << 16U) - 1;
+    for (std::uint64_t i = 0; i < 300; ++i) {
+      const auto near = mix(i) % (most + 1) / divisor * divisor + i % 3 - (i % 3 == 2 ? 3 : 0);
+      const auto dividend = static_cast<std::uint32_t>(i == 0 ? most : std::min(near, most));
+      ASSERT_EQ(by.divide(dividend).quotient, dividend / divisor) << dividend << " / " << divisor;
+      ASSERT_EQ(by.divide(dividend).remainder, dividend % divisor);
+    }
+  }
+  const NarrowDivider by_most(65536);
+  EXPECT_EQ(by_most.divide(~0U).quotient, 65535U);
 }
 
 TEST(Series, CountsUpDownAndStays) {
@@ -56,46 +75,58 @@ TEST(Series, PseudorandomCoversTheRangeEvenly) {
   for (const auto count : seen) EXPECT_NEAR(count, 1000, 200);
 }
 
-TEST(Permutation, IsABijectionOnEverySmallDomain) {
-  for (std::uint32_t a = 1; a <= 40; ++a) {
-    for (std::uint32_t b = 1; b <= 40; ++b) {
-      const Permutation permutation(a, b, a * 100 + b);
-      std::set<std::pair<std::uint64_t, std::uint64_t>> cells;
-      for (std::uint64_t rank = 0; rank < a * b; ++rank) {
-        const auto cell = permutation.at(rank);
-        ASSERT_LT(cell.x, a);
-        ASSERT_LT(cell.y, b);
-        cells.insert({cell.x, cell.y});
-      }
-      ASSERT_EQ(cells.size(), std::size_t{a} * b);
+TEST(Permutation, IsABijectionOfEverySmallSize) {
+  for (std::uint64_t size = 1; size <= 1100; ++size) {
+    const Permutation permutation(size, size * 100);
+    std::set<std::uint64_t> ranks;
+    for (std::uint64_t rank = 0; rank < size; ++rank) {
+      const auto permuted = permutation.at(rank);
+      ASSERT_LT(permuted, size);
+      ranks.insert(permuted);
     }
+    ASSERT_EQ(ranks.size(), size);
   }
 }
 
-TEST(Permutation, IsInvertedExactlyUpToTheLargestDomains) {
-  for (std::uint32_t a = 1; a <= 12; ++a) {
-    const Permutation small(a, 13 - a, a);
-    for (std::uint64_t rank = 0; rank < a * (13U - a); ++rank) {
+TEST(Permutation, IsInvertedExactlyUpToTheLargestSizes) {
+  for (std::uint64_t size = 1; size <= 130; ++size) {
+    const Permutation small(size, size);
+    for (std::uint64_t rank = 0; rank < size; ++rank) {
       ASSERT_EQ(small.rank_of(small.at(rank)), rank);
     }
   }
-  for (const std::uint64_t a : {1ULL << 8U, 64512ULL, (1ULL << 20U) - 3, 1ULL << 32U}) {
-    const auto b = (1ULL << 40U) / a;
-    const Permutation large(a, b, a);
+  for (const std::uint64_t size :
+       {40'000ULL, (1ULL << 32U) - 5, 1ULL << 32U, (1ULL << 40U) - 3, 1ULL << 63U, ~0ULL}) {
+    const Permutation large(size, size);
     for (std::uint64_t i = 0; i < 20'000; ++i) {
-      const auto rank = i < 1000 ? a * b - 1 - i : mix(i) % (a * b);
-      ASSERT_EQ(large.rank_of(large.at(rank)), rank) << a << " x " << b;
+      const auto rank = i < 1000 ? size - 1 - i : mix(i) % size;
+      ASSERT_LT(large.at(rank), size);
+      ASSERT_EQ(large.rank_of(large.at(rank)), rank) << size;
     }
   }
 }
 
-TEST(Permutation, ScattersNeighbours) {
-  const Permutation permutation(64512, 49151, 1);
-  std::array<int, 16> sixteenths{};
-  for (std::uint64_t rank = 0; rank < 16'000; ++rank) {
-    ++sixteenths[permutation.at(rank).y / 3072 % 16];
+// Sizes just above a power of 4 have as many cells outside as there can be.
+TEST(Permutation, IsTheSameForALotAndIn32Bits) {
+  for (const std::uint64_t size :
+       {1ULL, 2ULL, 17ULL, 65ULL, 40'000ULL, 1'048'577ULL, 1ULL << 32U}) {
+    const Permutation permutation(size, 9);
+    for (std::uint64_t first = 0; first < 20'000; first += kMaxLot) {
+      std::array<std::uint32_t, kMaxLot> narrow;
+      std::array<std::uint64_t, kMaxLot> wide;
+      for (unsigned i = 0; i < kMaxLot; ++i) {
+        wide[i] = mix(first + i) % size;
+        narrow[i] = static_cast<std::uint32_t>(wide[i]);
+      }
+      const auto ranks = wide;
+      permutation.permute(narrow.data(), kMaxLot);
+      permutation.permute(wide.data(), kMaxLot);
+      for (unsigned i = 0; i < kMaxLot; ++i) {
+        ASSERT_EQ(wide[i], permutation.at(ranks[i])) << size;
+        ASSERT_EQ(narrow[i], wide[i]) << size;
+      }
+    }
   }
-  for (const auto count : sixteenths) EXPECT_NEAR(count, 1000, 200);
 }
 
 spec::Traffic port_traffic(spec::Selection selection) {
@@ -127,6 +158,38 @@ TEST(Flow, EnumeratesEveryPortPairOnceInEachOrder) {
   EXPECT_EQ(up.at<kShape>(11).source_port, 1001);
   EXPECT_EQ(up.at<kShape>(11).destination_port, 21);
   EXPECT_EQ(up.at<kShape>(69), down.at<kShape>(0));
+}
+
+// A stream of two kinds takes the wider shape for both. What a broken frame claims ends, too.
+TEST(Flow, EnumeratesPortsAloneTheSameInEitherShape) {
+  constexpr Shape kNarrow{.enumerated = true};
+  constexpr Shape kWide{.addresses_vary = true, .enumerated = true};
+  using enum spec::Selection;
+  for (const auto order : {kEnumerateIncreasing, kEnumerateDecreasing, kEnumeratePseudorandom}) {
+    auto traffic = port_traffic(order);
+    for (const auto last : std::vector<std::uint16_t>{1000, 1009, 65535}) {
+      traffic.source_port.max = last;
+      const Flow flow(traffic, 5);
+      for (std::uint64_t i = 0; i < std::min<std::uint64_t>(flow.combinations(), 10'000); ++i) {
+        ASSERT_EQ(flow.at<kNarrow>(i), flow.at<kWide>(i));
+      }
+      const auto beyond = flow.at<kWide>(1ULL << 40U);
+      EXPECT_EQ(beyond, flow.at<kWide>(flow.combinations() - 1));
+    }
+  }
+}
+
+// 65,536 ports and fields each: more combinations than the ordinals of any stream.
+TEST(Flow, DecreasesFromMoreCombinationsThanFramesAStream) {
+  constexpr Shape kShape{.addresses_vary = true, .enumerated = true};
+  spec::Traffic traffic;
+  traffic.selection = spec::Selection::kEnumerateDecreasing;
+  traffic.departure.source.field_byte = 2;
+  traffic.source_port = traffic.source_field = {kIncreasing, 0, 65535};
+  traffic.destination_port = {kIncreasing, 0, 65534};
+  const Flow flow(traffic, 5);
+  EXPECT_EQ(flow.at<kShape>(0), (Values{65535, 65534, 65535, 0, 0}));
+  EXPECT_EQ(flow.at<kShape>(65536), (Values{65535, 65534, 65534, 0, 0}));
 }
 
 TEST(Flow, EnumeratesAddressesWithPorts) {

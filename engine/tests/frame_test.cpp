@@ -69,7 +69,7 @@ TEST_P(Departures, AreCorrectFramesForEveryNumber) {
     const auto claimed = claim(octets.data(), static_cast<std::uint32_t>(octets.size()), tag_of(1));
     ASSERT_NE(claimed.layout, nullptr);
     ASSERT_TRUE(well_formed(claimed));
-    ASSERT_TRUE(checksums_right(claimed));
+    ASSERT_TRUE(checksums_right(claimed, false));
     ASSERT_EQ(claimed.stamp.number(), number * 977);
     ASSERT_EQ(claimed.stamp.lateness(), number * 31);
   }
@@ -188,7 +188,7 @@ TEST_P(Arrivals, EveryOctetBehindTheMacAddressesIsCheckedByOneOfTheChecks) {
     const auto claimed =
         claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
     const bool noticed = claimed.layout == nullptr || !well_formed(claimed) ||
-                         !checksums_right(claimed) || check() != Defect::kNone;
+                         !checksums_right(claimed, true) || check() != Defect::kNone;
     EXPECT_TRUE(noticed) << at;
     octets_[at] ^= 0x10;
   }
@@ -203,15 +203,42 @@ TEST_P(Arrivals, TheQuickCheckAgreesWithTheOthers) {
       const auto claimed =
           claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
       if (claimed.layout != nullptr) {
-        const bool slow = well_formed(claimed) && checksums_right(claimed) &&
+        const bool slow = well_formed(claimed) &&
+                          checksums_right(claimed, arrival.may_lack_checksum()) &&
                           arrival.check(claimed, values_, kInitialHopLimit) == Defect::kNone;
         ArrivalLot lot;
         lot.add(claimed);
         flow::ValueLot values;
         values.set(0, values_);
-        EXPECT_EQ(arrival.right<kShape>(lot, values, kInitialHopLimit), slow ? 1U : 0U) << at;
+        const auto judgement = arrival.judge<kShape>(lot, values, kInitialHopLimit);
+        EXPECT_EQ(judgement.right, slow ? 1U : 0U) << at;
+        EXPECT_EQ(judgement.without_checksum, 0U) << at;
       }
       octets_[at] = static_cast<std::uint8_t>(octets_[at] ^ flip);
+    }
+  }
+}
+
+// RFC 768: over IPv4 a UDP checksum of 0 says that there is none; over IPv6 it is wrong.
+TEST_P(Arrivals, AUdpChecksumMayBeAbsentOverIpv4) {
+  const bool four = layout_->ip_version == IpVersion::k4;
+  octets_[layout_->udp + 6U] = octets_[layout_->udp + 7U] = 0;
+  for (const bool required : {false, true}) {
+    traffic_.udp_checksum_required = required;
+    const Arrival arrival(traffic_, 128);
+    for (const bool wrong_port : {false, true}) {
+      octets_[layout_->udp + 3U] ^= wrong_port ? 1 : 0;
+      const auto claimed =
+          claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
+      EXPECT_EQ(checksums_right(claimed, arrival.may_lack_checksum()), four && !required);
+      ArrivalLot lot;
+      lot.add(claimed);
+      flow::ValueLot values;
+      values.set(0, values_);
+      const auto judgement = arrival.judge<kShape>(lot, values, kInitialHopLimit);
+      EXPECT_EQ(judgement.right, four && !required && !wrong_port ? 1U : 0U);
+      EXPECT_EQ(judgement.without_checksum, 1U);
+      octets_[layout_->udp + 3U] ^= wrong_port ? 1 : 0;
     }
   }
 }

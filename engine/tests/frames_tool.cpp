@@ -112,6 +112,7 @@ Counters counters(const run::ReceiverReport& report) {
   Counters all{{"foreign", report.foreign}, {"neighbour", report.neighbour}};
   for (const auto& kind : report.kinds) {
     all.emplace_back("received", kind.received);
+    all.emplace_back("without_udp_checksum", kind.without_udp_checksum);
     all.emplace_back("duplicated", kind.duplicated);
     all.emplace_back("late", kind.late);
     for (std::size_t i = 0; i < kind.defects.size(); ++i) {

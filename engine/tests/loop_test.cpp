@@ -283,6 +283,33 @@ TEST_F(Loop, ARingThatMayHaveBeenFullIsTold) {
   EXPECT_EQ(overrun(256), 0U);
 }
 
+// 280 frames come while the core is taken between the clock's reading and the receive call: 24 of
+// them find the ring of 256 full.
+TEST_F(Loop, AnAbsenceLastsUntilAfterTheReceiveCall) {
+  std::atomic<std::uint64_t> sent{280};
+  SentNumbers numbers;
+  numbers.add(sent);
+  auto ring = setup();
+  ring.sent = &numbers;
+  ring.ring_frames = 256;
+  ring.long_absence = 1'000'000;
+  send_all(10);
+  auto frames = drain_wire();
+  frames.resize(256);
+  FakeClock::time = kStart;
+  rx_.before_receive = [&, was_away = false]() mutable {
+    if (std::exchange(was_away, true)) return;
+    FakeClock::time += 5'000'000;
+    put(frames);
+  };
+  TestReceiver receiver(&plan_, ring, rx_);
+  receiver.begin(kStart);
+  while (receiver.step(FakeClock::time)) {
+  }
+  EXPECT_EQ(receiver.report().kinds[0].received, 256U);
+  EXPECT_EQ(receiver.report().overrun, 280U);
+}
+
 // The gateway changes every frame's address. What is found of the others is no overrun.
 TEST_F(Loop, FramesThatComeWrongNoLongerWait) {
   std::atomic<std::uint64_t> sent{0};
@@ -432,6 +459,62 @@ TEST_F(Loop, EachDefectHasItsCounter) {
   for (std::size_t defect = 1; defect < 8; ++defect) EXPECT_EQ(defects[defect], 1U) << defect;
   EXPECT_EQ(seen.kinds[0].received, 993U);
   EXPECT_EQ(seen.examples.size(), 7U);
+}
+
+void take_udp_checksum(std::vector<std::uint8_t>& ipv4_frame) {
+  ipv4_frame[40] = ipv4_frame[41] = 0;
+}
+
+// RFC 768: over IPv4 it may be absent. The first frame tells the hop limit, so it is looked at
+// check by check; whole lots, parts of one, and a lot with a gap go other ways.
+TEST_F(Loop, FramesWithoutUdpChecksumAreAmongTheReceived) {
+  send_all(10);
+  auto frames = drain_wire();
+  std::vector<std::size_t> without{0, 3, 999};
+  for (std::size_t i = 64; i < 150; ++i) without.push_back(i);
+  for (const auto i : without) take_udp_checksum(frames[i]);
+  frames.push_back(frames[100]);  // a duplicate
+  take_udp_checksum(frames[200]);
+  frames[200][34] ^= 1;  // another port, which nothing but the comparison sees now
+  put(frames);
+  const auto seen = receive_all(setup());
+  EXPECT_EQ(seen.kinds[0].received, 999U);
+  EXPECT_EQ(seen.kinds[0].duplicated, 1U);
+  EXPECT_EQ(seen.kinds[0].defects[static_cast<std::size_t>(frame::Defect::kPort)], 1U);
+  EXPECT_EQ(seen.kinds[0].without_udp_checksum, without.size());
+}
+
+TEST_F(Loop, LateFramesAreNotAmongThoseWithoutUdpChecksum) {
+  send_all(10);
+  auto frames = drain_wire();
+  for (std::size_t i = 0; i < frames.size(); i += 2) take_udp_checksum(frames[i]);
+  put(frames);
+  auto strict = setup();
+  strict.frame_timeout = 500'100;
+  const auto seen = receive_all(strict).kinds[0];
+  ASSERT_GT(seen.late, 400U);
+  ASSERT_GT(seen.received, 400U);  // the last ones, of which 999 has its checksum
+  EXPECT_EQ(seen.without_udp_checksum, seen.received / 2);
+}
+
+class StrictLoop : public Loop {
+ protected:
+  StrictLoop() : Loop(strict(stream_of(1000, 1'000'000))) {}
+  static spec::Stream strict(spec::Stream stream) {
+    stream.foreground->udp_checksum_required = true;
+    return stream;
+  }
+};
+
+TEST_F(StrictLoop, AUdpChecksumMayBeRequired) {
+  send_all(10);
+  auto frames = drain_wire();
+  for (const std::size_t i : {0U, 5U, 700U}) take_udp_checksum(frames[i]);
+  put(frames);
+  const auto seen = receive_all(setup()).kinds[0];
+  EXPECT_EQ(seen.received, 997U);
+  EXPECT_EQ(seen.defects[static_cast<std::size_t>(frame::Defect::kChecksum)], 3U);
+  EXPECT_EQ(seen.without_udp_checksum, 0U);
 }
 
 TEST_F(Loop, AFrameTimeoutMakesFramesLate) {

@@ -21,6 +21,7 @@ inline void put_kind(Counts& counts, const std::string& who, const spec::KindCou
   put(counts, who + "lost", kind.lost);
   put(counts, who + "duplicated", kind.duplicated);
   put(counts, who + "reordered", kind.reordered);
+  put(counts, who + "without_udp_checksum", kind.without_udp_checksum);
   put(counts, who + "late", kind.late);
   put(counts, who + "malformed", kind.misdelivered.malformed);
   put(counts, who + "checksum", kind.misdelivered.checksum);

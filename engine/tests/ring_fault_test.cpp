@@ -155,6 +155,26 @@ INSTANTIATE_TEST_SUITE_P(Through, Corrupted,
                          testing::Values(route44(), route66(), translate64(), translate46()),
                          [](const auto& that) { return "net_" + that.param.name; });
 
+// Every frame of them, too, as some translators send nothing else.
+TEST_P(Corrupted, WithoutUdpChecksumAFrameIsReceivedOverIpv4Alone) {
+  const auto& net = GetParam();
+  const bool four = net.right == spec::IpVersion::k4;
+  LockstepTestbed testbed(gateway_config(net));
+  for (const std::uint64_t every : {1U, 20U}) {
+    const auto count = kFrames / every;
+    testbed.configure(gateway_config(
+        net, order({.field = "no_udp_checksum", .fixed = true, .counter = nullptr}, every)));
+    const Counts wrong{{kForeground + "lost", count}, {kForeground + "checksum", count}};
+    for (const bool required : {false, true}) {
+      auto spec = forward_trial(net);
+      spec.phases[0].streams[0].foreground->udp_checksum_required = required;
+      const auto seen = testbed.run(spec);
+      const Counts taken{{kForeground + "without_udp_checksum", count}};
+      EXPECT_EQ(wrongs(seen.result), four && !required ? taken : wrong);
+    }
+  }
+}
+
 // --- the wrong form, the wrong hop limit, all of them --------------------------------------------
 
 TEST(RingFault, AnotherIpVersionThanIsDueIsMalformed) {

@@ -174,10 +174,10 @@ TEST(Requests, WrongOnesAreRefusedWithTheirKindAndId) {
   const auto no_spec = refused(R"({"request": "trial", "id": 3})");
   EXPECT_EQ(no_spec.id, 3U);
   EXPECT_EQ(no_spec.kind, ErrorKind::kRequest);
-  const auto bad_spec = refused(R"({"request": "trial", "id": 4, "spec": {"version": 2}})");
+  const auto bad_spec = refused(R"({"request": "trial", "id": 4, "spec": {"version": 1}})");
   EXPECT_EQ(bad_spec.id, 4U);
   EXPECT_EQ(bad_spec.kind, ErrorKind::kSpec);
-  EXPECT_EQ(bad_spec.message, "version: 2 is out of range, 1 to 1 is right");
+  EXPECT_EQ(bad_spec.message, "version: 1 is out of range, 2 to 2 is right");
 }
 
 TEST(Events, AreOneLineEach) {

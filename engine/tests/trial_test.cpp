@@ -358,6 +358,44 @@ TEST(Trial, WhatTheTesterDidWrongMakesItInvalid) {
   EXPECT_TRUE(unpolled.valid) << "a ring of unknown size says nothing";
 }
 
+// A gateway that was away delivers a queue at once, a hundred times faster than the trial's rate,
+// while the receiver is away for a tenth of a millisecond: two frames at that rate.
+spec::TrialResult with_a_burst_of(std::size_t frames, std::size_t ring_frames) {
+  FakeDevice device(1);
+  device.ring_frames = static_cast<unsigned>(ring_frames);
+  auto spec = both_ways(2000, 20'000);
+  spec.warm_up.mode = spec::WarmUpMode::kNeighbours;
+  spec.phases[0].streams.pop_back();
+  auto& wire = device.wires[1];
+  wire.hold();
+  device.rx_queue(spec::Side::kRight).before_receive = [&] {
+    if (wire.held() < frames) return;
+    const auto away = tests::SteadyClock::now();
+    while (tests::SteadyClock::now() - away < 100'000) {
+    }
+    (void)wire.release(ring_frames);
+  };
+  return Runner(device).run(spec, kQuiet, kGoOn);
+}
+
+TEST(Trial, ABurstThatTheTestersRingHasNoRoomForIsNoLossOfTheGateways) {
+  const auto result = with_a_burst_of(400, 256);
+  ASSERT_TRUE(result.streams[0].losses);
+  EXPECT_GE(result.streams[0].losses->frames, 400U - 256U);
+  EXPECT_FALSE(result.valid);
+  ASSERT_FALSE(result.invalid_reasons.empty());
+  EXPECT_NE(
+      result.invalid_reasons.front().find("waited for the tester at once, more than its ring"),
+      std::string::npos)
+      << result.invalid_reasons.front();
+}
+
+TEST(Trial, ABurstThatTheRingHoldsIsNoReason) {
+  const auto result = with_a_burst_of(400, 1024);
+  EXPECT_FALSE(result.streams[0].losses);
+  EXPECT_TRUE(result.valid) << result.invalid_reasons.front();
+}
+
 TEST(Trial, ADropCounterThatMovedMakesItInvalid) {
   FakeDevice device(1);
   const Poll drop = [&](const spec::Progress& progress) {

@@ -89,6 +89,12 @@ bool change_octet(Frame& frame, const Anatomy& anatomy, CorruptField field) {
   return true;
 }
 
+bool remove_udp_checksum(Frame& frame, const Anatomy& anatomy) {
+  if (!anatomy.udp) return false;
+  write16(frame.octets + *anatomy.udp + 6, 0);
+  return true;
+}
+
 bool change_length(Frame& frame, Anatomy& anatomy, std::size_t max_packet_octets) {
   if (!anatomy.udp) return false;
   const auto udp = *anatomy.udp;
@@ -108,6 +114,7 @@ bool change_length(Frame& frame, Anatomy& anatomy, std::size_t max_packet_octets
 bool corrupt(Frame& frame, CorruptField field, bool fix_checksum, std::size_t max_packet_octets) {
   auto anatomy = dissect(frame);
   if (!anatomy) return false;
+  if (field == CorruptField::kNoUdpChecksum) return remove_udp_checksum(frame, *anatomy);
   const Sums before(frame, *anatomy);
   const bool is_changed = field == CorruptField::kLength
                               ? change_length(frame, *anatomy, max_packet_octets)

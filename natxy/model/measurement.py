@@ -116,6 +116,7 @@ class TrialCounts(Model):
     overturned: int = 0  # trials that failed at a rate that passed, by loss verification
     misdelivered: int = 0
     duplicated: int = 0
+    without_udp_checksum: int = 0  # over IPv4; among the received
     changed: int = 0  # connections whose mapping changed between the phases of a trial
     wrong: int = 0  # replies delivered to another connection; among the misdelivered
     collided: int = 0  # of those: two connections had one external four-tuple
@@ -151,6 +152,7 @@ class TrialCounts(Model):
                 "invalid_trials": self.invalid_trials + (not valid),
                 "misdelivered": self.misdelivered + trial.misdelivered,
                 "duplicated": self.duplicated + trial.result.duplicated,
+                "without_udp_checksum": self.without_udp_checksum + trial.without_udp_checksum,
                 "changed": self.changed + trial.changed,
                 "wrong": self.wrong + trial.wrong,
                 "collided": self.collided + trial.collided,

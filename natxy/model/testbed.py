@@ -112,6 +112,8 @@ class TrafficSection(Model):
     avoid_zero_checksum: bool = False  # see TrialSpec
     # kept: a frame whose TOS, traffic class or flow label has changed is misdelivered.
     dscp: Literal["any", "kept"] = "any"
+    # required: a frame whose UDP checksum is 0 is misdelivered over IPv4, too.
+    udp_checksum: Literal["optional", "required"] = "optional"
     forward: PortRanges = PortRanges()
     reverse: PortRanges = PortRanges()
     left_field: AddressField = AddressField()

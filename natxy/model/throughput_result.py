@@ -35,7 +35,9 @@ class Repetition(Model):
     overturned: int = 0  # trials that failed at a rate that passed, by loss verification
     misdelivered: int  # of all trials, as are the next two
     duplicated: int
-    changed: int = 0  # of all trials, as are the next two: what TrialCounts says they are
+    # Of all trials, as are the next three: what TrialCounts says they are.
+    without_udp_checksum: int = 0
+    changed: int = 0
     wrong: int = 0
     collided: int = 0
     worst_lateness_ns: float  # of the valid trials
@@ -180,6 +182,7 @@ class ThroughputResult(Model):
                 overturned=sum(repetition.overturned for repetition in self.repetitions),
                 misdelivered=self.misdelivered,
                 duplicated=self.duplicated,
+                without_udp_checksum=sum(r.without_udp_checksum for r in self.repetitions),
                 **self.connection_faults,
                 icmp_errors=merged(error for r in self.repetitions for error in r.icmp_errors),
                 disturbance=Disturbance.total(r.disturbance for r in self.repetitions),

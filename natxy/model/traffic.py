@@ -276,6 +276,7 @@ class TrafficPlan:
             hop_limit_drop=traffic.hop_limit_drop,
             avoid_zero_checksum=traffic.avoid_zero_checksum,
             dscp_kept=traffic.dscp == "kept",
+            udp_checksum_required=traffic.udp_checksum == "required",
         )
 
     def _pair(

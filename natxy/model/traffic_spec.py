@@ -132,6 +132,8 @@ class Traffic(Model):
     avoid_zero_checksum: bool = False
     # TOS, traffic class and flow label, which are 0 on departure, must be 0 on arrival.
     dscp_kept: bool = False
+    # A UDP checksum of 0 is wrong over IPv4, too, where RFC 768 has it say that there is none.
+    udp_checksum_required: bool = False
     connections: Connections | None = None  # None: stateless
 
     @model_validator(mode="after")

@@ -53,6 +53,11 @@ class TrialRecord(Model):
         return early + self.result.misdelivered
 
     @property
+    def without_udp_checksum(self) -> int:
+        early = sum(c.without_udp_checksum for s in self._early for _, c in s.counters())
+        return early + self.result.without_udp_checksum
+
+    @property
     def changed(self) -> int:
         return sum(of.changed for of in self._early_connections) + self.result.changed
 

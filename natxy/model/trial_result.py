@@ -85,6 +85,7 @@ class KindCounters(Model):
     lost: Count
     duplicated: Count
     reordered: Count  # a part of received
+    without_udp_checksum: Count = 0  # it was 0, over IPv4; a part of received
     late: Count
     misdelivered: Misdelivered
     hop_limit: Annotated[int, Between(0, 255)]  # seen on arrival; 0: none arrived
@@ -332,6 +333,10 @@ class TrialResult(Model):
     @property
     def duplicated(self) -> int:
         return sum(c.duplicated for _, _, c in self.counters())
+
+    @property
+    def without_udp_checksum(self) -> int:
+        return sum(c.without_udp_checksum for _, _, c in self.counters())
 
     @property
     def icmp_errors(self) -> tuple[IcmpError, ...]:

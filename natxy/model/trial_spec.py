@@ -9,7 +9,7 @@ from natxy.model.addresses import IpAddress, Ipv4Address, Ipv6Address, IpVersion
 from natxy.model.base import Between, Model, refuse
 from natxy.model.traffic_spec import ESTABLISH_EACH, MAX_CONNECTIONS, Traffic
 
-VERSION = 1
+VERSION = 2
 MIN_FRAME_SIZE_BYTES = 84
 MAX_FRAME_SIZE_BYTES = 9216
 MAX_FRAMES = 2**40 - 1  # of a stream: what a frame's five octets can number

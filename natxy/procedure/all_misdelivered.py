@@ -12,7 +12,8 @@ ADVICE = {
     ),
     "checksum": (
         "the IPv4 or UDP checksum is wrong; checksum offloads of the device's interfaces are what "
-        "to look at"
+        "to look at (a UDP checksum of 0 is right over IPv4 alone, and not where "
+        'traffic.udp_checksum is "required")'
     ),
     "number": "its number, direction or kind was never sent to that side",
     "length": "it is longer or shorter than what was sent; the frame size is what to look at",

@@ -190,6 +190,7 @@ def _repetition(
         overturned=verified.overturned,
         misdelivered=sum(trial.misdelivered for trial in done),
         duplicated=sum(trial.result.duplicated for trial in done),
+        without_udp_checksum=sum(trial.without_udp_checksum for trial in done),
         changed=sum(trial.changed for trial in done),
         wrong=sum(trial.wrong for trial in done),
         collided=sum(trial.collided for trial in done),

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.report.bounds import SIGNS
+from natxy.report.checksum_notes import checksum_notes
 from natxy.report.connection_notes import connection_notes
 from natxy.report.icmp_notes import icmp_notes
 from natxy.report.media_notes import media_notes
@@ -174,3 +175,4 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
         yield f"{counts.misdelivered:,} frames were misdelivered."
     if counts.duplicated:
         yield f"{counts.duplicated:,} frames came twice."
+    yield from checksum_notes(counts)

@@ -59,6 +59,7 @@ COLUMNS = (
     "overturned",
     "misdelivered",
     "duplicated",
+    "without_udp_checksum",
     # Of a stateful gateway; else empty.
     "initiator",
     "connections",

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from natxy.model.measurement import TrialCounts
 from natxy.model.throughput_result import ThroughputResult
+from natxy.report.checksum_notes import checksum_notes
 from natxy.report.connection_notes import connection_notes
 from natxy.report.icmp_notes import icmp_notes
 from natxy.report.media_notes import device_notes
@@ -94,6 +95,7 @@ def _notes(result: ThroughputResult) -> list[str]:
     said += [f"{result.dut}: {end}" for end in result.ends]
     said += connection_notes(result.connections, result.measurement().counts)
     said += [f"{result.dut}: {note}" for note in verification_notes(result.measurement().counts)]
+    said += [f"{result.dut}: {note}" for note in checksum_notes(result.measurement().counts)]
     disturbance = result.measurement().counts.disturbance
     said += [f"{result.dut}: {note}" for note in disturbance_notes(disturbance)]
     said += icmp_notes(result.measurement().counts.icmp_errors)

@@ -119,6 +119,7 @@ def _kind_lines(kind: str, counters: KindCounters) -> Iterator[str]:
         "lost": counters.lost,
         "duplicated": counters.duplicated,
         "reordered": counters.reordered,
+        "without UDP checksum": counters.without_udp_checksum,
         "late": counters.late,
         "misdelivered": counters.misdelivered.total,
         "negative delays": counters.negative_delays,

@@ -60,6 +60,24 @@ def test_in_noise_the_throughput_is_the_rate_limit_or_a_bound_of_it(tmp_path: Pa
     assert found.lower_bound or found.rate_fps >= limit_fps * (1 - ERROR.fraction)
 
 
+def test_a_gateway_that_sends_no_udp_checksum_has_its_throughput(tmp_path: Path) -> None:
+    """As a gateway that sends them: its rate limit, and nothing misdelivered."""
+    limit_fps, depth = 20_000, 200
+    fault = (
+        f'{{kind = "rate_limit", rate_fps = {limit_fps}, depth = {depth}}}, '
+        '{kind = "corrupt", every = 1, field = "no_udp_checksum"}'
+    )
+    error = SearchError(fraction=Fraction(1, 100))
+    plan = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, error=error, loss_verifications=1)
+    with gateway_that(fault, tmp_path, tolerance_us=20_000) as (setup, _):
+        result = throughput(plan, setup.tester, setup.dut)
+    found = result.repetitions[0]
+    assert found.misdelivered == 0
+    assert found.without_udp_checksum > 0
+    assert found.rate_fps <= (limit_fps + depth / TIMING.duration_s) * (1 + error.fraction)
+    assert found.lower_bound or found.rate_fps >= limit_fps * (1 - error.fraction)
+
+
 @pytest.mark.parametrize(("rate_fps", "every"), [(10_000, 7), (50_000, 100), (50_000, 4_999)])
 def test_loss_of_every_kth_frame_is_exact(rate_fps: int, every: int, tmp_path: Path) -> None:
     fault = f'{{kind = "loss", direction = "forward", every = {every}}}'

@@ -1,6 +1,8 @@
-"""Number -> four-tuple, written from docs/decisions/0008-number-to-flow.md alone: the engine's
-source is not looked at, so that both are not wrong alike."""
+"""Number -> four-tuple, written from docs/decisions/0008-number-to-flow.md and
+0020-enumerations-permuted-as-a-whole.md alone: the engine's source is not looked at, so that both
+are not wrong alike."""
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,21 +73,25 @@ def independent(traffic: dict[str, Any], ordinal: int, seed: int) -> Values:
     )
 
 
-def scramble(half: int, key: int, size: int) -> int:
+def scramble(half: int, key: int) -> int:
     bits = (half % 2**32) ^ key
     bits = bits * 0x7FEB352D % 2**32
     bits ^= bits >> 15
-    bits = bits * 0x846CA68B % 2**32
-    bits ^= bits >> 16
-    return bits * size >> 32
+    return bits * 0x846CA68B % 2**32
 
 
-def permuted(x: int, y: int, sizes: tuple[int, int], key: int) -> tuple[int, int]:
+def permuted(rank: int, size: int, key: int) -> int:
+    k = next(k for k in itertools.count(1) if 4**k >= size)
+    height = -(-size // 2**k)
     keys = [derive(key, round_) % 2**32 for round_ in range(4)]
-    for round_ in (0, 2):
-        x = (x + scramble(y, keys[round_], sizes[0])) % sizes[0]
-        y = (y + scramble(x, keys[round_ + 1], sizes[1])) % sizes[1]
-    return x, y
+    while True:
+        y, x = divmod(rank, 2**k)
+        for round_ in (0, 2):
+            x ^= scramble(y, keys[round_]) // 2 ** (32 - k)
+            y = (y + scramble(x, keys[round_ + 1]) * height // 2**32) % height
+        rank = y * 2**k + x
+        if rank < size:
+            return rank
 
 
 def enumerated(traffic: dict[str, Any], ordinal: int, seed: int) -> Values:
@@ -96,14 +102,14 @@ def enumerated(traffic: dict[str, Any], ordinal: int, seed: int) -> Values:
     rank = ordinal
     if traffic["selection"] == "enumerate-decreasing":
         rank = sources * destinations - 1 - ordinal
-    y, x = divmod(rank, sources)
     if traffic["selection"] == "enumerate-pseudorandom":
-        x, y = permuted(x, y, (sources, destinations), derive(seed, 2))
+        rank = permuted(rank, sources * destinations, derive(seed, 2))
+    destination, source = divmod(rank, sources)
     return Values(
-        source_port=traffic["source_port"]["min"] + x % source_ports,
-        destination_port=traffic["destination_port"]["min"] + y % destination_ports,
-        source_field=traffic["source_field"]["min"] + x // source_ports,
-        destination_field=traffic["destination_field"]["min"] + y // destination_ports,
+        source_port=traffic["source_port"]["min"] + source % source_ports,
+        destination_port=traffic["destination_port"]["min"] + destination % destination_ports,
+        source_field=traffic["source_field"]["min"] + source // source_ports,
+        destination_field=traffic["destination_field"]["min"] + destination // destination_ports,
         network=0,
     )
 

@@ -78,7 +78,7 @@ def stream(
 
 def spec(*streams: dict[str, Any], **other: Any) -> dict[str, Any]:
     return {
-        "version": 1,
+        "version": 2,
         "seed": 0x0123456789ABCDEF,
         "nonce": 0xC0FFEE01,
         "drain_ns": 50_000_000,

@@ -64,6 +64,19 @@ def test_enumerations(selection: str, fields: bool) -> None:
         expect_golden(trial, first=first)
 
 
+@pytest.mark.parametrize(("sources", "destinations"), [(1, 1), (2, 1), (17, 1), (13, 5), (1, 65)])
+def test_enumerations_of_few_combinations(sources: int, destinations: int) -> None:
+    """All of them, so also those whose rank walks: just above a power of 4 most cells do."""
+    trial = both_ways("64", 84, (1, 1), selection="enumerate-pseudorandom")
+    frames = sources * destinations
+    for its_stream in trial["phases"][0]["streams"]:
+        its_stream["background"] = None
+        its_stream["segments"][0]["frames"] = frames
+        its_stream["foreground"]["source_port"]["max"] = 1024 + sources - 1
+        its_stream["foreground"]["destination_port"]["max"] = destinations
+    expect_golden(trial, frames)
+
+
 def test_large_numbers() -> None:
     for mode in MODES:
         expect_golden(both_ways("66", 84, networks=256, fields=True, mode=mode), first=2**32 - 5)

@@ -118,7 +118,6 @@ CHANGES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a number that was not sent": (with_octet(9, 1), "number"),
     "another number that was": (with_octet(5, 1), "address|port"),
     "padding, with its checksum": (with_octet(30, 1), "received"),
-    "no checksum": (with_udp(chksum=0), "checksum"),
     "a wrong checksum": (with_udp(chksum=0x1234), "checksum"),
     "UDP length": (with_udp(len=40), "malformed"),
     "longer": (longer, "length"),
@@ -186,6 +185,19 @@ def test_every_octet_that_is_cut_off_is_noticed() -> None:
     whole = bytes(arrival(Number(spec=trial, phase=0, stream=its_stream, number=7)))
     verdicts = judged(trial, [("right", whole[:size]) for size in range(1, len(whole) + 1)])
     assert verdicts == ["foreign"] * (len(whole) - 1) + ["received"]
+
+
+@pytest.mark.parametrize("required", [False, True], ids=["optional", "required"])
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_a_udp_checksum_may_be_absent_over_ipv4(combination: str, required: bool) -> None:
+    trial = trial_of(combination)
+    its_stream = trial["phases"][0]["streams"][0]
+    its_stream["foreground"]["udp_checksum_required"] = required
+    number = Number(spec=trial, phase=0, stream=its_stream, number=7)
+    without = bytes(with_udp(chksum=0)(arrival(number)))
+    right = combination[1] == "4" and not required
+    expected = "received without_udp_checksum" if right else "checksum"
+    assert judged(trial, [("right", without)]) == [expected]
 
 
 def kept(combination: str, *, asked: bool) -> dict[str, Any]:

@@ -34,6 +34,7 @@ left_ip_version = {version}
 right_ip_version = {version}
 direction = 'forward'
 frame_size_bytes = 1500
+udp_checksum = '{udp_checksum}'
 [dut]
 kind = 'namespace'
 device = '{device}'
@@ -68,6 +69,11 @@ class Lab:
         rule = "type filter hook prerouting priority raw; ip frag-off set 0"
         self.run("nft", "-f", "-", feed=f"table ip natxy_df {{\nchain clear {{ {rule}; }}\n}}\n")
 
+    def take_udp_checksums_away(self, family: str) -> None:
+        rule = "type filter hook forward priority 0; udp checksum set 0"
+        table = f"table {family} natxy_sum {{\nchain clear {{ {rule}; }}\n}}\n"
+        self.run("nft", "-f", "-", feed=table)
+
     def trial(self) -> TrialRecord:
         return self.trials.run(load=RATE_FPS, repetition=1, seed=7)
 
@@ -85,9 +91,10 @@ def lab(
     version: int = 4,
     device: str = "auto",
     warm_up: str = "neighbours",
+    udp_checksum: str = "optional",
     observer: Observer | None = None,
 ) -> Iterator[Lab]:
-    text = LAB.format(version=version, device=device, warm_up=warm_up)
+    text = LAB.format(version=version, device=device, warm_up=warm_up, udp_checksum=udp_checksum)
     testbed, source, dut = testbed_of(text)
     with set_up(testbed, source, dut) as setup:
         yield Lab(setup, observer)
@@ -148,6 +155,33 @@ def test_a_warm_up_in_vain_says_what_came_instead() -> None:
         made.lower_mtu()
         with pytest.raises(TrialRefused, match=sentence):
             made.trial()
+
+
+def test_a_router_that_takes_udp_checksums_away_is_measured_over_ipv4() -> None:
+    with lab(warm_up="probes") as made:
+        made.take_udp_checksums_away("ip")
+        trial = made.valid_trial()
+    assert trial.verdict is Verdict.PASS
+    (stream,) = trial.result.streams
+    counted = stream.kinds.foreground
+    assert counted is not None
+    assert counted.without_udp_checksum == counted.received == stream.sent == 500
+
+
+@pytest.mark.parametrize(("family", "udp_checksum"), [("ip6", "optional"), ("ip", "required")])
+def test_a_udp_checksum_is_required_over_ipv6_and_where_it_is_asked_for(
+    family: str, udp_checksum: str
+) -> None:
+    with lab(version=6 if family == "ip6" else 4, udp_checksum=udp_checksum) as made:
+        made.take_udp_checksums_away(family)
+        with pytest.raises(MeasurementError, match="check of checksum"):
+            made.valid_trial()
+        assert made.trials.last is not None
+        (stream,) = made.trials.last.record.result.streams
+    counted = stream.kinds.foreground
+    assert counted is not None
+    assert counted.misdelivered.checksum == stream.sent == 500
+    assert counted.without_udp_checksum == 0
 
 
 class Flap(Observer):

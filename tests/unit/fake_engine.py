@@ -140,7 +140,7 @@ def result(spec: Json) -> Json:
     streams = spec["phases"][0]["streams"]
     valid = streams[0]["segments"][0]["rate_fps"] <= LIMIT_FPS
     return {
-        "version": 1,
+        "version": 2,
         "seed": spec["seed"],
         "nonce": spec["nonce"],
         "valid": valid,

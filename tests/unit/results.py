@@ -39,6 +39,7 @@ def stream_of(
         lost=lost,
         duplicated=0,
         reordered=0,
+        without_udp_checksum=0,
         late=late,
         misdelivered=CLEAN.model_copy(update={"address": wrong, "total": wrong}),
         hop_limit=63,
@@ -80,7 +81,7 @@ def result_of(*streams: StreamResult, away_s: float = 0.0, gap_s: float = 0.0) -
         longest_away_ns=away_s * 1e9,
     )
     return TrialResult(
-        version=1,
+        version=2,
         seed=0,
         nonce=0,
         valid=True,

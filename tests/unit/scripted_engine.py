@@ -54,6 +54,7 @@ class ScriptedEngine:
     excess_ns: float = 0.0
     paused_ns: Callable[[Stream], float] = lambda _: 0.0  # by the sender, which takes longer then
     misdelivers: int = 0
+    without_udp_checksum: int = 0  # frames of each stream
     all_wrong_by: str = ""  # the check that every frame fails; empty: none does
     icmp_errors: tuple[dict[str, Any], ...] = ()  # that come to the left port in each trial
     link_mbps: int = 0
@@ -95,7 +96,7 @@ class ScriptedEngine:
         reason = self.invalid(spec)
         return TrialResult.model_validate(
             {
-                "version": 1,
+                "version": 2,
                 "seed": spec.seed,
                 "nonce": spec.nonce,
                 "valid": not reason,
@@ -170,6 +171,7 @@ class ScriptedEngine:
             "received": frames - lost - misdelivered,
             "lost": lost,
             **dict.fromkeys(("duplicated", "reordered", "late", "negative_delays"), 0),
+            "without_udp_checksum": self.without_udp_checksum,
             "misdelivered": wrong,
             "hop_limit": 63,
             "delay": {**DELAY, "max_ns": self.longest_delay_ns(stream)},

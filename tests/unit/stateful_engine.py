@@ -184,7 +184,7 @@ class StatefulEngine:
         asked = spec.phases[0].streams[0].frames_of("foreground")
         return TrialResult.model_validate(
             {
-                "version": 1,
+                "version": 2,
                 "seed": spec.seed,
                 "nonce": spec.nonce,
                 "valid": valid,
