@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import search_error, seconds
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring_without, run_series
 from natxy.exact import exact
 from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.model.trial_spec import MAX_RATE_FPS
@@ -15,7 +15,7 @@ from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES
 from natxy.search.capacity import COARSE, CapacityGoal
 
 
-@measuring
+@measuring_without(*OF_PHASE_2)
 def capacity(
     options: SeriesOptions,
     c0: Annotated[

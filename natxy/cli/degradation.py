@@ -1,18 +1,19 @@
 """`natxy degradation`: what more connections cost a stateful gateway."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from natxy.cli.counts import numbers_of
 from natxy.cli.searching import searching
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import SeriesOptions, measuring_without, run_series
 from natxy.errors import ConfigurationError
 from natxy.procedure.degradation import Column, DegradationPlan
 from natxy.procedure.degradation import degradation as measure
 
 
-@measuring
+@measuring_without("connections")
 def degradation(
     options: SeriesOptions,
     counts: Annotated[
@@ -54,6 +55,7 @@ def degradation(
     plan = DegradationPlan(
         search=searching(options, of, error=error, max_rate=max_rate), columns=columns
     )
+    options = replace(options, connections=listed[0], seed=options.seed_value)
     run_series(options, "degradation", lambda tester, dut, seen: measure(plan, tester, dut, seen))
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import VerifyLossOption, loss_tolerance, search_error, seconds
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring_without, run_series
 from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES, EstablishmentPlan
 from natxy.procedure.establishment import establishment as measure
 
@@ -16,7 +16,7 @@ LossOption = Annotated[
 ]
 
 
-@measuring
+@measuring_without(*OF_PHASE_2)
 def establishment(
     options: SeriesOptions,
     max_rate: Annotated[

@@ -1,7 +1,7 @@
 """Which figure a series is of: options that scale-up and degradation share."""
 
 from natxy.cli.options import search_error
-from natxy.cli.series import SeriesOptions
+from natxy.cli.series import OF_PHASE_2, SeriesOptions
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.establishment import DEFAULT_ALPHA, EstablishmentPlan
@@ -18,6 +18,7 @@ def searching(
         raise ConfigurationError(f'--of: "{figure}" is not known, {", ".join(FIGURES)} is right')
     if figure == "throughput":
         return throughput_search(options, error=error, max_rate=max_rate)
+    _refuse_of_phase_2(options, figure)
     base = options.profile_of(ESTABLISHMENT_PROFILES)
     return EstablishmentPlan(
         timing=options.timing(base.timing),
@@ -28,3 +29,13 @@ def searching(
         alpha=DEFAULT_ALPHA if figure == "validated" else None,
         loss_verifications=base.loss_verifications,
     )
+
+
+def _refuse_of_phase_2(options: SeriesOptions, figure: str) -> None:
+    """They would change nothing."""
+    for name in OF_PHASE_2:
+        if getattr(options, name) is not None:
+            raise ConfigurationError(
+                f"--{name.replace('_', '-')}: is not possible with --of {figure}, which has no "
+                "phase 2 and looks for phase 1's rate; --of throughput is right"
+            )

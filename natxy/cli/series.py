@@ -3,7 +3,7 @@
 import functools
 import inspect
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
@@ -57,6 +57,9 @@ from natxy.report.whole_file import write_whole
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # there is no phase 2 of which to speak
 # For each of their numbers, of connections or cores.
 HAS_ITS_OWN_PHASE_1 = (*LOOKS_FOR_CONNECTIONS, "tear-down", "degradation", "scale-up")
+# A trial of connections lasts as long as they take to be made, in the initiator's direction, and
+# its rate is what is looked for.
+OF_PHASE_2 = ("duration", "direction", "establishment_rate")
 Result = ThroughputResult | Measurement
 Measure = Callable[[ReadyTester, Dut, Observer], Result]
 
@@ -124,17 +127,28 @@ class SeriesOptions:
         return seed_of(self.seed)
 
 
-def measuring(verb: Callable[..., None]) -> Callable[..., None]:
+Verb = Callable[..., None]
+
+
+def measuring(verb: Verb) -> Verb:
     """Gives a verb `verb(options, ...)` the options of SeriesOptions beside its own."""
+    return _with_options(verb, without=())
+
+
+def measuring_without(*absent: str) -> Callable[[Verb], Verb]:
+    """The same, but for options that would change nothing of what is measured."""
+    return functools.partial(_with_options, without=absent)
+
+
+def _with_options(verb: Verb, *, without: Collection[str]) -> Verb:
     own = list(inspect.signature(verb).parameters.values())[1:]
     hints = get_type_hints(verb, include_extras=True)
     shared = get_type_hints(SeriesOptions, include_extras=True)
+    offered = [field for field in fields(SeriesOptions) if field.name not in without]
 
     @functools.wraps(verb)
     def with_options(**given: Any) -> None:
-        options = SeriesOptions(
-            **{field.name: given.pop(field.name) for field in fields(SeriesOptions)}
-        )
+        options = SeriesOptions(**{field.name: given.pop(field.name) for field in offered})
         verb(options, **given)
 
     parameters = [
@@ -144,7 +158,7 @@ def measuring(verb: Callable[..., None]) -> Callable[..., None]:
             default=inspect.Parameter.empty if field.name == "testbed" else field.default,
             annotation=shared[field.name],
         )
-        for field in fields(SeriesOptions)
+        for field in offered
     ]
     parameters += [
         each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[each.name])

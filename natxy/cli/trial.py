@@ -83,6 +83,16 @@ def trial(
     """Run one trial at a rate; the exit status is 1 if it was invalid."""
     if (rate is None) == (spec is None):
         raise ConfigurationError("--rate, --spec: one of them is right, with --rate 10000 or so")
+    if spec is not None:
+        _refuse_beside_spec(
+            duration=duration,
+            drain=drain,
+            frame_timeout=frame_timeout,
+            frame_size=frame_size,
+            direction=direction,
+            establishment_rate=establishment_rate,
+            seed=seed,
+        )
     chosen_seed = seed_of(seed)
     timing = Timing(
         duration_s=seconds("--duration", duration, DURATION_S),
@@ -140,6 +150,14 @@ def trial(
         raise failed
     if verdict is Verdict.INVALID:
         raise typer.Exit(INVALID_STATUS)
+
+
+def _refuse_beside_spec(**given: float | str | None) -> None:
+    """The spec says all of this."""
+    for name, value in given.items():
+        if value is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise ConfigurationError(f"{option}: is not possible with --spec, whose file says it")
 
 
 def with_frames(spec: TrialSpec) -> TrialSpec:

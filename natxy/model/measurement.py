@@ -65,8 +65,9 @@ class ConnectionConditions(Model):
     rate_origin: str = "as given"
     order: str  # in which it enumerates them
     ranges: str  # of ports, and of address fields where they vary: "40,000 x 100"
-    initiator_order: str  # of phase 2; empty: there is none that uses connections
+    initiator_order: str  # of phase 2; empty: there is none, phase 1 is what is measured
     responder_order: str
+    validated: bool = False  # by a frame of the responder's to each, after phase 1
     table_entries: int | None = None  # the device's
     hash_size: int | None = None
     timeout_s: float | None = None
@@ -95,7 +96,7 @@ class Conditions(Model):
     # Per direction, of the slower side at this frame size; None: a side's media has no rate.
     theoretical_fps: int | None = None
     rate_fps: int | None = None  # per direction; None: the procedure looks for it
-    duration_s: float
+    duration_s: float | None  # None: as long as connections take to be made
     drain_s: float
     settle_s: float
     frame_timeout_s: float = 0.0  # 0: none

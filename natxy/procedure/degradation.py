@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement
-from natxy.procedure.at_rate import conditions
 from natxy.procedure.connection_conditions import of_several
 from natxy.procedure.connection_table import parameters_of
 from natxy.procedure.observer import Observer
-from natxy.procedure.places import Searching, figure_of, is_bound, measured, total
+from natxy.procedure.places import Searching, conditions_of, figure_of, is_bound, measured, total
 from natxy.procedure.series_of_tables import (
     check_connections,
     connections_of,
@@ -84,14 +83,7 @@ def degradation(
         title=f"Degradation of {figures[0].name} with connections",
         reference="RFC 9693",
         conditions=of_several(
-            conditions(
-                tester,
-                dut,
-                plan.search.timing,
-                seed=plan.search.seed,
-                rate_fps=None,
-                dut_name=plan.search.dut_name,
-            ),
+            conditions_of(plan.search, tester, dut),
             tables_differ=any(column.sets_table for column in plan.columns),
         ),
         departures=found[0].departures,

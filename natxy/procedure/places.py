@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from natxy.dut.base import Dut
-from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.procedure.at_rate import conditions
 from natxy.procedure.establishment import EstablishmentPlan, establishment
+from natxy.procedure.establishment import conditions_of as conditions_of_establishment
 from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.setup import AS_GIVEN, ReadyTester
@@ -27,6 +29,15 @@ def measured(
         return establishment(replace(plan, seed=seed), tester, dut, observer)
     ready = with_phase_1_rate(tester, dut, plan.timing, seed=seed, observer=observer)
     return throughput(replace(plan, seed=seed), ready, dut, observer).measurement()
+
+
+def conditions_of(plan: Searching, tester: ReadyTester, dut: Dut) -> Conditions:
+    """What all places have in common."""
+    if isinstance(plan, EstablishmentPlan):
+        return conditions_of_establishment(plan, tester, dut)
+    return conditions(
+        tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
+    )
 
 
 def figure_of(measurement: Measurement, at: str) -> Figure:

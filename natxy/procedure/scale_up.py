@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement
-from natxy.procedure.at_rate import conditions
 from natxy.procedure.observer import Observer
-from natxy.procedure.places import Searching, figure_of, is_bound, measured, total
+from natxy.procedure.places import Searching, conditions_of, figure_of, is_bound, measured, total
 from natxy.procedure.setup import ReadyTester, name_of
 from natxy.statistics import median
 
@@ -55,14 +54,7 @@ def scale_up(
         procedure="scale-up",
         title=f"Scale up of {alone.name}",
         reference="RFC 9693",
-        conditions=conditions(
-            tester,
-            dut,
-            plan.search.timing,
-            seed=plan.search.seed,
-            rate_fps=None,
-            dut_name=plan.search.dut_name,
-        ),
+        conditions=conditions_of(plan.search, tester, dut),
         departures=first.departures,
         remarks=(
             *first.remarks,

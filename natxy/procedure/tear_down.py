@@ -5,10 +5,10 @@ from statistics import median
 
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import DutError
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.verdict import Verdict
 from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_conditions import of_several
+from natxy.procedure.connection_conditions import of_phase_1, of_several
 from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.phases import Establishing
@@ -95,16 +95,17 @@ def tear_down(
         procedure="tear-down",
         title="Connection tear-down rate",
         reference="RFC 9693",
-        conditions=of_several(
-            conditions(
-                tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
-            )
-        ),
+        conditions=of_several(_conditions(plan, tester, dut)),
         departures=tuple(d for d in departures(plan.timing) if not d.startswith("trials")),
         remarks=_remarks(found),
         figures=tuple(figure for each in found for figure in _figures(each)),
         counts=trials.counts,
     )
+
+
+def _conditions(plan: TearDownPlan, tester: ReadyTester, dut: Dut) -> Conditions:
+    of = conditions(tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name)
+    return of_phase_1(of, rate_is_sought=False)
 
 
 def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable, count: int) -> Deletions:

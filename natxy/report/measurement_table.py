@@ -9,7 +9,7 @@ from rich import box
 from rich.cells import cell_len
 from rich.table import Table
 
-from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.report.bounds import SIGNS
 from natxy.report.connection_notes import connection_notes
 from natxy.report.icmp_notes import icmp_notes
@@ -24,6 +24,10 @@ WAYS = {
     "both": "→ left ({left}) to right ({right}) and ← right to left at once",
     "forward": "→ left ({left}) to right ({right}) only",
     "reverse": "← right ({right}) to left ({left}) only",
+}
+VALIDATED = {
+    "forward": "→ left ({left}) to right ({right}), then ← right to left in validation",
+    "reverse": "← right ({right}) to left ({left}), then → left to right in validation",
 }
 RATE, MEDIA = "rate, fps", "media,\nfps"  # where there is one
 NAME = "figure"  # the one column whose cells may be broken
@@ -140,11 +144,16 @@ def measurement_notes(measurements: Sequence[Measurement]) -> list[str]:
     return list(dict.fromkeys(said))
 
 
+def _is_validated(conditions: Conditions) -> bool:
+    return conditions.connections is not None and conditions.connections.validated
+
+
 def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
     conditions = measurement.conditions
     left, right = f"IPv{conditions.left_ip_version}", f"IPv{conditions.right_ip_version}"
+    way = (VALIDATED if _is_validated(conditions) else WAYS)[conditions.direction]
     yield (
-        f"{WAYS[conditions.direction].format(left=left, right=right)}; rates are per direction; "
+        f"{way.format(left=left, right=right)}; rates are per direction; "
         "frame sizes are those of IPv6, IPv4 frames are 20 bytes smaller."
     )
     yield from media_notes(conditions)

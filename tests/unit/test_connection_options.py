@@ -82,3 +82,49 @@ def test_an_establishment_rate_needs_connections(
 ) -> None:
     assert run(["establishment", str(testbed_file), "--output", str(tmp_path / "o")]) == 2
     assert "connections: is missing: a stateful gateway" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("establishment", ("--duration", "--direction", "--establishment-rate")),
+        ("capacity", ("--duration", "--direction", "--establishment-rate")),
+        ("tear-down", ("--duration", "--direction", "--connections")),
+        ("degradation", ("--connections",)),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_absent(
+    verb: str, options: tuple[str, ...], testbed_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for option in options:
+        assert run([verb, str(testbed_file), option, "1"]) == 2
+        assert f"natxy: No such option: {option}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["scale-up", "degradation"])
+@pytest.mark.parametrize("figure", ["establishment", "validated"])
+@pytest.mark.parametrize(
+    "given", [("--duration", "1"), ("--direction", "reverse"), ("--establishment-rate", "1000")]
+)
+def test_a_figure_of_phase_1_takes_no_option_of_phase_2(
+    verb: str,
+    figure: str,
+    given: tuple[str, str],
+    testbed_file: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    counts = ("--counts", "1000,2000") if verb == "degradation" else ()
+    assert run([verb, str(testbed_file), *counts, "--of", figure, *given]) == 2
+    said = f"{given[0]}: is not possible with --of {figure}, which has no phase 2"
+    assert said in capsys.readouterr().err
+
+
+def test_the_list_of_n_is_enough_for_connections(
+    engine: list[str], testbed_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The testbed has none; its device has no table, which is what is said then."""
+    common = [str(testbed_file), "--counts", "20,10", "--output", str(tmp_path / "o")]
+    assert run(["tear-down", *common]) == 1
+    assert "has no connection table" in capsys.readouterr().err
+    assert run(["tear-down", str(testbed_file), "--output", str(tmp_path / "p")]) == 2
+    assert "connections: is missing" in capsys.readouterr().err

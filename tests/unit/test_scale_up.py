@@ -82,6 +82,15 @@ def test_relative_scale_up_is_against_as_many_times_one_core(search: Searching, 
     assert dut.asked[-1] == dut.asked[-2]  # as many as the last that was measured
 
 
+def test_what_is_sent_follows_from_the_figure() -> None:
+    established, _, _ = measure(ESTABLISHMENT, (1, 2))
+    assert established.conditions.direction == "forward"
+    assert established.conditions.connections
+    assert established.conditions.connections.initiator_order == ""
+    forwarded, _, _ = measure(THROUGHPUT, (1, 2))
+    assert forwarded.conditions.direction == "both"
+
+
 def test_trials_of_all_places_are_counted_and_no_nonce_comes_again() -> None:
     result, engine, _ = measure(ESTABLISHMENT, (1, 2, 4))
     assert result.counts.trials == len(engine.specs) - 3  # but a warm-up each

@@ -14,6 +14,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.procedure.series_of_tables import ports_for
 from natxy.procedure.tear_down import Deletions, TearDownPlan, tear_down
 from natxy.procedure.timing import Timing
+from natxy.report.measurement_table import measurement_notes
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 
@@ -73,6 +74,15 @@ def test_the_rate_is_that_of_connections_without_what_an_empty_table_takes() -> 
     empty = result.figure("empty table deletion time", at="4,000 connections")
     assert empty.values == pytest.approx((EMPTY_S,) * 3)
     assert result.reference == "RFC 9693"
+
+
+def test_there_is_no_phase_2_to_speak_of() -> None:
+    result, _ = measure()
+    notes = measurement_notes([result])
+    assert notes[0].startswith("→ left (IPv4) to right (IPv4) only")
+    assert any(note.startswith("Phase 1: connections at 10,000 a second") for note in notes)
+    assert not any(note.startswith("Phase 2:") for note in notes)
+    assert result.conditions.duration_s is None
 
 
 def test_medians_are_what_counts() -> None:
