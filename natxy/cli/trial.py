@@ -135,7 +135,11 @@ def trial(
         kept = provenance(setup, seed=whole.result.seed, command=[repeat_command(chosen_seed)])
     verdict, reasons = whole.record.verdict, whole.record.invalid_reasons
     if json_output:
-        fields: dict[str, object] = {"verdict": verdict, "invalid_reasons": reasons}
+        fields: dict[str, object] = {
+            "verdict": verdict,
+            "invalid_reasons": reasons,
+            "lost_connections": whole.record.lost_connections,
+        }
         if failed is not None:
             fields |= {"verdict": None, "refused": str(failed)}
         result = whole.result.model_dump(mode="json")
@@ -143,7 +147,12 @@ def trial(
     else:
         refused = "" if failed is None else str(failed)
         text = trial_text(
-            whole.result, verdict, reasons, measured=whole.record.result, refused=refused
+            whole.result,
+            verdict,
+            reasons,
+            measured=whole.record.result,
+            refused=refused,
+            lost_connections=whole.record.lost_connections,
         )
         result_console.print(text, end="", highlight=False, markup=False, soft_wrap=True)
     if failed is not None:

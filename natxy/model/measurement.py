@@ -120,6 +120,8 @@ class TrialCounts(Model):
     changed: int = 0  # connections whose mapping changed between the phases of a trial
     wrong: int = 0  # replies delivered to another connection; among the misdelivered
     collided: int = 0  # of those: two connections had one external four-tuple
+    lost_connections: int = 0  # trials that failed since the gateway lost connections of theirs
+    how_lost: str = ""  # in the first of them
     negative_delays: int = 0  # of the valid trials; they count as 0
     worst_lateness_ns: float = 0.0  # of the valid trials
     needed_timeout_s: float = 0.0  # that connections had to live; 0: stateless
@@ -130,7 +132,7 @@ class TrialCounts(Model):
     def total(cls, counts: Iterable[Self]) -> Self:
         """Of several measurements together: sums, and the highest of what is a time."""
         all_counts = list(counts)
-        merged_apart = {"icmp_errors", "disturbance"}
+        merged_apart = {"icmp_errors", "disturbance", "how_lost"}
         members = [each.model_dump(exclude=merged_apart) for each in all_counts]
         highest = ("worst_lateness_ns", "needed_timeout_s")
         return cls(
@@ -139,6 +141,7 @@ class TrialCounts(Model):
                 for name in cls.model_fields
                 if name not in merged_apart
             },
+            how_lost=next((each.how_lost for each in all_counts if each.how_lost), ""),
             disturbance=Disturbance.total(each.disturbance for each in all_counts),
             icmp_errors=merged(error for each in all_counts for error in each.icmp_errors),
         )
@@ -155,6 +158,8 @@ class TrialCounts(Model):
                 "changed": self.changed + trial.changed,
                 "wrong": self.wrong + trial.wrong,
                 "collided": self.collided + trial.collided,
+                "lost_connections": self.lost_connections + bool(trial.lost_connections),
+                "how_lost": self.how_lost or trial.lost_connections,
                 "negative_delays": self.negative_delays
                 + (trial.result.negative_delays if valid else 0),
                 "worst_lateness_ns": max(self.worst_lateness_ns, lateness_ns),

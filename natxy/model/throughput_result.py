@@ -38,6 +38,8 @@ class Repetition(Model):
     changed: int = 0  # of all trials, as are the next two: what TrialCounts says they are
     wrong: int = 0
     collided: int = 0
+    lost_connections: int = 0
+    how_lost: str = ""
     worst_lateness_ns: float  # of the valid trials
     icmp_errors: tuple[IcmpError, ...] = ()  # what TrialCounts says they are
     disturbance: Disturbance = Disturbance()
@@ -95,7 +97,7 @@ class ThroughputResult(Model):
         """What happened to connections between the phases."""
         return {
             name: sum(getattr(repetition, name) for repetition in self.repetitions)
-            for name in ("changed", "wrong", "collided")
+            for name in ("changed", "wrong", "collided", "lost_connections")
         }
 
     @property
@@ -175,6 +177,7 @@ class ThroughputResult(Model):
                 misdelivered=self.misdelivered,
                 duplicated=self.duplicated,
                 **self.connection_faults,
+                how_lost=next((r.how_lost for r in self.repetitions if r.how_lost), ""),
                 icmp_errors=merged(error for r in self.repetitions for error in r.icmp_errors),
                 disturbance=Disturbance.total(r.disturbance for r in self.repetitions),
                 needed_timeout_s=self.needed_timeout_s,

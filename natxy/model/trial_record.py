@@ -20,6 +20,8 @@ class TrialRecord(Model):
     verdict: Verdict
     invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
     fail_reason: str = ""  # where a trial that lost nothing failed
+    # How the gateway lost connections that phase 1 had made; empty: it did not. Then it is a FAIL.
+    lost_connections: str = ""
     too_slow: bool = False  # INVALID for a reason that grows with the rate
     away_ns: float = 0.0  # of the gateway, in the phase that is measured
     longest_away_ns: float = 0.0

@@ -36,10 +36,10 @@ from natxy.procedure.connection_table import (
     IncompletePhase1,
     check_emptied,
     check_established,
-    check_kept,
     check_repeating,
-    check_sample,
     hold,
+    lost_before_phase_2,
+    lost_in_phase_2,
     needed_timeout_s,
     refuse_small_table,
     sample_is_right,
@@ -221,6 +221,7 @@ class Judged:
     invalid_reasons: tuple[str, ...] = ()
     fail_reason: str = ""
     counted_fps: int | None = None
+    lost_connections: str = ""
 
 
 def _end_trial(dut: Dut, error: BaseException) -> None:
@@ -288,7 +289,7 @@ class Trials:
         result = outcome.result
         phase_2 = result.of_phase(TEST) if _measures_phase_2(spec) else result
         sample = result.stream_of(SAMPLE)
-        judged = self._judge(spec, load, outcome, phase_2)
+        judged = self._of_connections(self._judge(spec, load, outcome, phase_2), spec, result)
         phases = [TEST] if phase_2 is not result else [phase.name for phase in spec.phases]
         away = away_during(result, phases, outcome.absence)
         trial = TrialRecord(
@@ -300,6 +301,7 @@ class Trials:
             verdict=judged.verdict,
             invalid_reasons=judged.invalid_reasons,
             fail_reason=judged.fail_reason,
+            lost_connections=judged.lost_connections,
             too_slow=judged.verdict is Verdict.INVALID and is_too_slow(result),
             away_ns=away.total_s * 1e9,
             longest_away_ns=away.longest_s * 1e9,
@@ -314,7 +316,9 @@ class Trials:
         if trial.verdict is Verdict.FAIL and isinstance(load, Load):
             check_all_misdelivered(phase_2)
         if _measures_phase_2(spec) and trial.verdict is not Verdict.INVALID:
-            self._check_connections(trial, result, spec)
+            self._check_phase_1(trial, result)
+        if trial.lost_connections and self.counts.lost_connections == 1:
+            self.observer.remarked(trial.lost_connections)
         return self.last
 
     def _judge(
@@ -350,16 +354,22 @@ class Trials:
         paused = long_pauses(paced, load.pause_share)
         return Judged(Verdict.INVALID, (paused,)) if paused else Judged(Verdict.PASS)
 
-    def _check_connections(self, trial: TrialRecord, whole: TrialResult, spec: TrialSpec) -> None:
-        """There is no figure of a phase 2 without its connections."""
-        if trial.sample is not None:
-            check_sample(trial.sample, self.dut, _needed_timeout_s(spec))
+    def _of_connections(self, judged: Judged, spec: TrialSpec, whole: TrialResult) -> Judged:
+        """A trial of phase 2 in which the device lost connections is a FAIL, also where the
+        initiator's frames made them again: a lower rate may be better, and the next trial."""
+        if judged.verdict is Verdict.INVALID or not _measures_phase_2(spec):
+            return judged
+        lost = lost_before_phase_2(whole.stream_of(SAMPLE), self.dut, _needed_timeout_s(spec))
+        if not lost and judged.verdict is Verdict.FAIL and not self.resets:
+            lost = lost_in_phase_2(whole, spec, self.dut)
+        return Judged(Verdict.FAIL, lost_connections=lost) if lost else judged
+
+    def _check_phase_1(self, trial: TrialRecord, whole: TrialResult) -> None:
+        """There is no phase 2 without the connections that were asked for."""
         check_established(whole, self.dut)
         asked = self.tester.traffic.connections
         if asked and asked.order == "repeating":
             check_repeating(trial.phase_1)
-        if trial.verdict is Verdict.FAIL and not self.resets:
-            check_kept(whole, spec, self.dut)
 
     def run_valid(
         self, *, load: AnyLoad | int, repetition: int, seed: int, invalid_repeats: int

@@ -76,6 +76,7 @@ COLUMNS = (
     "changed",
     "wrong",
     "collided",
+    "lost_connections",
 )
 
 
