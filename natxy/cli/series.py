@@ -170,15 +170,23 @@ def _with_options(verb: Verb, *, without: Collection[str]) -> Verb:
 
 
 def run_series(
-    options: SeriesOptions, name: str, measure: Measure, records: Path | None = None
+    options: SeriesOptions,
+    name: str,
+    measure: Measure,
+    records: Path | None = None,
+    *,
+    own_connections: bool = False,
 ) -> list[Result]:
-    """One result for each frame size and mix; each is in the journal before the next begins."""
+    """One result for each frame size and mix; each is in the journal before the next begins.
+
+    own_connections: `measure` says how many there are; a testbed without the section has one.
+    """
     sizes = sizes_of(options.frame_size)
     foregrounds = foregrounds_of(options.foreground)
     written, source = read_testbed(options.testbed)
     asked = with_connection_options(
         with_traffic_options(written, frame_size=None, direction=options.direction),
-        connections=options.connections,
+        connections=1 if own_connections and not written.connections else options.connections,
         establishment_rate=options.establishment_rate,
     )
     folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{name}"

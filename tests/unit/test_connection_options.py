@@ -7,9 +7,11 @@ import pytest
 
 from natxy.cli import run
 from natxy.cli.options import loss_tolerance, with_connection_options
+from natxy.cli.sizes import sizes_of
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed
+from natxy.procedure.series_of_tables import PortRange, Size
 
 STATELESS: Testbed = Source(name="test").validated(Testbed, {})
 STATEFUL: Testbed = Source(name="test").validated(
@@ -117,6 +119,37 @@ def test_a_figure_of_phase_1_takes_no_option_of_phase_2(
     assert run([verb, str(testbed_file), *counts, "--of", figure, *given]) == 2
     said = f"{given[0]}: is not possible with --of {figure}, which has no phase 2"
     assert said in capsys.readouterr().err
+
+
+def test_columns_are_lists_of_numbers_and_of_ranges() -> None:
+    """The methodology paper's Table 12 in one command."""
+    assert sizes_of(None, "40000", "10,100,1000,10000") == tuple(
+        Size(source_ports=PortRange(count=40_000), destination_ports=PortRange(count=each))
+        for each in (10, 100, 1000, 10_000)
+    )
+    ranges = (PortRange(count=40_000, first=10_000), PortRange(count=2))
+    assert sizes_of("7,8", "10000-49999,2", None) == (
+        Size(connections=7, source_ports=ranges[0]),
+        Size(connections=8, source_ports=ranges[1]),
+    )
+    assert sizes_of(None, None, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ((None, "x", "1"), '--source-ports: "x" is no number and no range of ports'),
+        ((None, "2-1", "1"), '--source-ports: "2-1" is no number'),
+        ((None, None, "0"), '--destination-ports: "0" is no number'),
+        (("1,2,3", "1,2", None), "--source-ports: 2 values for 3 columns"),
+        ((None, "40000", None), "--counts, --destination-ports: neither is given"),
+    ],
+)
+def test_columns_that_are_wrong_name_the_option(
+    given: tuple[str | None, str | None, str | None], sentence: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        sizes_of(*given)
 
 
 def test_the_list_of_n_is_enough_for_connections(

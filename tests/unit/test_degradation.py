@@ -12,6 +12,7 @@ from natxy.model.measurement import Measurement
 from natxy.procedure.degradation import DEGRADATION, Column, DegradationPlan, degradation
 from natxy.procedure.establishment import EstablishmentPlan
 from natxy.procedure.places import Searching
+from natxy.procedure.series_of_tables import PortRange
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
@@ -118,7 +119,7 @@ def test_each_column_makes_so_many_connections_and_searches_in_its_own_way() -> 
     made = [spec.phases[0].streams[0].frames_of("foreground") for spec in engine.specs]
     assert {1000, 5000} <= set(made)
     assert made.count(5000) < 12 < made.count(1000)
-    assert any("64 x 16, 142 x 36" in remark for remark in result.remarks)
+    assert any("1,000 x 1, 1,000 x 5" in remark for remark in result.remarks)
 
 
 def test_phase_1_of_each_column_is_at_a_rate_found_for_it() -> None:
@@ -146,11 +147,39 @@ def test_a_device_that_passes_nothing_has_nothing_to_compare() -> None:
 
 @pytest.mark.parametrize(
     ("columns", "option"),
-    [((), "--counts"), (columns_of(0), "--counts"), (columns_of(9, entries=8), "--entries")],
+    [((), "--counts"), (columns_of(9, entries=8), "--entries")],
 )
 def test_columns_that_make_no_sense_are_refused(columns: tuple[Column, ...], option: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"{option}: .* is right"):
         DegradationPlan(search=ESTABLISHMENT, columns=columns)
+
+
+def test_columns_are_refused_before_anything_is_measured() -> None:
+    gateway = StatefulGateway()
+    engine = StatefulEngine(gateway=gateway)
+    columns = tuple(
+        Column(
+            source_ports=PortRange(count=10), destination_ports=PortRange(count=each), entries=999
+        )
+        for each in (10, 100)
+    )
+    plan = DegradationPlan(search=ESTABLISHMENT, columns=columns)
+    with pytest.raises(ConfigurationError, match=r"table of 999 .* 1000 connections"):
+        degradation(plan, engine.tester(traffic_plan({})), StatefulDut(gateway=gateway))
+    assert not engine.specs
+
+
+def test_columns_of_ranges_make_all_their_combinations() -> None:
+    columns = tuple(
+        Column(source_ports=PortRange(count=40), destination_ports=PortRange(count=each))
+        for each in (10, 100)
+    )
+    result, engine, _ = measure(columns)
+    assert [figure.at.split(",")[0] for figure in result.figures[:1]] == ["400 connections"]
+    assert result.figures[1].at.startswith("4,000 connections")
+    made = {spec.phases[0].streams[0].frames_of("foreground") for spec in engine.specs}
+    assert {400, 4000} <= made
+    assert result.remarks[0] == "Source and destination ports: 40 x 10, 40 x 100."
 
 
 @pytest.mark.parametrize("rate", [20_000, None], ids=["given", "found first"])
