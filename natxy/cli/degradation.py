@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.counts import numbers_of
+from natxy.cli.options import LossOption
 from natxy.cli.searching import searching
 from natxy.cli.series import SeriesOptions, measuring_without, run_series
 from natxy.cli.sizes import (
@@ -42,6 +43,7 @@ def degradation(
     max_rate: Annotated[
         int | None, typer.Option(help="The highest rate to try.", metavar="FPS")
     ] = None,
+    loss: LossOption = None,
 ) -> None:
     """Measure a figure over the number of connections (RFC 9693)."""
     sizes = sizes_of(counts, source_ports, destination_ports)
@@ -58,7 +60,7 @@ def degradation(
         for size, most, buckets, timeout in zip(sizes, *by_column, strict=True)
     )
     plan = DegradationPlan(
-        search=searching(options, of, error=error, max_rate=max_rate), columns=columns
+        search=searching(options, of, error=error, max_rate=max_rate, loss=loss), columns=columns
     )
     run_series(
         options,

@@ -44,6 +44,10 @@ DirectionOption = Annotated[
 SeedOption = Annotated[
     int | None, typer.Option("--seed", help="Repeats a measurement's frames.", metavar="N")
 ]
+LossOption = Annotated[
+    str | None,
+    typer.Option("--loss", help="Share of the frames that may be lost: 0.01%.", metavar="PERCENT"),
+]
 VerifyLossOption = Annotated[
     int | None,
     typer.Option(

@@ -1,6 +1,8 @@
 """Which figure a series is of: options that scale-up and degradation share."""
 
-from natxy.cli.options import search_error
+from dataclasses import replace
+
+from natxy.cli.options import loss_tolerance, search_error
 from natxy.cli.series import OF_PHASE_2, SeriesOptions
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
@@ -12,12 +14,18 @@ FIGURES = ("establishment", "validated", "throughput")
 
 
 def searching(
-    options: SeriesOptions, figure: str, *, error: str | None, max_rate: int | None
+    options: SeriesOptions,
+    figure: str,
+    *,
+    error: str | None,
+    max_rate: int | None,
+    loss: str | None = None,
 ) -> Searching:
     if figure not in FIGURES:
         raise ConfigurationError(f'--of: "{figure}" is not known, {", ".join(FIGURES)} is right')
     if figure == "throughput":
-        return throughput_search(options, error=error, max_rate=max_rate)
+        of_phase_2 = throughput_search(options, error=error, max_rate=max_rate)
+        return replace(of_phase_2, loss=loss_tolerance(loss))
     _refuse_of_phase_2(options, figure)
     base = options.profile_of(ESTABLISHMENT_PROFILES)
     return EstablishmentPlan(
@@ -27,6 +35,7 @@ def searching(
         max_rate_cps=max_rate,
         error=search_error(error),
         alpha=DEFAULT_ALPHA if figure == "validated" else None,
+        loss=loss_tolerance(loss),
         loss_verifications=base.loss_verifications,
     )
 

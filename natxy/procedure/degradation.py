@@ -9,7 +9,15 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.procedure.connection_conditions import of_several
 from natxy.procedure.connection_table import parameters_of
 from natxy.procedure.observer import Observer
-from natxy.procedure.places import Searching, conditions_of, figure_of, is_bound, measured, total
+from natxy.procedure.places import (
+    Searching,
+    beside_previous,
+    conditions_of,
+    figure_of,
+    is_bound,
+    measured,
+    total,
+)
 from natxy.procedure.series_of_tables import (
     Size,
     connections_of,
@@ -55,7 +63,8 @@ class DegradationPlan:
 def degradation(
     plan: DegradationPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """The figure at each number of connections, and (X1 - Xn) / X1 x 100 %, X1 the first one's."""
+    """The figure at each number of connections, (X1 - Xn) / X1 x 100 %, X1 the first one's, and the
+    ratio to the figure of the column before."""
     observer = observer or Observer()
     columns = [(column, _of(column, tester)) for column in plan.columns]
     found: list[Measurement] = []
@@ -86,7 +95,12 @@ def degradation(
             *(("No degradation is given where a value is a lower bound.",) if bounds else ()),
         ),
         figures=tuple(
-            each for figure in figures for each in _figures(figure, figures[0], bounds=bounds)
+            each
+            for previous, figure in zip((None, *figures), figures, strict=False)
+            for each in (
+                *_figures(figure, figures[0], bounds=bounds),
+                *beside_previous(figure, previous),
+            )
         ),
         counts=total([each.counts for each in found]),
     )

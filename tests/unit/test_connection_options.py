@@ -7,6 +7,8 @@ import pytest
 
 from natxy.cli import run
 from natxy.cli.options import loss_tolerance, with_connection_options
+from natxy.cli.searching import searching
+from natxy.cli.series import SeriesOptions
 from natxy.cli.sizes import sizes_of
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source
@@ -150,6 +152,22 @@ def test_columns_that_are_wrong_name_the_option(
 ) -> None:
     with pytest.raises(ConfigurationError, match=sentence):
         sizes_of(*given)
+
+
+@pytest.mark.parametrize("figure", ["establishment", "validated", "throughput"])
+def test_an_accepted_loss_is_the_searchs(figure: str) -> None:
+    options = SeriesOptions(testbed=Path("testbed.toml"))
+    search = searching(options, figure, error=None, max_rate=None, loss="0.01%")
+    assert search.loss == loss_tolerance("0.01%")
+
+
+@pytest.mark.parametrize("verb", ["scale-up", "degradation"])
+def test_a_series_takes_a_loss(
+    verb: str, testbed_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts = ("--counts", "1000,2000") if verb == "degradation" else ()
+    assert run([verb, str(testbed_file), *counts, "--loss", "1"]) == 2
+    assert '--loss: "1" is no share of the frames' in capsys.readouterr().err
 
 
 def test_the_list_of_n_is_enough_for_connections(

@@ -11,7 +11,7 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Measurement
 from natxy.procedure.degradation import DEGRADATION, Column, DegradationPlan, degradation
 from natxy.procedure.establishment import EstablishmentPlan
-from natxy.procedure.places import Searching
+from natxy.procedure.places import PREVIOUS, Searching
 from natxy.procedure.series_of_tables import PortRange
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.timing import Timing
@@ -78,11 +78,20 @@ def columns_of(*connections: int, **keys: Any) -> tuple[Column, ...]:
 def test_each_column_is_compared_with_the_first(search: Searching) -> None:
     """100,000 / 2, and 100,000 / 5."""
     result, _, _ = measure(columns_of(1000, 4000), search)
-    first, second, lost = result.figures
+    first, second, lost, ratio = result.figures
     assert first.values[0] == pytest.approx(50_000, rel=0.001)
     assert second.values[0] == pytest.approx(20_000, rel=0.001)
     assert (lost.name, lost.unit) == (DEGRADATION, "%")
     assert lost.values[0] == pytest.approx(60, abs=0.1)
+    assert (ratio.name, ratio.primary) == (PREVIOUS, False)
+    assert ratio.values[0] == pytest.approx(0.4, rel=0.001)
+
+
+def test_each_column_stands_beside_the_one_before() -> None:
+    """MP Table 12: median / previous median."""
+    result, _, _ = measure(columns_of(1000, 4000, 9000))
+    ratios = [figure.values[0] for figure in result.figures if figure.name == PREVIOUS]
+    assert ratios == pytest.approx([0.4, 0.5], rel=0.001)
 
 
 def test_tables_stand_beside_each_column() -> None:
@@ -93,7 +102,7 @@ def test_tables_stand_beside_each_column() -> None:
     result, _, dut = measure(columns)
     assert [figure.at for figure in result.figures] == [
         "1,000 connections, table 1,000,000, hash 1,000 (1 each)",
-        *["4,000 connections, table 5,000, hash 8,000 (0.5 each), timeout 77 s"] * 2,
+        *["4,000 connections, table 5,000, hash 8,000 (0.5 each), timeout 77 s"] * 3,
     ]
     # Beside each column, and not the last one's beside all.
     assert result.conditions.connections
@@ -195,6 +204,6 @@ def test_a_timeout_that_was_asked_for_is_not_made_longer_for_a_trial(rate: int |
 def test_phase_1s_rate_stands_beside_a_figure_where_it_was_found_for_it() -> None:
     found, _, _ = measure(columns_of(1000, 4000), THROUGHPUT, connections={"rate_fps": None})
     rates = [int(f.at.split("phase 1 at ")[1].split()[0].replace(",", "")) for f in found.figures]
-    assert rates == pytest.approx([25_000, 10_000, 10_000], rel=0.06)
+    assert rates == pytest.approx([25_000, 10_000, 10_000, 10_000], rel=0.06)
     given, _, _ = measure(columns_of(1000), THROUGHPUT)
     assert "phase 1" not in given.figures[0].at
