@@ -3,7 +3,7 @@
 import functools
 import inspect
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
@@ -116,7 +116,7 @@ class SeriesOptions:
     def repetitions_of(self, base: Profile) -> int:
         return base.repetitions if self.repetitions is None else self.repetitions
 
-    def profile_of(self, profiles: dict[str, Profile]) -> Profile:
+    def profile_of(self, profiles: Mapping[str, Profile]) -> Profile:
         if self.profile not in profiles:
             known = " or ".join(profiles)
             raise ConfigurationError(f'--profile: "{self.profile}" is not known, {known} is')

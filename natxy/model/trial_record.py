@@ -28,6 +28,7 @@ class TrialRecord(Model):
     result: TrialResult  # of a stateful gateway's: phase 2, which is what is measured
     phase_1: StreamResult | None = None
     sample: StreamResult | None = None  # of phase 1's connections, asked for an answer
+    starting: tuple[StreamResult, ...] = ()  # of flows that start one after another
 
     @property
     def disturbance(self) -> Disturbance:
@@ -69,7 +70,8 @@ class TrialRecord(Model):
     @property
     def _early(self) -> tuple[StreamResult, ...]:
         """Of the phases before the one that is measured."""
-        return tuple(stream for stream in (self.phase_1, self.sample) if stream is not None)
+        early = (self.phase_1, self.sample, *self.starting)
+        return tuple(stream for stream in early if stream is not None)
 
     @property
     def _early_connections(self) -> tuple[ConnectionCounters, ...]:

@@ -64,11 +64,12 @@ from natxy.procedure.phases import (
 )
 from natxy.procedure.repeats import Repeats
 from natxy.procedure.seeds import nonce
-from natxy.procedure.setup import ReadyTester
+from natxy.procedure.setup import ReadyTester, Starting
 from natxy.procedure.timing import REALTIME_LIMIT_S, Timing
 from natxy.procedure.warm_up import warm_up
 from natxy.search.loss_tolerance import LossTolerance
 
+RAMP = "ramp"
 WARM_UP_FRAMES, WARM_UP_FPS = 10, 1000
 
 
@@ -123,7 +124,7 @@ class TrialPlan:
 
     traffic: TrafficPlan
     timing: Timing
-    ramp: tuple[TrafficPlan, ...] = ()  # sent before it, a phase each
+    ramp: tuple[Starting, ...] = ()  # sent before it, a phase each
 
     def realtime(self, phases: tuple[Phase, ...]) -> bool:
         """Short trials run under SCHED_FIFO, unless the testbed says otherwise."""
@@ -181,7 +182,7 @@ class TrialPlan:
             return establishing_phases(self.traffic, load)
         for segment in load.segments:
             self.timing.check_rate("--rate", segment.rate_fps)
-        ramp = (_phase(f"ramp {i}", each, load) for i, each in enumerate(self.ramp, start=1))
+        ramp = (_ramp(i, each, load) for i, each in enumerate(self.ramp, start=1))
         test = _phase(TEST, self.traffic, load)
         if self.traffic.connections is None:
             return (*ramp, test)
@@ -287,7 +288,8 @@ class Trials:
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         outcome = run_trial(spec, self.tester, self.dut, self.observer)
         result = outcome.result
-        phase_2 = result.of_phase(TEST) if _measures_phase_2(spec) else result
+        early = _before_test(spec)
+        phase_2 = result.of_phase(TEST) if early or _measures_phase_2(spec) else result
         sample = result.stream_of(SAMPLE)
         judged = self._of_connections(self._judge(spec, load, outcome, phase_2), spec, result)
         phases = [TEST] if phase_2 is not result else [phase.name for phase in spec.phases]
@@ -308,6 +310,7 @@ class Trials:
             result=phase_2,
             phase_1=None if phase_2 is result else result.stream_of(ESTABLISH),
             sample=None if phase_2 is result else sample,
+            starting=tuple(stream for stream in result.streams if stream.phase in early),
         )
         self.counts = self.counts.plus(trial, needed_timeout_s=_needed_timeout_s(spec))
         self.observer.trial_ended(trial)
@@ -331,6 +334,8 @@ class Trials:
         if reasons:
             return Judged(Verdict.INVALID, tuple(reasons))
         passes = load.passes(measured) and sample_is_right(whole.stream_of(SAMPLE))
+        if _before_test(spec):
+            passes = passes and load.passes(whole)
         if not (passes or _is_repaired(load, spec, outcome)):
             pauses = None if _searches(load) else long_pauses(measured, load.pause_share)
             late = late_in_doubt(measured, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
@@ -453,12 +458,24 @@ def _measures_phase_2(spec: TrialSpec) -> bool:
     return spec.establishing is not None and TEST in names <= {ESTABLISH, SAMPLE, TEST}
 
 
+def _before_test(spec: TrialSpec) -> list[str]:
+    """The phases in which flows start one after another: a loss there is one of the trial, but what
+    is measured comes after them."""
+    return [phase.name for phase in spec.phases if phase.name.startswith(RAMP)]
+
+
 def _needed_timeout_s(spec: TrialSpec) -> float:
     return 0.0 if spec.establishing is None else needed_timeout_s(spec)
 
 
 def _phase(name: str, traffic: TrafficPlan, load: Load) -> Phase:
     return Phase(name=name, gap_ns=0, streams=traffic.streams(load.segments))
+
+
+def _ramp(number: int, starting: Starting, load: Load) -> Phase:
+    if starting.lasts_s is not None:
+        load = steady(load.segments[0].rate_fps, starting.lasts_s)
+    return _phase(f"{RAMP} {number}", starting.traffic, load)
 
 
 def _ns(seconds: Fraction) -> int:

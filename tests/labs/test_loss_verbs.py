@@ -126,7 +126,7 @@ def test_overload(testbed: str, tmp_path: Path) -> None:
     bounds = {each["bound"] for each in entry["figures"] if each["figure"] == "throughput"}
     ((x1,), (x10,), (x100,)) = figures(entry, "throughput").values()
     expected = [pytest.approx([(x1 - xn) / x1 * 100]) for xn in (x10, x100)]
-    known = list(figures(entry, "degradation").values())
+    known = list(figures(entry, "degradation of throughput").values())
     assert known == (expected if bounds == {"exact"} else known)
     assert any("lower bound only" in said for said in entry["remarks"]) == ("lower" in bounds)
 
