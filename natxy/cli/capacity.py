@@ -15,7 +15,7 @@ from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES
 from natxy.search.capacity import COARSE, CapacityGoal
 
 
-@measuring_without(*OF_PHASE_2)
+@measuring_without(*OF_PHASE_2, "networks")
 def capacity(
     options: SeriesOptions,
     c0: Annotated[

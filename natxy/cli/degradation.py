@@ -19,7 +19,7 @@ from natxy.procedure.degradation import Column, DegradationPlan
 from natxy.procedure.degradation import degradation as measure
 
 
-@measuring_without("connections")
+@measuring_without("connections", "networks")
 def degradation(
     options: SeriesOptions,
     counts: CountsOption = None,

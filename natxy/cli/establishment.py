@@ -11,7 +11,7 @@ from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES, Establishment
 from natxy.procedure.establishment import establishment as measure
 
 
-@measuring_without(*OF_PHASE_2)
+@measuring_without(*OF_PHASE_2, "networks")
 def establishment(
     options: SeriesOptions,
     max_rate: Annotated[

@@ -142,12 +142,18 @@ def with_connection_options(
 
 
 def with_traffic_options(
-    testbed: Testbed, *, frame_size: int | None, direction: str | None
+    testbed: Testbed,
+    *,
+    frame_size: int | None,
+    direction: str | None,
+    networks: int | None = None,
 ) -> Testbed:
     """The testbed with what the command line says instead."""
     given = (
         ("--frame-size", "frame_size_bytes", frame_size),
         ("--direction", "direction", direction),
+        ("--networks", "left_networks", networks),
+        ("--networks", "right_networks", networks),
     )
     traffic = testbed.traffic
     for option, key, value in given:

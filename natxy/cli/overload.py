@@ -10,7 +10,7 @@ import typer
 
 from natxy.cli.options import RateOption, seconds
 from natxy.cli.rate_plan import rate_plan
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import SeriesOptions, measuring_without, run_series
 from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure import back_to_back, frame_loss, ipdv, latency, pdv, recovery, reset
@@ -91,7 +91,7 @@ CHOICES = {
 }
 
 
-@measuring
+@measuring_without("networks")
 def overload(
     options: SeriesOptions,
     flows: Annotated[

@@ -32,7 +32,7 @@ from natxy.cli.options import (
     with_connection_options,
     with_traffic_options,
 )
-from natxy.cli.places import foregrounds_of, places, sizes_of
+from natxy.cli.places import foregrounds_of, networks_in, places, sizes_of
 from natxy.cli.progress import SearchDisplay
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
@@ -40,6 +40,7 @@ from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import read_testbed
 from natxy.model.throughput_result import ThroughputResult
+from natxy.procedure.networks import networks_departure, networks_of
 from natxy.procedure.observer import Observer, Observers
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.profile import PROFILES, Profile
@@ -60,6 +61,7 @@ HAS_ITS_OWN_PHASE_1 = (*LOOKS_FOR_CONNECTIONS, "tear-down", "degradation", "scal
 # A trial of connections lasts as long as they take to be made, in the initiator's direction, and
 # its rate is what is looked for.
 OF_PHASE_2 = ("duration", "direction", "establishment_rate")
+OF_ONE_NETWORK = ("overload",)  # its flows are those of one pair of addresses
 Result = ThroughputResult | Measurement
 Measure = Callable[[ReadyTester, Dut, Observer], Result]
 
@@ -94,6 +96,13 @@ class SeriesOptions:
             help="Share of the traffic that is translated, in %; 100,90,50,10 is RFC 8219's "
             "series. The rest is native IPv6.",
             metavar="PERCENT",
+        ),
+    ] = None
+    networks: Annotated[
+        str | None,
+        typer.Option(
+            help="Destination networks behind each side; 1,256 is RFC 2544's series.",
+            metavar="N,...",
         ),
     ] = None
     direction: DirectionOption = None
@@ -183,9 +192,15 @@ def run_series(
     """
     sizes = sizes_of(options.frame_size)
     foregrounds = foregrounds_of(options.foreground)
+    networks = networks_in(options.networks)
     written, source = read_testbed(options.testbed)
     asked = with_connection_options(
-        with_traffic_options(written, frame_size=None, direction=options.direction),
+        with_traffic_options(
+            written,
+            frame_size=None,
+            direction=options.direction,
+            networks=max(networks) if networks else None,  # a lab is made for the most
+        ),
         connections=1 if own_connections and not written.connections else options.connections,
         establishment_rate=options.establishment_rate,
     )
@@ -196,19 +211,32 @@ def run_series(
         records_to(records) as kept,
         set_up(asked, source, dut_of(asked, source), kept) as setup,
     ):
-        testers = places(setup.tester, sizes, foregrounds)
+        testers = places(setup.tester, sizes, foregrounds, networks)
+        departs = _networks_departure(name, testers)
         with _journal(setup, folder, options.seed_value) as journal:
             for number, tester in enumerate(testers, start=1):
                 title = _title(name, setup, tester, f"{number} of {len(testers)}", options)
                 with SearchDisplay(progress_console, title, unit=unit) as display:
                     seen = Observers([journal, display])
                     ready = _with_phase_1(options, name, tester, setup.dut, seen)
-                    result = measure(ready, setup.dut, seen)
+                    result = _departing(measure(ready, setup.dut, seen), departs)
                 journal.append(result)
                 results.append(result)
     _write(folder, results)
     show(results, options.seed_value, folder, as_json=options.json_output)
     return results
+
+
+def _networks_departure(name: str, testers: Sequence[ReadyTester]) -> tuple[str, ...]:
+    """Of a series as a whole."""
+    if name in OF_ONE_NETWORK:
+        return ()
+    measured = [networks_of(tester.testbed) for tester in testers]
+    return networks_departure(testers[0].testbed, measured) if testers else ()
+
+
+def _departing(result: Result, more: tuple[str, ...]) -> Result:
+    return result.model_copy(update={"departures": (*result.departures, *more)})
 
 
 def _with_phase_1(
@@ -229,6 +257,8 @@ def _journal(setup: Setup, folder: Path, seed: int) -> Journal:
 def _title(name: str, setup: Setup, tester: ReadyTester, place: str, options: SeriesOptions) -> str:
     traffic = tester.testbed.traffic
     share = f", {traffic.m / traffic.n:.0%} foreground" if traffic.has_background else ""
+    several = networks_of(tester.testbed)
+    share += f", {several} networks" if several > 1 else ""
     return (
         f"{name} of {setup.dut_name}, {traffic.frame_size_bytes} B{share} ({place}), "
         f"seed {options.seed_value}"

@@ -12,7 +12,7 @@ from natxy.procedure.tear_down import TearDownPlan
 from natxy.procedure.tear_down import tear_down as measure
 
 
-@measuring_without("duration", "direction", "connections")
+@measuring_without("duration", "direction", "connections", "networks")
 def tear_down(
     options: SeriesOptions,
     counts: CountsOption = None,

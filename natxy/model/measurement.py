@@ -91,6 +91,8 @@ class Conditions(Model):
     frame_size_bytes: int  # of the IPv6 frame with FCS; the IPv4 frame is 20 smaller
     n: int = 1
     m: int = 1  # frame i is foreground iff i mod n < m
+    left_networks: int = 1  # destination networks behind each side
+    right_networks: int = 1
     left_media: Media | None = None  # None: nobody wrote it down
     right_media: Media | None = None
     # Per direction, of the slower side at this frame size; None: a side's media has no rate.
@@ -103,6 +105,12 @@ class Conditions(Model):
     search: SearchConditions | None = None  # None: no rate was searched for
     seed: int
     connections: ConnectionConditions | None = None  # None: stateless
+
+    @property
+    def networks(self) -> str:
+        """Destination networks a side; of both sides where these differ."""
+        left, right = self.left_networks, self.right_networks
+        return f"{left}" if left == right else f"{left} / {right}"
 
     @property
     def foreground_percent(self) -> float:

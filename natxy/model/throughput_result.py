@@ -54,6 +54,8 @@ class ThroughputResult(Model):
     frame_size_bytes: int
     n: int = 1
     m: int = 1  # frame i is foreground iff i mod n < m
+    left_networks: int = 1  # what Conditions says they are
+    right_networks: int = 1
     left_media: Media | None = None  # what Conditions says they are, as the next two
     right_media: Media | None = None
     theoretical_fps: int | None = None

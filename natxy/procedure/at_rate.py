@@ -140,6 +140,8 @@ def conditions(
         frame_size_bytes=traffic.frame_size_bytes,
         n=traffic.n,
         m=traffic.m,
+        left_networks=traffic.left_networks,
+        right_networks=traffic.right_networks,
         left_media=media_of(tester.hello, "left"),
         right_media=media_of(tester.hello, "right"),
         theoretical_fps=maximum_of(tester.hello, tester.traffic, None).rate_fps,

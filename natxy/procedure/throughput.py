@@ -218,6 +218,8 @@ def _result(
         frame_size_bytes=traffic.frame_size_bytes,
         n=traffic.n,
         m=traffic.m,
+        left_networks=traffic.left_networks,
+        right_networks=traffic.right_networks,
         left_media=media_of(trials.tester.hello, "left"),
         right_media=media_of(trials.tester.hello, "right"),
         theoretical_fps=maximum_of(trials.tester.hello, trials.tester.traffic, None).rate_fps,

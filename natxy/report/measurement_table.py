@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.table import Table
 
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.standing_departures import STANDING
 from natxy.report.bounds import SIGNS
 from natxy.report.connection_notes import connection_notes
 from natxy.report.icmp_notes import icmp_notes
@@ -31,7 +32,8 @@ VALIDATED = {
 }
 RATE, MEDIA = "rate, fps", "media,\nfps"  # where there is one
 NAME = "figure"  # the one column whose cells may be broken
-PLACE = ("frame\nsize", "fore-\nground", MEDIA, RATE, NAME)
+NETWORKS = "net-\nworks"  # where there are several
+PLACE = ("frame\nsize", "fore-\nground", NETWORKS, MEDIA, RATE, NAME)
 DISPERSION = "disper-\nsion"
 SPREAD = ("mean", "std. dev.", DISPERSION)
 
@@ -89,13 +91,19 @@ def _table(measurements: Sequence[Measurement], columns: Sequence[_Column], widt
 def _columns(measurements: Sequence[Measurement]) -> list[_Column]:
     figures = [figure for measurement in measurements for figure in measurement.figures]
     extremes = all(summary(figure.values).percentiles_are_extremes for figure in figures)
-    rows = [row for measurement in measurements for row in _rows(measurement, extremes=extremes)]
+    several = any(m.conditions.networks != "1" for m in measurements)
+    rows = [
+        row
+        for measurement in measurements
+        for row in _rows(measurement, extremes=extremes, networks=several)
+    ]
     names = [*PLACE, *_names(extremes=extremes)]
     columns = [
         _Column(name=name, cells=tuple(row[place] for row in rows))
         for place, name in enumerate(names)
     ]
-    return [column for column in columns if column.name not in (RATE, MEDIA) or any(column.cells)]
+    optional = (RATE, MEDIA, NETWORKS)
+    return [column for column in columns if column.name not in optional or any(column.cells)]
 
 
 def _names(*, extremes: bool) -> tuple[str, ...]:
@@ -105,12 +113,13 @@ def _names(*, extremes: bool) -> tuple[str, ...]:
     return ("median", "minimum", "maximum", "P1", "P99", *SPREAD, "n")
 
 
-def _rows(measurement: Measurement, *, extremes: bool) -> Iterator[list[str]]:
+def _rows(measurement: Measurement, *, extremes: bool, networks: bool) -> Iterator[list[str]]:
     """What a row has in common with the one above it is not said again."""
     conditions = measurement.conditions
     place = [
         f"{conditions.frame_size_bytes} B",
         f"{conditions.foreground_percent:g} %",
+        conditions.networks if networks else "",
         *[
             "" if rate_fps is None else rate(rate_fps)
             for rate_fps in (conditions.theoretical_fps, conditions.rate_fps)
@@ -160,7 +169,7 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
     if measurement.departures:
         yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.departures)}."
     else:
-        yield f"As {measurement.reference} defines it."
+        yield f"As {measurement.reference} defines it, but for {'; '.join(STANDING)}."
     yield from measurement.remarks
     yield from connection_notes(conditions.connections, counts)
     yield from icmp_notes(counts.icmp_errors)

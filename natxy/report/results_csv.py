@@ -20,6 +20,8 @@ COLUMNS = (
     "traffic_direction",
     "frame_size_bytes",
     "foreground_percent",
+    "left_networks",
+    "right_networks",
     "left_media",
     "left_speed_mbps",
     "right_media",

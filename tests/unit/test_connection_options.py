@@ -91,10 +91,11 @@ def test_an_establishment_rate_needs_connections(
 @pytest.mark.parametrize(
     ("verb", "options"),
     [
-        ("establishment", ("--duration", "--direction", "--establishment-rate")),
-        ("capacity", ("--duration", "--direction", "--establishment-rate")),
-        ("tear-down", ("--duration", "--direction", "--connections")),
-        ("degradation", ("--connections",)),
+        ("establishment", ("--duration", "--direction", "--establishment-rate", "--networks")),
+        ("capacity", ("--duration", "--direction", "--establishment-rate", "--networks")),
+        ("tear-down", ("--duration", "--direction", "--connections", "--networks")),
+        ("degradation", ("--connections", "--networks")),
+        ("overload", ("--networks",)),
     ],
 )
 def test_an_option_that_would_change_nothing_is_absent(
