@@ -91,7 +91,7 @@ CHOICES = {
 }
 
 
-@measuring_without("networks")
+@measuring_without("connections", "networks")
 def overload(
     options: SeriesOptions,
     flows: Annotated[

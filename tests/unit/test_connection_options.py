@@ -95,7 +95,7 @@ def test_an_establishment_rate_needs_connections(
         ("capacity", ("--duration", "--direction", "--establishment-rate", "--networks")),
         ("tear-down", ("--duration", "--direction", "--connections", "--networks")),
         ("degradation", ("--connections", "--networks")),
-        ("overload", ("--networks",)),
+        ("overload", ("--connections", "--networks")),
     ],
 )
 def test_an_option_that_would_change_nothing_is_absent(
