@@ -21,8 +21,16 @@ RUN = 3  # replies in a row that are no chance loss
 LOST_ADVICE = 'a lower phase 1 rate is right, or connections.incomplete = "accept"'
 
 
-class IncompletePhase1(MeasurementError):
+class WithoutConnections(MeasurementError):
+    """There is no phase 2 to speak of, at this number of connections."""
+
+
+class IncompletePhase1(WithoutConnections):
     """Connections that phase 1 was to make are not there."""
+
+
+class LostConnections(WithoutConnections):
+    """The device lost them in each trial."""
 
 
 def needed_timeout_s(spec: TrialSpec) -> float:
@@ -170,7 +178,7 @@ def refuse_without_connections(trials: Sequence[TrialRecord]) -> None:
     """Where the device lost connections in each valid trial there is no figure of a phase 2."""
     valid = [trial for trial in trials if trial.verdict is not Verdict.INVALID]
     if valid and all(trial.lost_connections for trial in valid):
-        raise MeasurementError(valid[-1].lost_connections)
+        raise LostConnections(valid[-1].lost_connections)
 
 
 def check_answers(result: TrialResult, dut: Dut) -> None:

@@ -7,7 +7,7 @@ from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement
 from natxy.procedure.connection_conditions import of_several
-from natxy.procedure.connection_table import parameters_of
+from natxy.procedure.connection_table import WithoutConnections, parameters_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.places import (
     Searching,
@@ -69,10 +69,18 @@ def degradation(
     columns = [(column, _of(column, tester)) for column in plan.columns]
     found: list[Measurement] = []
     figures: list[Figure] = []
+    without: list[str] = []
     for number, (column, ready) in enumerate(columns, start=1):
-        table = _set(column, dut)
-        found.append(measured(_search(plan.search, column), number, ready, dut, observer))
-        figures.append(figure_of(found[-1], _at(column, connections_of(ready).count, table)))
+        at = _at(column, connections_of(ready).count, _set(column, dut))
+        try:
+            found.append(measured(_search(plan.search, column), number, ready, dut, observer))
+        except WithoutConnections as reason:
+            if not found:
+                raise
+            without.append(f"{at}: no figure. {reason}")
+            observer.remarked(without[-1])
+            continue
+        figures.append(figure_of(found[-1], at))
     if not median(figures[0].values):
         raise DutError(
             f"{name_of(dut)} passes nothing with {connections_of(columns[0][1]).count:,} "
@@ -93,6 +101,7 @@ def degradation(
             + ", ".join(str(ready.traffic.ranges) for _, ready in columns)
             + ".",
             *(("No degradation is given where a value is a lower bound.",) if bounds else ()),
+            *without,
         ),
         figures=tuple(
             each

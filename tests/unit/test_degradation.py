@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from natxy.dut.base import TableParameters
-from natxy.errors import ConfigurationError, DutError
+from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.measurement import Measurement
 from natxy.procedure.degradation import DEGRADATION, Column, DegradationPlan, degradation
 from natxy.procedure.establishment import EstablishmentPlan
@@ -111,6 +111,20 @@ def test_tables_stand_beside_each_column() -> None:
     assert dut.resized == [(None, 1000), (5000, 8000)]
     assert 77 in dut.told_s
     assert result.figures[2].values[0] == pytest.approx(-33.3, abs=0.1)  # it is faster
+
+
+def test_a_column_whose_connections_are_not_there_ends_no_measurement() -> None:
+    """Of 4,000 the table takes 3,000: what was measured before that is not lost, and 2,000 are
+    measured after it."""
+    gateway = StatefulGateway(entries=3000, frames_fps=50_000)
+    result, _, _ = measure(columns_of(1000, 4000, 2000), THROUGHPUT, gateway)
+    rates = [figure.at.split(",")[0:2] for figure in result.figures if figure.name == "throughput"]
+    assert rates == [["1", "000 connections"], ["2", "000 connections"]]
+    (said,) = (remark for remark in result.remarks if "no figure" in remark)
+    assert said.startswith("4,000 connections, table 1,000,000")
+    assert "Phase 1 made 3,000 of 4,000 connections" in said
+    with pytest.raises(MeasurementError, match=r"made 3,000 of 4,000"):
+        measure(columns_of(4000, 1000), THROUGHPUT, gateway)
 
 
 def test_columns_that_change_nothing_leave_the_device_alone() -> None:
