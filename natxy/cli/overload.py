@@ -14,7 +14,8 @@ from natxy.cli.series import SeriesOptions, measuring_without, run_series
 from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure import back_to_back, frame_loss, ipdv, latency, pdv, recovery, reset
-from natxy.procedure.overload import Benchmarked, OverloadPlan
+from natxy.procedure.benchmarks import Benchmarked
+from natxy.procedure.overload import OverloadPlan
 from natxy.procedure.overload import overload as measure
 
 

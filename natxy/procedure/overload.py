@@ -1,83 +1,30 @@
 """Overload scalability: what more network flows cost (RFC 8219 section 10)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from math import gcd
-from statistics import fmean
-from typing import Any
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
-from natxy.model.testbed import PortRanges, TrafficSection
+from natxy.model.testbed import TrafficSection
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.traffic import frames_of
-from natxy.model.traffic_spec import Series
 from natxy.model.trial_spec import Kind, Mix
 from natxy.procedure.at_rate import RatePlan
-from natxy.procedure.back_to_back import BackToBackPlan, back_to_back
-from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
-from natxy.procedure.ipdv import IpdvPlan, ipdv
-from natxy.procedure.latency import LatencyPlan, latency
+from natxy.procedure.back_to_back import BackToBackPlan
+from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
+from natxy.procedure.flows import ranges_of, with_flows
+from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.observer import Observer
-from natxy.procedure.pdv import PdvPlan, pdv
-from natxy.procedure.recovery import RecoveryPlan, recovery
-from natxy.procedure.reset import ResetPlan, reset
 from natxy.procedure.setup import ReadyTester, Starting
-from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.timing import LONGEST_S, check
 from natxy.statistics import median
 
 DEGRADATION = "degradation"
-FIRST_SOURCE_PORT, SOURCE_PORTS = 1024, 64512  # RFC 4814 section 4.5
-FIRST_DESTINATION_PORT, DESTINATION_PORTS = 1, 49151
 QUARTERS = 4  # RFC 8219 section 10.2.2's intermediary points
 IN_GROUPS = "flows started in four groups with a drain after each, not one by one"
-Benchmarked = (
-    ThroughputPlan
-    | LatencyPlan
-    | PdvPlan
-    | IpdvPlan
-    | FrameLossPlan
-    | BackToBackPlan
-    | RecoveryPlan
-    | ResetPlan
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Benchmark:
-    """A test of RFC 8219 section 7: how it is run, and which formula of section 10.2.1 it has."""
-
-    name: str
-    run: Callable[[Any, ReadyTester, Dut, Observer], Measurement | ThroughputResult]
-    higher_is_better: bool = False
-    starts: bool = True  # whether flows can start one after another before it
-    result: Callable[[tuple[float, ...]], float] = median  # of the repetitions
-
-    def degradation(self, x1: float, xn: float) -> float:
-        """In %: above 0 it is worse with n flows than with one."""
-        return ((x1 - xn) if self.higher_is_better else (xn - x1)) / x1 * 100
-
-
-BENCHMARKS: dict[type, Benchmark] = {
-    ThroughputPlan: Benchmark(name="throughput", run=throughput, higher_is_better=True),
-    LatencyPlan: Benchmark(name="latency", run=latency),
-    PdvPlan: Benchmark(name="PDV", run=pdv),
-    IpdvPlan: Benchmark(name="IPDV", run=ipdv),
-    FrameLossPlan: Benchmark(name="frame loss rate", run=frame_loss),
-    BackToBackPlan: Benchmark(
-        name="back-to-back frames",
-        run=back_to_back,
-        higher_is_better=True,
-        starts=False,
-        result=fmean,  # RFC 2544 section 26.4
-    ),
-    RecoveryPlan: Benchmark(name="system recovery", run=recovery, starts=False),
-    ResetPlan: Benchmark(name="reset", run=reset, starts=False),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,28 +59,6 @@ class OverloadPlan:
     @property
     def benchmark(self) -> Benchmark:
         return BENCHMARKS[type(self.test)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FlowRanges:
-    """Ports in round robin: since their numbers have no common divisor, all pairs come by."""
-
-    source_ports: int
-    destination_ports: int
-
-
-def ranges_of(flows: int) -> FlowRanges:
-    """Ranges of which exactly this many pairs are in use; as few destination ports as possible."""
-    for destinations in range(1, DESTINATION_PORTS + 1):
-        sources, rest = divmod(flows, destinations)
-        if rest or sources < 1 or sources > SOURCE_PORTS:
-            continue
-        if gcd(sources, destinations) == 1:
-            return FlowRanges(source_ports=sources, destination_ports=destinations)
-    raise ConfigurationError(
-        f"--flows: {flows} flows cannot be made of ports; 1 to {SOURCE_PORTS}, or a product of two "
-        f"coprime numbers up to {SOURCE_PORTS} and {DESTINATION_PORTS} is right"
-    )
 
 
 def overload(
@@ -219,24 +144,6 @@ def _parts(flows: int) -> list[int]:
     return sorted({flows * quarter // QUARTERS for quarter in range(1, QUARTERS)} - {0, flows})
 
 
-def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
-    """Each direction sends this many four-tuples in turn, the reverse one the same, swapped."""
-    ranges = ranges_of(flows)
-    source = _series(FIRST_SOURCE_PORT, ranges.source_ports)
-    destination = _series(FIRST_DESTINATION_PORT, ranges.destination_ports)
-    ready = tester if tester.testbed.connections is None else tester.with_connections(count=flows)
-    return ready.with_traffic(
-        forward=PortRanges(source_port=source, destination_port=destination).model_dump(),
-        reverse=PortRanges(source_port=destination, destination_port=source).model_dump(),
-        left_networks=1,
-        right_networks=1,
-    )
-
-
-def _series(first: int, count: int) -> Series:
-    return Series(mode="increasing" if count > 1 else "fixed", min=first, max=first + count - 1)
-
-
 def _figures(
     plan: OverloadPlan, flows: int, result: Measurement, alone: Measurement
 ) -> tuple[Figure, ...]:
@@ -266,7 +173,12 @@ def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tupl
         for each in alone.figures
         if (each.name, each.direction, each.at) == (figure.name, figure.direction, figure.at)
     ]
-    if not figure.primary or not same or _is_bound(plan, figure) or _is_bound(plan, same[0]):
+    if (
+        not figure.primary
+        or not same
+        or plan.benchmark.is_bound(figure)
+        or plan.benchmark.is_bound(same[0])
+    ):
         return ()
     x1, xn = plan.benchmark.result(same[0].values), plan.benchmark.result(figure.values)
     if x1 <= 0:
@@ -281,12 +193,6 @@ def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tupl
             }
         ),
     )
-
-
-def _is_bound(plan: OverloadPlan, figure: Figure) -> bool:
-    if plan.benchmark.result is fmean:
-        return figure.mean_bound != "exact"
-    return figure.bound(median(figure.values)) != "exact"
 
 
 def _departures(plan: OverloadPlan) -> tuple[str, ...]:
@@ -326,7 +232,7 @@ def _left_open(plan: OverloadPlan, figures: tuple[Figure, ...]) -> tuple[str, ..
     primary = [f for f in figures if f.primary and not f.name.startswith(DEGRADATION)]
     alone = [f for f in primary if f.at.startswith("1 flow")]
     said = []
-    if any(_is_bound(plan, figure) for figure in primary):
+    if any(plan.benchmark.is_bound(figure) for figure in primary):
         said.append("No degradation is given where a figure is known as a lower bound only.")
     if any(plan.benchmark.result(figure.values) <= 0 for figure in alone):
         said.append(

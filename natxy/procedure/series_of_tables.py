@@ -26,7 +26,7 @@ class PortRange:
                 f"{option}: {self.count} ports from {first} on are not possible, at most "
                 f"{HIGHEST_PORT - first + 1} is right"
             )
-        return _series(first, self.count)
+        return Series.counted(first, self.count)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class Size:
         """The same tester with so many connections, of these ranges."""
         outward = connections_of(tester).outward
         written: PortRanges = getattr(tester.testbed.traffic, outward)
-        source = _whole(written.source_port)
+        source = Series.counted(written.source_port.min, written.source_port.values)
         if self.source_ports is not None:
             source = self.source_ports.series(source, "--source-ports")
         fields = tester.traffic.ranges.source_field.values
@@ -74,14 +74,6 @@ class Size:
         count = combinations if self.connections is None else self.connections
         _check_connections("--source-ports, --destination-ports", count)
         return tester.with_connections(count=count).with_traffic(**{outward: ranges})
-
-
-def _whole(series: Series) -> Series:
-    return _series(series.min, series.values)
-
-
-def _series(first: int, count: int) -> Series:
-    return Series(mode="increasing" if count > 1 else "fixed", min=first, max=first + count - 1)
 
 
 def connections_of(tester: ReadyTester) -> ConnectionsSection:

@@ -19,18 +19,11 @@ from natxy.model.traffic_spec import Series
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.procedure.back_to_back import BackToBackPlan
+from natxy.procedure.benchmarks import BENCHMARKS, Benchmarked
+from natxy.procedure.flows import SOURCE_PORTS, ranges_of
 from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.observer import Observer
-from natxy.procedure.overload import (
-    BENCHMARKS,
-    DEGRADATION,
-    IN_GROUPS,
-    SOURCE_PORTS,
-    Benchmarked,
-    OverloadPlan,
-    overload,
-    ranges_of,
-)
+from natxy.procedure.overload import DEGRADATION, IN_GROUPS, OverloadPlan, overload
 from natxy.procedure.pdv import PdvPlan
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.setup import ReadyTester
