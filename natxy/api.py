@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from natxy.dut.base import Dut
+from natxy.dut.cable import Cable
 from natxy.dut.choice import dut_of
-from natxy.dut.none import NoDut
 from natxy.exact import exact
 from natxy.model.testbed import read_testbed
 from natxy.procedure.self_test import looped
@@ -27,7 +27,7 @@ def connect(
     ConfigurationError says what is wrong with the file, DutError and DeviceError what is not there.
     """
     written, source = read_testbed(Path(testbed))
-    dut = NoDut() if loop else dut_of(written, source)
+    dut = Cable() if loop else dut_of(written, source)
     if loop:
         written = looped(written)
     with (

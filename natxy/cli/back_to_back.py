@@ -20,7 +20,14 @@ def back_to_back(
     throughput: Annotated[
         int | None, typer.Option(help="Measured before; else it is found first.", metavar="FPS")
     ] = None,
-    step: Annotated[int, typer.Option(help="Where a search ends, in frames.", metavar="N")] = 1,
+    step: Annotated[
+        int | None,
+        typer.Option(
+            help="Where a search ends, in frames; a burst may take so much longer than its rate "
+            "says as N frames do at the throughput [default: what passes in 20 us].",
+            metavar="N",
+        ),
+    ] = None,
 ) -> None:
     """Find the longest burst without loss, and the buffer time (RFC 9004).
 

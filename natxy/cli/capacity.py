@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import search_error, seconds
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring_without, run_series
 from natxy.exact import exact
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic_spec import MAX_CONNECTIONS
@@ -17,7 +17,7 @@ from natxy.procedure.series_of_tables import connections_of
 from natxy.search.capacity import FIRST_CPS, CapacityGoal
 
 
-@measuring
+@measuring_without(*OF_PHASE_2, "networks")
 def capacity(
     options: SeriesOptions,
     c0: Annotated[

@@ -5,19 +5,26 @@ from typing import Annotated
 import typer
 
 from natxy.cli.counts import numbers_of
+from natxy.cli.options import LossOption
 from natxy.cli.searching import searching
-from natxy.cli.series import SeriesOptions, measuring, run_series
-from natxy.errors import ConfigurationError
+from natxy.cli.series import SeriesOptions, measuring_without, run_series
+from natxy.cli.sizes import (
+    CountsOption,
+    DestinationPortsOption,
+    SourcePortsOption,
+    one_each,
+    sizes_of,
+)
 from natxy.procedure.degradation import Column, DegradationPlan
 from natxy.procedure.degradation import degradation as measure
 
 
-@measuring
+@measuring_without("connections", "networks")
 def degradation(
     options: SeriesOptions,
-    counts: Annotated[
-        str, typer.Option(help="Connections of each column: 1000,2000,4000.", metavar="LIST")
-    ],
+    counts: CountsOption = None,
+    source_ports: SourcePortsOption = None,
+    destination_ports: DestinationPortsOption = None,
     entries: Annotated[
         str | None, typer.Option(help="The device's table, by column.", metavar="LIST")
     ] = None,
@@ -36,36 +43,28 @@ def degradation(
     max_rate: Annotated[
         int | None, typer.Option(help="The highest rate to try.", metavar="FPS")
     ] = None,
+    loss: LossOption = None,
 ) -> None:
     """Measure a figure over the number of connections (RFC 9693)."""
-    listed = numbers_of("--counts", counts)
-    by_column = {
-        option: _by_column(option, text, len(listed))
+    sizes = sizes_of(counts, source_ports, destination_ports)
+    by_column = (
+        one_each(option, numbers_of(option, text), len(sizes))
         for option, text in (
             ("--entries", entries),
             ("--hash-sizes", hash_sizes),
             ("--timeouts", timeouts),
         )
-    }
+    )
     columns = tuple(
-        Column(connections=count, entries=size, hash_size=buckets, timeout_s=timeout)
-        for count, size, buckets, timeout in zip(listed, *by_column.values(), strict=True)
+        Column(**vars(size), entries=most, hash_size=buckets, timeout_s=timeout)
+        for size, most, buckets, timeout in zip(sizes, *by_column, strict=True)
     )
     plan = DegradationPlan(
-        search=searching(options, of, error=error, max_rate=max_rate), columns=columns
+        search=searching(options, of, error=error, max_rate=max_rate, loss=loss), columns=columns
     )
-    run_series(options, "degradation", lambda tester, dut, seen: measure(plan, tester, dut, seen))
-
-
-def _by_column(option: str, text: str | None, columns: int) -> list[int | None]:
-    """One for all, or one for each."""
-    listed = numbers_of(option, text)
-    if not listed:
-        return [None] * columns
-    if len(listed) == 1:
-        return [listed[0]] * columns
-    if len(listed) != columns:
-        raise ConfigurationError(
-            f"{option}: {len(listed)} values for {columns} columns, as many, or one, is right"
-        )
-    return list(listed)
+    run_series(
+        options,
+        "degradation",
+        lambda tester, dut, seen: measure(plan, tester, dut, seen),
+        own_connections=True,
+    )

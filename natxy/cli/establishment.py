@@ -5,18 +5,13 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import VerifyLossOption, loss_tolerance, search_error, seconds
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.options import LossOption, VerifyLossOption, loss_tolerance, search_error, seconds
+from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring_without, run_series
 from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES, EstablishmentPlan
 from natxy.procedure.establishment import establishment as measure
 
-LossOption = Annotated[
-    str | None,
-    typer.Option("--loss", help="Share of the frames that may be lost: 0.01%.", metavar="PERCENT"),
-]
 
-
-@measuring
+@measuring_without(*OF_PHASE_2, "networks")
 def establishment(
     options: SeriesOptions,
     max_rate: Annotated[

@@ -8,6 +8,7 @@ import typer
 from natxy.cli.options import loss_tolerance, seconds
 from natxy.cli.rates import rates_of
 from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.errors import ConfigurationError
 from natxy.procedure.frame_loss import PROFILES, FrameLossPlan
 from natxy.procedure.frame_loss import frame_loss as measure
 
@@ -19,8 +20,11 @@ def frame_loss(
         int | None, typer.Option(help="What 100 % is, if not the media's rate.", metavar="FPS")
     ] = None,
     step: Annotated[
-        float, typer.Option(help="From rate to rate, in % of the maximum.", metavar="PERCENT")
-    ] = 10.0,
+        float | None,
+        typer.Option(
+            help="From rate to rate, in % of the maximum [default: 10].", metavar="PERCENT"
+        ),
+    ] = None,
     rates: Annotated[
         str | None,
         typer.Option(help="1000,2000 or 1000:10000:1000 instead of the series.", metavar="FPS"),
@@ -34,6 +38,11 @@ def frame_loss(
     ] = None,
 ) -> None:
     """Measure the frame loss rate over the load (RFC 2544 section 26.3)."""
+    if rates is not None and (max_rate is not None or step is not None):
+        raise ConfigurationError(
+            "--rates: is instead of the series that --max-rate and --step make, one or the other "
+            "is right"
+        )
     base = options.profile_of(PROFILES)
     plan = FrameLossPlan(
         timing=options.timing(base.timing),

@@ -1,9 +1,9 @@
 """`natxy ipdv`: how much a frame's delay differs from that of the frame before it."""
 
 from natxy.cli.options import RateOption
+from natxy.cli.rate_plan import rate_plan
 from natxy.cli.records import RecordsOption
 from natxy.cli.series import SeriesOptions, measuring, run_series
-from natxy.cli.throughput_search import found_first
 from natxy.procedure.ipdv import PROFILES, IpdvPlan
 from natxy.procedure.ipdv import ipdv as measure
 
@@ -11,13 +11,11 @@ from natxy.procedure.ipdv import ipdv as measure
 @measuring
 def ipdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> None:
     """Measure inter-packet delay variation: minimum, median, maximum (RFC 8219 section 7.3.2)."""
-    base = options.profile_of(PROFILES)
-    plan = IpdvPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
-        rate_fps=rate,
-        search=found_first(options),
+    plan = rate_plan(
+        IpdvPlan,
+        PROFILES,
+        options,
+        rate=rate,
         records=records is not None,
     )
     run_series(options, "ipdv", lambda tester, dut, seen: measure(plan, tester, dut, seen), records)

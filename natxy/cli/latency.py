@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import RateOption, seconds
+from natxy.cli.rate_plan import rate_plan
 from natxy.cli.records import RecordsOption
 from natxy.cli.series import SeriesOptions, measuring, run_series
-from natxy.cli.throughput_search import found_first
 from natxy.procedure.latency import PROFILES, LatencyPlan
 from natxy.procedure.latency import latency as measure
 
@@ -25,14 +25,11 @@ def latency(
     records: RecordsOption = None,
 ) -> None:
     """Measure typical and worst-case latency (RFC 8219 section 7.2)."""
-    base = options.profile_of(PROFILES)
-    timing = options.timing(base.timing)
-    plan = LatencyPlan(
-        timing=timing,
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
-        rate_fps=rate,
-        search=found_first(options),
+    plan = rate_plan(
+        LatencyPlan,
+        PROFILES,
+        options,
+        rate=rate,
         records=records is not None,
         tags=tags,
         tags_after_s=None

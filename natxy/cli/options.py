@@ -44,6 +44,10 @@ DirectionOption = Annotated[
 SeedOption = Annotated[
     int | None, typer.Option("--seed", help="Repeats a measurement's frames.", metavar="N")
 ]
+LossOption = Annotated[
+    str | None,
+    typer.Option("--loss", help="Share of the frames that may be lost: 0.01%.", metavar="PERCENT"),
+]
 VerifyLossOption = Annotated[
     int | None,
     typer.Option(
@@ -138,12 +142,18 @@ def with_connection_options(
 
 
 def with_traffic_options(
-    testbed: Testbed, *, frame_size: int | None, direction: str | None
+    testbed: Testbed,
+    *,
+    frame_size: int | None,
+    direction: str | None,
+    networks: int | None = None,
 ) -> Testbed:
     """The testbed with what the command line says instead."""
     given = (
         ("--frame-size", "frame_size_bytes", frame_size),
         ("--direction", "direction", direction),
+        ("--networks", "left_networks", networks),
+        ("--networks", "right_networks", networks),
     )
     traffic = testbed.traffic
     for option, key, value in given:

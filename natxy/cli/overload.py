@@ -1,40 +1,154 @@
 """`natxy overload`: what more network flows cost."""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Annotated
 
 import typer
 
-from natxy.cli.series import SeriesOptions, measuring, run_series
-from natxy.cli.throughput_search import throughput_search
+from natxy.cli.options import RateOption, seconds
+from natxy.cli.rate_plan import rate_plan
+from natxy.cli.series import SeriesOptions, measuring_without, run_series
+from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.errors import ConfigurationError
+from natxy.procedure import back_to_back, frame_loss, ipdv, latency, pdv, recovery, reset
+from natxy.procedure.benchmarks import Benchmarked
 from natxy.procedure.overload import OverloadPlan
 from natxy.procedure.overload import overload as measure
 
 
-@measuring
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Of the test; None: not given."""
+
+    rate: int | None
+    max_rate: int | None
+    error: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A test that `--of` names, and which of its options it has."""
+
+    plan: Callable[[SeriesOptions, Asked], Benchmarked]
+    takes: tuple[str, ...] = ("rate",)
+
+
+def _throughput(options: SeriesOptions, asked: Asked) -> Benchmarked:
+    return throughput_search(options, error=asked.error, max_rate=asked.max_rate)
+
+
+def _frame_loss(options: SeriesOptions, asked: Asked) -> Benchmarked:
+    base = options.profile_of(frame_loss.PROFILES)
+    return frame_loss.FrameLossPlan(
+        timing=options.timing(base.timing),
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        max_rate_fps=asked.max_rate,
+    )
+
+
+def _back_to_back(options: SeriesOptions, asked: Asked) -> Benchmarked:
+    base = options.profile_of(back_to_back.PROFILES)
+    return back_to_back.BackToBackPlan(
+        timing=options.timing(base.timing),
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        burst_rate_fps=asked.max_rate,
+        throughput_fps=asked.rate,
+        search=found_first(replace(options, duration=None, drain=None)),
+    )
+
+
+CHOICES = {
+    "throughput": Choice(plan=_throughput, takes=("max_rate", "error")),
+    "latency": Choice(
+        plan=lambda options, asked: rate_plan(
+            latency.LatencyPlan, latency.PROFILES, options, rate=asked.rate
+        )
+    ),
+    "pdv": Choice(
+        plan=lambda options, asked: rate_plan(pdv.PdvPlan, pdv.PROFILES, options, rate=asked.rate)
+    ),
+    "ipdv": Choice(
+        plan=lambda options, asked: rate_plan(
+            ipdv.IpdvPlan, ipdv.PROFILES, options, rate=asked.rate
+        )
+    ),
+    "frame-loss": Choice(plan=_frame_loss, takes=("max_rate",)),
+    "back-to-back": Choice(plan=_back_to_back, takes=("rate", "max_rate")),
+    "recovery": Choice(
+        plan=lambda options, asked: rate_plan(
+            recovery.RecoveryPlan, recovery.PROFILES, options, rate=asked.rate
+        )
+    ),
+    "reset": Choice(
+        plan=lambda options, asked: rate_plan(
+            reset.ResetPlan, reset.PROFILES, options, rate=asked.rate
+        )
+    ),
+}
+
+
+@measuring_without("connections", "networks")
 def overload(
     options: SeriesOptions,
     flows: Annotated[
         str, typer.Option(help="Numbers of flows, each against one flow.", metavar="N,...")
     ] = "10,100,1000,10000",
+    of: Annotated[
+        str, typer.Option("--of", help=f"The test: {', '.join(CHOICES)}.", metavar="TEST")
+    ] = "throughput",
     incremental: Annotated[
         bool, typer.Option("--incremental", help="Flows start one group after the other.")
     ] = False,
+    step: Annotated[
+        float | None,
+        typer.Option(
+            help="With --incremental: seconds from one flow's start to the next one's [default: "
+            "each quarter of the flows starts a trial's duration after the one before].",
+            metavar="S",
+        ),
+    ] = None,
+    rate: RateOption = None,
     max_rate: Annotated[
-        int | None, typer.Option(help="Highest rate to try, if not the media's.", metavar="FPS")
+        int | None,
+        typer.Option(
+            help="Highest rate to try, and the rate of bursts, if not the media's.", metavar="FPS"
+        ),
     ] = None,
     error: Annotated[
         str | None, typer.Option(help="When to stop: 0.1% of the rate, or 100 fps.", metavar="E")
     ] = None,
 ) -> None:
-    """Measure the degradation of throughput with network flows (RFC 8219 section 10)."""
+    """Measure how a test's figures degrade with network flows (RFC 8219 section 10).
+
+    --rate is that of latency, PDV, IPDV and reset; for recovery and back-to-back it is the
+    throughput. It is found first for each number of flows where it is not given.
+    """
     plan = OverloadPlan(
-        search=throughput_search(options, error=error, max_rate=max_rate),
+        test=_test(options, of, Asked(rate=rate, max_rate=max_rate, error=error)),
         flows=_flows(flows),
         incremental=incremental,
+        step_s=None if step is None else seconds("--step", step, Fraction(0)),
     )
     run_series(options, "overload", lambda tester, dut, seen: measure(plan, tester, dut, seen))
+
+
+def _test(options: SeriesOptions, of: str, asked: Asked) -> Benchmarked:
+    if of not in CHOICES:
+        raise ConfigurationError(f'--of: "{of}" is not known, {", ".join(CHOICES)} is right')
+    chosen = CHOICES[of]
+    for name, value in vars(asked).items():
+        if value is not None and name not in chosen.takes:
+            taking = (other for other, choice in CHOICES.items() if name in choice.takes)
+            raise ConfigurationError(
+                f"--{name.replace('_', '-')}: is not possible with --of {of}, {', '.join(taking)} "
+                "is right"
+            )
+    return chosen.plan(options, asked)
 
 
 def _flows(text: str) -> tuple[int, ...]:

@@ -1,9 +1,9 @@
 """`natxy pdv`: how far every frame's delay lies above the smallest."""
 
 from natxy.cli.options import RateOption
+from natxy.cli.rate_plan import rate_plan
 from natxy.cli.records import RecordsOption
 from natxy.cli.series import SeriesOptions, measuring, run_series
-from natxy.cli.throughput_search import found_first
 from natxy.procedure.pdv import PROFILES, PdvPlan
 from natxy.procedure.pdv import pdv as measure
 
@@ -11,13 +11,11 @@ from natxy.procedure.pdv import pdv as measure
 @measuring
 def pdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> None:
     """Measure packet delay variation: P99.9 less minimum (RFC 8219 section 7.3.1)."""
-    base = options.profile_of(PROFILES)
-    plan = PdvPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
-        rate_fps=rate,
-        search=found_first(options),
+    plan = rate_plan(
+        PdvPlan,
+        PROFILES,
+        options,
+        rate=rate,
         records=records is not None,
     )
     run_series(options, "pdv", lambda tester, dut, seen: measure(plan, tester, dut, seen), records)

@@ -3,6 +3,7 @@
 import re
 from fractions import Fraction
 
+from natxy.cli.counts import numbers_of
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source
 from natxy.model.testbed import TrafficSection
@@ -23,6 +24,7 @@ RFC8219_IPV4_SIZES_BYTES = (
     ),
 )
 RFC8219 = "rfc8219"
+MOST_NETWORKS = 256
 
 
 def sizes_of(text: str | None) -> tuple[int, ...] | None:
@@ -53,10 +55,35 @@ def foregrounds_of(text: str | None) -> tuple[Fraction, ...] | None:
     return shares
 
 
+def networks_in(text: str | None) -> tuple[int, ...] | None:
+    """None: the testbed's."""
+    if text is None:
+        return None
+    listed = numbers_of("--networks", text)
+    for networks in listed:
+        if networks > MOST_NETWORKS:
+            raise ConfigurationError(
+                f"--networks: {networks} is out of range, 1 to {MOST_NETWORKS} is right"
+            )
+    return listed
+
+
 def places(
-    tester: ReadyTester, sizes: tuple[int, ...] | None, foregrounds: tuple[Fraction, ...] | None
+    tester: ReadyTester,
+    sizes: tuple[int, ...] | None,
+    foregrounds: tuple[Fraction, ...] | None,
+    networks: tuple[int, ...] | None = None,
 ) -> list[ReadyTester]:
-    """Each size with each mix; each was checked. Of RFC 8219's sizes those that fit the MTU."""
+    """Each size with each mix and number of networks; each was checked. Of RFC 8219's sizes those
+    that fit the MTU."""
+    if networks is not None:
+        return [
+            place
+            for each in networks
+            for place in places(
+                tester.with_traffic(left_networks=each, right_networks=each), sizes, foregrounds
+            )
+        ]
     traffic = tester.testbed.traffic
     shares = foregrounds or (Fraction(traffic.m, traffic.n),)
     chosen = sizes or (traffic.frame_size_bytes,)

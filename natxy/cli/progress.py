@@ -133,7 +133,8 @@ class SearchDisplay(Observer):
         self._say(sentence)
 
     def _plain_line(self, trial: TrialRecord) -> str:
-        reason = f" ({trial.invalid_reasons[0]})" if trial.invalid_reasons else ""
+        why = (*trial.invalid_reasons, trial.lost_connections)[0]
+        reason = f" ({why})" if why else ""
         return (
             f"{self._repetition}/{self._repetitions} {rate(trial.rate_fps):>12} {self._unit} "
             f"{trial.verdict}{reason}{self._left()}"

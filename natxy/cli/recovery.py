@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import seconds
+from natxy.cli.rate_plan import rate_plan
 from natxy.cli.series import SeriesOptions, measuring, run_series
-from natxy.cli.throughput_search import found_first
 from natxy.procedure.recovery import PROFILES, RecoveryPlan
 from natxy.procedure.recovery import recovery as measure
 
@@ -24,13 +24,11 @@ def recovery(
     ] = None,
 ) -> None:
     """Measure the recovery from 110 % of the throughput (RFC 2544 section 26.5)."""
-    base = options.profile_of(PROFILES)
-    plan = RecoveryPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
-        rate_fps=throughput,
-        search=found_first(options),
+    plan = rate_plan(
+        RecoveryPlan,
+        PROFILES,
+        options,
+        rate=throughput,
         after_s=None if after is None else seconds("--after", after, Fraction(0)),
     )
     run_series(options, "recovery", lambda tester, dut, seen: measure(plan, tester, dut, seen))

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import RateOption, seconds
+from natxy.cli.rate_plan import rate_plan
 from natxy.cli.series import SeriesOptions, measuring, run_series
-from natxy.cli.throughput_search import found_first
 from natxy.procedure.reset import PROFILES, ResetPlan
 from natxy.procedure.reset import reset as measure
 
@@ -22,13 +22,11 @@ def reset(
     ] = None,
 ) -> None:
     """Measure the time without forwarding after a reset (RFC 2544 26.6, RFC 6201)."""
-    base = options.profile_of(PROFILES)
-    plan = ResetPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
-        rate_fps=rate,
-        search=found_first(options),
+    plan = rate_plan(
+        ResetPlan,
+        PROFILES,
+        options,
+        rate=rate,
         reset_after_s=None
         if reset_after is None
         else seconds("--reset-after", reset_after, Fraction(0)),

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.counts import numbers_of
+from natxy.cli.options import LossOption
 from natxy.cli.searching import searching
 from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.procedure.scale_up import ScaleUpPlan
@@ -26,10 +27,11 @@ def scale_up(
     max_rate: Annotated[
         int | None, typer.Option(help="The highest rate to try.", metavar="FPS")
     ] = None,
+    loss: LossOption = None,
 ) -> None:
     """Measure the scale up with the device's cores (RFC 9693)."""
     plan = ScaleUpPlan(
-        search=searching(options, of, error=error, max_rate=max_rate),
+        search=searching(options, of, error=error, max_rate=max_rate, loss=loss),
         cores=numbers_of("--cores", cores),
     )
     run_series(options, "scale-up", lambda tester, dut, seen: measure(plan, tester, dut, seen))

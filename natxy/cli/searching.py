@@ -1,7 +1,9 @@
 """Which figure a series is of: options that scale-up and degradation share."""
 
-from natxy.cli.options import search_error
-from natxy.cli.series import SeriesOptions
+from dataclasses import replace
+
+from natxy.cli.options import loss_tolerance, search_error
+from natxy.cli.series import OF_PHASE_2, SeriesOptions
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.establishment import DEFAULT_ALPHA, EstablishmentPlan
@@ -12,12 +14,19 @@ FIGURES = ("establishment", "validated", "throughput")
 
 
 def searching(
-    options: SeriesOptions, figure: str, *, error: str | None, max_rate: int | None
+    options: SeriesOptions,
+    figure: str,
+    *,
+    error: str | None,
+    max_rate: int | None,
+    loss: str | None = None,
 ) -> Searching:
     if figure not in FIGURES:
         raise ConfigurationError(f'--of: "{figure}" is not known, {", ".join(FIGURES)} is right')
     if figure == "throughput":
-        return throughput_search(options, error=error, max_rate=max_rate)
+        of_phase_2 = throughput_search(options, error=error, max_rate=max_rate)
+        return replace(of_phase_2, loss=loss_tolerance(loss))
+    _refuse_of_phase_2(options, figure)
     base = options.profile_of(ESTABLISHMENT_PROFILES)
     return EstablishmentPlan(
         timing=options.timing(base.timing),
@@ -26,5 +35,16 @@ def searching(
         max_rate_cps=max_rate,
         error=search_error(error),
         alpha=DEFAULT_ALPHA if figure == "validated" else None,
+        loss=loss_tolerance(loss),
         loss_verifications=base.loss_verifications,
     )
+
+
+def _refuse_of_phase_2(options: SeriesOptions, figure: str) -> None:
+    """They would change nothing."""
+    for name in OF_PHASE_2:
+        if getattr(options, name) is not None:
+            raise ConfigurationError(
+                f"--{name.replace('_', '-')}: is not possible with --of {figure}, which has no "
+                "phase 2 and looks for phase 1's rate; --of throughput is right"
+            )

@@ -21,7 +21,7 @@ from natxy.cli.options import (
 )
 from natxy.cli.progress import SearchDisplay
 from natxy.dut.base import Dut
-from natxy.dut.none import NoDut
+from natxy.dut.cable import Cable
 from natxy.dut.veth_loop import VethLoop
 from natxy.errors import ConfigurationError
 from natxy.model.event import Hello
@@ -42,7 +42,9 @@ OVERHEAD_BYTES = 20  # preamble, start of frame, gap
 def self_test(
     testbed: Annotated[
         Path | None,
-        typer.Argument(metavar="[TESTBED]", help="Two ports with one cable between them."),
+        typer.Argument(
+            metavar="[TESTBED]", help="Two ports with one cable between them; its traffic is sent."
+        ),
     ] = None,
     loop: Annotated[
         str | None,
@@ -90,13 +92,13 @@ def _loop(
         if loop is not None:
             raise ConfigurationError("--loop: a testbed has ports of its own; one of both is right")
         written, source = read_testbed(path)
-        return looped(written), source, NoDut()
+        return looped(written), source, Cable()
     kind = loop or "ring"
     if kind not in LOOPS:
         raise ConfigurationError(f'--loop: "{kind}" is not known, {" or ".join(LOOPS)} is right')
     port = Port(device="ring" if kind == "ring" else None)
     testbed = looped(Testbed(tester=TesterSection(cores=cores, left=port, right=port)))
-    return testbed, Source(name="self-test"), NoDut() if kind == "ring" else VethLoop()
+    return testbed, Source(name="self-test"), Cable() if kind == "ring" else VethLoop()
 
 
 def _name(testbed: Path | None, loop: str | None) -> str:
@@ -123,7 +125,7 @@ def _record(ceilings: list[Ceiling], hello: Hello, loop: str) -> SelfTestRecord:
 
 def ceiling_table(ceilings: list[Ceiling]) -> Table:
     table = Table(
-        title="What this tester can be trusted with, per direction, both directions at once",
+        title="What this tester can be trusted with, per direction",
         title_justify="left",
         title_style="bold",
     )
@@ -153,6 +155,7 @@ def _show(ceilings: list[Ceiling], plan: SelfTestPlan, testbed: Testbed) -> None
     ports = f"{testbed.tester.left.device} and {testbed.tester.right.device}"
     result_console.print(ceiling_table(ceilings))
     for line in (
+        f"Traffic: {traffic_words(testbed)}.",
         f"Ports: {ports}; workers on CPU {', '.join(map(str, testbed.tester.cores))}.",
         f"Trials of {float(plan.timing.duration_s):g} s: longer ones meet more of what else this "
         "machine does. `natxy doctor` says what that is.",
@@ -160,6 +163,22 @@ def _show(ceilings: list[Ceiling], plan: SelfTestPlan, testbed: Testbed) -> None
         f"Repeat it: {repeat_command(plan.seed)}",
     ):
         _say(line)
+
+
+def traffic_words(testbed: Testbed) -> str:
+    """What was sent: a tester is slower with some traffic than with other."""
+    traffic, connections = testbed.traffic, testbed.connections
+    both = "both directions at once" if traffic.direction == "both" else f"{traffic.direction} only"
+    networks = max(traffic.left_networks, traffic.right_networks)
+    said = [
+        f"IPv{traffic.left_ip_version}",
+        both,
+        f"{traffic.m / traffic.n * 100:.4g} % foreground",
+        f"{networks} destination network{'s' if networks > 1 else ''}",
+    ]
+    if connections is not None:
+        said.append(f"{connections.count:,} connections")
+    return ", ".join(said)
 
 
 def _say(line: str) -> None:

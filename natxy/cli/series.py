@@ -3,7 +3,7 @@
 import functools
 import inspect
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
@@ -32,7 +32,7 @@ from natxy.cli.options import (
     with_connection_options,
     with_traffic_options,
 )
-from natxy.cli.places import foregrounds_of, places, sizes_of
+from natxy.cli.places import foregrounds_of, networks_in, places, sizes_of
 from natxy.cli.progress import SearchDisplay
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
@@ -40,6 +40,7 @@ from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import read_testbed
 from natxy.model.throughput_result import ThroughputResult
+from natxy.procedure.networks import networks_departure, networks_of
 from natxy.procedure.observer import Observer, Observers
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.profile import PROFILES, Profile
@@ -57,6 +58,10 @@ from natxy.report.whole_file import write_whole
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # there is no phase 2 of which to speak
 # For each of their numbers, of connections or cores.
 HAS_ITS_OWN_PHASE_1 = (*LOOKS_FOR_CONNECTIONS, "tear-down", "degradation", "scale-up")
+# A trial of connections lasts as long as they take to be made, in the initiator's direction, and
+# its rate is what is looked for.
+OF_PHASE_2 = ("duration", "direction", "establishment_rate")
+OF_ONE_NETWORK = ("overload",)  # its flows are those of one pair of addresses
 Result = ThroughputResult | Measurement
 Measure = Callable[[ReadyTester, Dut, Observer], Result]
 
@@ -93,6 +98,13 @@ class SeriesOptions:
             metavar="PERCENT",
         ),
     ] = None
+    networks: Annotated[
+        str | None,
+        typer.Option(
+            help="Destination networks behind each side; 1,256 is RFC 2544's series.",
+            metavar="N,...",
+        ),
+    ] = None
     direction: DirectionOption = None
     connections: ConnectionsOption = None
     establishment_rate: EstablishmentRateOption = None
@@ -113,7 +125,7 @@ class SeriesOptions:
     def repetitions_of(self, base: Profile) -> int:
         return base.repetitions if self.repetitions is None else self.repetitions
 
-    def profile_of(self, profiles: dict[str, Profile]) -> Profile:
+    def profile_of(self, profiles: Mapping[str, Profile]) -> Profile:
         if self.profile not in profiles:
             known = " or ".join(profiles)
             raise ConfigurationError(f'--profile: "{self.profile}" is not known, {known} is')
@@ -124,17 +136,28 @@ class SeriesOptions:
         return seed_of(self.seed)
 
 
-def measuring(verb: Callable[..., None]) -> Callable[..., None]:
+Verb = Callable[..., None]
+
+
+def measuring(verb: Verb) -> Verb:
     """Gives a verb `verb(options, ...)` the options of SeriesOptions beside its own."""
+    return _with_options(verb, without=())
+
+
+def measuring_without(*absent: str) -> Callable[[Verb], Verb]:
+    """The same, but for options that would change nothing of what is measured."""
+    return functools.partial(_with_options, without=absent)
+
+
+def _with_options(verb: Verb, *, without: Collection[str]) -> Verb:
     own = list(inspect.signature(verb).parameters.values())[1:]
     hints = get_type_hints(verb, include_extras=True)
     shared = get_type_hints(SeriesOptions, include_extras=True)
+    offered = [field for field in fields(SeriesOptions) if field.name not in without]
 
     @functools.wraps(verb)
     def with_options(**given: Any) -> None:
-        options = SeriesOptions(
-            **{field.name: given.pop(field.name) for field in fields(SeriesOptions)}
-        )
+        options = SeriesOptions(**{field.name: given.pop(field.name) for field in offered})
         verb(options, **given)
 
     parameters = [
@@ -144,7 +167,7 @@ def measuring(verb: Callable[..., None]) -> Callable[..., None]:
             default=inspect.Parameter.empty if field.name == "testbed" else field.default,
             annotation=shared[field.name],
         )
-        for field in fields(SeriesOptions)
+        for field in offered
     ]
     parameters += [
         each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[each.name])
@@ -156,15 +179,29 @@ def measuring(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 def run_series(
-    options: SeriesOptions, name: str, measure: Measure, records: Path | None = None
+    options: SeriesOptions,
+    name: str,
+    measure: Measure,
+    records: Path | None = None,
+    *,
+    own_connections: bool = False,
 ) -> list[Result]:
-    """One result for each frame size and mix; each is in the journal before the next begins."""
+    """One result for each frame size and mix; each is in the journal before the next begins.
+
+    own_connections: `measure` says how many there are; a testbed without the section has one.
+    """
     sizes = sizes_of(options.frame_size)
     foregrounds = foregrounds_of(options.foreground)
+    networks = networks_in(options.networks)
     written, source = read_testbed(options.testbed)
     asked = with_connection_options(
-        with_traffic_options(written, frame_size=None, direction=options.direction),
-        connections=options.connections,
+        with_traffic_options(
+            written,
+            frame_size=None,
+            direction=options.direction,
+            networks=max(networks) if networks else None,  # a lab is made for the most
+        ),
+        connections=1 if own_connections and not written.connections else options.connections,
         establishment_rate=options.establishment_rate,
     )
     folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{name}"
@@ -174,19 +211,32 @@ def run_series(
         records_to(records) as kept,
         set_up(asked, source, dut_of(asked, source), kept) as setup,
     ):
-        testers = places(setup.tester, sizes, foregrounds)
+        testers = places(setup.tester, sizes, foregrounds, networks)
+        departs = _networks_departure(name, testers)
         with _journal(setup, folder, options.seed_value) as journal:
             for number, tester in enumerate(testers, start=1):
                 title = _title(name, setup, tester, f"{number} of {len(testers)}", options)
                 with SearchDisplay(progress_console, title, unit=unit) as display:
                     seen = Observers([journal, display])
                     ready = _with_phase_1(options, name, tester, setup.dut, seen)
-                    result = measure(ready, setup.dut, seen)
+                    result = _departing(measure(ready, setup.dut, seen), departs)
                 journal.append(result)
                 results.append(result)
     _write(folder, results)
     show(results, options.seed_value, folder, as_json=options.json_output)
     return results
+
+
+def _networks_departure(name: str, testers: Sequence[ReadyTester]) -> tuple[str, ...]:
+    """Of a series as a whole."""
+    if name in OF_ONE_NETWORK:
+        return ()
+    measured = [networks_of(tester.testbed) for tester in testers]
+    return networks_departure(testers[0].testbed, measured) if testers else ()
+
+
+def _departing(result: Result, more: tuple[str, ...]) -> Result:
+    return result.model_copy(update={"departures": (*result.departures, *more)})
 
 
 def _with_phase_1(
@@ -207,6 +257,8 @@ def _journal(setup: Setup, folder: Path, seed: int) -> Journal:
 def _title(name: str, setup: Setup, tester: ReadyTester, place: str, options: SeriesOptions) -> str:
     traffic = tester.testbed.traffic
     share = f", {traffic.m / traffic.n:.0%} foreground" if traffic.has_background else ""
+    several = networks_of(tester.testbed)
+    share += f", {several} networks" if several > 1 else ""
     return (
         f"{name} of {setup.dut_name}, {traffic.frame_size_bytes} B{share} ({place}), "
         f"seed {options.seed_value}"

@@ -1,40 +1,35 @@
 """`natxy tear-down`: how fast a stateful gateway deletes its connections."""
 
-from typing import Annotated
-
-import typer
-
-from natxy.cli.counts import numbers_of
-from natxy.cli.series import SeriesOptions, measuring, run_series
-from natxy.dut.base import Dut
-from natxy.model.measurement import Measurement
+from natxy.cli.series import SeriesOptions, measuring_without, run_series
+from natxy.cli.sizes import (
+    CountsOption,
+    DestinationPortsOption,
+    SourcePortsOption,
+    sizes_of,
+)
 from natxy.procedure.establishment import PROFILES
-from natxy.procedure.observer import Observer
-from natxy.procedure.series_of_tables import connections_of
-from natxy.procedure.setup import ReadyTester
 from natxy.procedure.tear_down import TearDownPlan
 from natxy.procedure.tear_down import tear_down as measure
 
 
-@measuring
+@measuring_without("duration", "direction", "connections", "networks")
 def tear_down(
     options: SeriesOptions,
-    counts: Annotated[
-        str | None,
-        typer.Option(help="1000,10000,100000: the list of N. None: the testbed's.", metavar="N"),
-    ] = None,
+    counts: CountsOption = None,
+    source_ports: SourcePortsOption = None,
+    destination_ports: DestinationPortsOption = None,
 ) -> None:
     """Measure the connection tear-down rate (RFC 9693)."""
     base = options.profile_of(PROFILES)
-    listed = numbers_of("--counts", counts)
-
-    def run(tester: ReadyTester, dut: Dut, seen: Observer) -> Measurement:
-        plan = TearDownPlan(
-            timing=options.timing(base.timing),
-            seed=options.seed_value,
-            repetitions=options.repetitions_of(base),
-            counts=listed or (connections_of(tester).count,),
-        )
-        return measure(plan, tester, dut, seen)
-
-    run_series(options, "tear-down", run)
+    plan = TearDownPlan(
+        timing=options.timing(base.timing),
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        sizes=sizes_of(counts, source_ports, destination_ports),
+    )
+    run_series(
+        options,
+        "tear-down",
+        lambda tester, dut, seen: measure(plan, tester, dut, seen),
+        own_connections=bool(plan.sizes),
+    )

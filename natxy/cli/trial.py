@@ -83,6 +83,16 @@ def trial(
     """Run one trial at a rate; the exit status is 1 if it was invalid."""
     if (rate is None) == (spec is None):
         raise ConfigurationError("--rate, --spec: one of them is right, with --rate 10000 or so")
+    if spec is not None:
+        _refuse_beside_spec(
+            duration=duration,
+            drain=drain,
+            frame_timeout=frame_timeout,
+            frame_size=frame_size,
+            direction=direction,
+            establishment_rate=establishment_rate,
+            seed=seed,
+        )
     chosen_seed = seed_of(seed)
     timing = Timing(
         duration_s=seconds("--duration", duration, DURATION_S),
@@ -125,7 +135,11 @@ def trial(
         kept = provenance(setup, seed=whole.result.seed, command=[repeat_command(chosen_seed)])
     verdict, reasons = whole.record.verdict, whole.record.invalid_reasons
     if json_output:
-        fields: dict[str, object] = {"verdict": verdict, "invalid_reasons": reasons}
+        fields: dict[str, object] = {
+            "verdict": verdict,
+            "invalid_reasons": reasons,
+            "lost_connections": whole.record.lost_connections,
+        }
         if failed is not None:
             fields |= {"verdict": None, "refused": str(failed)}
         result = whole.result.model_dump(mode="json")
@@ -133,13 +147,26 @@ def trial(
     else:
         refused = "" if failed is None else str(failed)
         text = trial_text(
-            whole.result, verdict, reasons, measured=whole.record.result, refused=refused
+            whole.result,
+            verdict,
+            reasons,
+            measured=whole.record.result,
+            refused=refused,
+            lost_connections=whole.record.lost_connections,
         )
         result_console.print(text, end="", highlight=False, markup=False, soft_wrap=True)
     if failed is not None:
         raise failed
     if verdict is Verdict.INVALID:
         raise typer.Exit(INVALID_STATUS)
+
+
+def _refuse_beside_spec(**given: float | str | None) -> None:
+    """The spec says all of this."""
+    for name, value in given.items():
+        if value is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise ConfigurationError(f"{option}: is not possible with --spec, whose file says it")
 
 
 def with_frames(spec: TrialSpec) -> TrialSpec:

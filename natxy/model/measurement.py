@@ -65,8 +65,9 @@ class ConnectionConditions(Model):
     rate_origin: str = "as given"
     order: str  # in which it enumerates them
     ranges: str  # of ports, and of address fields where they vary: "40,000 x 100"
-    initiator_order: str  # of phase 2; empty: there is none that uses connections
+    initiator_order: str  # of phase 2; empty: there is none, phase 1 is what is measured
     responder_order: str
+    validated: bool = False  # by a frame of the responder's to each, after phase 1
     table_entries: int | None = None  # the device's
     hash_size: int | None = None
     timeout_s: float | None = None
@@ -90,18 +91,26 @@ class Conditions(Model):
     frame_size_bytes: int  # of the IPv6 frame with FCS; the IPv4 frame is 20 smaller
     n: int = 1
     m: int = 1  # frame i is foreground iff i mod n < m
+    left_networks: int = 1  # destination networks behind each side
+    right_networks: int = 1
     left_media: Media | None = None  # None: nobody wrote it down
     right_media: Media | None = None
     # Per direction, of the slower side at this frame size; None: a side's media has no rate.
     theoretical_fps: int | None = None
     rate_fps: int | None = None  # per direction; None: the procedure looks for it
-    duration_s: float
+    duration_s: float | None  # None: as long as connections take to be made
     drain_s: float
     settle_s: float
     frame_timeout_s: float = 0.0  # 0: none
     search: SearchConditions | None = None  # None: no rate was searched for
     seed: int
     connections: ConnectionConditions | None = None  # None: stateless
+
+    @property
+    def networks(self) -> str:
+        """Destination networks a side; of both sides where these differ."""
+        left, right = self.left_networks, self.right_networks
+        return f"{left}" if left == right else f"{left} / {right}"
 
     @property
     def foreground_percent(self) -> float:
@@ -120,6 +129,8 @@ class TrialCounts(Model):
     changed: int = 0  # connections whose mapping changed between the phases of a trial
     wrong: int = 0  # replies delivered to another connection; among the misdelivered
     collided: int = 0  # of those: two connections had one external four-tuple
+    lost_connections: int = 0  # trials that failed since the gateway lost connections of theirs
+    how_lost: str = ""  # in the first of them
     negative_delays: int = 0  # of the valid trials; they count as 0
     worst_lateness_ns: float = 0.0  # of the valid trials
     needed_timeout_s: float = 0.0  # that connections had to live; 0: stateless
@@ -130,7 +141,7 @@ class TrialCounts(Model):
     def total(cls, counts: Iterable[Self]) -> Self:
         """Of several measurements together: sums, and the highest of what is a time."""
         all_counts = list(counts)
-        merged_apart = {"icmp_errors", "disturbance"}
+        merged_apart = {"icmp_errors", "disturbance", "how_lost"}
         members = [each.model_dump(exclude=merged_apart) for each in all_counts]
         highest = ("worst_lateness_ns", "needed_timeout_s")
         return cls(
@@ -139,6 +150,7 @@ class TrialCounts(Model):
                 for name in cls.model_fields
                 if name not in merged_apart
             },
+            how_lost=next((each.how_lost for each in all_counts if each.how_lost), ""),
             disturbance=Disturbance.total(each.disturbance for each in all_counts),
             icmp_errors=merged(error for each in all_counts for error in each.icmp_errors),
         )
@@ -156,6 +168,8 @@ class TrialCounts(Model):
                 "changed": self.changed + trial.changed,
                 "wrong": self.wrong + trial.wrong,
                 "collided": self.collided + trial.collided,
+                "lost_connections": self.lost_connections + bool(trial.lost_connections),
+                "how_lost": self.how_lost or trial.lost_connections,
                 "negative_delays": self.negative_delays
                 + (trial.result.negative_delays if valid else 0),
                 "worst_lateness_ns": max(self.worst_lateness_ns, lateness_ns),

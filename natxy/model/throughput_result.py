@@ -40,6 +40,8 @@ class Repetition(Model):
     changed: int = 0
     wrong: int = 0
     collided: int = 0
+    lost_connections: int = 0
+    how_lost: str = ""
     worst_lateness_ns: float  # of the valid trials
     icmp_errors: tuple[IcmpError, ...] = ()  # what TrialCounts says they are
     disturbance: Disturbance = Disturbance()
@@ -54,6 +56,8 @@ class ThroughputResult(Model):
     frame_size_bytes: int
     n: int = 1
     m: int = 1  # frame i is foreground iff i mod n < m
+    left_networks: int = 1  # what Conditions says they are
+    right_networks: int = 1
     left_media: Media | None = None  # what Conditions says they are, as the next two
     right_media: Media | None = None
     theoretical_fps: int | None = None
@@ -98,7 +102,7 @@ class ThroughputResult(Model):
         """What happened to connections between the phases."""
         return {
             name: sum(getattr(repetition, name) for repetition in self.repetitions)
-            for name in ("changed", "wrong", "collided")
+            for name in ("changed", "wrong", "collided", "lost_connections")
         }
 
     @property
@@ -184,6 +188,7 @@ class ThroughputResult(Model):
                 duplicated=self.duplicated,
                 without_udp_checksum=sum(r.without_udp_checksum for r in self.repetitions),
                 **self.connection_faults,
+                how_lost=next((r.how_lost for r in self.repetitions if r.how_lost), ""),
                 icmp_errors=merged(error for r in self.repetitions for error in r.icmp_errors),
                 disturbance=Disturbance.total(r.disturbance for r in self.repetitions),
                 needed_timeout_s=self.needed_timeout_s,

@@ -35,6 +35,12 @@ class Series(Model):
             refuse(f"{self.max} is below min, {self.min} to 65535 is right", member="max")
         return self
 
+    @classmethod
+    def counted(cls, first: int, count: int) -> Self:
+        """So many values, from the first on, in turn."""
+        mode: SeriesMode = "increasing" if count > 1 else "fixed"
+        return cls(mode=mode, min=first, max=first + count - 1)
+
     @property
     def values(self) -> int:
         return 1 if self.mode == "fixed" else self.max - self.min + 1

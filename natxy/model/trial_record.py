@@ -20,12 +20,15 @@ class TrialRecord(Model):
     verdict: Verdict
     invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
     fail_reason: str = ""  # where a trial that lost nothing failed
+    # How the gateway lost connections that phase 1 had made; empty: it did not. Then it is a FAIL.
+    lost_connections: str = ""
     too_slow: bool = False  # INVALID for a reason that grows with the rate
     away_ns: float = 0.0  # of the gateway, in the phase that is measured
     longest_away_ns: float = 0.0
     result: TrialResult  # of a stateful gateway's: phase 2, which is what is measured
     phase_1: StreamResult | None = None
     sample: StreamResult | None = None  # of phase 1's connections, asked for an answer
+    starting: tuple[StreamResult, ...] = ()  # of flows that start one after another
 
     @property
     def disturbance(self) -> Disturbance:
@@ -72,7 +75,8 @@ class TrialRecord(Model):
     @property
     def _early(self) -> tuple[StreamResult, ...]:
         """Of the phases before the one that is measured."""
-        return tuple(stream for stream in (self.phase_1, self.sample) if stream is not None)
+        early = (self.phase_1, self.sample, *self.starting)
+        return tuple(stream for stream in early if stream is not None)
 
     @property
     def _early_connections(self) -> tuple[ConnectionCounters, ...]:

@@ -17,6 +17,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
 from natxy.procedure.connection_conditions import connection_conditions
+from natxy.procedure.connection_table import refuse_without_connections
 from natxy.procedure.delay_error import QUIET, DelayError, doubts, error_remarks
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.media import media_of
@@ -102,6 +103,7 @@ def measure(
         for key, value in values.items():
             collected.setdefault(key, []).append(value)
         observer.repetition_ended(_figures({key: [value] for key, value in values.items()}))
+    refuse_without_connections(valid)
     return Measurement(
         procedure=what.procedure,
         title=what.title,
@@ -138,6 +140,8 @@ def conditions(
         frame_size_bytes=traffic.frame_size_bytes,
         n=traffic.n,
         m=traffic.m,
+        left_networks=traffic.left_networks,
+        right_networks=traffic.right_networks,
         left_media=media_of(tester.hello, "left"),
         right_media=media_of(tester.hello, "right"),
         theoretical_fps=maximum_of(tester.hello, tester.traffic, None).rate_fps,

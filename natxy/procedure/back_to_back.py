@@ -28,10 +28,10 @@ from natxy.search.bisection import Bisection, SearchError
 BURST = "back-to-back frames"
 IMPLIED = "implied buffer time"
 CORRECTED = "corrected buffer time"
-FIRST_BURST = 64  # frames, where nothing is known yet
-# By how much a burst may take longer than its rate says, and how much longer a short one may.
-RATE_ERROR = Fraction(1, 100)
-RATE_ERROR_NS = 100_000
+FIRST_BURST = 64  # frames
+# While a burst takes longer than its rate says the device forwards frames, and so takes a longer
+# one: by no more than the step. Where nobody gives a step it is what passes in so long.
+EXCESS_S = Fraction(20, 10**6)
 RFC_REPETITIONS = 50
 RFC_REST_S = Fraction(2)  # RFC 9004 section 6.2: after the burst was received
 LONGEST_S = Fraction(1800)  # that a burst is received for; the RFC asks for 30 s of sending
@@ -57,7 +57,8 @@ class BackToBackPlan:
     burst_rate_fps: int | None = None  # None: the media's
     throughput_fps: int | None = None  # None: found first
     search: ThroughputPlan | None = None  # how it is found; None: once, with this timing's trials
-    step_frames: int = 1  # where the search for the longest burst ends
+    # Where the search for the longest burst ends; None: what passes at the throughput in EXCESS_S.
+    step_frames: int | None = None
     invalid_repeats: int = 10
     dut_name: str | None = None
 
@@ -66,7 +67,8 @@ class BackToBackPlan:
         check("--drain", self.timing.drain_s, lowest=0, highest=LONGEST_S)
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
-        check("--step", self.step_frames, lowest=1, highest=10**6)
+        if self.step_frames is not None:
+            check("--step", self.step_frames, lowest=1, highest=10**6)
         for option, rate_fps in (
             ("--burst-rate", self.burst_rate_fps),
             ("--throughput", self.throughput_fps),
@@ -83,7 +85,7 @@ def back_to_back(
     rate_fps = _burst_rate(plan, tester)
     found = _throughput(plan, tester, dut, observer)
     train = Train(plan=plan, rate_fps=rate_fps, throughput=found)
-    pace = Pace(rate_fps)
+    pace = Pace(rate_fps, train.excess_ns)
     trials = Trials(
         tester=tester,
         dut=dut,
@@ -121,6 +123,18 @@ class Train:
         """Frames of the longest burst that is tried."""
         sent = self.rate_fps * self.plan.timing.duration_s
         return max(1, int(min(sent, self.throughput.fps * LONGEST_S)))
+
+    @property
+    def step(self) -> int:
+        """Frames to which the longest burst is found."""
+        if self.plan.step_frames is not None:
+            return self.plan.step_frames
+        return max(1, int(self.throughput.fps * EXCESS_S))
+
+    @property
+    def excess_ns(self) -> float:
+        """That a burst may take longer than its rate says: a step passes in it."""
+        return self.step * 1e9 / self.throughput.fps
 
     def rest_s(self, frames: int) -> Fraction:
         """After the burst was received: as asked for, and not shorter than that has taken."""
@@ -174,27 +188,27 @@ def _bursts(train: Train, trials: Trials) -> list[_Burst]:
     repetitions = train.plan.repetitions
     for number in range(1, repetitions + 1):
         trials.observer.repetition_started(number, repetitions)
-        first = bursts[-1].frames if bursts else FIRST_BURST
-        bursts.append(_longest(train, trials, number, max(1, first)))
+        bursts.append(_longest(train, trials, number))
         trials.observer.repetition_ended(
             _figures(bursts[-1:], train.rate_fps, train.throughput)[:1]
         )
     return bursts
 
 
-def _longest(train: Train, trials: Trials, repetition: int, first: int) -> _Burst:
-    """The search knows whole numbers: here they are the burst's frames."""
-    plan, rate_fps = train.plan, train.rate_fps
+def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:
+    """The search knows whole numbers: here they are the burst's frames. Each begins with the same
+    burst, and knows nothing of the others."""
+    rate_fps = train.rate_fps
     search = Bisection(
         upper_fps=train.longest,
-        first_fps=first,
-        error=SearchError(rate_fps=plan.step_frames),
+        first_fps=FIRST_BURST,
+        error=SearchError(rate_fps=train.step),
     )
     valid_trials = ValidTrials(
         trials=trials,
         repetition=repetition,
-        least=plan.invalid_repeats,
-        is_too_slow=lambda trial: takes_too_long(trial, rate_fps),
+        least=train.plan.invalid_repeats,
+        is_too_slow=lambda trial: takes_too_long(trial, rate_fps, train.excess_ns),
     )
     reason, cut_off = "", False
     while (frames := search.next()) is not None:
@@ -215,8 +229,9 @@ def _longest(train: Train, trials: Trials, repetition: int, first: int) -> _Burs
 class Pace:
     """Judges whether bursts were sent as fast as they were to be: a slower one is another burst."""
 
-    def __init__(self, rate_fps: int) -> None:
+    def __init__(self, rate_fps: int, most_ns: float) -> None:
         self._rate_fps = rate_fps
+        self._most_ns = most_ns  # of excess
         self.worst_excess_ns = 0.0  # of the bursts that were fast enough
 
     def judge(self, result: TrialResult) -> tuple[str, ...]:
@@ -226,22 +241,22 @@ class Pace:
     def _too_slow(self, stream: StreamResult) -> str:
         due_ns = _due_ns(stream, self._rate_fps)
         excess_ns = stream.sending_ns - due_ns
-        if excess_ns > max(due_ns * RATE_ERROR, RATE_ERROR_NS):
+        if excess_ns > self._most_ns:
             return (
-                f"{stream.direction}: the burst took {stream.sending_ns / 1000:.0f} us, "
-                f"{due_ns / 1000:.0f} us is its rate"
+                f"{stream.direction}: the burst took {excess_ns / 1000:.3g} us longer than its "
+                f"{due_ns / 1000:.0f} us (expected at most {self._most_ns / 1000:.3g} us, in which "
+                "a step of frames passes at the throughput; a larger --step allows more)"
             )
         self.worst_excess_ns = max(self.worst_excess_ns, excess_ns)
         return ""
 
 
-def takes_too_long(trial: TrialRecord, rate_fps: int) -> bool:
+def takes_too_long(trial: TrialRecord, rate_fps: int, most_ns: float) -> bool:
     """Whether the tester sends slowly also where nobody took its core away: a burst's sender does
     not pause, so that what it falls behind by shows in its time. A long step alone is no absence:
     see pacing."""
     return trial.too_slow or any(
-        stream.sending_ns - _due_ns(stream, rate_fps)
-        > max(RATE_ERROR_NS, 2 * trial.result.off_core_ns)
+        stream.sending_ns - _due_ns(stream, rate_fps) > max(most_ns, 2 * trial.result.off_core_ns)
         for stream in trial.result.streams
     )
 
@@ -287,7 +302,8 @@ def _remarks(train: Train, bursts: Sequence[_Burst], *, fills: bool, pace: Pace)
     plan, found = train.plan, train.throughput
     said = [
         f"Bursts at {train.rate_fps:,} fps in each direction, at most {train.longest:,} frames; "
-        f"binary search, step {plan.step_frames} frames; the benchmark is the mean.",
+        f"binary search, step {train.step:,} frame{'s' * (train.step > 1)}; the benchmark is the "
+        "mean.",
         "After a burst the time in which it is received at the throughput, and then as long again, "
         f"at least {float(plan.timing.drain_s):g} s.",
         f"Corrected with a throughput of {found.fps:,} fps, {found.found or 'as given'}.",

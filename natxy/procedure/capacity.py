@@ -10,6 +10,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.verdict import Verdict
 from natxy.procedure.advice import explained
 from natxy.procedure.at_rate import conditions
+from natxy.procedure.connection_conditions import of_phase_1
 from natxy.procedure.connection_table import parameters_of
 from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
@@ -85,7 +86,7 @@ def capacity(
 ) -> Measurement:
     """The table C0 R0 CS RS CT C, a value each repetition."""
     observer = observer or Observer()
-    asked = connections_of(tester)
+    connections_of(tester)
     check_each_frame_makes_one(tester)
     table_of(dut)
     goal = replace(_within(plan.goal, tester), told=parameters_of(dut).entries)
@@ -102,17 +103,16 @@ def capacity(
         procedure="capacity",
         title="Connection tracking table capacity",
         reference="RFC 9693",
-        conditions=conditions(
-            tester.with_testbed(
-                tester.testbed.model_copy(
-                    update={"connections": asked.model_copy(update={"count": goal.c0})}
-                )
+        conditions=of_phase_1(
+            conditions(
+                tester.with_connections(count=goal.c0),
+                dut,
+                plan.timing,
+                seed=plan.seed,
+                rate_fps=None,
+                dut_name=plan.dut_name,
             ),
-            dut,
-            plan.timing,
-            seed=plan.seed,
-            rate_fps=None,
-            dut_name=plan.dut_name,
+            validated=True,
         ),
         departures=tuple(d for d in departures(plan.timing) if not d.startswith("trials")),
         remarks=_remarks(plan, goal, name_of(dut), course),

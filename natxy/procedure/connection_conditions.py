@@ -30,6 +30,27 @@ def connection_conditions(tester: ReadyTester, dut: Dut) -> ConnectionConditions
     )
 
 
+def of_phase_1(
+    conditions: Conditions, *, validated: bool = False, rate_is_sought: bool = True
+) -> Conditions:
+    """Of a measurement without a phase 2: the initiator alone sends, and how long a trial lasts
+    follows from the connections."""
+    of = conditions.connections
+    assert of is not None, "a stateless device was refused"
+    connections = of.model_copy(
+        update={
+            "rate_fps": None if rate_is_sought else of.rate_fps,
+            "initiator_order": "",
+            "responder_order": "",
+            "validated": validated,
+        }
+    )
+    direction = "forward" if of.initiator == "left" else "reverse"
+    return conditions.model_copy(
+        update={"direction": direction, "duration_s": None, "connections": connections}
+    )
+
+
 def _logging(dut: Dut) -> str | None:
     """Whether the gateway logs connections costs it rate (MP 13.4.2)."""
     try:

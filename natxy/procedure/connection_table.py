@@ -1,14 +1,18 @@
 """The device's connection table around a trial: it must hold what the trial makes, for as long as
 the trial lasts; and what it tells when a trial has gone wrong."""
 
+from collections.abc import Sequence
 from math import ceil
 from typing import NoReturn
 
 from natxy.dut.base import Dut, TableParameters
+from natxy.dut.cable import Cable
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, MeasurementError
+from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import TrialSpec
+from natxy.model.verdict import Verdict
 from natxy.procedure.phases import ESTABLISH, TEST, VALIDATE
 
 MARGIN_S = 2.0  # neighbours are asked, memory is touched, a timer of the device is coarse
@@ -17,8 +21,16 @@ RUN = 3  # replies in a row that are no chance loss
 LOST_ADVICE = 'a lower phase 1 rate is right, or connections.incomplete = "accept"'
 
 
-class IncompletePhase1(MeasurementError):
+class WithoutConnections(MeasurementError):
+    """There is no phase 2 to speak of, at this number of connections."""
+
+
+class IncompletePhase1(WithoutConnections):
     """Connections that phase 1 was to make are not there."""
+
+
+class LostConnections(WithoutConnections):
+    """The device lost them in each trial."""
 
 
 def needed_timeout_s(spec: TrialSpec) -> float:
@@ -87,7 +99,7 @@ def check_emptied(dut: Dut) -> None:
             f"The device still has {left:,} connections after it was reset for a trial: a reset "
             "that empties its table is right."
         )
-    if left is None and isinstance(dut, NoDut):
+    if left is None and isinstance(dut, NoDut) and not isinstance(dut, Cable):
         raise MeasurementError(
             "Nobody empties the device's connection table between trials: [dut] of kind "
             '"command" with a `reset` that does is right.'
@@ -102,13 +114,15 @@ def check_established(result: TrialResult, dut: Dut) -> None:
         explain_incomplete(result, dut)
 
 
-def check_sample(sample: StreamResult, dut: Dut, needed_s: float) -> None:
-    """Before phase 2 the gateway must still have what phase 1 made."""
+def lost_before_phase_2(sample: StreamResult | None, dut: Dut, needed_s: float) -> str:
+    """Returns how the gateway lost what phase 1 made; empty: it did not, or nothing was asked."""
+    if sample is None:
+        return ""
     silent = max(0, sample.lost - _misdelivered(sample))  # what came wrong is an answer
     if silent <= sample.sent * SAMPLE_LOSS:
-        return
+        return ""
     why = _where_to("the device", dut, needed_s, some_left=sample.lost < sample.sent)
-    raise MeasurementError(
+    return (
         f"Of {sample.sent:,} connections that were asked between the phases {silent:,} did "
         f"not answer, and all of them were made in phase 1: {why}."
     )
@@ -144,22 +158,27 @@ def explain_incomplete(result: TrialResult, dut: Dut, advice: str = LOST_ADVICE)
     )
 
 
-def check_kept(result: TrialResult, spec: TrialSpec, dut: Dut) -> None:
-    """After a trial that did not pass: a device that lost connections has no figure."""
+def lost_in_phase_2(result: TrialResult, spec: TrialSpec, dut: Dut) -> str:
+    """Returns how the device lost connections in a trial that did not pass; empty: it did not, as
+    far as is known."""
     table = result.connections
     if table is None or result.incomplete or result.ended_early:
-        return
-    left = _count(dut)
+        return ""
+    left, needed_s = _count(dut), needed_timeout_s(spec)
     if left is not None and left < table.stored:
-        raise MeasurementError(
+        return (
             f"Of {table.stored:,} connections that phase 1 made the device has {left:,} left: "
-            f"{_where_to('it', dut, needed_timeout_s(spec), some_left=left > 0)}."
+            f"{_where_to('it', dut, needed_s, some_left=left > 0)}."
         )
-    if left is None:
-        _check_some_reply(result)
-    else:
-        _check_made_again(result)
-    _check_replies_alone(result, needed_timeout_s(spec), dut)
+    found = _no_reply(result) if left is None else _made_again(result)
+    return found or _replies_alone(result, needed_s, dut)
+
+
+def refuse_without_connections(trials: Sequence[TrialRecord]) -> None:
+    """Where the device lost connections in each valid trial there is no figure of a phase 2."""
+    valid = [trial for trial in trials if trial.verdict is not Verdict.INVALID]
+    if valid and all(trial.lost_connections for trial in valid):
+        raise LostConnections(valid[-1].lost_connections)
 
 
 def check_answers(result: TrialResult, dut: Dut) -> None:
@@ -182,7 +201,7 @@ def check_answers(result: TrialResult, dut: Dut) -> None:
         )
 
 
-def _check_made_again(result: TrialResult) -> None:
+def _made_again(result: TrialResult) -> str:
     """The device has as many connections as phase 1 made, but not the same: replies are lost from
     the first one on until the initiator has made their connections again."""
     roles = {stream.direction for stream in result.streams if stream.phase == TEST}
@@ -193,27 +212,28 @@ def _check_made_again(result: TrialResult) -> None:
             continue
         from_the_first = losses.first_number == 0 and losses.longest_run_from_ns == 0
         if stream.direction != made.direction and from_the_first and losses.longest_run >= RUN:
-            raise MeasurementError(
+            return (
                 f"The first {losses.longest_run:,} replies of phase 2 were lost, and the device "
                 "has all connections: it dropped its table between the phases, and the "
                 "initiator's frames made it anew."
             )
+    return ""
 
 
-def _check_replies_alone(result: TrialResult, needed_s: float, dut: Dut) -> None:
+def _replies_alone(result: TrialResult, needed_s: float, dut: Dut) -> str:
     """Where only the responder sends, nobody makes lost connections again. A count tells nothing: a
     reply that finds no connection makes an entry of its own in many a table, such as the kernel's.
     A gateway that is merely too slow has room for the first reply, and forwards it."""
     made = result.stream_of(ESTABLISH)
     tested = [stream for stream in result.streams if stream.phase == TEST]
     if made is None or len(tested) != 1 or tested[0].direction == made.direction:
-        return
+        return ""
     (replies,) = tested
     losses = replies.losses
     if losses is None or losses.first_number != 0 or 2 * losses.frames <= replies.sent:
-        return
+        return ""
     why = _where_to("the device", dut, needed_s, some_left=losses.frames < replies.sent)
-    raise MeasurementError(
+    return (
         f"Of {replies.sent:,} replies of phase 2 {losses.frames:,} were lost, from the first one "
         f"on, and all connections were made in phase 1: {why}."
     )
@@ -230,7 +250,7 @@ def _where_to(who: str, dut: Dut, needed_s: float, *, some_left: bool) -> str:
     return f"{dropped}, or their timeout is too short: {needed_s:g} s is right"
 
 
-def _check_some_reply(result: TrialResult) -> None:
+def _no_reply(result: TrialResult) -> str:
     """Of a device that does not tell how many connections it has."""
     for stream in result.streams:
         said = stream.connections
@@ -238,11 +258,12 @@ def _check_some_reply(result: TrialResult) -> None:
         if stream.phase == ESTABLISH or said is None or counted is None:
             continue
         if counted.sent and not said.known and not said.changed and not said.new:
-            raise MeasurementError(
+            return (
                 f"None of {counted.sent:,} {stream.direction} frames of phase 2 came through, and "
                 "all of phase 1 did: the device dropped its table between the phases, or its "
                 "timeout is too short."
             )
+    return ""
 
 
 def _asked(made: StreamResult) -> int:

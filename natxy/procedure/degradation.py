@@ -6,17 +6,22 @@ from dataclasses import dataclass, replace
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement
-from natxy.procedure.at_rate import conditions
 from natxy.procedure.connection_conditions import of_several
-from natxy.procedure.connection_table import parameters_of
+from natxy.procedure.connection_table import WithoutConnections, parameters_of
 from natxy.procedure.observer import Observer
-from natxy.procedure.places import Searching, figure_of, is_bound, measured, total
+from natxy.procedure.places import (
+    Searching,
+    beside_previous,
+    conditions_of,
+    figure_of,
+    is_bound,
+    measured,
+    total,
+)
 from natxy.procedure.series_of_tables import (
-    check_connections,
+    Size,
     connections_of,
-    ports_for,
     table_of,
-    with_connections,
 )
 from natxy.procedure.setup import ReadyTester, name_of
 from natxy.search.bisection import SearchError
@@ -26,10 +31,9 @@ DEGRADATION = "degradation"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
-    """One number of connections; None: as it is, or as the plan says for all."""
+class Column(Size):
+    """One size of the table; None: as it is, or as the plan says for all."""
 
-    connections: int
     entries: int | None = None  # of the device's table
     hash_size: int | None = None
     timeout_s: float | None = None
@@ -49,34 +53,38 @@ class DegradationPlan:
     columns: tuple[Column, ...]
 
     def __post_init__(self) -> None:
-        check_connections("--counts", tuple(column.connections for column in self.columns))
+        if not self.columns:
+            raise ConfigurationError("--counts: none are given, 1000,10000,100000 is right")
         for column in self.columns:
-            if column.entries is not None and column.entries < column.connections:
-                raise ConfigurationError(
-                    f"--entries: a table of {column.entries} does not hold the column's "
-                    f"{column.connections} connections, at least as many is right"
-                )
+            if column.connections is not None:
+                _check_entries(column, column.connections)
 
 
 def degradation(
     plan: DegradationPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """The figure at each number of connections, and (X1 - Xn) / X1 x 100 %, X1 the first one's."""
+    """The figure at each number of connections, (X1 - Xn) / X1 x 100 %, X1 the first one's, and the
+    ratio to the figure of the column before."""
     observer = observer or Observer()
-    connections_of(tester)
+    columns = [(column, _of(column, tester)) for column in plan.columns]
     found: list[Measurement] = []
     figures: list[Figure] = []
-    for number, column in enumerate(plan.columns, start=1):
-        table = _set(column, dut)
-        ready = with_connections(tester, column.connections, ports=ports_for(column.connections))
-        # A trial must not live on a longer timeout than the column's, which is in its figure.
-        ready = replace(ready, connection_timeout_s=column.timeout_s)
-        found.append(measured(_search(plan.search, column), number, ready, dut, observer))
-        figures.append(figure_of(found[-1], _at(column, table)))
+    without: list[str] = []
+    for number, (column, ready) in enumerate(columns, start=1):
+        at = _at(column, connections_of(ready).count, _set(column, dut))
+        try:
+            found.append(measured(_search(plan.search, column), number, ready, dut, observer))
+        except WithoutConnections as reason:
+            if not found:
+                raise
+            without.append(f"{at}: no figure. {reason}")
+            observer.remarked(without[-1])
+            continue
+        figures.append(figure_of(found[-1], at))
     if not median(figures[0].values):
         raise DutError(
-            f"{name_of(dut)} passes nothing with {plan.columns[0].connections:,} connections: "
-            "there is nothing to compare."
+            f"{name_of(dut)} passes nothing with {connections_of(columns[0][1]).count:,} "
+            "connections: there is nothing to compare."
         )
     bounds = any(is_bound(figure) for figure in figures)
     return Measurement(
@@ -84,28 +92,42 @@ def degradation(
         title=f"Degradation of {figures[0].name} with connections",
         reference="RFC 9693",
         conditions=of_several(
-            conditions(
-                tester,
-                dut,
-                plan.search.timing,
-                seed=plan.search.seed,
-                rate_fps=None,
-                dut_name=plan.search.dut_name,
-            ),
+            conditions_of(plan.search, tester, dut),
             tables_differ=any(column.sets_table for column in plan.columns),
         ),
         departures=found[0].departures,
         remarks=(
             "Source and destination ports: "
-            + ", ".join(str(ports_for(column.connections)) for column in plan.columns)
+            + ", ".join(str(ready.traffic.ranges) for _, ready in columns)
             + ".",
             *(("No degradation is given where a value is a lower bound.",) if bounds else ()),
+            *without,
         ),
         figures=tuple(
-            each for figure in figures for each in _figures(figure, figures[0], bounds=bounds)
+            each
+            for previous, figure in zip((None, *figures), figures, strict=False)
+            for each in (
+                *_figures(figure, figures[0], bounds=bounds),
+                *beside_previous(figure, previous),
+            )
         ),
         counts=total([each.counts for each in found]),
     )
+
+
+def _of(column: Column, tester: ReadyTester) -> ReadyTester:
+    """A trial must not live on a longer timeout than the column's, which is in its figure."""
+    ready = column.of(tester)
+    _check_entries(column, connections_of(ready).count)
+    return replace(ready, connection_timeout_s=column.timeout_s)
+
+
+def _check_entries(column: Column, connections: int) -> None:
+    if column.entries is not None and column.entries < connections:
+        raise ConfigurationError(
+            f"--entries: a table of {column.entries} does not hold the column's {connections} "
+            "connections, at least as many is right"
+        )
 
 
 def _set(column: Column, dut: Dut) -> TableParameters:
@@ -125,13 +147,13 @@ def _search(search: Searching, column: Column) -> Searching:
     return replace(search, **changes)  # type: ignore[arg-type]
 
 
-def _at(column: Column, table: TableParameters) -> str:
+def _at(column: Column, connections: int, table: TableParameters) -> str:
     """With what makes columns comparable: connections by hash buckets."""
-    said = [f"{column.connections:,} connections"]
+    said = [f"{connections:,} connections"]
     if table.entries is not None:
         said.append(f"table {table.entries:,}")
     if table.hash_size is not None:
-        share = column.connections / table.hash_size
+        share = connections / table.hash_size
         said.append(f"hash {table.hash_size:,} ({share:.3g} each)")
     if column.timeout_s is not None:
         said.append(f"timeout {column.timeout_s:g} s")

@@ -16,6 +16,7 @@ from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.advice import explained
 from natxy.procedure.at_rate import conditions
+from natxy.procedure.connection_conditions import of_phase_1
 from natxy.procedure.connection_table import (
     check_answers,
     explain_incomplete,
@@ -149,7 +150,7 @@ def establishment(
         procedure="establishment",
         title="Maximum connection establishment rate",
         reference="RFC 9693",
-        conditions=_conditions(plan, tester, dut),
+        conditions=conditions_of(plan, tester, dut),
         departures=_departures(plan),
         remarks=_remarks(plan, tester, found),
         figures=_figures(plan, found),
@@ -289,17 +290,11 @@ def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:
     )
 
 
-def _conditions(plan: EstablishmentPlan, tester: ReadyTester, dut: Dut) -> Conditions:
-    """Phase 1's rate is what is looked for, and there is no phase 2 that uses connections."""
+def conditions_of(plan: EstablishmentPlan, tester: ReadyTester, dut: Dut) -> Conditions:
+    """Phase 1's rate is what is looked for."""
     of = conditions(tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name)
-    assert of.connections is not None, "a stateless device was refused"
-    unused = {"rate_fps": None, "initiator_order": "", "responder_order": ""}
-    return of.model_copy(
-        update={
-            "connections": of.connections.model_copy(update=unused),
-            "search": SearchConditions(loss_verifications=plan.loss_verifications),
-        }
-    )
+    search = SearchConditions(loss_verifications=plan.loss_verifications)
+    return of_phase_1(of.model_copy(update={"search": search}), validated=plan.alpha is not None)
 
 
 def _departures(plan: EstablishmentPlan) -> tuple[str, ...]:

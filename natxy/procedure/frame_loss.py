@@ -12,6 +12,7 @@ from natxy.model.trial_result import KindCounters
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
 from natxy.procedure.at_rate import conditions
+from natxy.procedure.connection_table import refuse_without_connections
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import QUICK as QUICK_TRIALS
@@ -88,6 +89,7 @@ def frame_loss(
         observer=observer or Observer(),
     )
     points = _points(plan, trials)
+    refuse_without_connections([trial for point in points for trial in point.trials])
     figures = tuple(figure for point in points for figure in _figures(point))
     if not figures:
         raise TesterLimit(f"no rate of the series has a valid trial: {points[-1].left_out}")

@@ -13,6 +13,7 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
 from natxy.procedure.advice import explained
 from natxy.procedure.at_rate import conditions
+from natxy.procedure.connection_table import refuse_without_connections
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.pacing import long_pauses
@@ -112,6 +113,7 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
         goals=plan.goals, minimum_fps=plan.min_rate_fps, maximum_fps=maximum_fps
     ).run(measure)
     _check_hope(outcome, valid_trials.done[-1])
+    refuse_without_connections(valid_trials.done)
     return outcome
 
 

@@ -1,198 +1,249 @@
-"""Overload scalability: what throughput more network flows cost (RFC 8219 section 10)."""
+"""Overload scalability: what more network flows cost (RFC 8219 section 10)."""
 
 from dataclasses import dataclass, replace
-from math import gcd
+from fractions import Fraction
+from itertools import pairwise
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
-from natxy.model.testbed import PortRanges, TrafficSection
+from natxy.model.testbed import TrafficSection
 from natxy.model.throughput_result import ThroughputResult
-from natxy.model.traffic import TrafficPlan, frames_of
-from natxy.model.traffic_spec import Series
+from natxy.model.traffic import frames_of
 from natxy.model.trial_spec import Kind, Mix
-from natxy.procedure.at_rate import conditions
+from natxy.procedure.at_rate import RatePlan
+from natxy.procedure.back_to_back import BackToBackPlan
+from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
+from natxy.procedure.flows import ranges_of, with_flows
+from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.observer import Observer
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.setup import ReadyTester, Starting
+from natxy.procedure.throughput import ThroughputPlan
+from natxy.procedure.timing import LONGEST_S, check
 from natxy.statistics import median
 
-THROUGHPUT = "throughput"
 DEGRADATION = "degradation"
-FIRST_SOURCE_PORT, SOURCE_PORTS = 1024, 64512  # RFC 4814 section 4.5
-FIRST_DESTINATION_PORT, DESTINATION_PORTS = 1, 49151
-STARTED_IN_GROUPS = ("flows started in four groups, not one by one",)
 QUARTERS = 4  # RFC 8219 section 10.2.2's intermediary points
+IN_GROUPS = "flows started in four groups with a drain after each, not one by one"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OverloadPlan:
-    """`search` finds the throughput of one flow, and of each number of `flows`.
+    """`test` is what is measured with one flow, and with each number of `flows`.
 
-    Incremental: each trial sends a quarter, a half and three quarters of the flows first, each for
-    the trial's duration and at its rate, without a loss.
+    Incremental: each trial sends a quarter, a half and three quarters of the flows first, without a
+    loss. `step_s` is the time from one flow's start to the next one's; None: each of these parts
+    lasts as long as the trial.
     """
 
-    search: ThroughputPlan
+    test: Benchmarked
     flows: tuple[int, ...]
     incremental: bool = False
+    step_s: Fraction | None = None
 
     def __post_init__(self) -> None:
         if not self.flows:
             raise ConfigurationError("--flows: none are given, 10,100,1000 is right")
         for flows in self.flows:
             ranges_of(flows)
+        if self.incremental and not self.benchmark.starts:
+            raise ConfigurationError(
+                f"--incremental: is not possible with {self.benchmark.name}, which has rates or "
+                "resets of its own; simultaneous load is right"
+            )
+        if self.step_s is not None:
+            if not self.incremental:
+                raise ConfigurationError("--step: is for --incremental, with it is right")
+            check("--step", self.step_s, lowest=Fraction(1, 10**6), highest=LONGEST_S)
 
-
-@dataclass(frozen=True, kw_only=True)
-class FlowRanges:
-    """Ports in round robin: since their numbers have no common divisor, all pairs come by."""
-
-    source_ports: int
-    destination_ports: int
-
-
-def ranges_of(flows: int) -> FlowRanges:
-    """Ranges of which exactly this many pairs are in use; as few destination ports as possible."""
-    for destinations in range(1, DESTINATION_PORTS + 1):
-        sources, rest = divmod(flows, destinations)
-        if rest or sources < 1 or sources > SOURCE_PORTS:
-            continue
-        if gcd(sources, destinations) == 1:
-            return FlowRanges(source_ports=sources, destination_ports=destinations)
-    raise ConfigurationError(
-        f"--flows: {flows} flows cannot be made of ports; 1 to {SOURCE_PORTS}, or a product of two "
-        f"coprime numbers up to {SOURCE_PORTS} and {DESTINATION_PORTS} is right"
-    )
+    @property
+    def benchmark(self) -> Benchmark:
+        return BENCHMARKS[type(self.test)]
 
 
 def overload(
     plan: OverloadPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """The throughput of each number of flows, and (X1 - Xn) / X1 x 100 %, X1 that of one flow."""
+    """The test's figures for each number of flows, and how much worse they are than with one."""
     observer = observer or Observer()
-    traffic = tester.testbed.traffic
     found = {
-        flows: throughput(_search(plan, flows), _tester(plan, tester, flows), dut, observer)
+        flows: _measured(plan, flows, tester, dut, observer)
         for flows in (1, *(flows for flows in plan.flows if flows != 1))
     }
     alone = found[1]
-    if not median(alone.rates_fps):
-        raise DutError(f"{alone.dut} loses frames of a single flow at every rate: X1 is 0.")
+    traffic = tester.testbed.traffic
+    degraded = tuple(
+        each for flows, result in found.items() for each in _figures(plan, flows, result, alone)
+    )
     return Measurement(
         procedure="overload",
-        title=f"Overload scalability, {'incremental' if plan.incremental else 'simultaneous'} load",
+        title=f"Overload scalability of {plan.benchmark.name}, "
+        f"{'incremental' if plan.incremental else 'simultaneous'} load",
         reference=f"RFC 8219 section 10.2.{2 if plan.incremental else 1}",
-        conditions=_conditions(plan, tester, dut),
-        departures=(*alone.departures, *(STARTED_IN_GROUPS if plan.incremental else ())),
+        conditions=_conditions(plan, alone, found),
+        departures=(*alone.departures, *_departures(plan)),
         remarks=(
             *_remarks(plan, traffic),
-            *_unknown(found),
+            *_left_open(plan, degraded),
             *_too_few_frames(plan, traffic, found),
+            # How a delay is defined, where a rate is from; of a search the lines above say enough.
+            *(() if isinstance(plan.test, ThroughputPlan) else alone.remarks),
         ),
-        figures=tuple(
-            figure for flows, result in found.items() for figure in _figures(flows, result, alone)
-        ),
-        counts=_counts(list(found.values())),
+        figures=degraded,
+        counts=TrialCounts.total(result.counts for result in found.values()),
     )
 
 
-def _conditions(plan: OverloadPlan, tester: ReadyTester, dut: Dut) -> Conditions:
-    """As many connections as there are flows, a different number in each line."""
-    asked = plan.search
-    of = conditions(
-        tester, dut, asked.timing, seed=asked.seed, rate_fps=None, dut_name=asked.dut_name
-    )
-    if of.connections is None:
-        return of
-    flows = of.connections.model_copy(update={"count": None, "ranges": "all flows'"})
-    return of.model_copy(update={"connections": flows})
+def _measured(
+    plan: OverloadPlan, flows: int, tester: ReadyTester, dut: Dut, observer: Observer
+) -> Measurement:
+    """Seeds differ, so that no nonce comes again. DutError where a rate with one flow is 0."""
+    test = replace(plan.test, seed=(plan.test.seed + flows) % 2**63)
+    result = plan.benchmark.run(test, _tester(plan, tester, flows), dut, observer)
+    if isinstance(result, ThroughputResult) and flows == 1 and not median(result.rates_fps):
+        raise DutError(f"{result.dut} loses frames of a single flow at every rate: X1 is 0.")
+    return result.measurement()
 
 
-def _search(plan: OverloadPlan, flows: int) -> ThroughputPlan:
-    """Seeds differ, so that no nonce comes again."""
-    return replace(plan.search, seed=(plan.search.seed + flows) % 2**63)
+def _conditions(
+    plan: OverloadPlan, alone: Measurement, found: dict[int, Measurement]
+) -> Conditions:
+    """As many connections as there are flows, a different number in each line; and a rate where all
+    have the same."""
+    of = alone.conditions
+    rates = {result.conditions.rate_fps for result in found.values()}
+    changed: dict[str, object] = {"seed": plan.test.seed}
+    changed["rate_fps"] = of.rate_fps if len(rates) == 1 else None
+    if of.connections is not None:
+        several = {"count": None, "ranges": "all flows'"}
+        changed["connections"] = of.connections.model_copy(update=several)
+    return of.model_copy(update=changed)
 
 
 def _tester(plan: OverloadPlan, tester: ReadyTester, flows: int) -> ReadyTester:
     ready = with_flows(tester, flows)
     if not plan.incremental:
         return ready
-    return replace(ready, ramp=_ramp(tester, flows))
+    return replace(ready, ramp=_ramp(plan, tester, flows))
 
 
-def _ramp(tester: ReadyTester, flows: int) -> tuple[TrafficPlan, ...]:
-    """Fewer flows than quarters have fewer steps. Where one destination port is enough for all,
-    the flows of a step are among the next one's."""
-    steps = sorted({flows * quarter // QUARTERS for quarter in range(1, QUARTERS)} - {0, flows})
-    return tuple(with_flows(tester, step).traffic for step in steps)
-
-
-def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
-    """Each direction sends this many four-tuples in turn, the reverse one the same, swapped."""
-    ranges = ranges_of(flows)
-    source = _series(FIRST_SOURCE_PORT, ranges.source_ports)
-    destination = _series(FIRST_DESTINATION_PORT, ranges.destination_ports)
-    ready = tester if tester.testbed.connections is None else tester.with_connections(count=flows)
-    return ready.with_traffic(
-        forward=PortRanges(source_port=source, destination_port=destination).model_dump(),
-        reverse=PortRanges(source_port=destination, destination_port=source).model_dump(),
-        left_networks=1,
-        right_networks=1,
+def _ramp(plan: OverloadPlan, tester: ReadyTester, flows: int) -> tuple[Starting, ...]:
+    """Each part lasts until the flows of the next one have started."""
+    return tuple(
+        Starting(
+            traffic=with_flows(tester, part).traffic,
+            lasts_s=None if plan.step_s is None else (after - part) * plan.step_s,
+        )
+        for part, after in pairwise((*_parts(flows), flows))
     )
 
 
-def _series(first: int, count: int) -> Series:
-    return Series(mode="increasing" if count > 1 else "fixed", min=first, max=first + count - 1)
+def _parts(flows: int) -> list[int]:
+    """Fewer flows than quarters have fewer parts. Where one destination port is enough for all, the
+    flows of a part are among the next one's."""
+    return sorted({flows * quarter // QUARTERS for quarter in range(1, QUARTERS)} - {0, flows})
 
 
-def _figures(flows: int, result: ThroughputResult, alone: ThroughputResult) -> tuple[Figure, ...]:
+def _figures(
+    plan: OverloadPlan, flows: int, result: Measurement, alone: Measurement
+) -> tuple[Figure, ...]:
+    """Each at its number of flows, and behind it what it lost against one flow."""
+    return tuple(
+        each.model_copy(update={"at": _place(plan, flows, result, each)})
+        for figure in result.figures
+        for each in (figure, *(() if flows == 1 else _degradation(plan, figure, alone)))
+    )
+
+
+def _place(plan: OverloadPlan, flows: int, result: Measurement, figure: Figure) -> str:
+    """With the rate where it was found for these flows."""
     at = f"{flows:,} flow{'s' if flows > 1 else ''}"
-    bounds = tuple(repetition.lower_bound for repetition in result.repetitions)
-    rates = tuple(float(rate_fps) for rate_fps in result.rates_fps)
-    found = Figure(name=THROUGHPUT, unit="fps", at=at, values=rates, lower_bound=bounds)
-    if flows == 1:
-        return (found,)
-    if _is_bound(result) or _is_bound(alone):
-        return (found,)
-    # X1 and Xn are results: repetitions of different searches have nothing in common.
-    x1, xn = median(alone.rates_fps), median(rates)
-    return found, Figure(name=DEGRADATION, unit="%", at=at, values=((x1 - xn) / x1 * 100,))
+    rate_fps = result.conditions.rate_fps
+    found = isinstance(plan.test, RatePlan) and plan.test.rate_fps is None and rate_fps is not None
+    if found:
+        at = f"{at} at {rate_fps:,} fps"
+    return f"{at}, {figure.at}" if figure.at else at
+
+
+def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tuple[Figure, ...]:
+    """X1 and Xn are results: repetitions of different searches have nothing in common. None of what
+    is a bound, or has no X1 above 0 to be a share of."""
+    same = [
+        each
+        for each in alone.figures
+        if (each.name, each.direction, each.at) == (figure.name, figure.direction, figure.at)
+    ]
+    if (
+        not figure.primary
+        or not same
+        or plan.benchmark.is_bound(figure)
+        or plan.benchmark.is_bound(same[0])
+    ):
+        return ()
+    x1, xn = plan.benchmark.result(same[0].values), plan.benchmark.result(figure.values)
+    if x1 <= 0:
+        return ()
+    return (
+        figure.model_copy(
+            update={
+                "name": f"{DEGRADATION} of {figure.name}",
+                "unit": "%",
+                "values": (plan.benchmark.degradation(x1, xn),),
+                **dict.fromkeys(("lower_bound", "upper_bound", "errors"), ()),
+            }
+        ),
+    )
+
+
+def _departures(plan: OverloadPlan) -> tuple[str, ...]:
+    return (IN_GROUPS,) if plan.incremental and max(plan.flows) > QUARTERS else ()
 
 
 def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> tuple[str, ...]:
+    formula = "(X1 - Xn) / X1" if plan.benchmark.higher_is_better else "(Xn - X1) / X1"
     said = [
+        f"Degradation is {formula} x 100 %, X1 the figure of one flow. Of the tests of RFC 8219 "
+        f"section 7 this is {plan.benchmark.name}.",
         "A flow is a four-tuple; each direction sends all of them in turn, on one pair of "
         "addresses, with the ports "
         + ", ".join(
             f"{ranges_of(flows).source_ports} x {ranges_of(flows).destination_ports}"
             for flows in plan.flows
         )
-        + "."
+        + ".",
     ]
     if traffic.m < traffic.n:
         said.append("Foreground and background have so many flows each.")
     if plan.incremental:
+        said.append(_how_flows_start(plan))
+    return tuple(said)
+
+
+def _how_flows_start(plan: OverloadPlan) -> str:
+    """RFC 8219 section 10.2.2 wants T, the time between the starts of two flows, to be stated."""
+    sent = "Each trial sends a quarter, a half, three quarters and all of the flows"
+    if plan.step_s is None:
+        return f"{sent}, each for its duration."
+    return f"{sent}: T, from one flow's start to the next one's, is {float(plan.step_s):g} s."
+
+
+def _left_open(plan: OverloadPlan, figures: tuple[Figure, ...]) -> tuple[str, ...]:
+    """Why there is no degradation of some figures."""
+    primary = [f for f in figures if f.primary and not f.name.startswith(DEGRADATION)]
+    alone = [f for f in primary if f.at.startswith("1 flow")]
+    said = []
+    if any(plan.benchmark.is_bound(figure) for figure in primary):
+        said.append("No degradation is given where a figure is known as a lower bound only.")
+    if any(plan.benchmark.result(figure.values) <= 0 for figure in alone):
         said.append(
-            "Each trial sends a quarter, a half, three quarters and all of the flows, each for its "
-            "duration."
+            "No degradation is given of a figure that is not above 0 with one flow: there is "
+            "nothing that it could be a share of."
         )
     return tuple(said)
 
 
-def _is_bound(result: ThroughputResult) -> bool:
-    return result.is_lower_bound(median(result.rates_fps))
-
-
-def _unknown(found: dict[int, ThroughputResult]) -> tuple[str, ...]:
-    """A lower bound on either side leaves the degradation open in one direction or both."""
-    if not any(_is_bound(result) for result in found.values()):
-        return ()
-    return ("No degradation is given where a throughput is known as a lower bound only.",)
-
-
 def _too_few_frames(
-    plan: OverloadPlan, traffic: TrafficSection, found: dict[int, ThroughputResult]
+    plan: OverloadPlan, traffic: TrafficSection, found: dict[int, Measurement]
 ) -> tuple[str, ...]:
     """A trial with fewer frames of a kind than flows does not use all of this kind's."""
     mix = Mix(n=traffic.n, m=traffic.m)
@@ -200,11 +251,23 @@ def _too_few_frames(
         f"Not all of the {flows:,} flows{of_kind} were in use: a trial at {rate_fps:,} fps has "
         f"only {frames:,} frames for them; longer trials are right."
         for flows, result in found.items()
-        for rate_fps in (min(result.rates_fps),)
+        for rate_fps, duration_s in _lowest_rates(plan, result)
         for kind, of_kind in _kinds(traffic).items()
-        if (frames := mix.frames_of(kind, frames_of(rate_fps, plan.search.duration_s(rate_fps))))
-        < flows
+        if (frames := mix.frames_of(kind, frames_of(rate_fps, duration_s))) < flows
     )
+
+
+def _lowest_rates(plan: OverloadPlan, result: Measurement) -> tuple[tuple[int, Fraction], ...]:
+    """The lowest rate that counts, and how long it lasts; none where bursts are sent."""
+    test, rate_fps = plan.test, result.conditions.rate_fps
+    if isinstance(test, ThroughputPlan):
+        lowest_fps = int(min(result.figures[0].values))
+        return ((lowest_fps, test.duration_s(lowest_fps)),)
+    if isinstance(test, FrameLossPlan):
+        return tuple((rate, test.timing.duration_s) for rate in test.rates_fps)
+    if isinstance(test, BackToBackPlan) or rate_fps is None:
+        return ()
+    return ((rate_fps, test.timing.duration_s),)
 
 
 def _kinds(traffic: TrafficSection) -> dict[Kind, str]:
@@ -212,7 +275,3 @@ def _kinds(traffic: TrafficSection) -> dict[Kind, str]:
     if traffic.m == traffic.n:
         return {"foreground": ""}
     return {"foreground": " of the foreground", "background": " of the background"}
-
-
-def _counts(results: list[ThroughputResult]) -> TrialCounts:
-    return TrialCounts.total(result.measurement().counts for result in results)

@@ -4,13 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from natxy.dut.base import Dut
-from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.procedure.at_rate import conditions
 from natxy.procedure.establishment import EstablishmentPlan, establishment
+from natxy.procedure.establishment import conditions_of as conditions_of_establishment
 from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.setup import AS_GIVEN, ReadyTester
 from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.statistics import median
 
+PREVIOUS = "median / previous median"
 Searching = EstablishmentPlan | ThroughputPlan
 
 
@@ -29,6 +33,15 @@ def measured(
     return throughput(replace(plan, seed=seed), ready, dut, observer).measurement()
 
 
+def conditions_of(plan: Searching, tester: ReadyTester, dut: Dut) -> Conditions:
+    """What all places have in common."""
+    if isinstance(plan, EstablishmentPlan):
+        return conditions_of_establishment(plan, tester, dut)
+    return conditions(
+        tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
+    )
+
+
 def figure_of(measurement: Measurement, at: str) -> Figure:
     """Its primary figure, at this place; with phase 1's rate where that was found there."""
     primary = next(figure for figure in measurement.figures if figure.primary)
@@ -36,6 +49,15 @@ def figure_of(measurement: Measurement, at: str) -> Figure:
     if phase_1 is not None and phase_1.rate_fps is not None and phase_1.rate_origin != AS_GIVEN:
         at = f"{at}, phase 1 at {phase_1.rate_fps:,} cps"
     return primary.model_copy(update={"at": at})
+
+
+def beside_previous(figure: Figure, previous: Figure | None) -> tuple[Figure, ...]:
+    """Its median by that of the place before (MP Tables 2, 3 and 12); none of the first place, or
+    where one of them is a bound, or 0."""
+    if previous is None or is_bound(figure) or is_bound(previous) or not median(previous.values):
+        return ()
+    ratio = median(figure.values) / median(previous.values)
+    return (Figure(name=PREVIOUS, unit="times", at=figure.at, values=(ratio,), primary=False),)
 
 
 def is_bound(figure: Figure) -> bool:

@@ -13,6 +13,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, Direction, Segment
 from natxy.procedure.at_rate import Rate, RatePlan, conditions, rate_of
+from natxy.procedure.connection_table import refuse_without_connections
 from natxy.procedure.maximum import maximum_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import Profile, departures
@@ -89,6 +90,7 @@ def recovery(
             )
         )
         observer.repetition_ended(_figures(done[-1:], load))
+    refuse_without_connections(done)
     return Measurement(
         procedure="recovery",
         title="System recovery",

@@ -16,6 +16,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
 from natxy.procedure.at_rate import Rate, RatePlan, conditions, rate_departures, rate_of
+from natxy.procedure.connection_table import refuse_without_connections
 from natxy.procedure.observer import Observer, Observers
 from natxy.procedure.phases import phase_1_s
 from natxy.procedure.profile import Profile, departures
@@ -88,6 +89,7 @@ def reset(
             done.append(_trial(plan, trials, resetter, rate.fps, number))
             ways.append(resetter.done)
             observer.repetition_ended(_figures(done[-1:], rate.fps))
+    refuse_without_connections(done)
     return Measurement(
         procedure="reset",
         title="Reset",

@@ -5,9 +5,16 @@ from dataclasses import dataclass
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement
-from natxy.procedure.at_rate import conditions
 from natxy.procedure.observer import Observer
-from natxy.procedure.places import Searching, figure_of, is_bound, measured, total
+from natxy.procedure.places import (
+    Searching,
+    beside_previous,
+    conditions_of,
+    figure_of,
+    is_bound,
+    measured,
+    total,
+)
 from natxy.procedure.setup import ReadyTester, name_of
 from natxy.statistics import median
 
@@ -33,19 +40,22 @@ class ScaleUpPlan:
 def scale_up(
     plan: ScaleUpPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """The figure at each number of cores, and value(k) / (k x value(1)). The device is left with as
-    many cores as it had last."""
+    """The figure at each number of cores, value(k) / (k x value(1)), and the ratio to the figure at
+    the number before."""
     observer = observer or Observer()
     found: dict[int, Measurement] = {}
+    has: int | None = None  # cores, as far as is known
     try:
-        for cores in plan.cores:
-            dut.set_cores(cores)  # what it cannot have is said before anything is measured
-        for cores in plan.cores:
+        # The most first: what the device cannot have is said before anything is measured, and it
+        # is told each number once, which may be a reboot.
+        for cores in reversed(plan.cores):
+            has = None
             dut.set_cores(cores)
+            has = cores
             found[cores] = measured(plan.search, cores, tester, dut, observer)
     finally:
-        _leave(dut, plan.cores[-1] if plan.cores[-1] in found else 1, observer)
-    figures = {cores: figure_of(each, _at(cores)) for cores, each in found.items()}
+        _leave(dut, has, plan.cores[-1] if found else 1, observer)
+    figures = {cores: figure_of(found[cores], _at(cores)) for cores in plan.cores}
     alone = figures[1]
     if not median(alone.values):
         raise DutError(f"{name_of(dut)} passes nothing with one core: there is nothing to compare.")
@@ -55,14 +65,7 @@ def scale_up(
         procedure="scale-up",
         title=f"Scale up of {alone.name}",
         reference="RFC 9693",
-        conditions=conditions(
-            tester,
-            dut,
-            plan.search.timing,
-            seed=plan.search.seed,
-            rate_fps=None,
-            dut_name=plan.search.dut_name,
-        ),
+        conditions=conditions_of(plan.search, tester, dut),
         departures=first.departures,
         remarks=(
             *first.remarks,
@@ -70,19 +73,25 @@ def scale_up(
         ),
         figures=tuple(
             figure
-            for cores in plan.cores
-            for figure in _figures(cores, figures[cores], alone, bounds=bounds)
+            for previous, (cores, found_figure) in zip(
+                (None, *figures.values()), figures.items(), strict=False
+            )
+            for figure in (
+                *_figures(cores, found_figure, alone, bounds=bounds),
+                *beside_previous(found_figure, previous),
+            )
         ),
         counts=total([each.counts for each in found.values()]),
     )
 
 
-def _leave(dut: Dut, cores: int, observer: Observer) -> None:
+def _leave(dut: Dut, has: int | None, cores: int, observer: Observer) -> None:
     """Nobody knows how many the device had before: it is left with as many as it surely can have.
     A lab is taken down anyway."""
     of_a_lab = dut.tester_ports() is not None
     try:
-        dut.set_cores(cores)
+        if has != cores:
+            dut.set_cores(cores)
     except DutError as refused:
         said = f"Nobody knows how many cores the device is left with ({refused})."
     else:

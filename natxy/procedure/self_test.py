@@ -11,10 +11,11 @@ from typing import Literal
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import Dut
 from natxy.model.base import Model
-from natxy.model.testbed import Testbed, TrafficSection
+from natxy.model.testbed import Testbed
 from natxy.model.throughput_result import Repetition
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.observer import Observer
+from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.profile import QUICK
 from natxy.procedure.seeds import repetition_seed
 from natxy.procedure.setup import ReadyTester
@@ -53,15 +54,21 @@ class SelfTestPlan:
 
 
 def looped(testbed: Testbed) -> Testbed:
-    """The testbed's ports and cores, with a cable between the ports in place of the gateway."""
-    tester = testbed.tester
+    """The testbed's ports, cores and traffic, with a cable between the ports in place of the
+    gateway: what it would translate is IPv6 on both sides."""
+    tester, traffic = testbed.tester, testbed.traffic
+    same = traffic.left_ip_version == traffic.right_ip_version
+    version = traffic.left_ip_version if same else 6
     ports = {
         "left": tester.left.model_copy(update=_addresses(looped_port(LEFT, RIGHT, ""))),
         "right": tester.right.model_copy(update=_addresses(looped_port(RIGHT, LEFT, ""))),
     }
     return Testbed(
         tester=tester.model_copy(update=ports),
-        traffic=TrafficSection(left_ip_version=6, right_ip_version=6, hop_limit_drop=0),
+        traffic=traffic.model_copy(
+            update={"left_ip_version": version, "right_ip_version": version, "hop_limit_drop": 0}
+        ),
+        connections=testbed.connections,
     )
 
 
@@ -78,6 +85,7 @@ def self_test(
 
 
 def _ceiling(plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Observer) -> Ceiling:
+    tester = with_phase_1_rate(tester, loop, plan.timing, seed=plan.seed, observer=observer)
     search = ThroughputPlan(
         timing=plan.timing, seed=plan.seed, repetitions=1, error=plan.error, dut_name="loop"
     )

@@ -1,7 +1,7 @@
 """What procedures have in common that measure at several numbers of connections."""
 
 from dataclasses import dataclass
-from math import ceil, isqrt
+from math import ceil
 
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import ConfigurationError, DutError
@@ -9,50 +9,71 @@ from natxy.model.testbed import ConnectionsSection, PortRanges
 from natxy.model.traffic_spec import MAX_CONNECTIONS, Series
 from natxy.procedure.setup import ReadyTester, name_of
 
-FIRST_SOURCE_PORT, SOURCE_PORTS = 1024, 64512  # RFC 4814 section 4.5
-FIRST_DESTINATION_PORT, DESTINATION_PORTS = 1, 49151
+HIGHEST_PORT = 2**16 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class PortCounts:
-    """Ranges whose combinations are enough; about four times as many source ports (SD Figure 4)."""
+class PortRange:
+    """So many ports, from `first` on; None: from where the testbed's range begins."""
 
-    sources: int
-    destinations: int
+    count: int
+    first: int | None = None
 
-    def __str__(self) -> str:
-        return f"{self.sources:,} x {self.destinations:,}"
-
-
-def ports_for(connections: int) -> PortCounts:
-    sources = min(max(1, 2 * isqrt(connections - 1) + 2), SOURCE_PORTS, connections)
-    destinations = ceil(connections / sources)
-    if destinations > DESTINATION_PORTS:
-        raise ConfigurationError(
-            f"{connections} connections are more than one pair of addresses has ports for; at most "
-            f"{SOURCE_PORTS * DESTINATION_PORTS} is right"
-        )
-    return PortCounts(sources=sources, destinations=destinations)
+    def series(self, written: Series, option: str) -> Series:
+        first = written.min if self.first is None else self.first
+        if self.count < 1 or first + self.count - 1 > HIGHEST_PORT:
+            raise ConfigurationError(
+                f"{option}: {self.count} ports from {first} on are not possible, at most "
+                f"{HIGHEST_PORT - first + 1} is right"
+            )
+        return Series.counted(first, self.count)
 
 
-def with_connections(
-    tester: ReadyTester, connections: int, *, ports: PortCounts | None = None
-) -> ReadyTester:
-    """The same tester with so many connections, and with port ranges of this size."""
-    asked = connections_of(tester)
-    section = asked.model_copy(update={"count": connections})
-    changed = tester.with_testbed(tester.testbed.model_copy(update={"connections": section}))
-    if ports is None:
-        return changed
-    ranges = PortRanges(
-        source_port=_series(FIRST_SOURCE_PORT, ports.sources),
-        destination_port=_series(FIRST_DESTINATION_PORT, ports.destinations),
-    )
-    return changed.with_traffic(**{asked.outward: ranges.model_dump()})
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """Of a table: its connections, and the ports that the initiator makes them of.
 
+    The source ports are the testbed's. Of destination ports there are as many as the connections
+    need, from the testbed's first one on: their number is what grows with that of connections
+    (RFC 9693; MP Table 12). Where ports of both kinds are given, all of their combinations are
+    connections, unless fewer are asked for.
+    """
 
-def _series(first: int, count: int) -> Series:
-    return Series(mode="increasing" if count > 1 else "fixed", min=first, max=first + count - 1)
+    connections: int | None = None  # None: every combination of the ranges
+    source_ports: PortRange | None = None  # None: the testbed's
+    destination_ports: PortRange | None = None  # None: as many as are needed
+
+    def __post_init__(self) -> None:
+        if self.connections is not None:
+            _check_connections("--counts", self.connections)
+        elif self.destination_ports is None:
+            raise ConfigurationError(
+                "--counts, --destination-ports: neither is given, one of them is right"
+            )
+
+    def of(self, tester: ReadyTester) -> ReadyTester:
+        """The same tester with so many connections, of these ranges."""
+        outward = connections_of(tester).outward
+        written: PortRanges = getattr(tester.testbed.traffic, outward)
+        source = Series.counted(written.source_port.min, written.source_port.values)
+        if self.source_ports is not None:
+            source = self.source_ports.series(source, "--source-ports")
+        fields = tester.traffic.ranges.source_field.values
+        fields *= tester.traffic.ranges.destination_field.values
+        each = source.values * fields  # of one destination port
+        needed = self.destination_ports or PortRange(count=ceil((self.connections or 0) / each))
+        option = "--destination-ports" if self.destination_ports else "--counts"
+        destination = needed.series(written.destination_port, option)
+        combinations = each * destination.values
+        if self.connections is not None and self.connections > combinations:
+            raise ConfigurationError(
+                f"--counts: {self.connections} connections are more than the {combinations} "
+                "combinations of the ports and addresses, fewer connections or more ports are right"
+            )
+        ranges = PortRanges(source_port=source, destination_port=destination).model_dump()
+        count = combinations if self.connections is None else self.connections
+        _check_connections("--source-ports, --destination-ports", count)
+        return tester.with_connections(count=count).with_traffic(**{outward: ranges})
 
 
 def connections_of(tester: ReadyTester) -> ConnectionsSection:
@@ -89,11 +110,8 @@ def table_of(dut: Dut) -> ConnectionTable:
     return dut.table
 
 
-def check_connections(option: str, counts: tuple[int, ...]) -> None:
-    if not counts:
-        raise ConfigurationError(f"{option}: none are given, 1000,10000,100000 is right")
-    for count in counts:
-        if not 1 <= count <= MAX_CONNECTIONS:
-            raise ConfigurationError(
-                f"{option}: {count} is out of range, 1 to {MAX_CONNECTIONS} is right"
-            )
+def _check_connections(option: str, count: int) -> None:
+    if not 1 <= count <= MAX_CONNECTIONS:
+        raise ConfigurationError(
+            f"{option}: {count} is out of range, 1 to {MAX_CONNECTIONS} is right"
+        )

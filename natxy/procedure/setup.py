@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Protocol, Self
 
 from natxy.dut.base import Dut, TesterPort, TesterPorts
@@ -37,13 +38,21 @@ class FrameRecords(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Starting:
+    """The flows that are on their way while the others have not started."""
+
+    traffic: TrafficPlan
+    lasts_s: Fraction | None = None  # None: as long as what is sent then
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReadyTester:
     """The engine at its two ports, and the traffic that it is to send."""
 
     engine: Tester
     traffic: TrafficPlan  # with the addresses that the lab made
-    # What each trial sends, each for as long, before it sends `traffic` (RFC 8219 10.2.2).
-    ramp: tuple[TrafficPlan, ...] = ()
+    # What each trial sends before it sends `traffic` (RFC 8219 10.2.2).
+    ramp: tuple[Starting, ...] = ()
     records: FrameRecords | None = None
     keeps_invalid_records: bool = False
     phase_1_origin: str = AS_GIVEN  # of its rate

@@ -5,22 +5,20 @@ from statistics import median
 
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import DutError
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.verdict import Verdict
 from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_conditions import of_several
+from natxy.procedure.connection_conditions import of_phase_1, of_several
 from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.phases import Establishing
 from natxy.procedure.profile import departures
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.series_of_tables import (
-    check_connections,
+    Size,
     check_each_frame_makes_one,
     connections_of,
-    ports_for,
     table_of,
-    with_connections,
 )
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import Timing, check
@@ -32,12 +30,13 @@ NOISE = 0.25  # of the difference; MP Table 11 has parentheses at 0.44 and none 
 
 @dataclass(frozen=True, kw_only=True)
 class TearDownPlan:
-    """`counts` is the list of N. Each repetition fills the table and deletes it, full and empty."""
+    """`sizes` is the list of N; none: the testbed's, of its ranges. Each repetition fills the table
+    and deletes it, full and empty."""
 
     timing: Timing
     seed: int
     repetitions: int
-    counts: tuple[int, ...]
+    sizes: tuple[Size, ...] = ()
     rate_cps: int | None = None  # of phase 1; None: the testbed's
     incomplete_repeats: int = 3  # where phase 1 lost frames
     dut_name: str | None = None
@@ -45,7 +44,6 @@ class TearDownPlan:
     def __post_init__(self) -> None:
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
-        check_connections("--counts", self.counts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +51,7 @@ class Deletions:
     """Of one N: seconds, a value each repetition."""
 
     connections: int
+    ranges: str  # of ports and addresses
     full_s: tuple[float, ...]
     empty_s: tuple[float, ...]
 
@@ -84,22 +83,18 @@ def tear_down(
         tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
     )
     found: list[Deletions] = []
-    for number, count in enumerate(plan.counts, start=1):
-        observer.repetition_started(number, len(plan.counts))
-        ready = with_connections(tester, count, ports=ports_for(count))
+    testers = [size.of(tester) for size in plan.sizes] or [tester]
+    for number, ready in enumerate(testers, start=1):
+        observer.repetition_started(number, len(testers))
         seed = (plan.seed + number) % 2**63
         trials.tester = with_phase_1_rate(ready, dut, plan.timing, seed=seed, observer=observer)
-        found.append(_deletions(plan, trials, table, count))
+        found.append(_deletions(plan, trials, table))
         observer.repetition_ended(_figures(found[-1])[:1])
     return Measurement(
         procedure="tear-down",
         title="Connection tear-down rate",
         reference="RFC 9693",
-        conditions=of_several(
-            conditions(
-                tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
-            )
-        ),
+        conditions=of_several(_conditions(plan, tester, dut)),
         departures=tuple(d for d in departures(plan.timing) if not d.startswith("trials")),
         remarks=_remarks(found),
         figures=tuple(figure for each in found for figure in _figures(each)),
@@ -107,7 +102,13 @@ def tear_down(
     )
 
 
-def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable, count: int) -> Deletions:
+def _conditions(plan: TearDownPlan, tester: ReadyTester, dut: Dut) -> Conditions:
+    of = conditions(tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name)
+    return of_phase_1(of, rate_is_sought=False)
+
+
+def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable) -> Deletions:
+    count = connections_of(trials.tester).count
     full_s: list[float] = []
     empty_s: list[float] = []
     for repetition in range(1, plan.repetitions + 1):
@@ -123,7 +124,12 @@ def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable, count
         if left:
             raise DutError(f"The device still has {left:,} connections after it deleted all")
         empty_s.append(table.delete_all().seconds)
-    return Deletions(connections=count, full_s=tuple(full_s), empty_s=tuple(empty_s))
+    return Deletions(
+        connections=count,
+        ranges=str(trials.tester.traffic.ranges),
+        full_s=tuple(full_s),
+        empty_s=tuple(empty_s),
+    )
 
 
 def _fill(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> None:
@@ -163,7 +169,7 @@ def _figures(found: Deletions) -> tuple[Figure, ...]:
 def _remarks(found: list[Deletions]) -> tuple[str, ...]:
     said = [
         "N / (median full - median empty deletion time), by the device's own clock; source and "
-        "destination ports " + ", ".join(str(ports_for(each.connections)) for each in found) + "."
+        "destination ports " + ", ".join(each.ranges for each in found) + "."
     ]
     if any(each.within_noise for each in found):
         said.append(

@@ -17,6 +17,7 @@ from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.advice import explained
 from natxy.procedure.connection_conditions import connection_conditions
+from natxy.procedure.connection_table import refuse_without_connections
 from natxy.procedure.counted import Counting
 from natxy.procedure.maximum import Maximum, maximum_of
 from natxy.procedure.media import media_of
@@ -175,6 +176,7 @@ def _repetition(
         _check_hope(search, trial, HOPELESS_FPS)
     done = valid_trials.done
     _check_hope(search, done[-1], MAX_RATE_FPS)
+    refuse_without_connections(done)
     lower_bound = search.limit is Limit.TESTER or (
         search.limit is Limit.MAXIMUM and maximum.origin != "media"
     )
@@ -194,6 +196,8 @@ def _repetition(
         changed=sum(trial.changed for trial in done),
         wrong=sum(trial.wrong for trial in done),
         collided=sum(trial.collided for trial in done),
+        lost_connections=sum(bool(trial.lost_connections) for trial in done),
+        how_lost=next((t.lost_connections for t in done if t.lost_connections), ""),
         icmp_errors=merged(error for trial in done for error in trial.result.icmp_errors),
         disturbance=Disturbance.total(trial.disturbance for trial in done),
         worst_lateness_ns=max((trial.result.worst_lateness_ns for trial in valid), default=0.0),
@@ -223,6 +227,8 @@ def _result(
         frame_size_bytes=traffic.frame_size_bytes,
         n=traffic.n,
         m=traffic.m,
+        left_networks=traffic.left_networks,
+        right_networks=traffic.right_networks,
         left_media=media_of(trials.tester.hello, "left"),
         right_media=media_of(trials.tester.hello, "right"),
         theoretical_fps=maximum_of(trials.tester.hello, trials.tester.traffic, None).rate_fps,

@@ -36,10 +36,10 @@ from natxy.procedure.connection_table import (
     IncompletePhase1,
     check_emptied,
     check_established,
-    check_kept,
     check_repeating,
-    check_sample,
     hold,
+    lost_before_phase_2,
+    lost_in_phase_2,
     needed_timeout_s,
     refuse_small_table,
     sample_is_right,
@@ -64,11 +64,12 @@ from natxy.procedure.phases import (
 )
 from natxy.procedure.repeats import Repeats
 from natxy.procedure.seeds import nonce
-from natxy.procedure.setup import ReadyTester
+from natxy.procedure.setup import ReadyTester, Starting
 from natxy.procedure.timing import REALTIME_LIMIT_S, Timing
 from natxy.procedure.warm_up import warm_up
 from natxy.search.loss_tolerance import LossTolerance
 
+RAMP = "ramp"
 WARM_UP_FRAMES, WARM_UP_FPS = 10, 1000
 
 
@@ -123,7 +124,7 @@ class TrialPlan:
 
     traffic: TrafficPlan
     timing: Timing
-    ramp: tuple[TrafficPlan, ...] = ()  # sent before it, a phase each
+    ramp: tuple[Starting, ...] = ()  # sent before it, a phase each
 
     def realtime(self, phases: tuple[Phase, ...]) -> bool:
         """Short trials run under SCHED_FIFO, unless the testbed says otherwise."""
@@ -181,7 +182,7 @@ class TrialPlan:
             return establishing_phases(self.traffic, load)
         for segment in load.segments:
             self.timing.check_rate("--rate", segment.rate_fps)
-        ramp = (_phase(f"ramp {i}", each, load) for i, each in enumerate(self.ramp, start=1))
+        ramp = (_ramp(i, each, load) for i, each in enumerate(self.ramp, start=1))
         test = _phase(TEST, self.traffic, load)
         if self.traffic.connections is None:
             return (*ramp, test)
@@ -221,6 +222,7 @@ class Judged:
     invalid_reasons: tuple[str, ...] = ()
     fail_reason: str = ""
     counted_fps: int | None = None
+    lost_connections: str = ""
 
 
 def _end_trial(dut: Dut, error: BaseException) -> None:
@@ -286,9 +288,10 @@ class Trials:
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         outcome = run_trial(spec, self.tester, self.dut, self.observer)
         result = outcome.result
-        phase_2 = result.of_phase(TEST) if _measures_phase_2(spec) else result
+        early = _before_test(spec)
+        phase_2 = result.of_phase(TEST) if early or _measures_phase_2(spec) else result
         sample = result.stream_of(SAMPLE)
-        judged = self._judge(spec, load, outcome, phase_2)
+        judged = self._of_connections(self._judge(spec, load, outcome, phase_2), spec, result)
         phases = [TEST] if phase_2 is not result else [phase.name for phase in spec.phases]
         away = away_during(result, phases, outcome.absence)
         trial = TrialRecord(
@@ -300,12 +303,14 @@ class Trials:
             verdict=judged.verdict,
             invalid_reasons=judged.invalid_reasons,
             fail_reason=judged.fail_reason,
+            lost_connections=judged.lost_connections,
             too_slow=judged.verdict is Verdict.INVALID and is_too_slow(result),
             away_ns=away.total_s * 1e9,
             longest_away_ns=away.longest_s * 1e9,
             result=phase_2,
             phase_1=None if phase_2 is result else result.stream_of(ESTABLISH),
             sample=None if phase_2 is result else sample,
+            starting=tuple(stream for stream in result.streams if stream.phase in early),
         )
         self.counts = self.counts.plus(trial, needed_timeout_s=_needed_timeout_s(spec))
         self.observer.trial_ended(trial)
@@ -314,7 +319,9 @@ class Trials:
         if trial.verdict is Verdict.FAIL and isinstance(load, Load):
             check_all_misdelivered(phase_2)
         if _measures_phase_2(spec) and trial.verdict is not Verdict.INVALID:
-            self._check_connections(trial, result, spec)
+            self._check_phase_1(trial, result)
+        if trial.lost_connections and self.counts.lost_connections == 1:
+            self.observer.remarked(trial.lost_connections)
         return self.last
 
     def _judge(
@@ -327,6 +334,8 @@ class Trials:
         if reasons:
             return Judged(Verdict.INVALID, tuple(reasons))
         passes = load.passes(measured) and sample_is_right(whole.stream_of(SAMPLE))
+        if _before_test(spec):
+            passes = passes and load.passes(whole)
         if not (passes or _is_repaired(load, spec, outcome)):
             pauses = None if _searches(load) else long_pauses(measured, load.pause_share)
             late = late_in_doubt(measured, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
@@ -350,16 +359,22 @@ class Trials:
         paused = long_pauses(paced, load.pause_share)
         return Judged(Verdict.INVALID, (paused,)) if paused else Judged(Verdict.PASS)
 
-    def _check_connections(self, trial: TrialRecord, whole: TrialResult, spec: TrialSpec) -> None:
-        """There is no figure of a phase 2 without its connections."""
-        if trial.sample is not None:
-            check_sample(trial.sample, self.dut, _needed_timeout_s(spec))
+    def _of_connections(self, judged: Judged, spec: TrialSpec, whole: TrialResult) -> Judged:
+        """A trial of phase 2 in which the device lost connections is a FAIL, also where the
+        initiator's frames made them again: a lower rate may be better, and the next trial."""
+        if judged.verdict is Verdict.INVALID or not _measures_phase_2(spec):
+            return judged
+        lost = lost_before_phase_2(whole.stream_of(SAMPLE), self.dut, _needed_timeout_s(spec))
+        if not lost and judged.verdict is Verdict.FAIL and not self.resets:
+            lost = lost_in_phase_2(whole, spec, self.dut)
+        return Judged(Verdict.FAIL, lost_connections=lost) if lost else judged
+
+    def _check_phase_1(self, trial: TrialRecord, whole: TrialResult) -> None:
+        """There is no phase 2 without the connections that were asked for."""
         check_established(whole, self.dut)
         asked = self.tester.traffic.connections
         if asked and asked.order == "repeating":
             check_repeating(trial.phase_1)
-        if trial.verdict is Verdict.FAIL and not self.resets:
-            check_kept(whole, spec, self.dut)
 
     def run_valid(
         self, *, load: AnyLoad | int, repetition: int, seed: int, invalid_repeats: int
@@ -443,12 +458,24 @@ def _measures_phase_2(spec: TrialSpec) -> bool:
     return spec.establishing is not None and TEST in names <= {ESTABLISH, SAMPLE, TEST}
 
 
+def _before_test(spec: TrialSpec) -> list[str]:
+    """The phases in which flows start one after another: a loss there is one of the trial, but what
+    is measured comes after them."""
+    return [phase.name for phase in spec.phases if phase.name.startswith(RAMP)]
+
+
 def _needed_timeout_s(spec: TrialSpec) -> float:
     return 0.0 if spec.establishing is None else needed_timeout_s(spec)
 
 
 def _phase(name: str, traffic: TrafficPlan, load: Load) -> Phase:
     return Phase(name=name, gap_ns=0, streams=traffic.streams(load.segments))
+
+
+def _ramp(number: int, starting: Starting, load: Load) -> Phase:
+    if starting.lasts_s is not None:
+        load = steady(load.segments[0].rate_fps, starting.lasts_s)
+    return _phase(f"{RAMP} {number}", starting.traffic, load)
 
 
 def _ns(seconds: Fraction) -> int:

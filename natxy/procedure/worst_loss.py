@@ -19,13 +19,14 @@ class Loss:
 
 
 def worst_loss(trial: TrialRecord) -> Loss:
-    """A mapping that changed and a reply to the wrong connection, of the sample too, are beyond
-    every tolerance: all frames count as lost."""
+    """A mapping that changed, a reply to the wrong connection, of the sample too, and connections
+    that the gateway lost are beyond every tolerance: all frames count as lost."""
     result = trial.result
     losses = (_loss(stream) for stream in result.streams)
     worst = max(losses, key=lambda loss: loss.share, default=Loss(sent=0, lost=0))
     broken = result.changed or result.wrong or not sample_is_right(trial.sample)
-    return Loss(sent=worst.sent, lost=worst.sent) if broken else worst
+    gone = broken or trial.lost_connections
+    return Loss(sent=worst.sent, lost=worst.sent) if gone else worst
 
 
 def lost_share(trial: TrialRecord) -> Fraction | None:

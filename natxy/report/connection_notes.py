@@ -58,6 +58,11 @@ def _table(of: ConnectionConditions) -> str:
 
 
 def _faults(counts: TrialCounts) -> Iterator[str]:
+    if counts.lost_connections:
+        yield (
+            f"{counts.lost_connections:,} of {counts.trials:,} trials failed since the device lost "
+            f"connections. The first: {counts.how_lost}"
+        )
     if counts.changed:
         yield f"{counts.changed:,} connections got another mapping within a trial."
     if counts.wrong:

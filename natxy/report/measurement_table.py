@@ -9,7 +9,8 @@ from rich import box
 from rich.cells import cell_len
 from rich.table import Table
 
-from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.standing_departures import STANDING
 from natxy.report.bounds import SIGNS
 from natxy.report.checksum_notes import checksum_notes
 from natxy.report.connection_notes import connection_notes
@@ -26,9 +27,14 @@ WAYS = {
     "forward": "→ left ({left}) to right ({right}) only",
     "reverse": "← right ({right}) to left ({left}) only",
 }
+VALIDATED = {
+    "forward": "→ left ({left}) to right ({right}), then ← right to left in validation",
+    "reverse": "← right ({right}) to left ({left}), then → left to right in validation",
+}
 RATE, MEDIA = "rate, fps", "media,\nfps"  # where there is one
 NAME = "figure"  # the one column whose cells may be broken
-PLACE = ("frame\nsize", "fore-\nground", MEDIA, RATE, NAME)
+NETWORKS = "net-\nworks"  # where there are several
+PLACE = ("frame\nsize", "fore-\nground", NETWORKS, MEDIA, RATE, NAME)
 DISPERSION = "disper-\nsion"
 SPREAD = ("mean", "std. dev.", DISPERSION)
 
@@ -86,13 +92,19 @@ def _table(measurements: Sequence[Measurement], columns: Sequence[_Column], widt
 def _columns(measurements: Sequence[Measurement]) -> list[_Column]:
     figures = [figure for measurement in measurements for figure in measurement.figures]
     extremes = all(summary(figure.values).percentiles_are_extremes for figure in figures)
-    rows = [row for measurement in measurements for row in _rows(measurement, extremes=extremes)]
+    several = any(m.conditions.networks != "1" for m in measurements)
+    rows = [
+        row
+        for measurement in measurements
+        for row in _rows(measurement, extremes=extremes, networks=several)
+    ]
     names = [*PLACE, *_names(extremes=extremes)]
     columns = [
         _Column(name=name, cells=tuple(row[place] for row in rows))
         for place, name in enumerate(names)
     ]
-    return [column for column in columns if column.name not in (RATE, MEDIA) or any(column.cells)]
+    optional = (RATE, MEDIA, NETWORKS)
+    return [column for column in columns if column.name not in optional or any(column.cells)]
 
 
 def _names(*, extremes: bool) -> tuple[str, ...]:
@@ -102,12 +114,13 @@ def _names(*, extremes: bool) -> tuple[str, ...]:
     return ("median", "minimum", "maximum", "P1", "P99", *SPREAD, "n")
 
 
-def _rows(measurement: Measurement, *, extremes: bool) -> Iterator[list[str]]:
+def _rows(measurement: Measurement, *, extremes: bool, networks: bool) -> Iterator[list[str]]:
     """What a row has in common with the one above it is not said again."""
     conditions = measurement.conditions
     place = [
         f"{conditions.frame_size_bytes} B",
         f"{conditions.foreground_percent:g} %",
+        conditions.networks if networks else "",
         *[
             "" if rate_fps is None else rate(rate_fps)
             for rate_fps in (conditions.theoretical_fps, conditions.rate_fps)
@@ -141,18 +154,23 @@ def measurement_notes(measurements: Sequence[Measurement]) -> list[str]:
     return list(dict.fromkeys(said))
 
 
+def _is_validated(conditions: Conditions) -> bool:
+    return conditions.connections is not None and conditions.connections.validated
+
+
 def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
     conditions = measurement.conditions
     left, right = f"IPv{conditions.left_ip_version}", f"IPv{conditions.right_ip_version}"
+    way = (VALIDATED if _is_validated(conditions) else WAYS)[conditions.direction]
     yield (
-        f"{WAYS[conditions.direction].format(left=left, right=right)}; rates are per direction; "
+        f"{way.format(left=left, right=right)}; rates are per direction; "
         "frame sizes are those of IPv6, IPv4 frames are 20 bytes smaller."
     )
     yield from media_notes(conditions)
     if measurement.departures:
         yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.departures)}."
     else:
-        yield f"As {measurement.reference} defines it."
+        yield f"As {measurement.reference} defines it, but for {'; '.join(STANDING)}."
     yield from measurement.remarks
     yield from connection_notes(conditions.connections, counts)
     yield from icmp_notes(counts.icmp_errors)

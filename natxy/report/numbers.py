@@ -39,4 +39,6 @@ def quantity(value: float, unit: Unit) -> str:
         return duration(value * 1e9)
     if unit == "%":
         return "0 %" if value == 0 else f"{value:.4g} %"
+    if unit == "times":
+        return f"{value:.4g}"
     return rate(value)

@@ -20,6 +20,8 @@ COLUMNS = (
     "traffic_direction",
     "frame_size_bytes",
     "foreground_percent",
+    "left_networks",
+    "right_networks",
     "left_media",
     "left_speed_mbps",
     "right_media",
@@ -69,6 +71,7 @@ COLUMNS = (
     "connection_ranges",
     "initiator_order",
     "responder_order",
+    "validated",
     "table_entries",
     "hash_size",
     "connection_timeout_s",
@@ -76,6 +79,7 @@ COLUMNS = (
     "changed",
     "wrong",
     "collided",
+    "lost_connections",
 )
 
 
@@ -138,6 +142,7 @@ def _connections(of: ConnectionConditions | None) -> dict[str, Any]:
         "connection_ranges": "ranges",
         "initiator_order": "initiator_order",
         "responder_order": "responder_order",
+        "validated": "validated",
         "table_entries": "table_entries",
         "hash_size": "hash_size",
         "connection_timeout_s": "timeout_s",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from natxy.model.measurement import Measurement
+from natxy.model.standing_departures import STANDING
 from natxy.model.throughput_result import ThroughputResult
 from natxy.report.results_csv import figure_entry
 from natxy.report.whole_file import write_whole
@@ -44,6 +45,7 @@ def _measurement_entry(result: Measurement) -> dict[str, Any]:
         "foreground_percent": result.conditions.foreground_percent,
         "conforms": not result.departures,
         "departures": list(result.departures),
+        "standing_departures": list(STANDING),
         "remarks": list(result.remarks),
         "figures": [
             figure_entry(figure) | {"values": list(figure.values)} for figure in result.figures

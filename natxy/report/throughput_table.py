@@ -6,6 +6,7 @@ from rich import box
 from rich.table import Table
 
 from natxy.model.measurement import TrialCounts
+from natxy.model.standing_departures import STANDING
 from natxy.model.throughput_result import ThroughputResult
 from natxy.report.checksum_notes import checksum_notes
 from natxy.report.connection_notes import connection_notes
@@ -90,7 +91,8 @@ def _notes(result: ThroughputResult) -> list[str]:
     if result.departures:
         said.append(f"Does not conform to RFC 2544: {'; '.join(result.departures)}.")
     else:
-        said.append("As RFC 2544 section 26.1 and RFC 8219 define it.")
+        but = "; ".join(STANDING)
+        said.append(f"As RFC 2544 section 26.1 and RFC 8219 define it, but for {but}.")
     said += result.bounds
     said += [f"{result.dut}: {end}" for end in result.ends]
     said += connection_notes(result.connections, result.measurement().counts)

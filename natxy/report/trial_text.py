@@ -26,12 +26,15 @@ def trial_text(
     reasons: tuple[str, ...],
     measured: TrialResult | None = None,
     refused: str = "",
+    lost_connections: str = "",
 ) -> str:
     """Of all phases; the verdict is on `measured`, phase 2 of them (None: on all).
 
     refused: why no measurement would take it for a result; there is no verdict then.
+    lost_connections: how the gateway lost them; then it is a FAIL.
     """
-    headline = _headline(result, measured or result, verdict)
+    headline = f"FAIL: {lost_connections}" if lost_connections else ""
+    headline = headline or _headline(result, measured or result, verdict)
     lines = (f"NO RESULT: {refused}" if refused else headline, *_lines(result, reasons))
     return "\n".join(lines) + "\n"
 

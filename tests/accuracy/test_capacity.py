@@ -9,6 +9,7 @@ import pytest
 from natxy.dut.choice import dut_of
 from natxy.model.testbed import read_testbed
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
+from natxy.procedure.series_of_tables import Size
 from natxy.procedure.setup import set_up
 from natxy.procedure.tear_down import TearDownPlan, tear_down
 from natxy.procedure.timing import Timing
@@ -69,7 +70,8 @@ def test_capacity_is_found_exactly(entries: int, tmp_path: Path) -> None:
 
 def test_tear_down_rate_is_of_what_the_gateway_deleted(tmp_path: Path) -> None:
     testbed, source = read_testbed(testbed_file(tmp_path, 65536))
-    plan = TearDownPlan(timing=TIMING, seed=1, repetitions=3, counts=(1000, 20_000))
+    sizes = tuple(Size(connections=count) for count in (1000, 20_000))
+    plan = TearDownPlan(timing=TIMING, seed=1, repetitions=3, sizes=sizes)
     with set_up(testbed, source, dut_of(testbed, source)) as setup:
         result = tear_down(plan, setup.tester, setup.dut)
     for count in (1000, 20_000):

@@ -87,6 +87,28 @@ def test_the_longest_burst_is_the_buffers(frames: int, drain_fps: int, tmp_path:
     assert corrected_s * rate_fps == pytest.approx(frames, rel=0.01)
 
 
+def test_the_longest_burst_is_the_buffers_by_its_own_arrivals(tmp_path: Path) -> None:
+    """The gateway's buffer empties while the burst really comes, not while it is due: what a burst
+    takes in excess is in its length, by a step of frames at most, and what the gateway's own polls
+    are late by as well."""
+    frames, drain_fps, rate_fps, step = 100, 25_000, 50_000, 4
+    longest = next(n for n in range(10**6) if n - n * drain_fps // rate_fps >= frames)
+    fault = f'{{kind = "buffer", frames = {frames}, drain_fps = {drain_fps}}}'
+    plan = BackToBackPlan(
+        timing=Timing(duration_s=Fraction(1, 4), drain_s=Fraction(1, 10)),
+        seed=1,
+        repetitions=2,
+        burst_rate_fps=rate_fps,
+        throughput_fps=drain_fps,
+        step_frames=step,
+        invalid_repeats=ATTEMPTS,
+    )
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
+        result = back_to_back(plan, setup.tester, setup.dut)
+    for found in result.figure(BURST).values:
+        assert longest - step <= found <= longest + 2 * step
+
+
 def test_a_buffer_is_waited_for_until_it_is_empty(tmp_path: Path) -> None:
     """It needs 100 ms; the drain that was asked for is a fifth of that."""
     frames, drain_fps, rate_fps = 100, 1000, 50_000

@@ -126,9 +126,42 @@ def test_overload(testbed: str, tmp_path: Path) -> None:
     bounds = {each["bound"] for each in entry["figures"] if each["figure"] == "throughput"}
     ((x1,), (x10,), (x100,)) = figures(entry, "throughput").values()
     expected = [pytest.approx([(x1 - xn) / x1 * 100]) for xn in (x10, x100)]
-    known = list(figures(entry, "degradation").values())
+    known = list(figures(entry, "degradation of throughput").values())
     assert known == (expected if bounds == {"exact"} else known)
     assert any("lower bound only" in said for said in entry["remarks"]) == ("lower" in bounds)
+
+
+@pytest.mark.parametrize(
+    ("of", "figure"), [("latency", "typical latency"), ("pdv", "PDV"), ("ipdv", "median IPDV")]
+)
+def test_delays_degrade_with_flows_too(of: str, figure: str, tmp_path: Path) -> None:
+    """Each with the rate that was given; lower is better."""
+    flows = ("--flows", "10", "--of", of, "--rate", "2000", "--repetitions", "1")
+    entry = measured("overload", ROUTER, tmp_path, *flows, "--duration", "0.1")
+    for direction in DIRECTIONS:
+        found = figures(entry, figure, direction)
+        assert list(found) == ["1 flow", "10 flows"]
+        (alone,), (ten,) = found.values()
+        degraded = figures(entry, f"degradation of {figure}", direction)
+        expected = {"10 flows": pytest.approx([(ten - alone) / alone * 100])} if alone > 0 else {}
+        assert degraded == expected
+    assert entry["rate_fps"] == 2000
+
+
+def test_networks_are_a_series(tmp_path: Path) -> None:
+    """RFC 2544 section 12: one, and 256; the lab is made for 256."""
+    done = valid_run(
+        lambda: run(
+            "frame-loss", ROUTER, tmp_path, "--rates", "1000", "--networks", "1,256",
+            "--duration", "0.2",
+        )
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    one, many = json.loads(done.stdout)
+    assert (one["right_networks"], many["right_networks"]) == (1, 256)
+    for entry in (one, many):
+        assert not any("section 12" in said for said in entry["departures"])
+        assert all(figure["values"][0] < 50 for figure in entry["figures"])  # they come through
 
 
 def test_overload_that_grows(tmp_path: Path) -> None:

@@ -164,6 +164,20 @@ def test_degradation_has_the_devices_tables_beside_each_column(tmp_path: Path) -
     assert [path.read_text() for path in sizes] == before
 
 
+def test_columns_of_port_ranges_are_asked_for_in_one_command(tmp_path: Path) -> None:
+    """As the methodology paper's Table 12 has them: 5 and 20 destination ports beside 100 source
+    ports; with a loss that is accepted."""
+    ranges = ("--source-ports", "100", "--destination-ports", "5,20", "--entries", "4096")
+    figure = ("--of", "establishment", "--error", "30%", "--loss", "1%")
+    entry = measured("degradation", NAT44, tmp_path, *ranges, *figure)
+    found = values(entry)
+    for count in ("500", "2,000"):
+        assert any(f"{count} connections, table 4,096" in name for name in found)
+    assert any(name.startswith("median / previous median 2,000") for name in found)
+    assert any("100 x 5, 100 x 20" in said for said in entry["remarks"])
+    assert any("1 % loss accepted" in said for said in entry["departures"])
+
+
 def test_a_table_that_is_too_small_is_no_result(tmp_path: Path) -> None:
     done = run("throughput", NAT44.replace("count = 1024", "count = 5000"), tmp_path)
     assert done.returncode != 0

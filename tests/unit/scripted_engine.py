@@ -131,7 +131,8 @@ class ScriptedEngine:
             "side": side,
             "link_speed_mbps": self.link_mbps,
             "refusal": "tester",
-            **dict.fromkeys(("device", "driver", "mac"), "none"),
+            **dict.fromkeys(("device", "driver"), "none"),
+            "mac": "02:00:00:00:00:01",
             **dict.fromkeys(("mtu_bytes", "rx_ring_frames", "numa_node"), 0),
             "offloads": (),
         }

@@ -15,8 +15,8 @@ from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.back_to_back import (
     BURST,
     CORRECTED,
+    FIRST_BURST,
     IMPLIED,
-    RATE_ERROR_NS,
     RFC_REPETITIONS,
     BackToBackPlan,
     back_to_back,
@@ -267,14 +267,40 @@ def test_without_a_rate_it_is_refused(nat64: TrafficPlan) -> None:
         back_to_back(plan(burst_rate_fps=None), ScriptedEngine().tester(nat64), NoDut())
 
 
-def test_a_burst_that_was_sent_too_slowly_is_no_burst(nat64: TrafficPlan) -> None:
-    """It took longer than it may: every trial is invalid, and nothing is reported."""
+@pytest.mark.parametrize(
+    ("step", "throughput_fps", "most_ns"),
+    [(1, 50_000, 20_000), (10, 50_000, 200_000), (None, 50_000, 20_000), (None, 80_000, 12_500)],
+)
+def test_what_a_burst_takes_in_excess_is_bounded_in_frames(
+    step: int | None, throughput_fps: int, most_ns: float, nat64: TrafficPlan
+) -> None:
+    """Excess x throughput is at most the step: a time of 100 us was five frames here, and 1,488 at
+    10 Gbit/s. Every longer trial is invalid, and nothing is reported."""
+    asked = plan(step_frames=step, throughput_fps=throughput_fps)
     engine = longer_than(500)
-    engine.excess_ns = RATE_ERROR_NS + 1
-    with pytest.raises(TesterLimit, match="the burst took"):
-        back_to_back(plan(), engine.tester(nat64), NoDut())
-    engine.excess_ns = RATE_ERROR_NS - 1
-    assert back_to_back(plan(), engine.tester(nat64), NoDut()).figure(BURST).values == (500, 500)
+    engine.excess_ns = most_ns + 1
+    with pytest.raises(TesterLimit, match=r"the burst took .* a larger --step allows more"):
+        back_to_back(asked, engine.tester(nat64), NoDut())
+    engine.excess_ns = most_ns - 1
+    result = back_to_back(asked, engine.tester(nat64), NoDut())
+    assert all(500 - (step or 1) < frames <= 500 for frames in result.figure(BURST).values)
+
+
+def test_at_a_high_rate_the_step_is_what_passes_in_20_us(nat64: TrafficPlan) -> None:
+    asked = plan(throughput_fps=10**6, burst_rate_fps=2 * 10**6)
+    result = back_to_back(asked, longer_than(5000).tester(nat64), NoDut())
+    assert any("step 20 frames" in said for said in result.remarks)
+    assert all(4980 < frames <= 5000 for frames in result.figure(BURST).values)
+
+
+def test_each_repetition_begins_anew(nat64: TrafficPlan) -> None:
+    """With the same bursts: what the one before has found is no part of it."""
+    engine = longer_than(777)
+    back_to_back(plan(repetitions=3), engine.tester(nat64), NoDut())
+    lengths = [frames_in(spec.phases[0].streams[0]) for spec in engine.specs]
+    one = lengths[: len(lengths) // 3]
+    assert lengths == one * 3
+    assert one[0] == FIRST_BURST
 
 
 def test_the_testers_ceiling_is_a_lower_bound(nat64: TrafficPlan) -> None:
@@ -300,7 +326,7 @@ def test_bursts_that_are_spoilt_now_and_then_are_repeated(nat64: TrafficPlan) ->
 
 def test_bursts_that_a_slow_tester_spoils_are_not_repeated_for_long(nat64: TrafficPlan) -> None:
     engine = longer_than(500)
-    engine.excess_ns = 10 * RATE_ERROR_NS
+    engine.excess_ns = 1_000_000
     with pytest.raises(TesterLimit, match="the burst took"):
         back_to_back(plan(invalid_repeats=1), engine.tester(nat64), NoDut())
     lengths = [frames_in(spec.phases[0].streams[0]) for spec in engine.specs]

@@ -11,6 +11,7 @@ from natxy.model.measurement import Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
+from natxy.procedure.series_of_tables import Size
 from natxy.procedure.tear_down import TearDownPlan, tear_down
 from natxy.procedure.timing import Timing
 from natxy.search.capacity import CapacityGoal
@@ -133,7 +134,8 @@ class Deleting(StatefulDut):
 
 def torn_down(dut: Deleting, counts: tuple[int, ...]) -> Measurement:
     tester = StatefulEngine(gateway=dut.gateway).tester(traffic_plan({"count": 500}, forward=WIDE))
-    asked = TearDownPlan(timing=TIMING, seed=3, repetitions=4, counts=counts)
+    sizes = tuple(Size(connections=count) for count in counts)
+    asked = TearDownPlan(timing=TIMING, seed=3, repetitions=4, sizes=sizes)
     return tear_down(asked, tester, dut)
 
 

@@ -13,6 +13,7 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Phase, TrialSpec
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
 from natxy.procedure.timing import Timing
+from natxy.report.measurement_table import measurement_notes
 from natxy.search.capacity import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
@@ -115,6 +116,15 @@ def test_the_number_of_entries_exactly(entries: int) -> None:
     assert values(result)["R0"] == pytest.approx(50_000, rel=0.05)
     assert not any(any(figure.lower_bound) for figure in result.figures)
     assert result.reference == "RFC 9693"
+
+
+def test_what_is_said_beside_it_is_of_phase_1_and_its_validation() -> None:
+    """The testbed's rate has no part in it, nor has the direction of a phase 2."""
+    result = Bench(gateway=StatefulGateway(entries=1000)).measure()
+    notes = measurement_notes([result])
+    assert notes[0].startswith("→ left (IPv4) to right (IPv4), then ← right to left in validation;")
+    assert any(note.startswith("Phase 1: 1,000 connections, initiated") for note in notes)
+    assert not any(note.startswith("Phase 2:") for note in notes)
 
 
 def test_connections_live_as_long_as_each_trial_and_phase_1_is_validated() -> None:

@@ -130,6 +130,8 @@ def test_a_series_of_throughputs_is_a_row_each(
         (["--rate", "many"], "Invalid value for '--rate'"),
         (["--rate", "1", "--colour"], "No such option: --colour"),
         ([], "--rate, --spec: one of them is right"),
+        (["--spec", "s.json", "--drain", "1"], "--drain: is not possible with --spec"),
+        (["--spec", "s.json", "--seed", "1"], "--seed: is not possible with --spec"),
     ],
 )
 def test_bad_options_of_a_trial(
@@ -164,6 +166,14 @@ def test_bad_options_of_throughput(
     engine: list[str], testbed_file: Path, capsys: Captured, arguments: list[str], sentence: str
 ) -> None:
     assert complaint(capsys, "throughput", testbed_file, *arguments).startswith(sentence)
+
+
+@pytest.mark.parametrize("option", ["--step", "--max-rate"])
+def test_rates_that_are_listed_are_no_series(
+    testbed_file: Path, capsys: Captured, option: str
+) -> None:
+    sentence = complaint(capsys, "frame-loss", testbed_file, "--rates", "1000", option, "5")
+    assert sentence.startswith("--rates: is instead of the series")
 
 
 def test_a_file_that_is_not_there(engine: list[str], tmp_path: Path, capsys: Captured) -> None:

@@ -7,9 +7,13 @@ import pytest
 
 from natxy.cli import run
 from natxy.cli.options import loss_tolerance, with_connection_options
+from natxy.cli.searching import searching
+from natxy.cli.series import SeriesOptions
+from natxy.cli.sizes import sizes_of
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed
+from natxy.procedure.series_of_tables import PortRange, Size
 
 STATELESS: Testbed = Source(name="test").validated(Testbed, {})
 STATEFUL: Testbed = Source(name="test").validated(
@@ -82,3 +86,97 @@ def test_an_establishment_rate_needs_connections(
 ) -> None:
     assert run(["establishment", str(testbed_file), "--output", str(tmp_path / "o")]) == 2
     assert "connections: is missing: a stateful gateway" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("establishment", ("--duration", "--direction", "--establishment-rate", "--networks")),
+        ("capacity", ("--duration", "--direction", "--establishment-rate", "--networks")),
+        ("tear-down", ("--duration", "--direction", "--connections", "--networks")),
+        ("degradation", ("--connections", "--networks")),
+        ("overload", ("--connections", "--networks")),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_absent(
+    verb: str, options: tuple[str, ...], testbed_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for option in options:
+        assert run([verb, str(testbed_file), option, "1"]) == 2
+        assert f"natxy: No such option: {option}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["scale-up", "degradation"])
+@pytest.mark.parametrize("figure", ["establishment", "validated"])
+@pytest.mark.parametrize(
+    "given", [("--duration", "1"), ("--direction", "reverse"), ("--establishment-rate", "1000")]
+)
+def test_a_figure_of_phase_1_takes_no_option_of_phase_2(
+    verb: str,
+    figure: str,
+    given: tuple[str, str],
+    testbed_file: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    counts = ("--counts", "1000,2000") if verb == "degradation" else ()
+    assert run([verb, str(testbed_file), *counts, "--of", figure, *given]) == 2
+    said = f"{given[0]}: is not possible with --of {figure}, which has no phase 2"
+    assert said in capsys.readouterr().err
+
+
+def test_columns_are_lists_of_numbers_and_of_ranges() -> None:
+    """The methodology paper's Table 12 in one command."""
+    assert sizes_of(None, "40000", "10,100,1000,10000") == tuple(
+        Size(source_ports=PortRange(count=40_000), destination_ports=PortRange(count=each))
+        for each in (10, 100, 1000, 10_000)
+    )
+    ranges = (PortRange(count=40_000, first=10_000), PortRange(count=2))
+    assert sizes_of("7,8", "10000-49999,2", None) == (
+        Size(connections=7, source_ports=ranges[0]),
+        Size(connections=8, source_ports=ranges[1]),
+    )
+    assert sizes_of(None, None, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ((None, "x", "1"), '--source-ports: "x" is no number and no range of ports'),
+        ((None, "2-1", "1"), '--source-ports: "2-1" is no number'),
+        ((None, None, "0"), '--destination-ports: "0" is no number'),
+        (("1,2,3", "1,2", None), "--source-ports: 2 values for 3 columns"),
+        ((None, "40000", None), "--counts, --destination-ports: neither is given"),
+    ],
+)
+def test_columns_that_are_wrong_name_the_option(
+    given: tuple[str | None, str | None, str | None], sentence: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        sizes_of(*given)
+
+
+@pytest.mark.parametrize("figure", ["establishment", "validated", "throughput"])
+def test_an_accepted_loss_is_the_searchs(figure: str) -> None:
+    options = SeriesOptions(testbed=Path("testbed.toml"))
+    search = searching(options, figure, error=None, max_rate=None, loss="0.01%")
+    assert search.loss == loss_tolerance("0.01%")
+
+
+@pytest.mark.parametrize("verb", ["scale-up", "degradation"])
+def test_a_series_takes_a_loss(
+    verb: str, testbed_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts = ("--counts", "1000,2000") if verb == "degradation" else ()
+    assert run([verb, str(testbed_file), *counts, "--loss", "1"]) == 2
+    assert '--loss: "1" is no share of the frames' in capsys.readouterr().err
+
+
+def test_the_list_of_n_is_enough_for_connections(
+    engine: list[str], testbed_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The testbed has none; its device has no table, which is what is said then."""
+    common = [str(testbed_file), "--counts", "20,10", "--output", str(tmp_path / "o")]
+    assert run(["tear-down", *common]) == 1
+    assert "has no connection table" in capsys.readouterr().err
+    assert run(["tear-down", str(testbed_file), "--output", str(tmp_path / "p")]) == 2
+    assert "connections: is missing" in capsys.readouterr().err

@@ -1,6 +1,8 @@
 """A device's table around a trial: how long connections must live, what is said of lost ones."""
 
-from dataclasses import replace
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -9,15 +11,19 @@ import pytest
 from natxy.dut.base import Dut, TableParameters
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, MeasurementError
+from natxy.model.throughput_result import ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.connection_table import needed_timeout_s
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.observer import Observer
 from natxy.procedure.phases import Establishing
+from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials, steady
+from natxy.report.measurement_table import measurement_notes
+from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
@@ -40,6 +46,12 @@ def trials_of(gateway: StatefulGateway, dut: Dut | None = None, **connections: A
 def trial_of(gateway: StatefulGateway, dut: Dut | None = None, **connections: Any) -> TrialRecord:
     trials = trials_of(gateway, dut, **connections)
     return trials.run(load=RATE_FPS, repetition=1, seed=1)
+
+
+def how_lost(trial: TrialRecord) -> str:
+    """Of a trial that failed since the gateway lost connections."""
+    assert trial.verdict is Verdict.FAIL
+    return trial.lost_connections
 
 
 def test_what_is_measured_is_phase_2() -> None:
@@ -109,14 +121,12 @@ def test_an_incomplete_phase_1_is_repeated_as_often_as_asked() -> None:
     assert trials.counts.trials == 3
 
 
-def test_a_table_that_was_dropped_between_the_phases_is_no_result() -> None:
-    with pytest.raises(
-        MeasurementError, match=r"Of 1,000 connections .* 0 left: it dropped its table"
-    ):
-        trial_of(StatefulGateway(flushes=True))
+def test_a_table_that_was_dropped_between_the_phases_fails_the_trial() -> None:
+    said = how_lost(trial_of(StatefulGateway(flushes=True)))
+    assert re.match(r"Of 1,000 connections .* 0 left: it dropped its table", said)
     unknown = StatefulDut(gateway=StatefulGateway(flushes=True), countable=False)
-    with pytest.raises(MeasurementError, match=r"None of 2,000 .* dropped its table .* or its"):
-        trial_of(unknown.gateway, unknown)
+    said = how_lost(trial_of(unknown.gateway, unknown))
+    assert re.match(r"None of 2,000 .* dropped its table .* or its", said)
 
 
 @pytest.mark.parametrize(
@@ -132,10 +142,8 @@ def test_replies_alone_tell_that_connections_were_lost(gateway: StatefulGateway)
     dut = StatefulDut(gateway=gateway, countable=gateway.counts_replies)
     trials = trials_of(gateway, dut)
     trials.tester = trials.tester.with_traffic(direction="reverse")
-    with pytest.raises(
-        MeasurementError, match=r"replies of phase 2 .* lost, from the first one on.*dropped"
-    ):
-        trials.run(load=RATE_FPS, repetition=1, seed=1)
+    said = how_lost(trials.run(load=RATE_FPS, repetition=1, seed=1))
+    assert re.search(r"replies of phase 2 .* lost, from the first one on.*dropped", said)
 
 
 def test_replies_alone_that_are_too_many_are_a_fail() -> None:
@@ -153,8 +161,8 @@ def test_a_sample_is_asked_between_the_phases_whatever_phase_2_is() -> None:
         gateway = StatefulGateway(flushes=True)
         trials = trials_of(gateway, sample=100)
         trials.tester = trials.tester.with_traffic(direction=direction)
-        with pytest.raises(MeasurementError, match=r"Of 100 .* 100 did not answer.*dropped its"):
-            trials.run(load=RATE_FPS, repetition=1, seed=1)
+        said = how_lost(trials.run(load=RATE_FPS, repetition=1, seed=1))
+        assert re.match(r"Of 100 .* 100 did not answer.*dropped its", said)
     assert trial_of(StatefulGateway(), sample=100).verdict is Verdict.PASS
 
 
@@ -172,10 +180,8 @@ def test_in_repeating_order_no_frame_of_phase_1_may_be_lost() -> None:
 
 
 def test_connections_that_went_in_the_trial_are_no_loss_of_frames() -> None:
-    with pytest.raises(
-        MeasurementError, match=r"Of 1,000 connections .* 993 left: it dropped them"
-    ):
-        trial_of(StatefulGateway(absent=7))
+    said = how_lost(trial_of(StatefulGateway(absent=7)))
+    assert re.match(r"Of 1,000 connections .* 993 left: it dropped them", said)
 
 
 def test_too_high_a_rate_is_a_fail_and_nothing_else() -> None:
@@ -213,6 +219,73 @@ def test_a_sample_that_was_delivered_wrongly_is_counted_and_fails_the_trial() ->
     assert trials.run(load=tolerant, repetition=1, seed=1).verdict is Verdict.FAIL
 
 
+@dataclass(kw_only=True)
+class Forgetful(StatefulGateway):
+    """Loses its table in some of its trials, by number from 1."""
+
+    forgets_in: Collection[int]
+    made: int = 0
+
+    def makes(self, asked: int, rate_cps: int) -> int:
+        self.made += asked == 1000  # not in a warm-up
+        self.flushes = self.made in self.forgets_in
+        return super().makes(asked, rate_cps)
+
+
+class Heard(Observer):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def remarked(self, sentence: str) -> None:
+        self.said.append(sentence)
+
+
+def search_of(gateway: StatefulGateway, **changes: Any) -> tuple[ThroughputResult, list[str]]:
+    asked = ThroughputPlan(timing=TIMING, seed=1, repetitions=2, max_rate_fps=RATE_FPS)
+    heard = Heard()
+    tester = StatefulEngine(gateway=gateway).tester(plan({"sample": 100}))
+    dut = StatefulDut(gateway=gateway)
+    return throughput(replace(asked, **changes), tester, dut, heard), heard.said
+
+
+def test_one_trial_that_lost_its_connections_ends_no_measurement() -> None:
+    """The rate has failed, the search goes on below it, and what happened stands beneath."""
+    result, heard = search_of(Forgetful(forgets_in={1}), error=SearchError(rate_fps=1))
+    assert result.rates_fps == [RATE_FPS - 1, RATE_FPS]
+    assert [repetition.lost_connections for repetition in result.repetitions] == [1, 0]
+    (note,) = (note for note in measurement_notes([result.measurement()]) if "lost conn" in note)
+    assert re.match(r"1 of \d+ trials failed since the device lost connections\. The f", note)
+    assert "100 did not answer" in note
+    assert len(heard) == 1
+    assert heard[0] in note
+    verified, _ = search_of(Forgetful(forgets_in={1}), loss_verifications=1)
+    assert verified.rates_fps[0] < RATE_FPS  # a table that is gone is no chance
+
+
+def test_connections_that_were_lost_are_beyond_every_tolerance() -> None:
+    accepted = LossTolerance(fraction=Fraction(1, 2))
+    result, _ = search_of(Forgetful(forgets_in={1}), loss=accepted)
+    assert result.rates_fps[0] < RATE_FPS == result.rates_fps[1]
+
+
+def test_a_table_that_is_lost_in_each_trial_has_no_figure() -> None:
+    """One search is enough to see that."""
+    gateway = Forgetful(forgets_in=range(10**6))
+    with pytest.raises(MeasurementError, match="100 did not answer"):
+        search_of(gateway, repetitions=10)
+    assert gateway.made < 30
+    recoveries = RecoveryPlan(timing=TIMING, seed=1, repetitions=2, rate_fps=1000)
+    for forgets_in, lost in (({2}, 1), ({1, 2}, 2)):
+        gateway = Forgetful(forgets_in=forgets_in)
+        tester = StatefulEngine(gateway=gateway).tester(plan({"sample": 100}))
+        if lost == recoveries.repetitions:
+            with pytest.raises(MeasurementError, match="100 did not answer"):
+                recovery(recoveries, tester, StatefulDut(gateway=gateway))
+        else:
+            found = recovery(recoveries, tester, StatefulDut(gateway=gateway))
+            assert found.counts.lost_connections == lost
+
+
 def test_a_sample_that_was_delivered_wrongly_is_beyond_a_partial_drop_rate() -> None:
     trials = trials_of(StatefulGateway(sample_wrong=3), sample=100)
     pdr = pdr_goal(LossTolerance(fraction=Fraction(1, 100)), final_duration_s=TIMING.duration_s)
@@ -241,7 +314,7 @@ def test_a_spec_that_somebody_wrote_is_judged_as_one_of_ours() -> None:
         "establish", "sample", "test", "test"
     ]  # fmt: skip
     assert {stream.phase for stream in whole.record.result.streams} == {"test"}
-    with pytest.raises(MeasurementError, match="100 did not answer"):
-        trials_of(StatefulGateway(flushes=True)).run_spec(spec)
+    dropped = trials_of(StatefulGateway(flushes=True)).run_spec(spec)
+    assert "100 did not answer" in how_lost(dropped.record)
     phase_1 = spec.model_copy(update={"phases": spec.phases[:1]})
     assert trials_of(StatefulGateway(entries=999)).run_spec(phase_1).record.verdict is Verdict.FAIL

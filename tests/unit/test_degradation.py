@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from natxy.dut.base import TableParameters
-from natxy.errors import ConfigurationError, DutError
+from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.measurement import Measurement
 from natxy.procedure.degradation import DEGRADATION, Column, DegradationPlan, degradation
 from natxy.procedure.establishment import EstablishmentPlan
-from natxy.procedure.places import Searching
+from natxy.procedure.places import PREVIOUS, Searching
+from natxy.procedure.series_of_tables import PortRange
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
@@ -77,11 +78,20 @@ def columns_of(*connections: int, **keys: Any) -> tuple[Column, ...]:
 def test_each_column_is_compared_with_the_first(search: Searching) -> None:
     """100,000 / 2, and 100,000 / 5."""
     result, _, _ = measure(columns_of(1000, 4000), search)
-    first, second, lost = result.figures
+    first, second, lost, ratio = result.figures
     assert first.values[0] == pytest.approx(50_000, rel=0.001)
     assert second.values[0] == pytest.approx(20_000, rel=0.001)
     assert (lost.name, lost.unit) == (DEGRADATION, "%")
     assert lost.values[0] == pytest.approx(60, abs=0.1)
+    assert (ratio.name, ratio.primary) == (PREVIOUS, False)
+    assert ratio.values[0] == pytest.approx(0.4, rel=0.001)
+
+
+def test_each_column_stands_beside_the_one_before() -> None:
+    """MP Table 12: median / previous median."""
+    result, _, _ = measure(columns_of(1000, 4000, 9000))
+    ratios = [figure.values[0] for figure in result.figures if figure.name == PREVIOUS]
+    assert ratios == pytest.approx([0.4, 0.5], rel=0.001)
 
 
 def test_tables_stand_beside_each_column() -> None:
@@ -92,7 +102,7 @@ def test_tables_stand_beside_each_column() -> None:
     result, _, dut = measure(columns)
     assert [figure.at for figure in result.figures] == [
         "1,000 connections, table 1,000,000, hash 1,000 (1 each)",
-        *["4,000 connections, table 5,000, hash 8,000 (0.5 each), timeout 77 s"] * 2,
+        *["4,000 connections, table 5,000, hash 8,000 (0.5 each), timeout 77 s"] * 3,
     ]
     # Beside each column, and not the last one's beside all.
     assert result.conditions.connections
@@ -101,6 +111,20 @@ def test_tables_stand_beside_each_column() -> None:
     assert dut.resized == [(None, 1000), (5000, 8000)]
     assert 77 in dut.told_s
     assert result.figures[2].values[0] == pytest.approx(-33.3, abs=0.1)  # it is faster
+
+
+def test_a_column_whose_connections_are_not_there_ends_no_measurement() -> None:
+    """Of 4,000 the table takes 3,000: what was measured before that is not lost, and 2,000 are
+    measured after it."""
+    gateway = StatefulGateway(entries=3000, frames_fps=50_000)
+    result, _, _ = measure(columns_of(1000, 4000, 2000), THROUGHPUT, gateway)
+    rates = [figure.at.split(",")[0:2] for figure in result.figures if figure.name == "throughput"]
+    assert rates == [["1", "000 connections"], ["2", "000 connections"]]
+    (said,) = (remark for remark in result.remarks if "no figure" in remark)
+    assert said.startswith("4,000 connections, table 1,000,000")
+    assert "Phase 1 made 3,000 of 4,000 connections" in said
+    with pytest.raises(MeasurementError, match=r"made 3,000 of 4,000"):
+        measure(columns_of(4000, 1000), THROUGHPUT, gateway)
 
 
 def test_columns_that_change_nothing_leave_the_device_alone() -> None:
@@ -118,7 +142,7 @@ def test_each_column_makes_so_many_connections_and_searches_in_its_own_way() -> 
     made = [spec.phases[0].streams[0].frames_of("foreground") for spec in engine.specs]
     assert {1000, 5000} <= set(made)
     assert made.count(5000) < 12 < made.count(1000)
-    assert any("64 x 16, 142 x 36" in remark for remark in result.remarks)
+    assert any("1,000 x 1, 1,000 x 5" in remark for remark in result.remarks)
 
 
 def test_phase_1_of_each_column_is_at_a_rate_found_for_it() -> None:
@@ -146,11 +170,39 @@ def test_a_device_that_passes_nothing_has_nothing_to_compare() -> None:
 
 @pytest.mark.parametrize(
     ("columns", "option"),
-    [((), "--counts"), (columns_of(0), "--counts"), (columns_of(9, entries=8), "--entries")],
+    [((), "--counts"), (columns_of(9, entries=8), "--entries")],
 )
 def test_columns_that_make_no_sense_are_refused(columns: tuple[Column, ...], option: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"{option}: .* is right"):
         DegradationPlan(search=ESTABLISHMENT, columns=columns)
+
+
+def test_columns_are_refused_before_anything_is_measured() -> None:
+    gateway = StatefulGateway()
+    engine = StatefulEngine(gateway=gateway)
+    columns = tuple(
+        Column(
+            source_ports=PortRange(count=10), destination_ports=PortRange(count=each), entries=999
+        )
+        for each in (10, 100)
+    )
+    plan = DegradationPlan(search=ESTABLISHMENT, columns=columns)
+    with pytest.raises(ConfigurationError, match=r"table of 999 .* 1000 connections"):
+        degradation(plan, engine.tester(traffic_plan({})), StatefulDut(gateway=gateway))
+    assert not engine.specs
+
+
+def test_columns_of_ranges_make_all_their_combinations() -> None:
+    columns = tuple(
+        Column(source_ports=PortRange(count=40), destination_ports=PortRange(count=each))
+        for each in (10, 100)
+    )
+    result, engine, _ = measure(columns)
+    assert [figure.at.split(",")[0] for figure in result.figures[:1]] == ["400 connections"]
+    assert result.figures[1].at.startswith("4,000 connections")
+    made = {spec.phases[0].streams[0].frames_of("foreground") for spec in engine.specs}
+    assert {400, 4000} <= made
+    assert result.remarks[0] == "Source and destination ports: 40 x 10, 40 x 100."
 
 
 @pytest.mark.parametrize("rate", [20_000, None], ids=["given", "found first"])
@@ -166,6 +218,6 @@ def test_a_timeout_that_was_asked_for_is_not_made_longer_for_a_trial(rate: int |
 def test_phase_1s_rate_stands_beside_a_figure_where_it_was_found_for_it() -> None:
     found, _, _ = measure(columns_of(1000, 4000), THROUGHPUT, connections={"rate_fps": None})
     rates = [int(f.at.split("phase 1 at ")[1].split()[0].replace(",", "")) for f in found.figures]
-    assert rates == pytest.approx([25_000, 10_000, 10_000], rel=0.06)
+    assert rates == pytest.approx([25_000, 10_000, 10_000, 10_000], rel=0.06)
     given, _, _ = measure(columns_of(1000), THROUGHPUT)
     assert "phase 1" not in given.figures[0].at

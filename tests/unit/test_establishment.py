@@ -16,6 +16,7 @@ from natxy.procedure.observer import Observer
 from natxy.procedure.phases import Establishing
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials
+from natxy.report.measurement_table import measurement_notes
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from tests.unit.results import result_of, stream_of
@@ -60,6 +61,23 @@ def rate_of(result: Measurement) -> float:
     assert figure.unit == "cps"
     assert not any(figure.lower_bound)
     return figure.values[0]
+
+
+def way_of(result: Measurement) -> str:
+    return measurement_notes([result])[0].split(";")[0]
+
+
+def test_the_initiator_alone_sends_and_validation_follows() -> None:
+    """Whatever direction the testbed has for a phase 2."""
+    plain = measure(StatefulGateway())
+    assert way_of(plain) == "→ left (IPv4) to right (IPv4) only"
+    assert (plain.conditions.direction, plain.conditions.duration_s) == ("forward", None)
+    validated = measure(StatefulGateway(), replace(PLAN, alpha=HALF))
+    assert way_of(validated) == (
+        "→ left (IPv4) to right (IPv4), then ← right to left in validation"
+    )
+    turned = measure(StatefulGateway(), initiator="right")
+    assert way_of(turned) == "← right (IPv4) to left (IPv4) only"
 
 
 @pytest.mark.parametrize("new_cps", [700, 4321, 123_456])

@@ -19,6 +19,7 @@ from natxy.model.measurement import (
 )
 from natxy.report.measurement_table import measurement_notes, measurement_tables
 from natxy.report.noise_notes import noise_notes
+from natxy.report.numbers import quantity
 from natxy.report.results_csv import COLUMNS, results_csv
 from natxy.report.results_json import write_results
 
@@ -337,3 +338,8 @@ def test_a_gateway_that_could_not_be_watched_is_named_with_the_reason() -> None:
     of = Disturbance.total([Disturbance(sending_ns=1e9), blind, blind])
     (said,) = noise_notes(TrialCounts(trials=3, disturbance=of))
     assert "could not be watched (CPU 1: perf_event_open: not permitted)" in said
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.9587, "0.9587"), (1.0, "1"), (1.79, "1.79")])
+def test_a_ratio_has_more_than_one_digit(value: float, text: str) -> None:
+    assert quantity(value, "times") == text

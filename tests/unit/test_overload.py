@@ -3,32 +3,43 @@
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from natxy.cli.overload import CHOICES, Asked, _test
+from natxy.cli.series import SeriesOptions
+from natxy.dut.base import Dut
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
+from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
 from natxy.model.trial_spec import Stream, TrialSpec
-from natxy.procedure.overload import (
-    DEGRADATION,
-    SOURCE_PORTS,
-    THROUGHPUT,
-    OverloadPlan,
-    overload,
-    ranges_of,
-)
+from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
+from natxy.procedure.back_to_back import BackToBackPlan
+from natxy.procedure.benchmarks import BENCHMARKS, Benchmarked
+from natxy.procedure.flows import SOURCE_PORTS, ranges_of
+from natxy.procedure.frame_loss import FrameLossPlan
+from natxy.procedure.observer import Observer
+from natxy.procedure.overload import DEGRADATION, IN_GROUPS, OverloadPlan, overload
+from natxy.procedure.pdv import PdvPlan
+from natxy.procedure.recovery import RecoveryPlan
+from natxy.procedure.setup import ReadyTester
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
+THROUGHPUT = "throughput"
+LOST = f"{DEGRADATION} of {THROUGHPUT}"
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
 
 
-def plan(flows: tuple[int, ...], **changes: Any) -> OverloadPlan:
+def plan(
+    flows: tuple[int, ...], *, test: Benchmarked | None = None, **changes: Any
+) -> OverloadPlan:
     search = ThroughputPlan(
         timing=FAST,
         seed=7,
@@ -36,7 +47,7 @@ def plan(flows: tuple[int, ...], **changes: Any) -> OverloadPlan:
         error=SearchError(rate_fps=1),
         max_rate_fps=20_000,
     )
-    return OverloadPlan(search=search, flows=flows, **changes)
+    return OverloadPlan(test=test or search, flows=flows, **changes)
 
 
 def values(series: Series, count: int) -> list[int]:
@@ -100,7 +111,7 @@ def test_degradation_is_against_one_flow(nat64: TrafficPlan) -> None:
     result = overload(plan((10, 1000)), engine.tester(nat64), NoDut())
     found = {figure.at: figure.values for figure in result.figures if figure.name == THROUGHPUT}
     assert found == {"1 flow": (10_000,), "10 flows": (9_000,), "1,000 flows": (2_500,)}
-    lost = {figure.at: figure.values for figure in result.figures if figure.name == DEGRADATION}
+    lost = {figure.at: figure.values for figure in result.figures if figure.name == LOST}
     assert lost == {"10 flows": (10.0,), "1,000 flows": (75.0,)}
     assert result.counts.trials == len(engine.specs)
     nonces = [spec.nonce for spec in engine.specs]
@@ -128,11 +139,11 @@ def test_degradation_is_of_the_results_not_of_repetitions(nat64: TrafficPlan) ->
     """The first search for one flow has nothing to do with the first one for ten."""
     engine = found_by_three_searches({1: [100, 200, 300], 10: [300, 100, 200]})
     asked = plan((10,))
-    asked = replace(asked, search=replace(asked.search, repetitions=3))
+    asked = replace(asked, test=replace(asked.test, repetitions=3))
     result = overload(asked, engine.tester(nat64), NoDut())
     assert result.figure(THROUGHPUT, at="1 flow").values == (100, 200, 300)
     assert result.figure(THROUGHPUT, at="10 flows").values == (300, 100, 200)
-    assert result.figure(DEGRADATION, at="10 flows").values == (0.0,)
+    assert result.figure(LOST, at="10 flows").values == (0.0,)
 
 
 def test_a_trial_with_fewer_frames_than_flows_is_told(nat64: TrafficPlan) -> None:
@@ -203,3 +214,175 @@ def test_what_is_known_from_below_only_has_no_degradation(nat64: TrafficPlan) ->
     one_open = slower_with({1: 10**6, 10: 9_000, 100: 9_000})
     result = overload(plan((10, 100)), one_open.tester(nat64), NoDut())
     assert all(figure.name == THROUGHPUT for figure in result.figures)
+
+
+def lasting(delays_ns: dict[int, float], lost: dict[int, int] | None = None) -> ScriptedEngine:
+    """A longest delay, and lost frames, for each number of flows."""
+
+    def flows_of(stream: Stream) -> int:
+        traffic = stream.foreground
+        assert traffic is not None
+        return max(traffic.source_port.values, traffic.destination_port.values)
+
+    return ScriptedEngine(
+        lose=lambda stream: range((lost or {}).get(flows_of(stream), 0)),
+        longest_delay_ns=lambda stream: delays_ns[flows_of(stream)],
+    )
+
+
+TIMES: dict[str, Any] = {"timing": FAST, "seed": 7, "repetitions": 1}
+TESTS: tuple[Benchmarked, ...] = (
+    FrameLossPlan(rates_fps=(1000,), **TIMES),
+    RecoveryPlan(rate_fps=1000, **TIMES),
+)
+
+
+def degraded(result: Measurement) -> dict[str, float]:
+    """By name and place, forward."""
+    return {
+        f"{figure.name} at {figure.at}": figure.values[0]
+        for figure in result.figures
+        if figure.name.startswith(DEGRADATION) and figure.direction == "forward"
+    }
+
+
+def test_of_what_is_better_lower_the_other_formula_is_taken(nat64: TrafficPlan) -> None:
+    """(Xn - X1) / X1 x 100 % (RFC 8219 section 10.2.1): 10 % lost with one flow, 25 % with ten."""
+    engine = lasting({1: 1.0, 10: 1.0, 100: 1.0}, lost={1: 10, 10: 25, 100: 5})
+    result = overload(plan((10, 100), test=TESTS[0]), engine.tester(nat64), NoDut())
+    assert degraded(result) == pytest.approx(
+        {
+            "degradation of frame loss rate at 10 flows, 1,000 fps": 150.0,
+            "degradation of frame loss rate at 100 flows, 1,000 fps": -50.0,
+        }
+    )
+    assert any("(Xn - X1) / X1 x 100 %" in said for said in result.remarks)
+    assert result.title == "Overload scalability of frame loss rate, simultaneous load"
+    throughputs = overload(plan((10,)), ScriptedEngine().tester(nat64), NoDut())
+    assert any("(X1 - Xn) / X1 x 100 %" in said for said in throughputs.remarks)
+
+
+def test_a_figure_that_is_0_with_one_flow_has_no_degradation(nat64: TrafficPlan) -> None:
+    engine = lasting({1: 1.0, 10: 1.0}, lost={10: 25})
+    result = overload(plan((10,), test=TESTS[0]), engine.tester(nat64), NoDut())
+    assert not degraded(result)
+    assert any("not above 0 with one flow" in said for said in result.remarks)
+
+
+def test_a_time_of_recovery_degrades_too(nat64: TrafficPlan) -> None:
+    """110 frames of overload, then 55: what is lost there is lost later and later."""
+    engine = lasting({1: 1.0, 10: 1.0}, lost={1: 120, 10: 130})
+    result = overload(plan((10,), test=TESTS[1]), engine.tester(nat64), NoDut())
+    (percent,) = degraded(result).values()
+    alone, ten = (
+        result.figure("system recovery time", "forward", at).values[0]
+        for at in ("1 flow", "10 flows")
+    )
+    assert 0 < alone < ten
+    assert percent == pytest.approx((ten - alone) / alone * 100)
+    assert result.conditions.rate_fps == 1000
+
+
+def longest_delay(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer) -> Measurement:
+    """Measured as latency, PDV and IPDV are, of an engine that knows no other delay."""
+    what = AtRate(
+        procedure="pdv",
+        title="Longest delay",
+        reference="none",
+        values=lambda stream: [
+            Value(name="delay", unit="ns", value=counters.delay.max_ns)
+            for _, counters in stream.counters()
+        ],
+        remarks=lambda *_: ("What a delay is.",),
+    )
+    return measure(what, plan, tester, dut, observer)
+
+
+@pytest.mark.parametrize("incremental", [False, True])
+def test_a_delay_degrades_by_what_it_is_longer(
+    incremental: bool, nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And where flows start one after another it is that of all of them."""
+    monkeypatch.setitem(BENCHMARKS, PdvPlan, replace(BENCHMARKS[PdvPlan], run=longest_delay))
+    engine = lasting({1: 400.0, 2: 9e9, 5: 9e9, 7: 9e9, 10: 500.0})
+    asked = plan((10,), test=PdvPlan(rate_fps=1000, **TIMES), incremental=incremental)
+    result = overload(asked, engine.tester(nat64), NoDut())
+    assert {figure.at for figure in result.figures} == {"1 flow", "10 flows"}
+    assert degraded(result) == {"degradation of delay at 10 flows": 25.0}
+    assert result.title.startswith("Overload scalability of PDV, ")
+    assert "What a delay is." in result.remarks
+    assert result.conditions.rate_fps == 1000
+    assert "a given rate, not the throughput found first" in result.departures
+
+
+def test_each_test_of_section_7_has_its_formula() -> None:
+    better_higher = {kind for kind, each in BENCHMARKS.items() if each.higher_is_better}
+    assert better_higher == {ThroughputPlan, BackToBackPlan}
+    assert len(BENCHMARKS) == 8
+    for each in BENCHMARKS.values():
+        worse = (10, 5) if each.higher_is_better else (10, 15)
+        assert each.degradation(*worse) == 50
+
+
+def test_the_rate_that_was_found_stands_beside_its_figures(nat64: TrafficPlan) -> None:
+    """RFC 8219 section 10.2.1 wants the applied frame rate."""
+    search = ThroughputPlan(error=SearchError(rate_fps=1), max_rate_fps=10_000, **TIMES)
+    test = RecoveryPlan(search=search, **TIMES)
+    engine = slower_with({1: 8000, 10: 4000})
+    result = overload(plan((10,), test=test), engine.tester(nat64), NoDut())
+    assert {figure.at for figure in result.figures} == {
+        "1 flow at 8,000 fps",
+        "10 flows at 4,000 fps",
+    }
+    assert result.conditions.rate_fps is None
+
+
+def test_what_is_measured_comes_after_flows_have_started(nat64: TrafficPlan) -> None:
+    """And a loss before that is not in the figure."""
+    engine = lasting(dict.fromkeys((1, 25, 50, 75, 100), 1.0), lost={1: 10, 50: 40, 100: 20})
+    test = replace(TESTS[0], repetitions=2)
+    result = overload(plan((100,), test=test, incremental=True), engine.tester(nat64), NoDut())
+    assert result.figure("frame loss rate", "forward", "100 flows, 1,000 fps").values == (20, 20)
+    assert list(degraded(result).values()) == [100.0]
+
+
+def test_the_step_between_flows_is_an_option(nat64: TrafficPlan) -> None:
+    """RFC 8219 section 10.2.2: flow i + 1 starts a time T after flow i."""
+    engine = ScriptedEngine()
+    asked = plan((100,), test=TESTS[0], incremental=True, step_s=Fraction(1, 50))
+    result = overload(asked, engine.tester(nat64), NoDut())
+    (spec,) = (spec for spec in engine.specs if len(spec.phases) > 1)
+    lasts_s = [phase.streams[0].duration_ns / 1e9 for phase in spec.phases]
+    assert lasts_s == pytest.approx([0.5, 0.5, 0.5, 0.1])
+    assert any("T, from one flow's start to the next one's, is 0.02 s" in r for r in result.remarks)
+    assert IN_GROUPS in result.departures
+
+
+def test_up_to_four_flows_start_one_by_one(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine()
+    asked = plan((4,), test=TESTS[0], incremental=True)
+    result = overload(asked, engine.tester(nat64), NoDut())
+    assert [sent_before(spec) for spec in engine.specs] == [[1], [1, 2, 3, 4]]
+    assert IN_GROUPS not in result.departures
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"test": TESTS[1], "incremental": True}, "--incremental: is not possible with system re"),
+        ({"step_s": Fraction(1)}, "--step: is for --incremental"),
+        ({"step_s": Fraction(0), "incremental": True}, "--step: 0 is out of range"),
+    ],
+)
+def test_flows_that_cannot_start_so_are_refused(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        plan((10,), **changes)
+
+
+@pytest.mark.parametrize("of", CHOICES)
+def test_every_test_is_named_by_an_option(of: str) -> None:
+    options = SeriesOptions(testbed=Path("testbed.toml"), profile="quick")
+    test = _test(options, of, Asked(rate=None, max_rate=None, error=None))
+    assert type(test) in BENCHMARKS
+    with pytest.raises(ConfigurationError, match=f"--.*: is not possible with --of {of}, "):
+        _test(options, of, Asked(rate=5, max_rate=5, error="5"))

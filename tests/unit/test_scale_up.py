@@ -15,11 +15,12 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Measurement
 from natxy.procedure.establishment import EstablishmentPlan
 from natxy.procedure.observer import Observer, Observers
-from natxy.procedure.places import Searching
+from natxy.procedure.places import PREVIOUS, Searching
 from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
+from natxy.search.loss_tolerance import LossTolerance
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 
@@ -73,13 +74,42 @@ def measure(
 def test_relative_scale_up_is_against_as_many_times_one_core(search: Searching, name: str) -> None:
     result, _, dut = measure(search, (1, 5))
     figures = [(f.name, f.at, f.values[0]) for f in result.figures]
-    assert [at for _, at, _ in figures] == ["1 core"] * 2 + ["5 cores"] * 2
+    assert [at for _, at, _ in figures] == ["1 core"] * 2 + ["5 cores"] * 3
     assert name in figures[0][0]
     assert figures[0][2] == pytest.approx(20_000, abs=20)
     assert figures[2][2] == pytest.approx(80_000, abs=80)
     assert result.figure(RELATIVE, at="1 core").values == (1.0,)
     assert result.figure(RELATIVE, at="5 cores").values[0] == pytest.approx(0.8, rel=0.002)
-    assert dut.asked[-1] == dut.asked[-2]  # as many as the last that was measured
+    assert result.figure(PREVIOUS, at="5 cores").values[0] == pytest.approx(4, rel=0.002)
+    assert dut.asked == [5, 1, 5]  # a number once each; it is left with the last of them
+
+
+def test_the_ratio_to_the_number_before_stands_beside() -> None:
+    """MP Tables 2 and 3: median / previous median."""
+    result, _, dut = measure(ESTABLISHMENT, (1, 2, 5))
+    ratios = {f.at: f.values[0] for f in result.figures if f.name == PREVIOUS}
+    assert ratios == pytest.approx({"2 cores": 1.0, "5 cores": 4.0}, rel=0.002)
+    assert dut.asked == [5, 2, 1, 5]
+    limited, _, _ = measure(ESTABLISHMENT, (1, 2, 5), invalid_above_fps=50_000)
+    assert [f.at for f in limited.figures if f.name == PREVIOUS] == ["2 cores"]
+
+
+def test_a_loss_may_be_accepted_and_is_named() -> None:
+    """One of two frames is lost at twice the rate of a core."""
+    half = replace(ESTABLISHMENT, loss=LossTolerance(fraction=Fraction(1, 2)))
+    result, _, _ = measure(half, (1, 5))
+    assert result.figures[0].values[0] == pytest.approx(40_000, rel=0.01)
+    assert "50 % loss accepted" in result.title
+    assert "50 % loss accepted" in result.departures
+
+
+def test_what_is_sent_follows_from_the_figure() -> None:
+    established, _, _ = measure(ESTABLISHMENT, (1, 2))
+    assert established.conditions.direction == "forward"
+    assert established.conditions.connections
+    assert established.conditions.connections.initiator_order == ""
+    forwarded, _, _ = measure(THROUGHPUT, (1, 2))
+    assert forwarded.conditions.direction == "both"
 
 
 def test_trials_of_all_places_are_counted_and_no_nonce_comes_again() -> None:
@@ -132,9 +162,9 @@ def test_phase_1_is_at_a_rate_found_with_as_many_cores() -> None:
         if spec.phases[-1].name == "test"
     ]
     assert {round(rate / 1000) for rate in made} == {10, 40}
-    assert made == sorted(made)
-    assert result.figures[0].at == f"1 core, phase 1 at {made[0]:,} cps"
-    assert result.figures[-1].at == f"5 cores, phase 1 at {made[-1]:,} cps"
+    assert made == sorted(made, reverse=True)  # the most cores first
+    assert result.figures[0].at == f"1 core, phase 1 at {made[-1]:,} cps"
+    assert result.figures[-1].at == f"5 cores, phase 1 at {made[0]:,} cps"
     given, _, _ = measure(THROUGHPUT, (1,))
     assert given.figures[0].at == "1 core"
 
@@ -163,7 +193,7 @@ def test_what_the_device_is_left_with_is_said_whatever_happens() -> None:
         measure(ESTABLISHMENT, (1, 4), most=2, observer=refused)
     assert refused.heard[0].startswith("The device is left with 1 core;")
     lost = Hearing()
-    with pytest.raises(DutError, match="cannot have 1 cores"):
+    with pytest.raises(DutError, match="cannot have 4 cores"):
         measure(ESTABLISHMENT, (1, 4), most=0, observer=lost)
     assert lost.heard[0].startswith("Nobody knows how many cores the device is left with (")
 

@@ -6,12 +6,19 @@ from typing import Any
 import pytest
 
 from natxy.cli import run
+from natxy.cli.self_test import traffic_words
+from natxy.dut.cable import Cable
 from natxy.errors import StorageError
 from natxy.model.event import Hello, PortInfo, Worker
 from natxy.model.self_test_record import OwnDelay, SelfTestRecord, TesterIdentity
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+from natxy.model.traffic import TrafficPlan
 from natxy.procedure.delay_remarks import own_delay
+from natxy.procedure.self_test import SelfTestPlan, looped, self_test
 from natxy.report.whole_file import write_whole
 from natxy.tester.self_tests import RECORDS, known_self_test, state_file, with_self_test
+from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 
 
 def hello(
@@ -156,3 +163,52 @@ def test_it_can_be_kept_elsewhere(engine: list[str], kept: Path, tmp_path: Path)
     assert not kept.exists()
     (record,) = RECORDS.validate_json(path.read_bytes())
     assert (record.loop, record.tester.driver, record.cpus) == ("ring", "fake", (0,))
+
+
+OF_A_NAT: dict[str, Any] = {
+    "tester": {"left": {"device": "a"}, "right": {"device": "b"}},
+    "traffic": {
+        "left_ip_version": 4,
+        "right_ip_version": 4,
+        "n": 10,
+        "m": 9,
+        "direction": "reverse",
+        "hop_limit_drop": 1,
+        "forward": {"destination_port": {"mode": "fixed", "min": 80, "max": 80}},
+    },
+    "connections": {"count": 100, "rate_fps": 1000},
+}
+
+
+def test_the_loop_has_the_testbeds_own_traffic() -> None:
+    """A tester is slower with a mix, with 256 networks and with connections."""
+    source = Source(name="test")
+    written: Testbed = source.validated(Testbed, OF_A_NAT)
+    traffic = looped(written).traffic
+    assert (traffic.n, traffic.m, traffic.direction) == (10, 9, "reverse")
+    assert (traffic.left_ip_version, traffic.right_ip_version) == (4, 4)
+    assert traffic.forward == written.traffic.forward
+    assert traffic.hop_limit_drop == 0  # a cable lowers none
+    assert looped(written).connections == written.connections
+    TrafficPlan(testbed=looped(written), source=source).check()
+    assert traffic_words(looped(written)) == (
+        "IPv4, reverse only, 90 % foreground, 1 destination network, 100 connections"
+    )
+    translated = {"left_ip_version": 6, "right_ip_version": 4, "right_networks": 256}
+    six = looped(source.validated(Testbed, {"traffic": translated})).traffic
+    assert (six.left_ip_version, six.right_ip_version, six.right_networks) == (6, 6, 256)
+    assert traffic_words(looped(Testbed())) == (
+        "IPv6, both directions at once, 100 % foreground, 1 destination network"
+    )
+
+
+def test_a_self_test_of_connections_needs_nobody_to_delete_them() -> None:
+    source = Source(name="test")
+    asked = OF_A_NAT | {"connections": {"count": 100}}
+    loop = looped(source.validated(Testbed, asked))
+    engine = StatefulEngine(gateway=StatefulGateway(new_cps=40_000, frames_fps=50_000))
+    tester = engine.tester(TrafficPlan(testbed=loop, source=source))
+    plan = SelfTestPlan(seed=1, sizes_bytes=(84,))
+    (ceiling,) = self_test(plan, tester, Cable())
+    assert ceiling.rate_fps == pytest.approx(50_000, rel=0.02)
+    assert {spec.phases[0].name for spec in engine.specs} == {"establish"}

@@ -1,19 +1,22 @@
 """Series of frame sizes and mixes, and the options that all measuring verbs share."""
 
 import inspect
+import json
 from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import pytest
 import typer
 
-from natxy.cli import function_of
-from natxy.cli.places import RFC8219_SIZES_BYTES, foregrounds_of, places, sizes_of
+from natxy.cli import function_of, run
+from natxy.cli.places import RFC8219_SIZES_BYTES, foregrounds_of, networks_in, places, sizes_of
 from natxy.cli.series import SeriesOptions, measuring
 from natxy.errors import ConfigurationError
 from natxy.model.traffic import TrafficPlan
+from natxy.procedure.networks import networks_departure
 from natxy.procedure.setup import ReadyTester
 from natxy.tester.tester import Tester
 
@@ -111,3 +114,52 @@ def test_a_measuring_verb_has_the_shared_options_and_its_own() -> None:
 @pytest.mark.parametrize("verb", [function_of("throughput"), function_of("latency")])
 def test_verbs_that_measure_take_a_series(verb: Callable[..., None]) -> None:
     assert {"frame_size", "foreground", "repetitions"} <= set(inspect.signature(verb).parameters)
+
+
+def test_each_number_of_networks_is_a_place(tester: ReadyTester) -> None:
+    found = places(tester, (84, 512), None, (1, 256))
+    traffic = [place.testbed.traffic for place in found]
+    assert [(t.left_networks, t.right_networks, t.frame_size_bytes) for t in traffic] == [
+        (1, 1, 84),
+        (1, 1, 512),
+        (256, 256, 84),
+        (256, 256, 512),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "0", "257", "1,", "many"])
+def test_what_is_no_list_of_networks_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"--networks: .* is right"):
+        networks_in(text)
+
+
+@pytest.mark.parametrize(
+    ("measured", "said"),
+    [
+        ((1,), "1 destination network, not 1 and then 256 (RFC 2544 section 12)"),
+        ((256,), "256 destination networks, not 1 and then 256 (RFC 2544 section 12)"),
+        ((16, 1), "1, 16 destination networks, not 1 and then 256 (RFC 2544 section 12)"),
+        ((1, 16, 256), None),
+    ],
+)
+def test_one_network_alone_departs(
+    tester: ReadyTester, measured: tuple[int, ...], said: str | None
+) -> None:
+    assert networks_departure(tester.testbed, measured) == ((said,) if said else ())
+
+
+def test_the_series_of_networks_is_in_the_table_and_does_not_depart(
+    engine: list[str], testbed_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--profile", "quick", "--error", "50%", "--repetitions", "1"]
+    command = ["throughput", str(testbed_file), *options]
+    assert run([*command, "--output", str(tmp_path / "1"), "--networks", "1,256"]) == 0
+    shown = capsys.readouterr().out
+    rows = [line.split() for line in shown.splitlines() if " B " in line]
+    assert [row[4] for row in rows] == ["1", "256"]
+    assert "RFC 2544 section 12" not in shown
+    first, second = json.loads((tmp_path / "1" / "results.json").read_text())
+    assert (first["right_networks"], second["right_networks"]) == (1, 256)
+    assert any("section 23 b" in said for said in first["standing_departures"])
+    assert run([*command, "--output", str(tmp_path / "2")]) == 0
+    assert "1 destination network, not 1 and then 256" in capsys.readouterr().out

@@ -38,7 +38,7 @@ def frame_sizes(tester: ReadyTester) -> None:
 
 
 def numbers_of_flows(tester: ReadyTester) -> None:
-    overload(OverloadPlan(search=SEARCH, flows=(10, 100)), tester, NoDut())
+    overload(OverloadPlan(test=SEARCH, flows=(10, 100)), tester, NoDut())
 
 
 def a_search_before(tester: ReadyTester) -> None:

@@ -11,9 +11,11 @@ from natxy.dut.base import Deletion
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement
-from natxy.procedure.series_of_tables import ports_for
+from natxy.model.traffic_spec import Series
+from natxy.procedure.series_of_tables import PortRange, Size, connections_of
 from natxy.procedure.tear_down import Deletions, TearDownPlan, tear_down
 from natxy.procedure.timing import Timing
+from natxy.report.measurement_table import measurement_notes
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 
@@ -21,7 +23,7 @@ PLAN = TearDownPlan(
     timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
     seed=7,
     repetitions=3,
-    counts=(1000, 4000),
+    sizes=(Size(connections=1000), Size(connections=4000)),
 )
 EMPTY_S = 0.5
 
@@ -75,9 +77,18 @@ def test_the_rate_is_that_of_connections_without_what_an_empty_table_takes() -> 
     assert result.reference == "RFC 9693"
 
 
+def test_there_is_no_phase_2_to_speak_of() -> None:
+    result, _ = measure()
+    notes = measurement_notes([result])
+    assert notes[0].startswith("→ left (IPv4) to right (IPv4) only")
+    assert any(note.startswith("Phase 1: connections at 10,000 a second") for note in notes)
+    assert not any(note.startswith("Phase 2:") for note in notes)
+    assert result.conditions.duration_s is None
+
+
 def test_medians_are_what_counts() -> None:
     """One of three deletions of the full table, and another of the empty one, took longer."""
-    result, _ = measure(replace(PLAN, counts=(4000,)), more_s=(0, 0, 0.008, 0, 0, 0.001))
+    result, _ = measure(replace(PLAN, sizes=PLAN.sizes[1:]), more_s=(0, 0, 0.008, 0, 0, 0.001))
     assert rate(result, "4,000").values == pytest.approx((100_000,))
 
 
@@ -101,13 +112,13 @@ def test_parentheses_are_where_the_methodology_paper_has_them(
     full_s: tuple[float, ...], empty_s: tuple[float, ...], within: bool
 ) -> None:
     """Table 11: minimum, median and maximum of 0.4, 4 and 40 million connections."""
-    found = Deletions(connections=1, full_s=full_s, empty_s=empty_s)
+    found = Deletions(connections=1, ranges="1 x 1", full_s=full_s, empty_s=empty_s)
     assert found.within_noise is within
 
 
 @pytest.mark.parametrize("full_s", [0.25, 0.125])
 def test_a_full_table_that_is_no_slower_has_no_rate(full_s: float) -> None:
-    found = Deletions(connections=9, full_s=(full_s,), empty_s=(0.25,))
+    found = Deletions(connections=9, ranges="9 x 1", full_s=(full_s,), empty_s=(0.25,))
     assert found.rate_cps == 0
     assert found.within_noise
 
@@ -121,7 +132,7 @@ def test_phase_1_that_loses_frames_is_repeated() -> None:
             self.trials += 1
             return asked - (1 if self.trials in (2, 4) else 0)
 
-    result, dut = measure(replace(PLAN, counts=(1000,)), Stutters())
+    result, dut = measure(replace(PLAN, sizes=PLAN.sizes[:1]), Stutters())
     assert dut.held == [1000, 0] * 3
     assert result.counts.trials == 5
 
@@ -151,18 +162,67 @@ def test_a_device_without_a_table_is_refused() -> None:
     assert not engine.specs
 
 
-@pytest.mark.parametrize("counts", [(), (0,), (2**32 + 1,)])
-def test_numbers_that_make_no_sense_are_refused(counts: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("count", [0, 2**32 + 1])
+def test_numbers_that_make_no_sense_are_refused(count: int) -> None:
     with pytest.raises(ConfigurationError, match=r"--counts: .* is right"):
-        replace(PLAN, counts=counts)
+        Size(connections=count)
 
 
-@pytest.mark.parametrize("connections", [1, 2, 5, 1000, 400_000, 10**8, 64_512 * 49_151])
-def test_port_ranges_are_just_large_enough(connections: int) -> None:
-    ports = ports_for(connections)
-    assert connections <= ports.sources * ports.destinations < connections + ports.sources
+def ranges_of(size: Size, **traffic: Any) -> tuple[Series, Series, int]:
+    """Source and destination ports of the initiator's frames, and the connections."""
+    tester = StatefulEngine(gateway=StatefulGateway()).tester(traffic_plan({}, **traffic))
+    ready = size.of(tester)
+    ready.traffic.check()
+    ranges = ready.traffic.ranges
+    return ranges.source_port, ranges.destination_port, connections_of(ready).count
 
 
-def test_more_than_one_pair_of_addresses_has_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="at most 3170829312"):
-        ports_for(64_512 * 49_151 + 1)
+def test_the_source_range_stays_and_the_destination_range_grows() -> None:
+    """The testbed has 1000 source ports from 1000 on, and port 80."""
+    for connections, destinations in ((1, 1), (1000, 1), (1001, 2), (10_000, 10), (99_001, 100)):
+        source, destination, count = ranges_of(Size(connections=connections))
+        assert (source.min, source.max) == (1000, 1999)
+        assert (destination.min, destination.values) == (80, destinations)
+        assert count == connections
+    fields = {"mode": "increasing", "min": 0, "max": 9}
+    _, destination, _ = ranges_of(Size(connections=100_000), left_field=fields)
+    assert destination.values == 10  # of each of ten addresses
+
+
+def test_a_columns_own_ranges_are_all_connections() -> None:
+    """The columns of the methodology paper's Table 12."""
+    for destinations in (10, 100, 1000, 10_000):
+        size = Size(
+            source_ports=PortRange(count=40_000),
+            destination_ports=PortRange(first=1, count=destinations),
+        )
+        source, destination, count = ranges_of(size)
+        assert (source.min, source.values) == (1000, 40_000)
+        assert (destination.min, destination.values) == (1, destinations)
+        assert count == 40_000 * destinations
+
+
+@pytest.mark.parametrize(
+    ("size", "sentence"),
+    [
+        ({"connections": 1000 * 65_456 + 1}, "--counts: 65457 ports from 80 on .* 65456 is right"),
+        (
+            {"connections": 1001, "destination_ports": PortRange(count=1)},
+            "--counts: 1001 connections are more than the 1000 combinations",
+        ),
+        (
+            {"connections": 1, "source_ports": PortRange(count=2, first=65_535)},
+            "--source-ports: 2 ports from 65535 on are not possible, at most 1 is right",
+        ),
+        ({"source_ports": PortRange(count=9)}, "--counts, --destination-ports: neither is given"),
+    ],
+)
+def test_ranges_that_do_not_suffice_are_refused(size: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        ranges_of(Size(**size))
+
+
+def test_without_a_list_the_table_is_the_testbeds() -> None:
+    result, dut = measure(replace(PLAN, sizes=()))
+    assert dut.held == [1000, 0] * 3
+    assert "ports 1,000 x 1." in result.remarks[0]

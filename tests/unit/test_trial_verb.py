@@ -80,10 +80,8 @@ def test_fewer_connections_are_accepted_where_the_testbed_says_so(
     [
         (StatefulGateway(), 999, "table takes 999 entries, fewer than the 1,000"),
         (StatefulGateway(entries=950), None, "Phase 1 made 950 of 1,000 connections"),
-        (StatefulGateway(flushes=True), None, "100 did not answer"),
-        (StatefulGateway(absent=5), None, "has 995 left"),
     ],
-    ids=["too small", "full", "dropped", "forgotten"],
+    ids=["too small", "full"],
 )
 def test_what_is_no_result_of_a_measurement_is_none_here(
     trial: Verb, capsys: Captured, gateway: StatefulGateway, known: int | None, sentence: str
@@ -99,6 +97,27 @@ def test_what_is_no_result_of_a_measurement_is_none_here(
         assert "of 1,000 connections, 8,000 bytes" in said.out
     else:
         assert not said.out
+
+
+@pytest.mark.parametrize(
+    ("gateway", "sentence"),
+    [
+        (StatefulGateway(flushes=True), "100 did not answer"),
+        (StatefulGateway(absent=5), "has 995 left"),
+    ],
+    ids=["dropped", "forgotten"],
+)
+def test_connections_that_were_lost_fail_in_the_first_line(
+    trial: Verb, capsys: Captured, gateway: StatefulGateway, sentence: str
+) -> None:
+    assert trial(gateway) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("FAIL: Of ")
+    assert sentence in first
+    assert trial(gateway, "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["verdict"] == "FAIL"
+    assert sentence in said["lost_connections"]
 
 
 def test_a_sample_that_came_wrong_fails_in_the_first_line(trial: Verb, capsys: Captured) -> None:

@@ -127,7 +127,7 @@ def test_nothing_is_said_of_what_was_not_asked_for_or_changed_nothing(nat64: Tra
 
 
 def test_overturned_failures_of_several_searches_are_added(nat64: TrafficPlan) -> None:
-    plan = OverloadPlan(search=replace(PLAN, loss_verifications=1), flows=(10,), incremental=False)
+    plan = OverloadPlan(test=replace(PLAN, loss_verifications=1), flows=(10,), incremental=False)
     lose = Straying(1000, 4000)
     result = overload(plan, ScriptedEngine(lose=lose).tester(nat64), NoDut())
     assert result.counts.overturned == 2

@@ -1,0 +1,31 @@
+"""Plans of what is measured at one rate, as the profile and the options have them."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from natxy.cli.series import SeriesOptions
+from natxy.cli.throughput_search import found_first
+from natxy.procedure.at_rate import RatePlan
+from natxy.procedure.profile import Profile
+
+Plan = TypeVar("Plan", bound=RatePlan)
+
+
+def rate_plan(
+    kind: type[Plan],
+    profiles: Mapping[str, Profile],
+    options: SeriesOptions,
+    *,
+    rate: int | None,
+    **own: Any,
+) -> Plan:
+    """`own`: what plans of this kind alone have."""
+    base = options.profile_of(profiles)
+    return kind(
+        timing=options.timing(base.timing),
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        rate_fps=rate,
+        search=found_first(options),
+        **own,
+    )

@@ -1,0 +1,90 @@
+"""Sizes of connection tables, and the ports they are made of: tear-down's and degradation's."""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, TypeVar
+
+import typer
+
+from natxy.cli.counts import numbers_of
+from natxy.errors import ConfigurationError
+from natxy.procedure.series_of_tables import PortRange, Size
+
+CountsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--counts",
+        help="Connections of each column: 1000,2000,4000. Destination ports are as many as they "
+        "need [default: all combinations of the ports that are given].",
+        metavar="LIST",
+    ),
+]
+SourcePortsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--source-ports",
+        help="Source ports, by column or one for all: 40000 from the testbed's first on, or "
+        "10000-49999 [default: the testbed's].",
+        metavar="LIST",
+    ),
+]
+DestinationPortsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--destination-ports",
+        help="Destination ports, likewise: 10,100,1000,10000 [default: as many as --counts needs].",
+        metavar="LIST",
+    ),
+]
+T = TypeVar("T")
+
+
+def sizes_of(
+    counts: str | None, source_ports: str | None, destination_ports: str | None
+) -> tuple[Size, ...]:
+    """A column each; none where nothing is given."""
+    listed = {
+        "--counts": numbers_of("--counts", counts),
+        "--source-ports": ranges_of("--source-ports", source_ports),
+        "--destination-ports": ranges_of("--destination-ports", destination_ports),
+    }
+    columns = max(len(each) for each in listed.values())
+    if not columns:
+        return ()
+    by_column = (one_each(option, each, columns) for option, each in listed.items())
+    return tuple(
+        Size(connections=count, source_ports=sources, destination_ports=destinations)
+        for count, sources, destinations in zip(*by_column, strict=True)
+    )
+
+
+def ranges_of(option: str, text: str | None) -> tuple[PortRange, ...]:
+    """`40000` or `10000-49999`, in a list."""
+    words = [] if text is None else [word.strip() for word in text.split(",")]
+    return tuple(_range_of(option, word) for word in words)
+
+
+def _range_of(option: str, word: str) -> PortRange:
+    matched = re.fullmatch(r"(?:(\d{1,5})-)?(\d{1,5})", word)
+    if matched:
+        first, last = matched.groups()
+        if first is None and int(last):
+            return PortRange(count=int(last))
+        if first is not None and int(last) >= int(first):
+            return PortRange(count=int(last) - int(first) + 1, first=int(first))
+    raise ConfigurationError(
+        f'{option}: "{word}" is no number and no range of ports, 40000 or 10000-49999 is right'
+    )
+
+
+def one_each(option: str, listed: Sequence[T], columns: int) -> list[T | None]:
+    """One for all, or one for each."""
+    if not listed:
+        return [None] * columns
+    if len(listed) == 1:
+        return [listed[0]] * columns
+    if len(listed) != columns:
+        raise ConfigurationError(
+            f"{option}: {len(listed)} values for {columns} columns, as many, or one, is right"
+        )
+    return list(listed)

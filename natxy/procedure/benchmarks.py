@@ -1,0 +1,71 @@
+"""The tests of RFC 8219 section 7, and how a figure of each degrades (section 10.2)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from natxy.dut.base import Dut
+from natxy.model.measurement import Figure, Measurement
+from natxy.model.throughput_result import ThroughputResult
+from natxy.procedure.back_to_back import BackToBackPlan, back_to_back
+from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
+from natxy.procedure.ipdv import IpdvPlan, ipdv
+from natxy.procedure.latency import LatencyPlan, latency
+from natxy.procedure.observer import Observer
+from natxy.procedure.pdv import PdvPlan, pdv
+from natxy.procedure.recovery import RecoveryPlan, recovery
+from natxy.procedure.reset import ResetPlan, reset
+from natxy.procedure.setup import ReadyTester
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.statistics import median
+
+Benchmarked = (
+    ThroughputPlan
+    | LatencyPlan
+    | PdvPlan
+    | IpdvPlan
+    | FrameLossPlan
+    | BackToBackPlan
+    | RecoveryPlan
+    | ResetPlan
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """A test of RFC 8219 section 7: how it is run, and which formula of section 10.2.1 it has."""
+
+    name: str
+    run: Callable[[Any, ReadyTester, Dut, Observer], Measurement | ThroughputResult]
+    higher_is_better: bool = False
+    starts: bool = True  # whether flows can start one after another before it
+    result: Callable[[tuple[float, ...]], float] = median  # of the repetitions
+
+    def is_bound(self, figure: Figure) -> bool:
+        """Whether the result may be higher, or lower."""
+        if self.result is fmean:
+            return figure.mean_bound != "exact"
+        return figure.bound(median(figure.values)) != "exact"
+
+    def degradation(self, x1: float, xn: float) -> float:
+        """In %: above 0 it is worse with n flows than with one."""
+        return ((x1 - xn) if self.higher_is_better else (xn - x1)) / x1 * 100
+
+
+BENCHMARKS: dict[type, Benchmark] = {
+    ThroughputPlan: Benchmark(name="throughput", run=throughput, higher_is_better=True),
+    LatencyPlan: Benchmark(name="latency", run=latency),
+    PdvPlan: Benchmark(name="PDV", run=pdv),
+    IpdvPlan: Benchmark(name="IPDV", run=ipdv),
+    FrameLossPlan: Benchmark(name="frame loss rate", run=frame_loss),
+    BackToBackPlan: Benchmark(
+        name="back-to-back frames",
+        run=back_to_back,
+        higher_is_better=True,
+        starts=False,
+        result=fmean,  # RFC 2544 section 26.4
+    ),
+    RecoveryPlan: Benchmark(name="system recovery", run=recovery, starts=False),
+    ResetPlan: Benchmark(name="reset", run=reset, starts=False),
+}

@@ -1,0 +1,48 @@
+"""Network flows of one pair of addresses: four-tuples that come by in turn."""
+
+from dataclasses import dataclass
+from math import gcd
+
+from natxy.errors import ConfigurationError
+from natxy.model.testbed import PortRanges
+from natxy.model.traffic_spec import Series
+from natxy.procedure.setup import ReadyTester
+
+FIRST_SOURCE_PORT, SOURCE_PORTS = 1024, 64512  # RFC 4814 section 4.5
+FIRST_DESTINATION_PORT, DESTINATION_PORTS = 1, 49151
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowRanges:
+    """Ports in round robin: since their numbers have no common divisor, all pairs come by."""
+
+    source_ports: int
+    destination_ports: int
+
+
+def ranges_of(flows: int) -> FlowRanges:
+    """Ranges of which exactly this many pairs are in use; as few destination ports as possible."""
+    for destinations in range(1, DESTINATION_PORTS + 1):
+        sources, rest = divmod(flows, destinations)
+        if rest or sources < 1 or sources > SOURCE_PORTS:
+            continue
+        if gcd(sources, destinations) == 1:
+            return FlowRanges(source_ports=sources, destination_ports=destinations)
+    raise ConfigurationError(
+        f"--flows: {flows} flows cannot be made of ports; 1 to {SOURCE_PORTS}, or a product of two "
+        f"coprime numbers up to {SOURCE_PORTS} and {DESTINATION_PORTS} is right"
+    )
+
+
+def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
+    """Each direction sends this many four-tuples in turn, the reverse one the same, swapped."""
+    ranges = ranges_of(flows)
+    source = Series.counted(FIRST_SOURCE_PORT, ranges.source_ports)
+    destination = Series.counted(FIRST_DESTINATION_PORT, ranges.destination_ports)
+    ready = tester if tester.testbed.connections is None else tester.with_connections(count=flows)
+    return ready.with_traffic(
+        forward=PortRanges(source_port=source, destination_port=destination).model_dump(),
+        reverse=PortRanges(source_port=destination, destination_port=source).model_dump(),
+        left_networks=1,
+        right_networks=1,
+    )

@@ -1,0 +1,22 @@
+"""Destination networks: RFC 2544 section 12 wants one, and then 256 of which each frame has one."""
+
+from collections.abc import Collection
+
+from natxy.model.testbed import Testbed
+
+ASKED = (1, 256)
+
+
+def networks_departure(testbed: Testbed, measured: Collection[int]) -> tuple[str, ...]:
+    """How a series departs that has measured with so many networks a side. Connections are of one
+    network (RFC 9693)."""
+    if testbed.connections is not None or set(ASKED) <= set(measured):
+        return ()
+    listed = ", ".join(str(each) for each in sorted(set(measured)))
+    of = "destination network" + ("s" if set(measured) != {1} else "")
+    return (f"{listed} {of}, not 1 and then 256 (RFC 2544 section 12)",)
+
+
+def networks_of(testbed: Testbed) -> int:
+    """Of the side that has more."""
+    return max(testbed.traffic.left_networks, testbed.traffic.right_networks)
