@@ -105,14 +105,14 @@ std::uint32_t judge_at_once(const Case& traffic, const frame::Claimed& claimed) 
   const std::array ordinals{kNeighbour, claimed.stamp.number(), kNeighbour};
   flow::ValueLot values;
   traffic.flow.fill<kShape>(ordinals.data(), 3, values);
-  return traffic.arrival.right<kShape>(lot, values, frame::kInitialHopLimit);
+  return traffic.arrival.right<kShape>(lot, values, spec::kUsualHopLimit);
 }
 
 void judge(const Case& traffic, const frame::Claimed& claimed) {
   const bool one_by_one =
       frame::well_formed(claimed) && frame::checksums_right(claimed) &&
       traffic.arrival.check(claimed, traffic.values(claimed.stamp.number()).at(0),
-                            frame::kInitialHopLimit) == frame::Defect::kNone;
+                            spec::kUsualHopLimit) == frame::Defect::kNone;
   check(judge_at_once(traffic, claimed) == (one_by_one ? 0b111U : 0b101U));
 }
 
