@@ -220,10 +220,17 @@ _SELECTIONS: dict[str, Selection] = {
 }
 
 
+class SiitperfSection(Model):
+    """For siitperf's commands alone (natxy.siitperf)."""
+
+    repeats: Annotated[int, Between(0, 1000)] = 5  # of a test that is invalid, at most
+
+
 class Testbed(Model):
     tester: TesterSection = TesterSection()
     traffic: TrafficSection = TrafficSection()
     connections: ConnectionsSection | None = None  # None: a stateless gateway
+    siitperf: SiitperfSection = SiitperfSection()
     dut: dict[str, Any] = Field(
         default_factory=dict
     )  # checked by natxy.dut, which knows what each kind of it needs

@@ -69,6 +69,7 @@ def at_testbed(configured: Testbed, configuration: Configuration, path: Path, wa
         tester=written.tester.model_copy(update=update),
         traffic=traffic,
         connections=configured.connections,
+        siitperf=written.siitperf,
         dut=written.dut,
     )
     if not in_lab:
