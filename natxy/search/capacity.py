@@ -231,17 +231,17 @@ class CapacitySearch:
         return outcome.answer
 
     def _passes(
-        self, connections: int, rate_cps: int, first_cps: int | None = None
+        self, connections: int, rate_cps: int, first_cps: int
     ) -> Generator[Attempt, Outcome, int | None]:
         """At this rate, or at a higher one that is tried first; which it was, None: at neither. A
         failure is confirmed: frames may be lost for other reasons. A collapse is one."""
         held: list[int | None] = []
         slow = disturbed = 0
-        repeats = self._goal.invalid_repeats * (1 if first_cps is None else 2)  # at each rate
+        repeats = 2 * self._goal.invalid_repeats  # as many at each rate
         while len(held) < self._goal.patience:
             # In turn while the tester is too slow: it may be so for the higher one alone.
-            at_first = not held and slow % 2 == 0
-            tried_cps = first_cps if first_cps is not None and at_first else rate_cps
+            at_first = not held and not disturbed and slow % 2 == 0
+            tried_cps = first_cps if at_first else rate_cps
             outcome = yield self._attempt(connections, tried_cps)
             if outcome.answer is Answer.PASS:
                 return tried_cps
@@ -249,7 +249,6 @@ class CapacitySearch:
                 return None
             if outcome.answer is Answer.INVALID:
                 disturbed += 1
-                first_cps = None
             if outcome.answer is Answer.TOO_SLOW:
                 slow += 1
             if max(slow, disturbed) > repeats:
