@@ -387,6 +387,7 @@ def rates_tried(
             search.tell(answer, held)
     except TooManyInvalid:
         pass
+    assert all(isinstance(rate_cps, int) for rate_cps in tried), "rates are whole numbers"
     return tried
 
 
