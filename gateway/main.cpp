@@ -63,7 +63,7 @@ Answer answer(RingGateway& gateway, const FlushRequest& /*request*/) {
   Nanoseconds took_ns = 0;
   use_sessions(gateway, [&](Sessions& sessions) {
     const auto start_ns = clock_ns();
-    entries = sessions.flush();
+    entries = sessions.flush(clock_ns);
     took_ns = clock_ns() - start_ns;
   });
   return {.event = flushed_event(entries, took_ns)};

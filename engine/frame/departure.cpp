@@ -16,20 +16,20 @@ void put_ethernet(std::vector<std::uint8_t>& octets, const Link& link, spec::IpV
   put16(octets, 12, version == spec::IpVersion::k4 ? 0x0800 : 0x86dd);
 }
 
-// RFC 791: no options, DF set, identification 0 (RFC 6864: an atomic datagram needs none).
-void put_ipv4(std::vector<std::uint8_t>& octets) {
+// RFC 791: no options, identification 0 (RFC 6864: an atomic datagram, one with DF, needs none).
+void put_ipv4(std::vector<std::uint8_t>& octets, const spec::Traffic& traffic) {
   octets[14] = 0x45;
   put16(octets, 16, octets.size() - kEthernetOctets);
-  octets[20] = 0x40;
-  octets[kIpv4Layout.hop_limit] = kInitialHopLimit;
+  octets[20] = traffic.dont_fragment ? 0x40 : 0;
+  octets[kIpv4Layout.hop_limit] = traffic.hop_limit;
   octets[23] = kProtocolUdp;
 }
 
-void put_ipv6(std::vector<std::uint8_t>& octets) {
+void put_ipv6(std::vector<std::uint8_t>& octets, const spec::Traffic& traffic) {
   octets[14] = 0x60;
   put16(octets, 18, octets.size() - kIpv6Layout.udp);
   octets[20] = kProtocolUdp;
-  octets[kIpv6Layout.hop_limit] = kInitialHopLimit;
+  octets[kIpv6Layout.hop_limit] = traffic.hop_limit;
 }
 
 // The address with zeros where it varies.
@@ -60,7 +60,7 @@ Departure::Departure(const spec::Traffic& traffic, std::uint16_t frame_size_byte
   destination_ = layout.destination;
   slots_ = AddressSlots(pair, traffic.networks, layout.source);
   put_ethernet(octets_, link, pair.ip_version);
-  pair.ip_version == spec::IpVersion::k4 ? put_ipv4(octets_) : put_ipv6(octets_);
+  pair.ip_version == spec::IpVersion::k4 ? put_ipv4(octets_, traffic) : put_ipv6(octets_, traffic);
   put_address(octets_, layout.source, pair.source, layout.address_octets, traffic.networks > 1);
   put_address(octets_, layout.destination, pair.destination, layout.address_octets,
               traffic.networks > 1);

@@ -13,7 +13,6 @@ inline constexpr std::size_t kEthernetOctets = 14;
 inline constexpr std::size_t kFcsOctets = 4;
 inline constexpr std::size_t kUdpOctets = 8;
 inline constexpr std::size_t kStampOctets = 18;
-inline constexpr std::uint8_t kInitialHopLimit = 64;
 inline constexpr std::uint8_t kProtocolUdp = 17;
 
 // EtherTypes as a 16-bit load from the frame gives them on a little-endian machine.

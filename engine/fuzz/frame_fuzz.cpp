@@ -105,7 +105,7 @@ std::uint32_t judge_at_once(const Case& traffic, const frame::Claimed& claimed) 
   const std::array ordinals{kNeighbour, claimed.stamp.number(), kNeighbour};
   flow::ValueLot values;
   traffic.flow.fill<kShape>(ordinals.data(), 3, values);
-  return traffic.arrival.judge<kShape>(lot, values, frame::kInitialHopLimit).right;
+  return traffic.arrival.judge<kShape>(lot, values, spec::kUsualHopLimit).right;
 }
 
 void judge(const Case& traffic, const frame::Claimed& claimed) {
@@ -113,7 +113,7 @@ void judge(const Case& traffic, const frame::Claimed& claimed) {
       frame::well_formed(claimed) &&
       frame::checksums_right(claimed, traffic.arrival.may_lack_checksum()) &&
       traffic.arrival.check(claimed, traffic.values(claimed.stamp.number()).at(0),
-                            frame::kInitialHopLimit) == frame::Defect::kNone;
+                            spec::kUsualHopLimit) == frame::Defect::kNone;
   check(judge_at_once(traffic, claimed) == (one_by_one ? 0b111U : 0b101U));
 }
 

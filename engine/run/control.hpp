@@ -1,6 +1,7 @@
 // What the threads of one phase share: when it starts and when it is over.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -10,14 +11,16 @@ namespace natxy::run {
 
 class Control {
  public:
-  Control(unsigned senders, Ticks drain, const std::atomic<bool>& cancelled)
-      : drain_(drain), cancelled_(cancelled), senders_(senders) {}
+  Control(unsigned senders, Ticks drain, const std::atomic<bool>& cancelled, Ticks not_before = 0)
+      : drain_(drain), not_before_(not_before), cancelled_(cancelled), senders_(senders) {}
 
   // Called by each of `workers` threads when it is ready; returns when the phase starts, the same
-  // for all. The last one to be ready sets it `lead` ticks ahead. 0: cancelled.
+  // for all. The last one to be ready sets it `lead` ticks ahead, or later. 0: cancelled.
   template <class Clock>
   [[nodiscard]] Ticks arrive(unsigned workers, Ticks lead) {
-    if (arrived_.fetch_add(1) + 1 == workers) start_.store(Clock::now() + lead);
+    if (arrived_.fetch_add(1) + 1 == workers) {
+      start_.store(std::max(Clock::now() + lead, not_before_));
+    }
     while (start_.load() == 0 && !cancelled_.load()) std::this_thread::yield();
     return start_.load();
   }
@@ -53,6 +56,7 @@ class Control {
 
  private:
   Ticks drain_;
+  Ticks not_before_;
   const std::atomic<bool>& cancelled_;
   std::atomic<unsigned> senders_;
   std::atomic<unsigned> arrived_{0};

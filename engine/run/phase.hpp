@@ -46,6 +46,7 @@ struct PhaseReport {
 
 struct PhaseSetup {
   Ticks drain = 0;
+  Ticks not_before = 0;  // when it starts, unless it is ready later
   Ticks frame_timeout = kNever;
   bool realtime = false;
   std::optional<Ticks> tags_after;  // if frames are tagged
@@ -91,7 +92,7 @@ class Phase {
         plans_(plans),
         setup_(setup),
         tasks_(assign(assignment_input())),
-        control_(count_senders(), setup.drain, cancelled) {
+        control_(count_senders(), setup.drain, cancelled, setup.not_before) {
     for (std::size_t side = 0; side < 2; ++side) make_receiver(static_cast<spec::Side>(side));
     for (const auto& tasks : tasks_) workers_.push_back(make_worker(tasks));
     tell_receivers();

@@ -18,7 +18,7 @@ KindPlan compile_kind(const std::optional<spec::Traffic>& traffic, std::uint16_t
           .arrival = frame::Arrival(*traffic, frame_size_bytes),
           .quotation = frame::Quotation(*traffic, frame::tag_of(context.nonce)),
           .hop_limit = static_cast<std::uint8_t>(
-              traffic->hop_limit_drop ? frame::kInitialHopLimit - *traffic->hop_limit_drop : 0)};
+              traffic->hop_limit_drop ? traffic->hop_limit - *traffic->hop_limit_drop : 0)};
 }
 
 std::uint64_t seed_of(const StreamContext& context, spec::Direction direction, spec::Kind kind) {

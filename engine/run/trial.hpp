@@ -96,7 +96,9 @@ class TrialRunner {
         measure.incomplete = true;
         break;
       }
-      if (i + 1 < plans.size()) wait(spec.phases[i].gap_ns, told, cancelled);
+      if (i + 1 == plans.size()) continue;
+      setup.not_before = measure.phases.back().end + device_.ticks().from_ns(spec.phases[i].gap_ns);
+      wait_until(setup.not_before, told, cancelled);
     }
     measure.unwatched_reason = watch.refusal();
     if (setup.records != nullptr) setup.records->settle(cancelled);
@@ -113,6 +115,7 @@ class TrialRunner {
 
  private:
   static constexpr std::chrono::milliseconds kPollEvery{10};
+  static constexpr std::uint64_t kPreparationNs = 5'000'000;
 
   void allocate_records() {
     if (records_ != nullptr) return records_->allocate();
@@ -274,10 +277,11 @@ class TrialRunner {
     return watch.seen(raw(phase.start), raw(until));
   }
 
+  // Until there is just time to prepare the phase that starts then.
   template <class Told>
-  void wait(std::uint64_t gap_ns, const Told& told, const std::atomic<bool>& cancelled) {
-    const auto end = Clock::now() + device_.ticks().from_ns(gap_ns);
-    while (Clock::now() < end) {
+  void wait_until(Ticks start, const Told& told, const std::atomic<bool>& cancelled) {
+    const auto preparation = device_.ticks().from_ns(kPreparationNs);
+    while (Clock::now() + preparation < start) {
       for (const auto side : {spec::Side::kLeft, spec::Side::kRight}) {
         device_.service(side).step(Clock::now());
         device_.rx_queue(side).tend(Clock::now());

@@ -63,8 +63,12 @@ std::uint64_t nanoseconds(const Value& value) {
   return value.integer<std::uint64_t>(0, kMaxTrialNs);
 }
 
-bool flag(Object& object, const std::string& name) {
-  return object.optional(name, [](const Value& of) { return of.boolean(); }).value_or(false);
+bool flag(Object& object, const std::string& name, bool usual = false) {
+  return object.optional(name, [](const Value& of) { return of.boolean(); }).value_or(usual);
+}
+
+std::uint8_t hop_limit(const Value& value) {
+  return value.integer<std::uint8_t>(1, 255);
 }
 
 std::uint32_t burst_limit(const Value& value) {
@@ -129,8 +133,11 @@ Traffic traffic(const Value& value) {
   traffic.source_field = series(object["source_field"]);
   traffic.destination_field = series(object["destination_field"]);
   traffic.networks = object["networks"].integer<std::uint16_t>(1, 256);
-  traffic.hop_limit_drop = object.optional(
-      "hop_limit_drop", [](const Value& drop) { return drop.integer<std::uint8_t>(0, 254); });
+  traffic.hop_limit = object.optional("hop_limit", hop_limit).value_or(kUsualHopLimit);
+  traffic.dont_fragment = flag(object, "dont_fragment", true);
+  traffic.hop_limit_drop = object.optional("hop_limit_drop", [&](const Value& drop) {
+    return drop.integer<std::uint8_t>(0, static_cast<std::uint8_t>(traffic.hop_limit - 1));
+  });
   traffic.avoid_zero_checksum = flag(object, "avoid_zero_checksum");
   traffic.dscp_kept = flag(object, "dscp_kept");
   traffic.udp_checksum_required = flag(object, "udp_checksum_required");

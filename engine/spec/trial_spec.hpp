@@ -19,6 +19,7 @@ inline constexpr std::uint16_t kMinFrameSizeBytes = 84;
 inline constexpr std::uint16_t kMaxFrameSizeBytes = 9216;
 inline constexpr std::uint64_t kMaxFramesPerStream = 1ULL << 40;
 inline constexpr std::uint64_t kMaxRateFps = 1ULL << 33;
+inline constexpr std::uint8_t kUsualHopLimit = 64;
 inline constexpr std::uint32_t kMaxMixN = 1U << 16;
 inline constexpr std::uint64_t kMaxTrialNs = 24ULL * 3600 * 1'000'000'000;  // one day
 inline constexpr std::uint64_t kMaxConnections = 1ULL << 32;
@@ -104,6 +105,8 @@ struct Traffic {
   Series source_field;
   Series destination_field;
   std::uint16_t networks = 1;                  // 1-256 destination networks, chosen pseudorandomly
+  std::uint8_t hop_limit = kUsualHopLimit;     // on departure
+  bool dont_fragment = true;                   // IPv4's DF bit
   std::optional<std::uint8_t> hop_limit_drop;  // absent: learned from the first frame that arrives
   // Send no frame whose UDP checksum on arrival is to be ffff: some translators make it 0000.
   bool avoid_zero_checksum = false;

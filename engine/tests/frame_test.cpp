@@ -80,6 +80,22 @@ INSTANTIATE_TEST_SUITE_P(All, Departures,
                                           testing::Values(IpVersion::k4, IpVersion::k6),
                                           testing::Values(84, 128, 512, 1518, 9000)));
 
+TEST(Departure, HasTheHopLimitAndTheDfBitThatTheSpecNames) {
+  for (const auto version : {IpVersion::k4, IpVersion::k6}) {
+    auto traffic = tests::traffic(version, version);
+    const auto usual = Departure(traffic, 84, {}).octets();
+    traffic.hop_limit = 10;
+    traffic.dont_fragment = false;
+    const auto other = Departure(traffic, 84, {}).octets();
+    EXPECT_EQ(usual[layout_of(version).hop_limit], 64);
+    EXPECT_EQ(other[layout_of(version).hop_limit], 10);
+    if (version == IpVersion::k6) continue;
+    EXPECT_EQ(usual[20], 0x40);
+    EXPECT_EQ(other[20], 0);
+    EXPECT_EQ(plain_checksum({other.begin() + 14, other.begin() + 34}), 0);
+  }
+}
+
 class ZeroChecksums : public testing::TestWithParam<std::tuple<bool, IpVersion, IpVersion>> {
  protected:
   static constexpr flow::Shape kShape{.addresses_vary = true};
@@ -150,7 +166,7 @@ class Arrivals : public testing::TestWithParam<std::tuple<bool, IpVersion>> {
     patch<kShape>(departure, flow::Flow(traffic_, 3), octets_, 7);
     layout_ = &layout_of(version);
   }
-  Defect check(std::uint8_t hop_limit = kInitialHopLimit) {
+  Defect check(std::uint8_t hop_limit = spec::kUsualHopLimit) {
     const auto claimed =
         claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
     return Arrival(traffic_, 128).check(claimed, values_, hop_limit);
@@ -172,7 +188,7 @@ TEST_P(Arrivals, EveryOctetOfAddressesAndPortsIsChecked) {
     EXPECT_EQ(check(), at < layout_->udp ? Defect::kAddress : Defect::kPort) << at;
     octets_[at] ^= 0x10;
   }
-  EXPECT_EQ(check(kInitialHopLimit - 1), Defect::kHopLimit);
+  EXPECT_EQ(check(spec::kUsualHopLimit - 1), Defect::kHopLimit);
   octets_.push_back(0);
   EXPECT_EQ(check(), Defect::kLength);
 }
@@ -205,12 +221,12 @@ TEST_P(Arrivals, TheQuickCheckAgreesWithTheOthers) {
       if (claimed.layout != nullptr) {
         const bool slow = well_formed(claimed) &&
                           checksums_right(claimed, arrival.may_lack_checksum()) &&
-                          arrival.check(claimed, values_, kInitialHopLimit) == Defect::kNone;
+                          arrival.check(claimed, values_, spec::kUsualHopLimit) == Defect::kNone;
         ArrivalLot lot;
         lot.add(claimed);
         flow::ValueLot values;
         values.set(0, values_);
-        const auto judgement = arrival.judge<kShape>(lot, values, kInitialHopLimit);
+        const auto judgement = arrival.judge<kShape>(lot, values, spec::kUsualHopLimit);
         EXPECT_EQ(judgement.right, slow ? 1U : 0U) << at;
         EXPECT_EQ(judgement.without_checksum, 0U) << at;
       }
@@ -235,7 +251,7 @@ TEST_P(Arrivals, AUdpChecksumMayBeAbsentOverIpv4) {
       lot.add(claimed);
       flow::ValueLot values;
       values.set(0, values_);
-      const auto judgement = arrival.judge<kShape>(lot, values, kInitialHopLimit);
+      const auto judgement = arrival.judge<kShape>(lot, values, spec::kUsualHopLimit);
       EXPECT_EQ(judgement.right, four && !required && !wrong_port ? 1U : 0U);
       EXPECT_EQ(judgement.without_checksum, 1U);
       octets_[layout_->udp + 3U] ^= wrong_port ? 1 : 0;

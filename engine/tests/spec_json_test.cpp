@@ -93,6 +93,15 @@ TEST(SpecJson, ReadsOffsetsAndMacs) {
   EXPECT_EQ(macs.phases[0].streams[0].foreground->hop_limit_drop, 1);
 }
 
+TEST(SpecJson, ReadsHowTheHeaderLeaves) {
+  const auto usual = parse_spec(contents(kExamples / "valid" / "ipv6-router-fields.json"));
+  EXPECT_EQ(usual.phases[0].streams[0].foreground->hop_limit, 64);
+  EXPECT_TRUE(usual.phases[0].streams[0].foreground->dont_fragment);
+  const auto other = parse_spec(contents(kExamples / "valid" / "macs-given.json"));
+  EXPECT_EQ(other.phases[0].streams[0].foreground->hop_limit, 10);
+  EXPECT_FALSE(other.phases[0].streams[0].foreground->dont_fragment);
+}
+
 TEST(SpecJson, SentencesSayWhatWouldBeRight) {
   EXPECT_EQ(refusal(contents(kExamples / "invalid" / "rate-zero.json")),
             "phases[0].streams[0].segments[0].rate_fps: 0 is out of range, 1 to 8589934592 is "

@@ -258,6 +258,25 @@ TEST(Trial, PhasesFollowEachOther) {
   EXPECT_GT(result.streams[2].first_departure_ns, 305e6);
 }
 
+// The gap is counted from the end of the drain, not from when somebody saw it.
+TEST(Trial, APhaseStartsWhenTheGapIsOver) {
+  FakeDevice device(2);
+  auto spec = both_ways(300);  // 3 ms, and 300 ms of drain
+  spec.phases[0].gap_ns = 500'000'000;
+  spec.phases.push_back(spec.phases[0]);
+  bool slept = false;
+  const Poll sleepy = [&](const spec::Progress& progress) {
+    if (slept || progress.stage != spec::Stage::kDraining) return;
+    slept = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  };
+  const auto result = Runner(device).run(spec, sleepy, kGoOn);
+  ASSERT_TRUE(slept);
+  ASSERT_EQ(result.streams.size(), 4U);
+  EXPECT_GE(result.streams[2].first_departure_ns, 803e6);
+  EXPECT_LT(result.streams[2].first_departure_ns, 850e6);
+}
+
 // The stream's frames as its phase 0 sends them.
 void send_again(const spec::TrialSpec& spec, const spec::Stream& stream, tests::Wire& wire) {
   const auto plan = compile(stream, {.seed = spec.seed,

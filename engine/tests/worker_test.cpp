@@ -59,5 +59,13 @@ TEST(Worker, WhatCameWhileItWasKeptFromItsCoreIsTaken) {
   EXPECT_GT(receiver.report().poll_gap.max(), kDrain) << "and how long that was is told";
 }
 
+TEST(Control, StartsAtItsTimeOrAsSoonAsAllAreReady) {
+  FakeClock::time = 5000;
+  const std::atomic<bool> go_on{false};
+  EXPECT_EQ(Control(1, kDrain, go_on, 9000).arrive<FakeClock>(1, 100), 9000U);
+  EXPECT_EQ(Control(1, kDrain, go_on, 5050).arrive<FakeClock>(1, 100), 5100U);
+  EXPECT_EQ(Control(1, kDrain, go_on).arrive<FakeClock>(1, 100), 5100U);
+}
+
 }  // namespace
 }  // namespace natxy::run

@@ -56,6 +56,9 @@ struct NatConfig {
   std::uint32_t entries = 65536;
   std::optional<NewRate> new_rate;
   Replacement replacement = Replacement::kRefuse;
+  // What a flush takes at least, and each connection that it deletes.
+  Nanoseconds flush_ns = 0;
+  Nanoseconds deletion_ns = 0;
   Nanoseconds timeout_ns = 300'000'000'000;  // RFC 4787, 4.3: five minutes
   Dependence mapping = Dependence::kEndpointIndependent;
   Dependence filtering = Dependence::kEndpointIndependent;

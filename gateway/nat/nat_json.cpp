@@ -107,6 +107,8 @@ NatConfig read_nat(const json& value) {
   }
   nat.entries = static_cast<std::uint32_t>(object.number_or("entries", nat.entries, kEntries));
   nat.new_rate = read_new_rate(object);
+  nat.flush_ns = object.number_or("flush_ns", nat.flush_ns, kDuration_ns);
+  nat.deletion_ns = object.number_or("deletion_ns", nat.deletion_ns, kDuration_ns);
   nat.timeout_ns = object.number_or("timeout_ns", nat.timeout_ns, kTimeout_ns);
   nat.seed = object.number_or("seed", 0, kAny);
   read_behaviour(object, nat);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "gateway/faults/token_bucket.hpp"
@@ -33,8 +34,9 @@ class Sessions {
 
   // Lets connections go that have not been used for the timeout, and carries out what is ordered.
   void advance(Nanoseconds now_ns);
-  // All connections; how many there were.
-  std::uint64_t flush();
+  // Deletes all connections, in the time that the configuration asks for; how many there were.
+  using Clock = std::function<Nanoseconds()>;
+  std::uint64_t flush(const Clock& clock);
   void clear();  // table, record, bucket and choice of ports as at the start
   void set_timeout(Nanoseconds timeout_ns) { config_.timeout_ns = timeout_ns; }
   // The connection that was the n-th to be created; false where it is not in the table.
@@ -56,6 +58,7 @@ class Sessions {
   Opened create(const Connection& connection, Nanoseconds now_ns);
   Opened use(EntryNumber entry, Nanoseconds now_ns);
   void remove(EntryNumber entry);
+  void remove_all();
   void change_entry(EntryNumber entry);
   [[nodiscard]] std::optional<TokenBucket> new_bucket() const;
 

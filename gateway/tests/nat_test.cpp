@@ -205,6 +205,23 @@ TEST(Nat44, AConnectionChangesItsExternalPort) {
   EXPECT_EQ(bench.nat().created, 1U);
 }
 
+TEST(Nat44, AFlushTakesItsTimeAndThatOfEachDeletion) {
+  NatBench bench(nat44(R"(, "flush_ns": 500, "deletion_ns": 1000)"));
+  Nanoseconds now_ns = 77;
+  const auto clock = [&] { return now_ns += 10; };
+  const auto flush_ns = [&] {
+    const auto start_ns = now_ns;
+    (void)bench.gateway().sessions(0)->flush(clock);
+    return now_ns - start_ns;
+  };
+  for (std::uint16_t i = 0; i < 9; ++i) (void)bench.send({static_cast<std::uint16_t>(5000 + i)});
+  EXPECT_NEAR(static_cast<double>(flush_ns()), 9500, 20);
+  EXPECT_NEAR(static_cast<double>(flush_ns()), 500, 20);
+  EXPECT_EQ(bench.nat().flushed, 9U);
+  bench.gateway().clear(0);
+  EXPECT_EQ(bench.nat().flushed, 0U);
+}
+
 TEST(Nat44, FlushForgetChangeAndClear) {
   NatBench bench(nat44());
   for (std::uint16_t i = 0; i < 10; ++i) (void)bench.send({static_cast<std::uint16_t>(5000 + i)});
@@ -212,7 +229,7 @@ TEST(Nat44, FlushForgetChangeAndClear) {
   EXPECT_TRUE(sessions.forget(3));
   EXPECT_FALSE(sessions.forget(3));
   EXPECT_TRUE(sessions.change(4));
-  EXPECT_EQ(sessions.flush(), 9U);
+  EXPECT_EQ(sessions.flush([] { return Nanoseconds{0}; }), 9U);
   EXPECT_EQ(sessions.count(), 0U);
   EXPECT_EQ(bench.nat().flushed, 9U);
   EXPECT_EQ(bench.answer(5000), 0);

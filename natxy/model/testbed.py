@@ -10,11 +10,13 @@ from natxy.model.base import Between, Model, refuse
 from natxy.model.source import Source
 from natxy.model.traffic_spec import (
     FIXED_ZERO,
+    HOP_LIMIT,
     MAX_CONNECTIONS,
     Selection,
     Series,
     SeriesMode,
     UInt16,
+    check_hop_limits,
 )
 from natxy.model.trial_spec import (
     MAX_FRAME_SIZE_BYTES,
@@ -108,6 +110,8 @@ class TrafficSection(Model):
     m: Annotated[int, Between(0, MAX_MIX_N)] = 1  # frame i is foreground iff i mod n < m
     left_networks: Annotated[int, Between(1, 256)] = 1  # destination networks behind each side
     right_networks: Annotated[int, Between(1, 256)] = 1
+    hop_limit: Annotated[int, Between(1, 255)] = HOP_LIMIT  # on departure
+    dont_fragment: bool = True  # IPv4's DF bit
     hop_limit_drop: Annotated[int, Between(0, 254)] | None = None  # None: learned
     avoid_zero_checksum: bool = False  # see TrialSpec
     # kept: a frame whose TOS, traffic class or flow label has changed is misdelivered.
@@ -123,6 +127,7 @@ class TrafficSection(Model):
     def _can_be_sent(self) -> Self:
         if self.m > self.n:
             refuse(f"{self.m} is more than n, 0 to {self.n} is right", member="m")
+        check_hop_limits(self.hop_limit, self.hop_limit_drop)
         self._check_apart("left", self.left_networks, self.left_field)
         self._check_apart("right", self.right_networks, self.right_field)
         return self
@@ -217,10 +222,17 @@ _SELECTIONS: dict[str, Selection] = {
 }
 
 
+class SiitperfSection(Model):
+    """For siitperf's commands alone (natxy.siitperf)."""
+
+    repeats: Annotated[int, Between(0, 1000)] = 5  # of a test that is invalid, at most
+
+
 class Testbed(Model):
     tester: TesterSection = TesterSection()
     traffic: TrafficSection = TrafficSection()
     connections: ConnectionsSection | None = None  # None: a stateless gateway
+    siitperf: SiitperfSection = SiitperfSection()
     dut: dict[str, Any] = Field(
         default_factory=dict
     )  # checked by natxy.dut, which knows what each kind of it needs

@@ -273,6 +273,8 @@ class TrafficPlan:
             source_field=traffic.field(near).series,
             destination_field=traffic.field(far).series,
             networks=traffic.networks(far),
+            hop_limit=traffic.hop_limit,
+            dont_fragment=traffic.dont_fragment,
             hop_limit_drop=traffic.hop_limit_drop,
             avoid_zero_checksum=traffic.avoid_zero_checksum,
             dscp_kept=traffic.dscp == "kept",

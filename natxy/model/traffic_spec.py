@@ -9,6 +9,7 @@ from natxy.model.addresses import IpAddress, IpVersion, not_of_version, version_
 from natxy.model.base import Between, Model, refuse
 
 MAX_CONNECTIONS = 2**32  # what a frame's four octets can number
+HOP_LIMIT = 64
 
 SeriesMode = Literal["fixed", "increasing", "decreasing", "pseudorandom"]
 Selection = Literal[
@@ -90,6 +91,15 @@ class AddressPair(Model):
         return self
 
 
+def check_hop_limits(hop_limit: int, drop: int | None) -> None:
+    """A frame whose hop limit is used up goes nowhere."""
+    if drop is not None and drop >= hop_limit:
+        refuse(
+            f"{drop} uses up a hop limit of {hop_limit}, 0 to {hop_limit - 1} is right",
+            member="hop_limit_drop",
+        )
+
+
 class Connections(Model):
     """What a stream does with the connections of its trial, and in which order it takes them.
 
@@ -133,6 +143,8 @@ class Traffic(Model):
     source_field: Series
     destination_field: Series
     networks: Annotated[int, Between(1, 256)]
+    hop_limit: Annotated[int, Between(1, 255)] = HOP_LIMIT  # on departure
+    dont_fragment: bool = True  # IPv4's DF bit
     hop_limit_drop: Annotated[int, Between(0, 254)] | None = None  # None: learned
     # Send no frame whose UDP checksum on arrival is to be ffff: some translators make it 0000.
     avoid_zero_checksum: bool = False
@@ -144,6 +156,7 @@ class Traffic(Model):
 
     @model_validator(mode="after")
     def _can_be_sent(self) -> Self:
+        check_hop_limits(self.hop_limit, self.hop_limit_drop)
         self._check_networks()
         self._check_connections()
         self._check_field("source", self.source_field)

@@ -9,6 +9,7 @@ from natxy.errors import ConfigurationError
 from natxy.model.testbed import TrafficSection
 from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS
 from natxy.siitperf.configuration import Configuration
+from natxy.siitperf.entries import Warn
 from natxy.siitperf.kinds import Whole, Wrong
 
 # An IPv4 frame is 20 bytes smaller: 1538 is 1518 of IPv4, which fits an MTU of 1500.
@@ -65,6 +66,11 @@ class Preliminary:
     def foreground_frames(self, n: int, m: int) -> int:
         return self.preliminary_frames - self.preliminary_frames * (n - min(m, n)) // n
 
+    @property
+    def shortest_delay_ms(self) -> Fraction:
+        sending_ms = Fraction(1000 * self.preliminary_frames, self.preliminary_rate_fps)
+        return self.preliminary_timeout_ms + sending_ms
+
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments:
@@ -92,12 +98,16 @@ class Arguments:
         return written.model_copy(update=mix | {"frame_size_bytes": self.frame_size_bytes})
 
 
-def read_arguments(command: str, words: Sequence[str], configuration: Configuration) -> Arguments:
+def read_arguments(
+    command: str, words: Sequence[str], configuration: Configuration, warn: Warn
+) -> Arguments:
     stateful = STATEFUL if configuration.stateful else ()
     table = (*COMMON, *stateful, *LAST[command])
-    if len(words) != len(table):
+    if len(words) < len(table):
         _refuse_number(command, len(words), table)
-    values = {a.field: _value(a, word) for a, word in zip(table, words, strict=True)}
+    if extra := words[len(table) :]:
+        warn(f'siitperf-{command}: "{" ".join(extra)}" is not used, {len(table)} arguments are')
+    values = {a.field: _value(a, word) for a, word in zip(table, words, strict=False)}
     arguments = Arguments(
         command=command,
         **{a.field: values[a.field] for a in COMMON},
@@ -132,14 +142,35 @@ def _check(arguments: Arguments, configuration: Configuration) -> None:
             f"84 to {LARGEST_IPV6_BYTES} is right"
         )
     _check_background(arguments, configuration)
-    after_s = arguments.last.get("tags_after_s", 0)
-    if "tags_after_s" in arguments.last and after_s >= arguments.duration_s:
+    if arguments.command == "lat":
+        _check_tags(arguments)
+    _check_frame_timeout(arguments)
+    if arguments.preliminary is not None:
+        _check_preliminary(arguments, arguments.preliminary, configuration)
+
+
+def _check_tags(arguments: Arguments) -> None:
+    after_s, tags = arguments.last["tags_after_s"], arguments.last["tags"]
+    if after_s >= arguments.duration_s:
         raise ConfigurationError(
             f"delay: {after_s} is not before the end of the test, 0 to "
             f"{arguments.duration_s - 1} is right"
         )
-    if arguments.preliminary is not None:
-        _check_preliminary(arguments, arguments.preliminary, configuration)
+    frames = arguments.rate_fps * (arguments.duration_s - after_s)
+    if tags > frames:
+        raise ConfigurationError(
+            f"timestamps: {tags} is more than the {frames} frames after the delay, 1 to {frames} "
+            "is right"
+        )
+
+
+def _check_frame_timeout(arguments: Arguments) -> None:
+    longest_ms = 1000 * arguments.duration_s + arguments.timeout_ms
+    if arguments.frame_timeout_ms >= longest_ms:
+        raise ConfigurationError(
+            f"frame timeout: {arguments.frame_timeout_ms} is not below duration and global timeout "
+            f"together, 0 to {longest_ms - 1} is right"
+        )
 
 
 def _check_background(arguments: Arguments, configuration: Configuration) -> None:
@@ -158,13 +189,11 @@ def _check_background(arguments: Arguments, configuration: Configuration) -> Non
 def _check_preliminary(
     arguments: Arguments, asked: Preliminary, configuration: Configuration
 ) -> None:
-    least_ms = asked.preliminary_timeout_ms + Fraction(
-        1000 * asked.preliminary_frames, asked.preliminary_rate_fps
-    )
+    least_ms = int(asked.shortest_delay_ms)  # whole milliseconds, as siitperf calculates
     if asked.preliminary_delay_ms < least_ms:
         raise ConfigurationError(
-            f"D: {asked.preliminary_delay_ms} is less than 1000 N / R + T, {float(least_ms):g} or "
-            "more is right"
+            f"D: {asked.preliminary_delay_ms} is less than 1000 N / R + T, {least_ms} or more is "
+            "right"
         )
     foreground = asked.foreground_frames(arguments.n, arguments.m)
     if foreground < asked.table_entries:
@@ -175,17 +204,4 @@ def _check_preliminary(
     if asked.table_entries == 1 and configuration.responder_tuples:
         configuration.entries.refuse(
             "Responder-tuples", "is not 0, but M is 1; 0, or a larger M, is right"
-        )
-    _check_unique(configuration, foreground)
-
-
-def _check_unique(configuration: Configuration, foreground: int) -> None:
-    """Every preliminary frame of an enumeration opens a connection of its own."""
-    unique = configuration.unique_combinations
-    if unique is not None and unique < foreground:
-        key = "Enumerate-ports" if configuration.enumerated_ports else "Enumerate-ips"
-        configuration.entries.refuse(
-            key,
-            f"the ranges have {unique} combinations, too few for {foreground} foreground "
-            "preliminary frames; wider ranges are right",
         )

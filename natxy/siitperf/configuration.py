@@ -53,10 +53,6 @@ class Direction:
         return self.destination_port_max - self.destination_port_min + 1
 
     @property
-    def port_pairs(self) -> int:
-        return self.source_ports * self.destination_ports
-
-    @property
     def varies(self) -> bool:
         return bool(self.varying_source_port or self.varying_destination_port)
 
@@ -88,6 +84,11 @@ class Configuration:
         return ("Fwd", self.forward) if self.initiator == "left" else ("Rev", self.reverse)
 
     @property
+    def has_phase_2(self) -> bool:
+        """A stateful test may be its phase 1 alone."""
+        return self.has_forward or self.has_reverse
+
+    @property
     def initiator_sends(self) -> bool:
         """In phase 2, as it does in phase 1."""
         return self.has_forward if self.initiator == "left" else self.has_reverse
@@ -104,18 +105,6 @@ class Configuration:
     @property
     def varies_addresses(self) -> bool:
         return bool(self.left.varying or self.right.varying)
-
-    @property
-    def unique_combinations(self) -> int | None:
-        """Of what is enumerated, for the initiator's frames; None: nothing is."""
-        if not self.enumerated_ports and not self.enumerated_addresses:
-            return None
-        unique = 1
-        if self.enumerated_ports:
-            unique *= self.initiators_ports[1].port_pairs
-        if self.enumerated_addresses:
-            unique *= self.left.field_values * self.right.field_values
-        return unique
 
     @property
     def is_pure_ipv4(self) -> bool:
@@ -146,7 +135,7 @@ def _values(entries: Entries, part: str) -> dict[str, Any]:
 
 
 def _check_directions(configuration: Configuration) -> None:
-    if not configuration.has_forward and not configuration.has_reverse:
+    if not configuration.has_phase_2 and not configuration.stateful:
         configuration.entries.refuse("Forward", "is 0 as Reverse is; 1 for one of them is right")
     needed = {
         "Forward": ("CPU-L-Send", "CPU-R-Recv") if configuration.sends_forward else (),
@@ -214,10 +203,6 @@ def _check_enumeration(configuration: Configuration) -> None:
     key = "Enumerate-ports" if ports else "Enumerate-ips"
     if not configuration.stateful:
         entries.refuse(key, "only a stateful test enumerates; 0, or Stateful 1 or 2, is right")
-    if configuration.left.networks > 1 or configuration.right.networks > 1:
-        entries.refuse(
-            key, "does not go with several destination networks; 0, or 1 network, is right"
-        )
     if ports and addresses and ports != addresses:
         entries.refuse("Enumerate-ips", f"differs from Enumerate-ports; {ports} is right")
     if ports and not addresses and configuration.varies_addresses:

@@ -5,12 +5,29 @@ from fractions import Fraction
 
 from natxy.model.testbed import Testbed
 from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_spec import TrialSpec
+from natxy.procedure.away import excuse
+from natxy.procedure.delay_error import late_in_doubt
 from natxy.procedure.pacing import PAUSE_SHARE, long_pauses
 from natxy.procedure.phases import ESTABLISH
+from natxy.procedure.trial import Outcome
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import SIDE_NAMES
 
 TOLERANCE = Fraction(100_001, 100_000)  # of the time that sending takes
+
+
+def reasons_of(
+    arguments: Arguments, spec: TrialSpec, outcome: Outcome, testbed: Testbed
+) -> tuple[str, ...]:
+    """Returns why the test is invalid: the tester did not do what it was asked, or somebody's
+    absence explains every frame that is missing; none where it is valid."""
+    result = outcome.result
+    if reasons := outcome.invalid_reasons or too_slow(arguments, result, testbed):
+        return reasons
+    late = late_in_doubt(result, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
+    excused = excuse(spec, result, outcome.absence) or late
+    return (excused,) if excused else ()
 
 
 def too_slow(arguments: Arguments, result: TrialResult, testbed: Testbed) -> tuple[str, ...]:

@@ -20,17 +20,32 @@ class Kind(Protocol):
         """The value; Wrong if the text is none."""
 
 
+# As C reads a number: 0x is hexadecimal, another leading 0 octal.
+NUMBERS = (
+    (re.compile(r"[+-]?0[xX][0-9A-Fa-f]+"), 16),
+    (re.compile(r"[+-]?0[0-7]*"), 8),
+    (re.compile(r"[+-]?[1-9]\d*"), 10),
+)
+
+
+def _number(text: str) -> int | None:
+    for pattern, base in NUMBERS:
+        if pattern.fullmatch(text):
+            return int(text, base)
+    return None
+
+
 @dataclass(frozen=True)
 class Whole:
-    """A whole number, decimal or with 0x."""
+    """A whole number, decimal, with 0x, or octal with a leading 0."""
 
     lowest: int
     highest: int
 
     def read(self, text: str) -> int:
-        if not re.fullmatch(r"[+-]?\d+|0[xX][0-9A-Fa-f]+", text):
+        value = _number(text)
+        if value is None:
             raise Wrong(f"is not a whole number, {self.lowest} to {self.highest} is right")
-        value = int(text, 16 if text[:2].lower() == "0x" else 10)
         if not self.lowest <= value <= self.highest:
             raise Wrong(f"is out of range, {self.lowest} to {self.highest} is right")
         return value
@@ -53,9 +68,10 @@ class Switch:
     """On if not 0."""
 
     def read(self, text: str) -> bool:
-        if not re.fullmatch(r"[+-]?\d+", text):
+        value = _number(text)
+        if value is None:
             raise Wrong("is not a whole number, 0 or 1 is right")
-        return int(text) != 0
+        return value != 0
 
 
 @dataclass(frozen=True)
@@ -80,6 +96,7 @@ class Address:
 @dataclass(frozen=True)
 class Mac:
     def read(self, text: str) -> str:
-        if not re.fullmatch(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}", text):
+        """An octet may have one digit."""
+        if not re.fullmatch(r"[0-9A-Fa-f]{1,2}(:[0-9A-Fa-f]{1,2}){5}", text):
             raise Wrong("is not a MAC address, such as 02:00:00:00:00:01 is right")
-        return text.lower()
+        return ":".join(f"{int(octet, 16):02x}" for octet in text.split(":"))

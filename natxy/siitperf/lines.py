@@ -82,7 +82,11 @@ def _figures(arguments: Arguments, stream: StreamResult) -> Iterator[tuple[str, 
         yield "WCL", delays.percentile_ns(P999)
     if arguments.command == "pdv" and not arguments.frame_timeout_ms:
         delays = _all(arguments, stream)
-        yield "PDV", delays.percentile_ns(P999) - delays.minimum_ns
+        p999_ns, minimum_ns = delays.percentile_ns(P999), delays.minimum_ns
+        yield "D99_9th_perc", p999_ns
+        yield "Dmin", minimum_ns
+        yield "Dmax", delays.lost_ns if delays.lost else delays.maximum_ns
+        yield "PDV", p999_ns - minimum_ns
 
 
 def _tagged(arguments: Arguments, stream: StreamResult) -> Delays:

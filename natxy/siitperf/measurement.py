@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from natxy.model.trial_spec import NO_RECORDING, Recording, Tags
+from natxy.model.trial_spec import NO_RECORDING, Recording, Tags, TrialSpec
 from natxy.procedure.observer import Observer
-from natxy.procedure.phases import Establishing
+from natxy.procedure.phases import TEST, Establishing
 from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import Setup
 from natxy.procedure.timing import Timing
@@ -29,9 +29,10 @@ class SiitperfTest:
     timing: Timing
     timeouts: Timeouts
     load: Load
+    phase_2: bool  # False: a stateful test without one
 
     @classmethod
-    def of(cls, arguments: Arguments) -> "SiitperfTest":
+    def of(cls, arguments: Arguments, *, phase_2: bool = True) -> "SiitperfTest":
         timeouts = timeouts_of(arguments)
         timing = Timing(
             duration_s=Fraction(arguments.duration_s),
@@ -40,15 +41,33 @@ class SiitperfTest:
         )
         timing.check_rate("frame rate", arguments.rate_fps)
         load = steady(arguments.rate_fps, timing.duration_s, _recording(arguments))
-        return cls(arguments=arguments, timing=timing, timeouts=timeouts, load=timeouts.load(load))
+        return cls(
+            arguments=arguments,
+            timing=timing,
+            timeouts=timeouts,
+            load=timeouts.load(load),
+            phase_2=phase_2,
+        )
 
-    def run(self, setup: Setup, seed: int) -> Outcome:
-        plan = TrialPlan(traffic=setup.tester.traffic, timing=self.timing)
+    def run(self, setup: Setup, seed: int, number: int) -> tuple[TrialSpec, Outcome]:
+        """The test of this number, from 0; all have the same frames."""
         setup.dut.reset()
-        if self.arguments.preliminary is not None:
+        if self.arguments.preliminary is not None and number == 0:
             self._warm_up(setup, seed)
-        spec = self.timeouts.spec(plan.spec(load=self.load, seed=seed, nonce=nonce(seed, 0)))
-        return run_trial(spec, setup.tester, setup.dut, Observer())
+        spec = self._spec(setup, seed, number)
+        return spec, run_trial(spec, setup.tester, setup.dut, Observer())
+
+    def _spec(self, setup: Setup, seed: int, number: int) -> TrialSpec:
+        plan = TrialPlan(traffic=setup.tester.traffic, timing=self.timing)
+        spec = self.timeouts.spec(
+            plan.spec(
+                load=self.load, seed=seed, nonce=nonce(seed, number), watched=setup.dut.watched
+            )
+        )
+        if self.phase_2:
+            return spec
+        first = tuple(phase for phase in spec.phases if phase.name != TEST)
+        return spec.model_copy(update={"phases": first})
 
     def _warm_up(self, setup: Setup, seed: int) -> None:
         """A lab that has just been made; of another device nobody may empty the table."""

@@ -15,10 +15,11 @@ from natxy.siitperf.arguments import LAST, Arguments, read_arguments
 from natxy.siitperf.configuration import FILE, Configuration, read_configuration
 from natxy.siitperf.entries import Warn
 from natxy.siitperf.inferred import with_inferred
-from natxy.siitperf.judgement import missing_entries, too_slow
+from natxy.siitperf.judgement import missing_entries, reasons_of
 from natxy.siitperf.lab_addresses import with_own_addresses
 from natxy.siitperf.lines import device_lines, missing_figures, preliminary_lines, result_lines
 from natxy.siitperf.measurement import SiitperfTest
+from natxy.siitperf.repeats import Attempt, until_valid
 from natxy.siitperf.site import SIDES, VARIABLE, Site, is_lab, site_of
 from natxy.siitperf.stateful import connections_of
 from natxy.siitperf.testbed import testbed_of
@@ -26,6 +27,7 @@ from natxy.siitperf.testbed import testbed_of
 Say = Callable[[str], None]
 INVALID_STATUS = 1
 FAILED_STATUS = 1
+INVALID = {"tp": "Info", "lat": "Info", "pdv": "Error"}  # how siitperf's line begins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +53,7 @@ def _read(words: list[str], warn: Warn) -> Asked:
     if command not in LAST:
         raise ConfigurationError(f'siitperf: "{command}" is no test, tp, lat or pdv is right')
     configuration = with_inferred(read_configuration(FILE, warn))
-    arguments = read_arguments(command, words[1:], configuration)
+    arguments = read_arguments(command, words[1:], configuration, warn)
     configured = testbed_of(configuration)
     asked = {
         "traffic": arguments.traffic(configured.traffic),
@@ -64,18 +66,24 @@ def _read(words: list[str], warn: Warn) -> Asked:
 
 def _measure(asked: Asked, say: Say, warn: Warn) -> int:
     _warn_of_settings(asked.configuration, warn)
-    site, test = asked.site, SiitperfTest.of(asked.arguments)
+    site = asked.site
+    test = SiitperfTest.of(asked.arguments, phase_2=asked.configuration.has_phase_2)
     with set_up(site.testbed, site.source, dut_of(site.testbed, site.source)) as setup:
         setup = replace(setup, tester=_with_addresses(setup.tester, asked, warn))
         seed = new_seed()
         say(f"Info: natxy, engine {setup.tester.hello.engine_version}, seed {seed}")
-        outcome = test.run(setup, seed)
-        result = outcome.result
-        reasons = outcome.invalid_reasons or too_slow(asked.arguments, result, site.testbed)
-        if reasons:
-            say(f"Info: the test is invalid: {'; '.join(reasons)}")
-            return INVALID_STATUS
-        return _tell(asked, setup.dut, result, say)
+
+        def make(number: int) -> Attempt:
+            spec, outcome = test.run(setup, seed, number)
+            reasons = reasons_of(asked.arguments, spec, outcome, site.testbed)
+            return Attempt(result=outcome.result, reasons=reasons)
+
+        last = until_valid(make, site.testbed.siitperf.repeats, say)
+        if last.reasons:
+            kind = INVALID[asked.arguments.command]
+            say(f"{kind}: the test is invalid: {'; '.join(last.reasons)}")
+        status = _tell(asked, setup.dut, last.result, say)
+        return INVALID_STATUS if last.reasons else status
 
 
 def _with_addresses(tester: ReadyTester, asked: Asked, warn: Warn) -> ReadyTester:

@@ -59,7 +59,13 @@ def at_testbed(configured: Testbed, configuration: Configuration, path: Path, wa
         if in_lab and configured.tester.port(side).next_hop_mac:
             warn(f"MAC-{letter}-DUT: is not used, the lab of {path} has its own gateway")
         update[side] = given if in_lab else _port(given, configured.tester.port(side))
-    kept = ("avoid_zero_checksum", "hop_limit_drop", "udp_checksum")
+    kept = (
+        "avoid_zero_checksum",
+        "hop_limit_drop",
+        "hop_limit",
+        "dont_fragment",
+        "udp_checksum",
+    )
     traffic = configured.traffic.model_copy(
         update={key: getattr(written.traffic, key) for key in kept}
     )
@@ -69,6 +75,7 @@ def at_testbed(configured: Testbed, configuration: Configuration, path: Path, wa
         tester=written.tester.model_copy(update=update),
         traffic=traffic,
         connections=configured.connections,
+        siitperf=written.siitperf,
         dut=written.dut,
     )
     if not in_lab:

@@ -6,7 +6,7 @@ to the connections that phase 1 made, in the order that the series have.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 from natxy.errors import ConfigurationError
@@ -77,7 +77,7 @@ def connections_of(
         count=asked.preliminary_frames,
         rate_fps=asked.preliminary_rate_fps,
         order=order,
-        delay_s=asked.preliminary_delay_ms / MS_PER_S,
+        delay_s=_delay_s(asked),
         sample=0,
         **least,
     )
@@ -105,6 +105,12 @@ def _section(configuration: Configuration, warn: Warn, **members: Any) -> Connec
     return connections
 
 
+def _delay_s(asked: Preliminary) -> float:
+    """siitperf checks D in whole milliseconds: it may be a part of one too short."""
+    least_us = ceil(1000 * asked.shortest_delay_ms)
+    return max(1000 * asked.preliminary_delay_ms, least_us) / 10**6
+
+
 def _check_length(arguments: Arguments, asked: Preliminary) -> None:
     phase_2_ms = MS_PER_S * arguments.duration_s + arguments.timeout_ms
     if asked.preliminary_delay_ms > LONGEST_MS - phase_2_ms:
@@ -128,11 +134,18 @@ def _check_combinations(configuration: Configuration) -> None:
 
 def phase_1_order(configuration: Configuration, frames: int, warn: Warn) -> str:
     """Of so many frames of the foreground."""
-    enumerated = configuration.enumerated_ports or configuration.enumerated_addresses
-    if enumerated:
-        return ORDERS[enumerated]
     varying = variations(configuration)
     combinations = prod(each.values for each in varying)
+    enumerated = configuration.enumerated_ports or configuration.enumerated_addresses
+    if enumerated and frames <= combinations:
+        return ORDERS[enumerated]
+    if enumerated:
+        key = "Enumerate-ports" if configuration.enumerated_ports else "Enumerate-ips"
+        warn(
+            f"{key}: is not honoured, the {combinations} combinations are fewer than the {frames} "
+            "foreground preliminary frames: they are drawn with repetition"
+        )
+        return "repeating"
     in_turn = [each for each in varying if each.order != PSEUDORANDOM]
     if len(varying) == 1 and in_turn and frames <= combinations:
         return ORDERS[in_turn[0].order]

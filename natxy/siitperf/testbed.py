@@ -93,6 +93,8 @@ def _json(model: Model) -> object:
 def _direction(configuration: Configuration) -> Directions:
     if configuration.has_forward and configuration.has_reverse:
         return BOTH
+    if not configuration.has_phase_2:  # it is the initiator's alone
+        return "forward" if configuration.initiator == "left" else "reverse"
     return "forward" if configuration.has_forward else "reverse"
 
 

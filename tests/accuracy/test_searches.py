@@ -1,13 +1,17 @@
 """What searches find against a gateway whose limit is known, with valid trials only."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from natxy.dut.reference import ReferenceDut
 from natxy.model.verdict import Limit
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
+from natxy.procedure.observer import Observer
+from natxy.procedure.overload import DEGRADATION, THROUGHPUT, OverloadPlan, overload
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
@@ -66,6 +70,45 @@ def test_early_end_finds_the_same_and_sends_less(tmp_path: Path) -> None:
     assert found.limit is Limit.DUT
     assert LIMIT_FPS * (1 - ERROR) <= found.rate_fps <= LIMIT_FPS + EXCESS_FPS
     assert any("first certain loss" in departure for departure in result.departures)
+
+
+class SlowerWithFlows(Observer):
+    """Gives the gateway the next limit as the search for the next number of flows begins."""
+
+    def __init__(self, dut: ReferenceDut, limits_fps: Iterable[int]) -> None:
+        self._dut = dut
+        self._limits_fps = iter(limits_fps)
+
+    def repetition_started(self, number: int, count: int) -> None:
+        limit = {"kind": "rate_limit", "rate_fps": next(self._limits_fps), "depth": DEPTH}
+        self._dut.configure(faults=[limit])
+
+
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
+def test_degradation_is_what_more_flows_cost(tmp_path: Path) -> None:
+    limits_fps = {1: LIMIT_FPS, 10: 30_000, 1000: 10_000}
+    search = ThroughputPlan(
+        timing=TIMING,
+        seed=3,
+        repetitions=1,
+        error=SearchError(fraction=ERROR),
+        max_rate_fps=60_000,
+        invalid_repeats=ATTEMPTS,
+    )
+    plan = OverloadPlan(search=search, flows=(10, 1000))
+    with gateway_that(RATE_LIMIT, tmp_path, tolerance_us=AWAY_US) as (setup, dut):
+        slower = SlowerWithFlows(dut, limits_fps.values())
+        result = overload(plan, setup.tester, setup.dut, slower)
+    for flows, limit_fps in limits_fps.items():
+        at = f"{flows:,} flow{'s' if flows > 1 else ''}"
+        found = result.figure(THROUGHPUT, at=at)
+        assert found.lower_bound == (False,)
+        assert limit_fps * (1 - ERROR) <= found.values[0] <= limit_fps + EXCESS_FPS
+    # Both throughputs may be too high by what the bucket lets through, and too low by the error.
+    most = float(100 * (EXCESS_FPS / LIMIT_FPS + ERROR))
+    assert result.figure(DEGRADATION, at="10 flows").values == pytest.approx((25,), abs=most)
+    assert result.figure(DEGRADATION, at="1,000 flows").values == pytest.approx((75,), abs=most)
 
 
 def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None:

@@ -80,7 +80,8 @@ def header(number: Number, pair: dict[str, Any], hop_limit: int) -> Any:
     source = address(pair["source"], networks, values.network, values.source_field)
     destination = address(pair["destination"], networks, values.network, values.destination_field)
     if pair["ip_version"] == 4:
-        return IP(src=source, dst=destination, ttl=hop_limit, flags="DF", id=0)
+        flags = "DF" if number.traffic.get("dont_fragment", True) else 0
+        return IP(src=source, dst=destination, ttl=hop_limit, flags=flags, id=0)
     return IPv6(src=source, dst=destination, hlim=hop_limit)
 
 
@@ -95,7 +96,8 @@ def departure(
     """As the tester of `natxy-engine-frames` sends it, or one with other MAC addresses."""
     side = "left" if number.stream["direction"] == "forward" else "right"
     link = Ether(src=source or TESTER_MACS[side], dst=next_hop or GATEWAY_MACS[side])
-    packet = header(number, number.traffic["departure"], 64) / transport(number, lateness)
+    hop_limit = number.traffic.get("hop_limit", 64)
+    packet = header(number, number.traffic["departure"], hop_limit) / transport(number, lateness)
     return bytes(link / packet)
 
 
@@ -107,4 +109,5 @@ def arrival(number: Number) -> Any:
     """As a scapy packet, for a test to spoil."""
     side = arrival_side(number)
     link = Ether(src=GATEWAY_MACS[side], dst=TESTER_MACS[side])
-    return link / header(number, number.traffic["arrival"], 63) / transport(number, 0)
+    hop_limit = number.traffic.get("hop_limit", 64) - 1
+    return link / header(number, number.traffic["arrival"], hop_limit) / transport(number, 0)

@@ -40,6 +40,7 @@ def traffic(
     fields: bool = False,
     mode: str = "pseudorandom",
     selection: str = "independent",
+    **header: Any,
 ) -> dict[str, Any]:
     """Left and right IP version; in the reverse direction frames leave on the right."""
     left, right = (int(version) for version in combination)
@@ -54,6 +55,7 @@ def traffic(
         "destination_field": series(mode if fields else "fixed", 100, 1099 if fields else 100),
         "networks": networks,
         "hop_limit_drop": 1,
+        **header,
     }
 
 

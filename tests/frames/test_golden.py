@@ -82,6 +82,17 @@ def test_large_numbers() -> None:
         expect_golden(both_ways("66", 84, networks=256, fields=True, mode=mode), first=2**32 - 5)
 
 
+@pytest.mark.parametrize("size", [84, 1518])
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_headers_as_siitperf_has_them(combination: str, size: int) -> None:
+    trial = both_ways(combination, size, fields=True, hop_limit=10, dont_fragment=False)
+    expect_golden(trial)
+    for its_stream in trial["phases"][0]["streams"]:
+        its_stream["segments"][0]["frames"] = 1000
+        number = Number(spec=trial, phase=0, stream=its_stream, number=0)
+        assert judged(trial, [(arrival_side(number), bytes(arrival(number)))]) == ["received"]
+
+
 @pytest.mark.parametrize("mix", [(1, 1), (2, 1), (10, 9), (7, 3), (65536, 1)])
 def test_mixes(mix: tuple[int, int]) -> None:
     trial = both_ways("46", 128, mix=mix)

@@ -90,14 +90,17 @@ def test_back_to_back(testbed: str, tmp_path: Path) -> None:
 
 
 @BOTH
-def test_recovery(testbed: str, tmp_path: Path) -> None:
+def test_recovery_of_a_gateway_that_is_not_overloaded(testbed: str, tmp_path: Path) -> None:
+    """Nothing is lost, and the result says that this says nothing; tests/labs/test_limited_router
+    has one that is overloaded."""
     rates = ("--throughput", "5000", "--duration", "0.2", "--after", "0.2", "--repetitions", "1")
     entry = measured("recovery", testbed, tmp_path, *rates)
     assert entry["rate_fps"] == 5000
     assert any("Overload at 5,500 fps, then 2,750 fps" in said for said in entry["remarks"])
     for direction in DIRECTIONS:
-        ((recovered_s,),) = figures(entry, "system recovery time", direction).values()
-        assert 0 <= recovered_s <= 0.2
+        assert list(figures(entry, "system recovery time", direction).values()) == [[0]]
+        assert list(figures(entry, "lost frames", direction).values()) == [[0]]
+    assert any("the overload was none" in said for said in entry["remarks"])
 
 
 @pytest.mark.parametrize(
@@ -119,16 +122,15 @@ def test_reset(testbed: str, way: str, shortest_s: float, tmp_path: Path) -> Non
 
 
 @BOTH
-def test_overload(testbed: str, tmp_path: Path) -> None:
+def test_overload_that_a_gateway_bears_is_a_bound(testbed: str, tmp_path: Path) -> None:
+    """Both take 4000 frames a second of any of them: tests/accuracy has one that does not."""
     flows = ("--flows", "10,100", "--error", "20%", "--max-rate", "4000", "--repetitions", "1")
     entry = measured("overload", testbed, tmp_path, *flows, "--duration", "0.1")
-    assert list(figures(entry, "throughput")) == ["1 flow", "10 flows", "100 flows"]
-    bounds = {each["bound"] for each in entry["figures"] if each["figure"] == "throughput"}
-    ((x1,), (x10,), (x100,)) = figures(entry, "throughput").values()
-    expected = [pytest.approx([(x1 - xn) / x1 * 100]) for xn in (x10, x100)]
-    known = list(figures(entry, "degradation of throughput").values())
-    assert known == (expected if bounds == {"exact"} else known)
-    assert any("lower bound only" in said for said in entry["remarks"]) == ("lower" in bounds)
+    places = ["1 flow", "10 flows", "100 flows"]
+    assert figures(entry, "throughput") == {place: [4000] for place in places}
+    assert {each["bound"] for each in entry["figures"]} == {"lower"}
+    assert not figures(entry, "degradation of throughput")
+    assert any("lower bound only" in said for said in entry["remarks"])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A script of siitperf's users, unmodified, by three symbolic links and a lab on this machine."""
 
+import csv
 import re
 import shutil
 import subprocess
@@ -8,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.valid import valid_run
+from tests.valid import valid_run, with_and_without_noise
 
 SCRIPT = Path(__file__).with_name("siitperf-search.sh")
+SCAN = Path(__file__).with_name("siitperf-scan.sh")
 COMMANDS = ("siitperf-tp", "siitperf-lat", "siitperf-pdv")
 CONF = """\
 # Fig. 2 of siitperf's design paper: a stateless NAT64
@@ -61,6 +63,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "build" / name).symlink_to(Path(sys.executable).parent / "natxy")
     (tmp_path / "siitperf.conf").write_text(CONF)
     shutil.copy(SCRIPT, tmp_path / "search.sh")
+    shutil.copy(SCAN, tmp_path / "scan.sh")
     monkeypatch.setenv("NATXY_TESTBED", str(tmp_path / "place.toml"))
     return tmp_path
 
@@ -90,6 +93,8 @@ def search(folder: Path, testbed: str, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 def test_a_script_finds_the_rate_at_which_a_gateway_begins_to_lose(folder: Path) -> None:
     """1800 frames a second pass; more do only as long as the bucket lasts."""
     limit = REFERENCE.format('{kind = "rate_limit", rate_fps = 1800, depth = 100}')
@@ -102,6 +107,32 @@ def test_a_script_finds_the_rate_at_which_a_gateway_begins_to_lose(folder: Path)
     # 1800 and the bucket's 100, less what a full bucket could not take while nobody sent.
     assert all(1820 <= int(number) <= 1902 for number in lost.groups())
     assert said.splitlines()[-1] == "Throughput: 1750"
+
+
+def table(folder: Path, name: str) -> list[list[float]]:
+    """Without head and first column; an empty cell is none."""
+    _, *rows = csv.reader((folder / name).read_text().splitlines())
+    return [[float(cell) for cell in row[1:]] for row in rows]
+
+
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
+def test_a_script_fills_its_tables(folder: Path) -> None:
+    """Each fifth forward frame is lost and counts as the longest delay that it can have had: 1500
+    ms of a test of a second, or of a second behind the delay. All others take 40 ms."""
+    slow = REFERENCE.format(
+        '{kind = "delay", ns = 40000000}, {kind = "loss", direction = "forward", every = 5}'
+    )
+    done = run(folder, slow, "./scan.sh", "2000 1500 1000", "500", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert table(folder, "frame-loss.csv") == [[20.0, 0.0]] * 3
+    for forward_tl, forward_wcl, reverse_tl, reverse_wcl in table(folder, "latency.csv"):
+        assert 40 <= forward_tl < 60
+        assert forward_wcl == 1500
+        assert 40 <= reverse_tl <= reverse_wcl < 100
+    for forward, reverse in table(folder, "pdv.csv"):
+        assert forward == pytest.approx(1460, abs=2)
+        assert 0 <= reverse < 60
 
 
 def test_a_script_finds_what_passes_tayga(folder: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from natxy.errors import ConfigurationError
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection, SearchError
 
@@ -96,6 +97,13 @@ def test_the_lower_end_is_tested_if_all_above_it_fails() -> None:
     search = Bisection(lower_fps=100, upper_fps=200, error=SearchError(rate_fps=50))
     run(search, capacity=99)
     assert search.result_fps is None
+
+
+def test_an_error_is_as_it_was_written_and_says_itself() -> None:
+    assert (str(SearchError()), str(SearchError(rate_fps=7))) == ("0.1 %", "7 fps")
+    assert SearchError(fraction=0.1).fraction == Fraction(1, 10)  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match=r"^--error: much is no finite number"):
+        SearchError(fraction="much")  # type: ignore[arg-type]
 
 
 def test_an_empty_bracket_is_refused() -> None:

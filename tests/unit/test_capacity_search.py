@@ -1,6 +1,7 @@
 """The capacity search against gateways whose capacity is known."""
 
 import random
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -340,9 +341,12 @@ def test_whatever_a_full_table_seems_to_hold_costs_at_most_twice_the_numbers(
     assert len(hinted) <= 2 * len(bisected) + 4
 
 
-def test_what_fails_though_nothing_is_missing_is_not_a_full_table() -> None:
+@pytest.mark.parametrize("kind", [CapacitySearch, Bisecting])
+def test_what_fails_though_nothing_is_missing_is_not_a_full_table(
+    kind: type[CapacitySearch],
+) -> None:
     """A misdelivered reply, once, with exactly as many connections as the table takes."""
-    search = CapacitySearch(CapacityGoal(c0=1000))
+    search = kind(CapacityGoal(c0=1000))
     spoiled = 0
     while (attempt := search.next()) is not None:
         if attempt.connections == 1234 and not spoiled:
@@ -364,6 +368,105 @@ def test_a_rate_that_only_the_tester_is_too_slow_for_is_not_insisted_on() -> Non
         return device(2345)(attempt)
 
     assert found(CapacityGoal(c0=2000), answer)[0].c == 2345
+
+
+def rates_tried(
+    goal: CapacityGoal, connections: int, answers: Callable[[int], tuple[Answer, int | None]]
+) -> list[int]:
+    """At this number, by a device that takes fewer of them, at rates up to 100,000; it answers the
+    n-th attempt with the n-th of `answers`, from 0."""
+    search = CapacitySearch(goal)
+    tried: list[int] = []
+    try:
+        while (attempt := search.next()) is not None:
+            if attempt.connections == connections:
+                answer, held = answers(len(tried))
+                tried.append(attempt.rate_cps)
+            else:
+                answer, held = device(connections - 1)(attempt), attempt.connections
+            search.tell(answer, held)
+    except TooManyInvalid:
+        pass
+    assert all(isinstance(rate_cps, int) for rate_cps in tried), "rates are whole numbers"
+    return tried
+
+
+@pytest.mark.parametrize("invalid_repeats", [0, 1, 3, 10])
+@pytest.mark.parametrize("answer", [Answer.TOO_SLOW, Answer.INVALID])
+def test_what_stays_invalid_is_repeated_as_often_at_each_of_two_rates(
+    answer: Answer, invalid_repeats: int
+) -> None:
+    """In turn where the tester is too slow; at the lower one alone once one was disturbed."""
+    goal = CapacityGoal(c0=1000, invalid_repeats=invalid_repeats)
+    first, *others = rates_tried(goal, 2000, lambda _: (answer, None))
+    assert len(others) == 2 * invalid_repeats
+    assert first > 60_000
+    in_turn = answer is Answer.TOO_SLOW
+    low = {cps for n, cps in enumerate(others) if not (in_turn and n % 2)}
+    assert all(15_000 < cps < 25_000 for cps in low)
+    assert len(low) <= 1
+    if in_turn:
+        assert {cps for n, cps in enumerate(others) if n % 2} <= {first}
+
+
+@pytest.mark.parametrize(
+    ("helds", "tries"),
+    [
+        ((1997,), 4),  # a few short, which may be lost by chance
+        ((1996,), 2),
+        ((None,), 2),
+        ((1990, None, 1985, None, 1980), 5),  # the default patience
+        ((1990, 1980, 1990, 1980, 1990), 5),
+        ((1990, 1980, 1980), 3),
+    ],
+)
+def test_a_number_fails_when_as_many_were_held_again_or_patience_is_over(
+    helds: tuple[int | None, ...], tries: int
+) -> None:
+    goal = CapacityGoal(c0=1000, error=10_000)
+    tried = rates_tried(goal, 2000, lambda n: (Answer.FAIL, helds[n % len(helds)]))
+    assert len(tried) == tries
+    assert len(set(tried[1:])) == 1, "after a failure the lower rate alone"
+    assert tried[1] < tried[0]
+
+
+def test_a_device_that_fails_and_holds_all_is_asked_as_often_at_each_number() -> None:
+    """What it held is the number itself: no hint."""
+    attempts = attempts_of(CapacitySearch, CapacityGoal(c0=1000), 262_144, lambda asked: asked)
+    failed = Counter(each.connections for each in attempts if each.connections > 262_144)
+    assert len(failed) > 10
+    assert set(failed.values()) == {4}
+
+
+def test_hints_that_were_not_needed_are_there_later() -> None:
+    """What a full table held is known from the second number of the final search on."""
+    known = {2000: None, 1500: None}
+    search = CapacitySearch(CapacityGoal(c0=1000))
+    attempts: list[Attempt] = []
+    while (attempt := search.next()) is not None:
+        attempts.append(attempt)
+        held = known.get(attempt.connections, min(attempt.connections, 1234))
+        search.tell(device(1234)(attempt), held)
+    assert search.result is not None
+    assert search.result.c == 1234
+    assert final_numbers(attempts) == {1500, 1250, 1234, 1235}
+
+
+def test_only_the_most_that_a_full_table_held_is_known_again() -> None:
+    """A table of 4100 of which one more is lost at every large number: 4099 is met five times, and
+    once more where 4100 are asked for and one is lost."""
+    search = Bisecting(CapacityGoal(c0=4000))
+    spoiled = 0
+    while (attempt := search.next()) is not None:
+        held = min(attempt.connections, 4100) - (attempt.connections > 4300)
+        answer = device(4100)(attempt)
+        if attempt.connections == 4100 and not spoiled:
+            spoiled += 1
+            answer, held = Answer.FAIL, 4099
+        search.tell(answer, held)
+    assert spoiled
+    assert search.result is not None
+    assert search.result.c == 4100
 
 
 def seconds_of(attempts: list[Attempt]) -> float:

@@ -89,6 +89,14 @@ def test_a_repetition_that_passes_overturns_the_failures() -> None:
     assert verified.overturned == 2
 
 
+def test_what_counts_of_a_rate_that_passed_is_the_result() -> None:
+    """A pause makes it a little less; the failures before were at the rate itself."""
+    verified = at_400k()
+    verified.tell(400_000, FAIL, FEW)
+    verified.tell(400_000, PASS, counted_fps=390_000)
+    assert (verified.search.result_fps, verified.overturned) == (390_000, 1)
+
+
 def test_a_failure_that_stays_unconfirmed_is_the_testers_limit() -> None:
     """What is found below is a lower bound: nobody could say whether the loss was chance."""
     verified = at_400k()

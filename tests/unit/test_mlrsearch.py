@@ -145,6 +145,58 @@ def test_attributes_that_make_no_sense_are_refused(changes: dict[str, Any], opti
         replace(NDR, **changes)
 
 
+@pytest.mark.parametrize(
+    ("member", "name"),
+    [
+        ("exceed_ratio", "--exceed-ratio"),
+        ("width", "NDR, width"),
+        ("initial_duration_s", "--initial-duration"),
+        ("final_duration_s", "NDR, final duration"),
+        ("duration_sum_s", "--duration-sum"),
+    ],
+)
+def test_numbers_are_taken_as_written_and_named(member: str, name: str) -> None:
+    goal = replace(NDR, initial_duration_s=Fraction(1, 10), final_duration_s=Fraction(1, 10))
+    exact = replace(goal, **{member: 0.1})  # type: ignore[arg-type]
+    assert getattr(exact, member) == Fraction(1, 10)
+    with pytest.raises(ConfigurationError, match=f"^{name}: much is no finite number"):
+        replace(goal, **{member: "much"})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("final_s", "initial_s"), [(None, 1), (Fraction(3, 2), 1), (Fraction(1, 2), Fraction(1, 2))]
+)
+def test_the_goals_that_have_names(final_s: Fraction | None, initial_s: Fraction) -> None:
+    """What is not given is RFC 2544's: one trial of 60 s."""
+    given: dict[str, Any] = {} if final_s is None else {"final_duration_s": final_s}
+    tolerance = LossTolerance(fraction=Fraction(5, 1000))
+    times: dict[str, Any] = {
+        "final_duration_s": final_s or Fraction(60),
+        "initial_duration_s": Fraction(initial_s),
+    }
+    assert rfc2544_goal(**given) == MlrGoal(name="NDR", width=WIDTH, **times)
+    assert pdr_goal(tolerance, **given) == MlrGoal(
+        name="PDR (0.5 % loss)", tolerance=tolerance, width=WIDTH, **times
+    )
+    wide = Fraction(1, 50)
+    assert rfc2544_goal(width=wide).width == pdr_goal(tolerance, width=wide).width == wide
+
+
+def test_an_exceed_ratio_that_makes_no_sense_is_refused_in_a_sentence() -> None:
+    sentence = "--exceed-ratio: 1 is out of range (expected at least 0, less than 1)"
+    with pytest.raises(ConfigurationError) as refused:
+        replace(NDR, exceed_ratio=Fraction(1))
+    assert str(refused.value) == sentence
+
+
+def test_a_bare_number_is_no_tolerance() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        MlrGoal(name="mine", tolerance=0.01)  # type: ignore[arg-type]
+    assert str(refused.value) == (
+        "mine: 0.01 is no LossTolerance, LossTolerance(fraction=0.01) is right for 1 %"
+    )
+
+
 def test_a_device_that_takes_the_maximum() -> None:
     outcome = search(NDR, maximum_fps=4000).run(hard_limit(5000))
     (found,) = outcome.goals
@@ -167,6 +219,30 @@ def test_a_tester_that_is_weaker_than_the_device() -> None:
     assert outcome.ceiling_fps == 8000
     assert [tried.rate_fps for tried in outcome.trials[:2]] == [8000, 4050]
     assert_tested(outcome)
+
+
+@pytest.mark.parametrize("spoils", ["the first long trial", "a rate that was tried before"])
+def test_a_search_begins_again_halfway_to_what_was_valid_below(spoils: str) -> None:
+    tried: list[tuple[int, Verdict]] = []
+
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        long, again = duration_s == 60, rate_fps in [rate for rate, _ in tried]
+        trial = hard_limit(3000)(duration_s, rate_fps)
+        spoiled = Verdict.INVALID in [verdict for _, verdict in tried]
+        if not spoiled and (long if spoils == "the first long trial" else again):
+            trial = MeasuredTrial(sent=0, lost=0, verdict=Verdict.INVALID)
+        tried.append((rate_fps, trial.verdict))
+        return trial
+
+    outcome = search(NDR).run(measure)
+    where = [verdict for _, verdict in tried].index(Verdict.INVALID)
+    beyond, before = tried[where][0], [rate for rate, _ in tried[:where]]
+    assert max(before) > beyond
+    assert (beyond in before) == (spoils == "a rate that was tried before")
+    assert (min(before) < beyond) == (spoils == "the first long trial")
+    below = min(before) if min(before) < beyond else 100
+    assert outcome.ceiling_fps == beyond
+    assert tried[where + 1][0] == (below + beyond) // 2
 
 
 def test_the_devices_own_limit_below_a_weak_testers() -> None:
@@ -194,10 +270,12 @@ def test_a_failure_without_loss_is_a_failure() -> None:
 
 
 def test_refuses_an_empty_range_and_goals_twice() -> None:
-    with pytest.raises(ValueError, match="empty"):
-        MlrSearch(goals=[NDR], minimum_fps=10, maximum_fps=10)
-    with pytest.raises(ValueError, match="different"):
-        MlrSearch(goals=[NDR, NDR], minimum_fps=1, maximum_fps=10)
+    for minimum_fps, maximum_fps in ((10, 10), (0, 10)):
+        with pytest.raises(ValueError, match="empty"):
+            MlrSearch(goals=[NDR], minimum_fps=minimum_fps, maximum_fps=maximum_fps)
+    for goals in ([NDR, NDR], []):
+        with pytest.raises(ValueError, match=r"^MLRsearch needs goals, each different"):
+            MlrSearch(goals=goals, minimum_fps=1, maximum_fps=10)
 
 
 def test_a_tolerance_is_exact_and_says_itself() -> None:
@@ -205,5 +283,8 @@ def test_a_tolerance_is_exact_and_says_itself() -> None:
     assert tolerance.accepts(sent=1000, lost=5)
     assert not tolerance.accepts(sent=1000, lost=6)
     assert (str(tolerance), str(LossTolerance())) == ("0.5 % loss", "no loss")
+    assert LossTolerance(fraction=0.1).fraction == Fraction(1, 10)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="less than 1"):
         LossTolerance(fraction=Fraction(1))
+    with pytest.raises(ConfigurationError, match=r"^a loss tolerance: much is no finite number"):
+        LossTolerance(fraction="much")  # type: ignore[arg-type]

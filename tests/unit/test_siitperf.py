@@ -99,7 +99,13 @@ def test_pdv_prints_milliseconds_unless_there_is_a_frame_timeout(
 ) -> None:
     assert siitperf("pdv 84 500 1 0 2 2 0") == 0
     assert free_of_info(capsys.readouterr().out)[4:] == [
+        "Forward D99_9th_perc: 0.090000",
+        "Forward Dmin: 0.001000",
+        "Forward Dmax: 0.090000",
         "Forward PDV: 0.089000",
+        "Reverse D99_9th_perc: 0.090000",
+        "Reverse Dmin: 0.001000",
+        "Reverse Dmax: 0.090000",
         "Reverse PDV: 0.089000",
     ]
     assert siitperf("pdv 84 500 1 0 2 2 10") == 0
@@ -112,23 +118,82 @@ def test_a_dead_direction_does_not_hide_the_other_ones_pdv(
     monkeypatch.setenv("FAKE_MODE", "one-way")
     assert siitperf("pdv 84 500 1 0 2 2 0") == 1
     lines = free_of_info(capsys.readouterr().out)
-    assert lines[4] == "Reverse PDV: 0.089000"
-    assert lines[5].startswith("Error: Forward: No frame came through")
-    assert len(lines) == 6
+    assert lines[7] == "Reverse PDV: 0.089000"
+    assert lines[8].startswith("Error: Forward: No frame came through")
+    assert len(lines) == 9
 
 
-def test_a_test_that_is_invalid_has_no_result(place: Path, capsys: Captured) -> None:
-    assert siitperf("tp 84 2000000 1 0 2 2") == 1
+@pytest.mark.parametrize(
+    ("words", "kind", "figures"),
+    [
+        ("tp 84 2000000 1 0 2 2", "Info", []),
+        ("lat 84 2000000 1 0 2 2 0 500", "Info", ["Reverse TL: 0.001000", "Reverse WCL: 0.090000"]),
+        ("pdv 84 2000000 1 0 2 2 0", "Error", ["Reverse PDV: 0.000000"]),
+        ("pdv 84 2000000 1 0 2 2 10", "Error", []),
+    ],
+)
+def test_an_invalid_test_has_its_lines_all_the_same(
+    words: str, kind: str, figures: list[str], place: Path, capsys: Captured
+) -> None:
+    """As siitperf has it: scripts fill the cells of a table with them."""
+    assert siitperf(words) == 1
+    lines = capsys.readouterr().out.splitlines()
+    (said,) = (line for line in lines if "invalid" in line)
+    assert said.startswith(f"{kind}: the test is invalid: forward: a frame left too late")
+    counts = [line for line in lines if re.match("(Forward|Reverse) frames", line)]
+    assert counts == [
+        f"{side} frames {what}: {number}"
+        for side in ("Forward", "Reverse")
+        for what, number in (("sent", 2_000_000), ("received", 1_999_999))
+    ]
+    assert lines.index(said) < lines.index(counts[0])
+    assert set(figures) <= set(lines)
+
+
+def repeats_said(out: str) -> list[str]:
+    return re.findall("^Info: Repeat .*: forward: a frame left too late$", out, re.MULTILINE)
+
+
+def test_an_invalid_test_is_repeated_within_the_call(
+    place: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No script may take what is said of the tests before for what it looks for."""
+    monkeypatch.setenv("FAKE_INVALID_TRIALS", "3")
+    assert siitperf("tp 84 1000 2 0 2 2") == 0
     out = capsys.readouterr().out
-    assert "the test is invalid: forward: a frame left too late" in out
-    assert "Error:" not in out
-    assert "frames" not in out.replace("a frame", "")
+    assert len(repeats_said(out)) == 3
+    assert "Info: Repeat 3 of at most 5, " in out
+    assert not re.search("invalid|Error", out)
+    assert out.count("Forward frames received: 2000") == 1
+
+
+@pytest.mark.parametrize(("section", "repeats"), [("", 5), ("repeats = 0", 0), ("repeats = 2", 2)])
+def test_repeats_have_an_end(
+    section: str,
+    repeats: int,
+    place: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FAKE_INVALID_TRIALS", "100")
+    Path("place.toml").write_text(f"{PLACE}[siitperf]\n{section}\n")
+    assert siitperf("tp 84 1000 2 0 2 2") == 1
+    out = capsys.readouterr().out
+    assert len(repeats_said(out)) == repeats
+    assert out.count("the test is invalid: ") == 1
+    assert "Forward frames received: 2000" in out.splitlines()
+
+
+def test_what_the_tester_is_too_slow_for_is_repeated_once(place: Path, capsys: Captured) -> None:
+    assert siitperf("tp 84 2000000 1 0 2 2") == 1
+    assert len(repeats_said(capsys.readouterr().out)) == 1
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         ("tp 84 1000 1 -5 2 2", 'Input Error: global timeout: "-5" is out of range'),
+        ("pdv 84 1000 1 500 2 2 1500", "Input Error: frame timeout: 1500 is not below duration"),
         ("tp --help", "Input Error: siitperf-tp: 1 arguments instead of 6"),
         ("xy 84 1000 1 0 2 2", 'Input Error: siitperf: "xy" is no test, tp, lat or pdv is right'),
         ("lat 84 1000 1 0 2 2 1 500", "Input Error: delay: 1 is not before the end of the test"),
@@ -224,13 +289,20 @@ def test_tags_that_are_all_lost_have_that_delay_each() -> None:
     assert lines[-2:] == ["Forward TL: 2500.000000", "Forward WCL: 2500.000000"]
 
 
-@pytest.mark.parametrize(("lost", "pdv"), [(1, "0.000000"), (2, "3499.000000")])
-def test_a_lost_frame_counts_as_duration_and_timeout(lost: int, pdv: str) -> None:
+@pytest.mark.parametrize(
+    ("lost", "pdv", "longest"),
+    [
+        (0, "0.000000", "1.000000"),
+        (1, "0.000000", "3500.000000"),
+        (2, "3499.000000", "3500.000000"),
+    ],
+)
+def test_a_lost_frame_counts_as_duration_and_timeout(lost: int, pdv: str, longest: str) -> None:
     """Of 1000 frames the 999th delay is P99.9."""
     got = 1000 - lost
     counters = {"sent": 1000, "received": got, "lost": lost, "delay": arrived(got, 1e6)}
     lines = list(result_lines(asked("pdv"), forward_alone(counters, None)))
-    assert lines[-1] == f"Forward PDV: {pdv}"
+    assert lines[-2:] == [f"Forward Dmax: {longest}", f"Forward PDV: {pdv}"]
 
 
 def test_where_no_frame_came_there_is_no_pdv() -> None:

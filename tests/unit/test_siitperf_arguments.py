@@ -33,15 +33,19 @@ def stateless(configure: Configure) -> Configuration:
     return configure("")
 
 
+def arguments_of(command: str, words: list[str], configuration: Configuration) -> Arguments:
+    return read_arguments(command, words, configuration, lambda _: None)
+
+
 def refusal(command: str, words: str, configuration: Configuration) -> str:
     with pytest.raises(ConfigurationError) as refused:
-        read_arguments(command, words.split(), configuration)
+        arguments_of(command, words.split(), configuration)
     assert "\n" not in str(refused.value)
     return str(refused.value)
 
 
 def test_the_common_arguments_in_siitperfs_order(stateless: Configuration) -> None:
-    read = read_arguments("tp", ["128", "1488095", "3600", "60000", "10", "9"], stateless)
+    read = arguments_of("tp", ["128", "1488095", "3600", "60000", "10", "9"], stateless)
     expected = Arguments(
         command="tp",
         frame_size_bytes=128,
@@ -55,12 +59,14 @@ def test_the_common_arguments_in_siitperfs_order(stateless: Configuration) -> No
 
 
 def test_those_of_each_command_come_last(stateless: Configuration, configure: Configure) -> None:
-    assert read_arguments("lat", f"{COMMON} 59 50000".split(), stateless).last == {
-        "tags_after_s": 59,
+    assert arguments_of("lat", f"{COMMON} 10 50000".split(), stateless).last == {
+        "tags_after_s": 10,
         "tags": 50_000,
     }
-    assert read_arguments("pdv", f"{COMMON} 10".split(), stateless).frame_timeout_ms == 10
-    stateful = read_arguments("pdv", f"{COMMON} {PHASE_1} 7".split(), configure("Stateful 1"))
+    assert arguments_of("pdv", f"{COMMON} 10".split(), stateless).frame_timeout_ms == 10
+    assert arguments_of("pdv", f"{COMMON} 61999".split(), stateless).frame_timeout_ms == 61_999
+    assert arguments_of("lat", f"{COMMON} 59 1000".split(), stateless).last["tags"] == 1000
+    stateful = arguments_of("pdv", f"{COMMON} {PHASE_1} 7".split(), configure("Stateful 1"))
     assert stateful.frame_timeout_ms == 7
     assert stateful.preliminary is not None
     assert vars(stateful.preliminary) == {
@@ -76,7 +82,7 @@ def test_those_of_each_command_come_last(stateless: Configuration, configure: Co
 def test_frame_i_is_foreground_iff_i_mod_n_is_below_m(
     n: int, m: int, share: tuple[int, int], stateless: Configuration
 ) -> None:
-    read = read_arguments("tp", f"84 1000 1 0 {n} {m}".split(), stateless)
+    read = arguments_of("tp", f"84 1000 1 0 {n} {m}".split(), stateless)
     traffic = read.traffic(TrafficSection())
     assert (traffic.n, traffic.m) == share
 
@@ -96,7 +102,8 @@ def test_frame_i_is_foreground_iff_i_mod_n_is_below_m(
         ("84 1000 60 2000 1 1", 'n: "1" is out of range, 2 to'),
         ("84 1000 60 2000 2 -1", 'm: "-1" is out of range'),
         ("84 1000 60 2000 2", "5 arguments instead of 6, <IPv6 frame size> <frame rate> <dura"),
-        ("84 1000 60 2000 2 2 0", "7 arguments instead of 6"),
+        ("010 1000 60 2000 2 2", 'IPv6 frame size: "010" is out of range'),
+        ("84 08 60 2000 2 2", 'frame rate: "08" is not a whole number'),
         ("", "0 arguments instead of 6"),
     ],
 )
@@ -111,8 +118,10 @@ def test_a_wrong_common_argument(words: str, sentence: str, stateless: Configura
         ("lat", "60 500", "delay: 60 is not before the end of the test, 0 to 59 is right"),
         ("lat", "10 0", 'timestamps: "0" is out of range, 1 to 50000'),
         ("lat", "10 50001", 'timestamps: "50001" is out of range, 1 to 50000'),
+        ("lat", "59 1001", "timestamps: 1001 is more than the 1000 frames after the delay, 1 to"),
         ("lat", "10", "<delay> <timestamps> is right"),
         ("pdv", "-1", 'frame timeout: "-1" is out of range'),
+        ("pdv", "62000", "frame timeout: 62000 is not below duration and global timeout together"),
         ("pdv", "", "<frame timeout> is right"),
     ],
 )
@@ -124,14 +133,14 @@ def test_a_wrong_argument_of_a_command(
 
 def test_a_frame_of_1538_is_for_ipv4_alone(configure: Configure) -> None:
     ipv4 = configure(IPV4)
-    assert read_arguments("tp", ["1538", "1", "1", "0", "2", "2"], ipv4).frame_size_bytes == 1538
+    assert arguments_of("tp", ["1538", "1", "1", "0", "2", "2"], ipv4).frame_size_bytes == 1538
     assert "for IPv4 traffic alone" in refusal("tp", "1538 1 1 0 2 1", ipv4)
     assert "for IPv4 traffic alone" in refusal("tp", "1538 1 1 0 2 2", configure(""))
 
 
 def test_background_traffic_needs_the_place_of_a_varying_field(configure: Configure) -> None:
     varying = configure(IPV4 + "IP-L-var 1\nIP-L-min 2\nIP-L-max 9\nIPv4-L-offset 2\n")
-    assert read_arguments("tp", COMMON.split(), varying).m == 2
+    assert arguments_of("tp", COMMON.split(), varying).m == 2
     assert "IPv6-L-offset: is missing" in refusal("tp", "84 1000 60 2000 2 1", varying)
 
 
@@ -159,37 +168,31 @@ def test_what_is_refused_of_the_preliminary_frames(
 def test_the_shortest_delay_and_the_largest_table_are_taken(configure: Configure) -> None:
     stateful = configure("Stateful 2")
     words = "84 1000 60 2000 10 9 4005 3605 1000 500 4505"
-    assert read_arguments("tp", words.split(), stateful).preliminary is not None
+    assert arguments_of("tp", words.split(), stateful).preliminary is not None
 
 
-@pytest.mark.parametrize(("stateful", "way"), [(1, "Fwd"), (2, "Rev")])
-def test_each_preliminary_frame_of_an_enumeration_is_a_connection_of_its_own(
-    stateful: int, way: str, configure: Configure
-) -> None:
-    ports = (
-        f"Stateful {stateful}\nEnumerate-ports 1\n{way}-sport-min 1\n{way}-sport-max 4\n"
-        f"{way}-dport-min 1\n{way}-dport-max %d\n"
-    )
-    words = f"{COMMON} {PHASE_1}"
-    assert read_arguments("tp", words.split(), configure(ports % 1000)).preliminary is not None
-    assert "the ranges have 3996 combinations" in refusal("tp", words, configure(ports % 999))
+def test_the_shortest_delay_is_in_whole_milliseconds(configure: Configure) -> None:
+    """50 frames at 3000 a second take 16.67 ms."""
+    words = "84 1000 60 2000 2 2 50 50 3000 300 {}"
+    read = arguments_of("tp", words.format(316).split(), configure("Stateful 1"))
+    assert read.preliminary is not None
+    assert "316 or more is right" in refusal("tp", words.format(315), configure("Stateful 1"))
 
 
-def test_addresses_multiply_the_combinations(configure: Configure) -> None:
-    few = (
-        "Stateful 1\nEnumerate-ports 3\nEnumerate-ips 3\n"
-        "Fwd-sport-min 1\nFwd-sport-max 4\nFwd-dport-min 1\nFwd-dport-max 10\n"
-    ) + "".join(
-        f"IP-{s}-var 3\nIP-{s}-min 1\nIP-{s}-max 10\nIPv4-{s}-offset 2\nIPv6-{s}-offset 14\n"
-        for s in "LR"
-    )
-    words = f"{COMMON} {PHASE_1}"
-    assert read_arguments("tp", words.split(), configure(few)).preliminary is not None
-    fewer = few.replace("IP-R-max 10", "IP-R-max 9")
-    assert "the ranges have 3600 combinations" in refusal("tp", words, configure(fewer))
+def test_extra_arguments_are_not_used(stateless: Configuration) -> None:
+    warned: list[str] = []
+    words = f"{COMMON} 7 eight"
+    read = read_arguments("tp", words.split(), stateless, warned.append)
+    assert read == arguments_of("tp", COMMON.split(), stateless)
+    assert warned == ['siitperf-tp: "7 eight" is not used, 6 arguments are']
+
+
+@pytest.mark.parametrize(("written", "fps"), [("0200", 128), ("0x200", 512), ("200", 200)])
+def test_a_leading_zero_is_octal(written: str, fps: int, stateless: Configuration) -> None:
+    assert arguments_of("tp", f"84 {written} 60 00 2 2".split(), stateless).rate_fps == fps
 
 
 def test_responder_tuples_do_not_go_with_a_table_of_one(configure: Configure) -> None:
     words = f"{COMMON} 4000 1 1000 500 5000"
     assert "M is 1" in refusal("tp", words, configure("Stateful 1\nResponder-tuples 2\n"))
-    assert read_arguments("tp", words.split(), configure("Stateful 1")).preliminary is not None
+    assert arguments_of("tp", words.split(), configure("Stateful 1")).preliminary is not None

@@ -127,6 +127,15 @@ def test_an_unused_address_is_none(name: str, read: Read) -> None:
     assert value(read(f"{CPUS}{name} {unused} # currently not used\n"), name) is None
 
 
+def test_an_octet_of_a_mac_address_may_have_one_digit(read: Read) -> None:
+    assert value(read(f"{CPUS}MAC-L-DUT 2:51:0:0:a:1\n"), "MAC-L-DUT") == "02:51:00:00:0a:01"
+
+
+@pytest.mark.parametrize(("text", "number"), [("010", 8), ("0x10", 16), ("10", 10), ("0377", 255)])
+def test_a_leading_zero_is_octal(text: str, number: int, read: Read) -> None:
+    assert value(read(f"{CPUS}Num-L-Nets {text}\n"), "Num-L-Nets") == number
+
+
 def test_comments_and_empty_lines_are_ignored(read: Read, warned: list[str]) -> None:
     configuration = read(f"# IP-L-Vers 4\n\n   \n\t\n{CPUS}Num-L-Nets\t7#seven\n#\n")
     assert configuration.left.ip_version == 6
@@ -156,6 +165,8 @@ def test_what_is_odd_is_warned_of_in_no_word_that_scripts_look_for(
         ("IPv6-L-Real 198.18.0.2", '"198.18.0.2" is not an IPv6 address'),
         ("IPv4-R-Virt 2001:2::2", '"2001:2::2" is not an IPv4 address'),
         ("MAC-L-DUT a0:36:9f:c5:e6", "is not a MAC address"),
+        ("MAC-L-DUT a0:36:9f:c5:e6:158", "is not a MAC address"),
+        ("Num-L-Nets 09", '"09" is not a whole number'),
         ("Num-R-Nets 0", '"0" is out of range, 1 to 256 is right'),
         ("Num-R-Nets 257", '"257" is out of range, 1 to 256 is right'),
         ("Forward yes", '"yes" is not a whole number'),
@@ -214,7 +225,6 @@ def test_what_is_refused_of_several_keys(text: str, key: str, sentence: str, rea
 @pytest.mark.parametrize(
     ("text", "key", "sentence"),
     [
-        ("Enumerate-ports 1\nNum-L-Nets 2\n", "Enumerate-ports", "several destination networks"),
         (VARYING + "Enumerate-ports 1\nEnumerate-ips 2\n", "Enumerate-ips", "1 is right"),
         (VARYING + "Enumerate-ports 1\n", "Enumerate-ips", "is 0, but addresses vary"),
         (
@@ -234,6 +244,13 @@ def test_what_is_refused_of_an_enumeration(text: str, key: str, sentence: str, r
         read(CPUS + "Stateful 1\n" + text)
     assert f": {key}: " in str(refused.value)
     assert sentence in str(refused.value)
+
+
+def test_a_stateful_test_may_be_its_phase_1_alone(read: Read) -> None:
+    configuration = read("Stateful 2\nForward 0\nReverse 0\nCPU-R-Send 2\nCPU-L-Recv 4\n")
+    assert not configuration.has_phase_2
+    assert configuration.sends_reverse
+    assert not configuration.sends_forward
 
 
 def test_one_direction_needs_its_own_cpus_alone(read: Read) -> None:

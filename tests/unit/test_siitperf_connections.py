@@ -52,7 +52,7 @@ def configure(tmp_path: Path, warned: list[str]) -> Configure:
 
 
 def arguments_of(configuration: Configuration, words: str) -> Arguments:
-    return read_arguments("tp", words.split(), configuration)
+    return read_arguments("tp", words.split(), configuration, lambda _: None)
 
 
 def asked_of(configuration: Configuration, warned: list[str], words: str) -> ConnectionsSection:
@@ -95,6 +95,25 @@ def test_the_first_tuple_alone_is_a_fixed_order(configure: Configure, warned: li
     assert traffic.reverse.destination_port.values == 9
     # Of the initiator they are those of the right, and vary since they are enumerated.
     assert asked.initiator_order == "fixed"
+
+
+@pytest.mark.parametrize("combinations", [3999, 4000])
+def test_an_enumeration_of_too_few_combinations_is_drawn_with_repetition(
+    combinations: int, configure: Configure, warned: list[str]
+) -> None:
+    """siitperf begins anew."""
+    one = ENUMERATED.replace("dport 3", "dport 0").replace("dport-max 83", "dport-max 80")
+    configuration = configure(f"{one}Fwd-sport-max {9999 + combinations}\n")
+    warned.clear()
+    asked = asked_of(configuration, warned, f"{COMMON} {PHASE_1}")
+    if combinations == 4000:
+        assert (asked.order, warned) == ("pseudorandom", [])
+        return
+    assert (asked.order, asked.count) == ("repeating", 4000)
+    assert warned == [
+        "Enumerate-ports: is not honoured, the 3999 combinations are fewer than the 4000 "
+        "foreground preliminary frames: they are drawn with repetition"
+    ]
 
 
 def test_what_is_not_enumerated_is_drawn_with_repetition(
@@ -176,6 +195,11 @@ def test_several_networks_behind_the_responder_are_refused(
     traffic = testbed_of(configure(CONF + "Num-L-Nets 2\n")).traffic
     assert (traffic.left_networks, traffic.right_networks) == (1, 1)
     assert warned == ["Num-L-Nets: is not used, replies go to the initiator's own addresses"]
+    enumerated = configure(ENUMERATED + "Num-L-Nets 4\n")
+    assert enumerated.enumerated_ports == 3
+    assert warned == 2 * warned[:1]
+    with pytest.raises(ConfigurationError, match="Num-R-Nets: 4 is not possible in a stateful"):
+        configure(ENUMERATED + "Num-R-Nets 4\n")
 
 
 def test_phase_1_needs_its_cores_also_where_its_direction_is_not_active(

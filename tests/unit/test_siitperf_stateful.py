@@ -15,6 +15,7 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed, TesterSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import Phase
 from natxy.procedure.setup import Setup
 from natxy.siitperf import program
 from natxy.siitperf.arguments import Arguments, read_arguments
@@ -79,7 +80,7 @@ def siitperf(words: str) -> int:
 
 
 def arguments_of(configuration: Configuration, words: str) -> Arguments:
-    return read_arguments("tp", words.split(), configuration)
+    return read_arguments("tp", words.split(), configuration, lambda _: None)
 
 
 def free_of_info(text: str) -> list[str]:
@@ -130,12 +131,55 @@ def test_a_table_of_m_entries_is_enough(start: Start, capsys: Captured) -> None:
     assert "Reverse frames received: 2000" in lines
 
 
-def test_an_invalid_test_has_no_figures(start: Start, capsys: Captured) -> None:
+def test_an_invalid_test_has_its_lines_all_the_same(start: Start, capsys: Captured) -> None:
     engine = start(StatefulGateway())
     engine.invalid_above_fps = 19_999
     assert siitperf(f"tp {COMMON} {PHASE_1}") == 1
-    (line,) = capsys.readouterr().out.splitlines()[1:]
-    assert line.startswith("Info: the test is invalid: a frame left too late")
+    out = capsys.readouterr().out
+    assert "Info: the test is invalid: a frame left too late" in out.splitlines()
+    assert [line.split(" frames ")[0] for line in free_of_info(out)] == [
+        side for side in ("Preliminary", "Forward", "Reverse") for _ in ("sent", "received")
+    ]
+
+
+def test_what_the_gateways_absence_explains_is_asked_again(start: Start, capsys: Captured) -> None:
+    """90 frames of phase 2, at 2000 a second, are less than what comes in 50 ms."""
+    engine = start(StatefulGateway())
+
+    def first_test(phase: Phase) -> bool:
+        return phase.name == "test" and len(engine.specs) == 2  # the warm-up is before it
+
+    engine.lost_while_away = lambda phase: 90 if first_test(phase) else 0
+    engine.away_s = lambda phase: 0.05 if first_test(phase) else 0.0
+    assert siitperf(f"tp {COMMON} {PHASE_1}") == 0
+    out = capsys.readouterr().out
+    assert "Info: Repeat 1 of at most 5, the test before says nothing: the gateway's CPU" in out
+    assert "Forward frames received: 2000" in out.splitlines()
+    assert not re.search("invalid|Error", out)
+    assert len({spec.nonce for spec in engine.specs}) == len(engine.specs) == 3
+
+
+def test_what_it_does_not_explain_is_the_gateways(start: Start, capsys: Captured) -> None:
+    engine = start(StatefulGateway())
+    engine.lost_while_away = lambda phase: 101 if phase.name == "test" else 0
+    engine.away_s = lambda phase: 0.05 if phase.name == "test" else 0.0
+    assert siitperf(f"tp {COMMON} {PHASE_1}") == 0
+    out = capsys.readouterr().out
+    assert "Forward frames received: 1899" in out.splitlines()
+    assert "Repeat" not in out
+
+
+@pytest.mark.parametrize(("stateful", "outward"), [(1, "forward"), (2, "reverse")])
+def test_phase_1_alone(stateful: int, outward: str, start: Start, capsys: Captured) -> None:
+    text = ENUMERATED.replace("Stateful 1", f"Stateful {stateful}") + "Forward 0\nReverse 0\n"
+    engine = start(StatefulGateway(), text=text)
+    assert siitperf(f"tp {COMMON} {PHASE_1}") == 0
+    assert free_of_info(capsys.readouterr().out) == [
+        "Preliminary frames sent: 4000",
+        "Preliminary frames received: 4000",
+    ]
+    (phase,) = engine.specs[-1].phases
+    assert [stream.direction for stream in phase.streams] == [outward]
 
 
 def test_one_direction_of_phase_2_is_enough(start: Start, capsys: Captured) -> None:
@@ -172,6 +216,13 @@ def test_each_phase_has_its_timeout_and_phase_2_begins_after_d(
         words = f"tp 84 2000 1 {global_ms} 2 2 4000 4000 20000 300 {d_ms}"
         assert siitperf(words) == 0
         assert times_ms(engine) == [300, global_ms, d_ms]
+
+
+def test_d_may_be_a_part_of_a_millisecond_too_short(start: Start) -> None:
+    """Phase 1 lasts 16.67 ms."""
+    engine = start(StatefulGateway())
+    assert siitperf("tp 84 2000 1 300 2 2 50 50 3000 300 316") == 0
+    assert 0 <= times_ms(engine)[2] - (300 + Fraction(50, 3)) < Fraction(1, 1000)
 
 
 def test_connections_live_until_the_end(start: Start) -> None:

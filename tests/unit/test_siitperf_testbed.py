@@ -207,7 +207,7 @@ def test_the_named_testbeds_ports_and_gateway_are_taken(
         "[tester]\ncores = [0]\n[tester.left]\ndevice = 'net_null0'\nnext_hop_ipv6 = '2001:2::1'\n"
         "ipv6_real = '2001:2::9'\n[tester.right]\ndevice = 'net_null1'\n"
         "[traffic]\nleft_ip_version = 4\navoid_zero_checksum = true\nhop_limit_drop = 3\n"
-        "udp_checksum = 'required'\n",
+        "hop_limit = 10\ndont_fragment = false\nudp_checksum = 'required'\n",
     )
     testbed = at_testbed(testbed_of(configuration), configuration, place, warned.append).testbed
     assert testbed.tester.cores == (0,)
@@ -218,6 +218,7 @@ def test_the_named_testbeds_ports_and_gateway_are_taken(
     assert right.next_hop_mac == "a0:36:9f:c5:e6:5a"
     assert (testbed.traffic.left_ip_version, testbed.traffic.hop_limit_drop) == (6, 3)
     assert testbed.traffic.avoid_zero_checksum
+    assert (testbed.traffic.hop_limit, testbed.traffic.dont_fragment) == (10, False)
     assert testbed.traffic.udp_checksum == "required"
     assert len(warned) == 1
     assert warned[0].startswith("CPU-L-Send, CPU-R-Send, CPU-R-Recv, CPU-L-Recv: are not used")

@@ -72,7 +72,22 @@ def test_dispersion() -> None:
     assert summary([0, 0, 0]).dispersion_percent is None
 
 
+def test_a_single_value_does_not_deviate() -> None:
+    assert summary([7]).standard_deviation == 0
+
+
 def test_nothing_has_no_statistics() -> None:
-    for function in (median, lambda values: percentile(values, P1), summary):
-        with pytest.raises(ValueError, match="values"):
-            function([])
+    with pytest.raises(ValueError, match=r"^a median needs values$"):
+        median([])
+    with pytest.raises(ValueError, match="values"):
+        summary([])
+
+
+@pytest.mark.parametrize(
+    ("values", "share"), [([], P1), ([1, 2], Fraction(-1, 100)), ([1, 2], Fraction(101, 100))]
+)
+def test_a_percentile_of_nothing_or_beyond_all_is_refused(
+    values: list[float], share: Fraction
+) -> None:
+    with pytest.raises(ValueError, match=r"^a percentile needs values, and a share from 0 to 1$"):
+        percentile(values, share)

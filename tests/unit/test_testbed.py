@@ -80,6 +80,16 @@ def changed(path: Path, old: str, new: str) -> Path:
             ", line 20: traffic.left_field.ipv4_offset: 2 makes the field cover octet 2, where the "
             "number of each of the 4 networks is; another offset, or 1 network, is right",
         ),
+        (
+            "right_ip_version = 4",
+            "right_ip_version = 4\nhop_limit = 10\nhop_limit_drop = 10",
+            ", line 20: traffic.hop_limit_drop: 10 uses up a hop limit of 10, 0 to 9 is right",
+        ),
+        (
+            "right_ip_version = 4",
+            "right_ip_version = 4\nhop_limit = 256",
+            ", line 19: traffic.hop_limit: 256 is out of range, 1 to 255 is right",
+        ),
         ("cores = [0]", "cores = []", ", line 2: tester.cores: 0 elements, at least 1 is right"),
         ("cores = [0]", "cores = 0", ", line 2: tester.cores: 0 is not a list, such as [...]"),
         (

@@ -43,6 +43,19 @@ def ends(pair: AddressPair) -> tuple[int, str, str]:
     return pair.ip_version, pair.source.address, pair.destination.address
 
 
+@pytest.mark.parametrize(
+    ("asked", "header"),
+    [({}, (64, True)), ({"hop_limit": 10, "dont_fragment": False}, (10, False))],
+)
+def test_frames_leave_with_the_header_that_is_asked_for(
+    asked: dict[str, Any], header: tuple[int, bool]
+) -> None:
+    for stream in plan(**asked, n=2, m=1).streams(SEGMENTS):
+        for kind in (stream.foreground, stream.background):
+            assert kind
+            assert (kind.hop_limit, kind.dont_fragment) == header
+
+
 @pytest.mark.parametrize("left", [4, 6])
 @pytest.mark.parametrize("right", [4, 6])
 def test_foreground_goes_to_the_virtual_address_where_versions_differ(
