@@ -20,6 +20,7 @@ class TrialRecord(Model):
     verdict: Verdict
     invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
     fail_reason: str = ""  # where a trial that lost nothing failed
+    excused: bool = False  # INVALID since the gateway's absence explains what it lost
     too_slow: bool = False  # INVALID for a reason that grows with the rate
     away_ns: float = 0.0  # of the gateway, in the phase that is measured
     longest_away_ns: float = 0.0
