@@ -121,9 +121,9 @@ TEST(RecentLoad, IsBusyWhereOthersHaveLittleLeft) {
   EXPECT_FALSE(load.busy()) << "nothing is known yet";
   looks(1, 0, 0);
   EXPECT_TRUE(load.busy());
-  looks(849, 151, 0);
+  looks(699, 301, 0);
   EXPECT_FALSE(load.busy());
-  looks(900, 100, 0);
+  looks(701, 299, 0);
   looks(0, 500, 0);
   EXPECT_TRUE(load.busy()) << "what is not whole does not count";
 }
