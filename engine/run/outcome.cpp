@@ -78,7 +78,9 @@ spec::TagCounters tags(const StreamReport& stream, TickRate ticks) {
   return {.sent = stream.tags,
           .received = delays.recorded(),
           .lost = stream.tags - delays.recorded(),
-          .delay = distribution(delays.buckets(), ticks)};
+          .delay = distribution(delays.buckets(), ticks),
+          .poll_gap = distribution(stream.receiver->tag_poll_gap.buckets(), ticks),
+          .step_gap = distribution(stream.sender.tag_step_gap.buckets(), ticks)};
 }
 
 std::optional<spec::Losses> losses(const StreamReport& stream, TickRate ticks) {

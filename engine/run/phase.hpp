@@ -77,6 +77,7 @@ inline void merge(SenderReport& into, const SenderReport& from) {
   into.lateness.merge(from.lateness);
   into.send_call.merge(from.send_call);
   into.step_gap.merge(from.step_gap);
+  into.tag_step_gap.merge(from.tag_step_gap);
 }
 
 template <flow::Shape kShape, class Clock, class Device>
@@ -267,9 +268,9 @@ class Phase {
     auto worker = std::make_unique<TaskWorker>();
     for (const auto& [direction, share] : tasks.senders) {
       auto& queue = device_.tx_queue(from_side(direction), share.index);
-      senders_.push_back(
-          {direction, std::make_unique<TaskSender>(plan_of(direction), share, queue, control_,
-                                                   catching(plan_of(direction)))});
+      const auto& plan = plan_of(direction);
+      senders_.push_back({direction, std::make_unique<TaskSender>(plan, share, queue, control_,
+                                                                  catching(plan), tags_of(plan))});
       worker->senders.push_back(senders_.back().second.get());
     }
     for (const auto side : tasks.receivers) {

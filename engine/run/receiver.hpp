@@ -70,6 +70,7 @@ struct ReceiverReport {
   std::vector<FaultExample> examples;
   ConnectionTally connections;
   std::optional<DelayHistogram> tags;  // the tagged frames' delays, if they were asked for
+  Histogram<1> tag_poll_gap;
   Silence silence;
   std::uint64_t records_lost = 0;
   // Frames that an earlier phase sent, by phase and kind: that phase's late ones.
@@ -464,7 +465,9 @@ class Receiver {
     for (unsigned i = 0; i < accepted_; ++i) {
       if (setup_.tags->holds(numbers_[i])) tagged[n++] = delays[i];
     }
-    if (n > 0) report_.tags->record(tagged.data(), n);
+    if (n == 0) return;
+    report_.tags->record(tagged.data(), n);
+    report_.tag_poll_gap.record(gap_, n);
   }
 
   [[gnu::noinline]] void record_variation(const std::array<Ticks, kMaxReceive>& delays,

@@ -8,12 +8,14 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "run/clock.hpp"
 #include "run/control.hpp"
 #include "run/histogram.hpp"
 #include "run/stamp_bases.hpp"
 #include "run/stream_plan.hpp"
+#include "run/tag_plan.hpp"
 
 namespace natxy::run {
 
@@ -45,7 +47,8 @@ struct SenderReport {
   Ticks behind = 0;  // when it gave up: how late its next frame was
   Histogram<5> lateness;
   Histogram<5> send_call;
-  Histogram<1> step_gap;  // by frame: until the sender's next step, since when it has left
+  Histogram<1> step_gap;      // by frame: until the sender's next step, since when it has left
+  Histogram<1> tag_step_gap;  // by tagged frame
 };
 
 // A sender that may not pause gives up where it is further behind: a stamp's lateness has 32 bits.
@@ -63,10 +66,11 @@ template <flow::Shape kShape, class Clock, class Queue>
 class Sender {
  public:
   Sender(const StreamPlan& plan, Share share, Queue& queue, Control& control,
-         Catching catching = {})
+         Catching catching = {}, const std::optional<TagPlan>& tags = std::nullopt)
       : plan_(&plan),
         queue_(&queue),
         control_(&control),
+        tags_(tags),
         catching_(catching),
         limit_(std::min(catching.limit, catching.give_up)),
         cursor_(plan.schedule, share.index, share.count) {
@@ -84,7 +88,9 @@ class Sender {
   [[gnu::flatten]] void step(Ticks now) {
     if (left_ != 0) {  // the frames of the step before are on their way by now
       report_.step_gap.record(now - stepped_, left_);
-      left_ = 0;
+      if (tags_left_ != 0) [[unlikely]]
+        report_.tag_step_gap.record(now - stepped_, tags_left_);
+      left_ = tags_left_ = 0;
     }
     if (now < due_) return;
     if (now - due_ > limit_ && !catches_up(now)) [[unlikely]]
@@ -324,10 +330,18 @@ class Sender {
     report_.last_departure = now;
     run_ += offered;
     left_ = offered;
+    if (tags_) [[unlikely]]
+      tags_left_ = tags_among(offered);
     stepped_ = now;
     progress_.store(report_.sent[0] + report_.sent[1], std::memory_order_relaxed);
     set_due(now);
     if (due_ > now) end_run();
+  }
+
+  [[nodiscard, gnu::noinline]] unsigned tags_among(unsigned offered) const {
+    unsigned tagged = 0;
+    for (unsigned i = 0; i < offered; ++i) tagged += tags_->holds(numbers_[i]) ? 1 : 0;
+    return tagged;
   }
 
   void count_kinds(unsigned offered) {
@@ -361,6 +375,7 @@ class Sender {
   const StreamPlan* plan_;
   Queue* queue_;
   Control* control_;
+  std::optional<TagPlan> tags_;
   Ticks start_ = 0;  // moved by every pause
   Ticks begun_ = 0;
   Catching catching_;
@@ -373,9 +388,10 @@ class Sender {
   std::uint64_t refused_at_ = ~std::uint64_t{0};  // calls_ when the port last refused a frame
   Ticks stuck_ = 0;  // how long it was behind, the last times together, and none left
   std::uint64_t left_when_behind_ = 0;
-  std::uint64_t run_ = 0;  // frames since the sender last had to wait
-  unsigned left_ = 0;      // frames of the last step
-  Ticks stepped_ = 0;      // when it was
+  std::uint64_t run_ = 0;   // frames since the sender last had to wait
+  unsigned left_ = 0;       // frames of the last step
+  unsigned tags_left_ = 0;  // of these, tagged ones
+  Ticks stepped_ = 0;       // when it was
   std::array<std::uint64_t, kMaxBurst> numbers_{};
   std::array<std::uint32_t, kMaxBurst> lateness_{};  // by the schedule as it is now
   std::array<std::uint32_t, kMaxBurst> stamped_{};   // by the schedule as the spec has it

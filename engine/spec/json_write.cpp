@@ -42,7 +42,9 @@ Json json_of(const TagCounters& of) {
   return {{"sent", of.sent},
           {"received", of.received},
           {"lost", of.lost},
-          {"delay", json_of(of.delay)}};
+          {"delay", json_of(of.delay)},
+          {"poll_gap", json_of(of.poll_gap)},
+          {"step_gap", json_of(of.step_gap)}};
 }
 
 Json json_of(const Losses& of) {

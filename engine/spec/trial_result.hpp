@@ -55,6 +55,8 @@ struct TagCounters {
   std::uint64_t received = 0;
   std::uint64_t lost = 0;  // sent - received
   Distribution delay;
+  Distribution poll_gap;
+  Distribution step_gap;
 };
 
 // Frames that never came, by when they were due since the phase's start.

@@ -44,8 +44,8 @@ TEST(Absences, ALookThatCameLateIsTheHosts) {
 
 TEST(Absences, AForeignThreadMayHaveRunAPeriodBeforeAndAfter) {
   auto samples = every_period(10'000);
-  samples[10].foreign = samples[11].foreign = true;
-  samples[50].foreign = true;
+  samples[10].found = samples[11].found = Found::kForeign;
+  samples[50].found = Found::kForeign;
   const auto found = looks(samples).absences(0, 10'000);
   EXPECT_EQ(found.count, 2U);
   EXPECT_EQ(found.total_ns, 300U + 200U);
@@ -54,7 +54,7 @@ TEST(Absences, AForeignThreadMayHaveRunAPeriodBeforeAndAfter) {
 
 TEST(Absences, OnlyWhatLiesWithinTheTimesCounts) {
   auto samples = every_period(10'000);
-  for (std::size_t i = 0; i < 9; ++i) samples[i].foreign = true;
+  for (std::size_t i = 0; i < 9; ++i) samples[i].found = Found::kForeign;
   EXPECT_EQ(looks(samples).absences(500, 10'000).total_ns, 500U);
   EXPECT_EQ(looks(samples).absences(500, 10'000).samples, 95U);
   EXPECT_EQ(looks(samples).absences(1'000, 10'000).total_ns, 0U);
@@ -79,6 +79,55 @@ TEST(Absences, ThatNoLookCameInAreAbsences) {
   EXPECT_EQ(none.absences(0, 10'000).total_ns, 10'000U);
 }
 
+// The gateway runs in one look of ten, but rests from `from_ms` on for `for_ms`.
+std::vector<Sample> with_a_rest(std::uint64_t from_ms, std::uint64_t for_ms) {
+  constexpr std::uint64_t kMs = 1'000'000;
+  std::vector<Sample> samples;
+  for (std::uint64_t at = kMs / 10; at <= 100 * kMs; at += kMs / 10) {
+    const bool rests = at >= from_ms * kMs && at <= (from_ms + for_ms) * kMs;
+    const bool gateway = !rests && at % kMs == 0;
+    samples.push_back({.at_ns = at, .found = gateway ? Found::kGateway : Found::kOther});
+  }
+  return samples;
+}
+
+TEST(Absences, ARestThatIsTooLongForAnyoneWhomFramesComeToIsOne) {
+  Looks all(0, 100'000);
+  for (const auto& sample : with_a_rest(30, 50)) all.add(sample);
+  const auto found = all.absences(0, 100'000'000);
+  EXPECT_EQ(found.count, 1U);
+  EXPECT_GE(found.total_ns, 50'000'000U);
+  EXPECT_LE(found.total_ns, 52'000'000U);
+  EXPECT_EQ(found.samples, 1000U);
+  EXPECT_EQ(all.absences(0, 60'000'000).total_ns, 0U) << "the last frame came in it";
+  EXPECT_EQ(all.absences(40'000'000, 100'000'000).total_ns, 0U) << "the first frame came in it";
+}
+
+TEST(Absences, AShorterRestIsNone) {
+  Looks all(0, 100'000);
+  for (const auto& sample : with_a_rest(30, 18)) all.add(sample);
+  EXPECT_EQ(all.absences(0, 100'000'000).total_ns, 0U);
+  EXPECT_EQ(all.absences(0, 100'000'000).samples, 1000U);
+}
+
+TEST(RecentLoad, IsBusyWhereOthersHaveLittleLeft) {
+  RecentLoad load;
+  const auto looks = [&load](unsigned gateway, unsigned other, unsigned foreign) {
+    for (unsigned i = 0; i < gateway; ++i) load.add(Found::kGateway);
+    for (unsigned i = 0; i < other; ++i) load.add(Found::kOther);
+    for (unsigned i = 0; i < foreign; ++i) load.add(Found::kForeign);
+  };
+  looks(999, 0, 500);
+  EXPECT_FALSE(load.busy()) << "nothing is known yet";
+  looks(1, 0, 0);
+  EXPECT_TRUE(load.busy());
+  looks(699, 301, 0);
+  EXPECT_FALSE(load.busy());
+  looks(701, 299, 0);
+  looks(0, 500, 0);
+  EXPECT_TRUE(load.busy()) << "what is not whole does not count";
+}
+
 TEST(Policies, ARealtimeGatewayLosesItsCpuToItsEqualsOnly) {
   EXPECT_FALSE(takes_away(Policy::kRealtime, Policy::kOrdinary));
   EXPECT_TRUE(takes_away(Policy::kRealtime, Policy::kRealtime));
@@ -100,13 +149,13 @@ TEST(Policies, AreThoseOfTheScheduler) {
   if (sched_setscheduler(0, SCHED_FIFO, &first) != 0) GTEST_SKIP() << "not for this user";
   EXPECT_EQ(policy_of(gettid()), Policy::kRealtime);
   GatewayThreads realtime({gettid()});
-  EXPECT_FALSE(realtime.lose_to(gettid()));
-  EXPECT_FALSE(realtime.lose_to(1)) << "init is an ordinary process";
-  EXPECT_TRUE(realtime.lose_to(0x7fffffff));
+  EXPECT_EQ(realtime.found(gettid()), Found::kGateway);
+  EXPECT_EQ(realtime.found(1), Found::kOther) << "init is an ordinary process";
+  EXPECT_EQ(realtime.found(0x7fffffff), Found::kForeign);
   ASSERT_EQ(sched_setscheduler(0, SCHED_OTHER, &lowest), 0);
   GatewayThreads ordinary({gettid()});
-  EXPECT_FALSE(ordinary.lose_to(gettid()));
-  EXPECT_TRUE(ordinary.lose_to(1));
+  EXPECT_EQ(ordinary.found(gettid()), Found::kGateway);
+  EXPECT_EQ(ordinary.found(1), Found::kForeign);
 }
 
 }  // namespace

@@ -255,6 +255,31 @@ TEST_F(Loop, HowLongAFrameMayHaveWaitedForThePollIsRecorded) {
   EXPECT_EQ(sender.report().step_gap.max(), 70'000U);
 }
 
+// Ten tags of the last 500 frames: what one absence meets of them is not what it meets of all.
+TEST_F(Loop, HowLongTaggedFramesMayHaveWaitedIsRecordedApart) {
+  const TagPlan tags(plan_.schedule, 500'000, 10);
+  auto with_tags = setup();
+  with_tags.tags = tags;
+  TestSender sender(plan_, {}, tx_, control_, {}, tags);
+  TestReceiver receiver(&plan_, with_tags, rx_);
+  sender.begin(kStart);
+  receiver.begin(kStart);
+  for (bool was_away = false; !control_.draining();) {
+    sender.step(FakeClock::time);
+    receiver.step(FakeClock::time);
+    const bool away = !was_away && sender.progress() > 600;
+    was_away |= away;
+    FakeClock::time += away ? 150'000 : 100;
+  }
+  receiver.step(FakeClock::time);
+  const auto of_tags = receiver.report().tag_poll_gap;
+  EXPECT_EQ(receiver.report().tags->recorded(), 10U);
+  EXPECT_EQ(of_tags.count(), 10U);
+  EXPECT_GE(of_tags.max(), 150'000U) << "150 frames, three or four of them tagged";
+  EXPECT_EQ(sender.report().tag_step_gap.count(), 10U);
+  EXPECT_LE(sender.report().tag_step_gap.max(), sender.report().step_gap.max());
+}
+
 // 400 of 1,000 frames are on their way when the ring of 256 is looked at again.
 TEST_F(Loop, ARingThatMayHaveBeenFullIsTold) {
   const auto overrun = [&](unsigned ring_frames) {

@@ -3,14 +3,22 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace natxy::watch {
 
+// What a look at a CPU found there.
+enum class Found : std::uint8_t {
+  kGateway,  // a thread that was named
+  kOther,    // one that gives way to those: the CPU rests, as far as they are concerned
+  kForeign,  // one that takes the CPU from those
+};
+
 // One look at a CPU, from its timer's interrupt.
 struct Sample {
   std::uint64_t at_ns = 0;
-  bool foreign = false;  // a thread ran there that took the CPU from those that were named
+  Found found = Found::kGateway;
 };
 
 struct Absences {
@@ -25,26 +33,41 @@ struct Absences {
 // run then. So these are upper bounds, to a period at each end. What lies between two looks whole
 // is not seen.
 //
+// A CPU that rests for longer than kLongestRestNs counts as away, too. The kernel gives ordinary
+// threads 50 ms of each second where real-time ones leave them nothing, and a gateway that waits
+// for them looks like one that has nothing to do. While frames come none rests for so long; a rest
+// that began before them, or went on after the last, says nothing.
+//
 // Looks are not kept, only the stretches of time in which the CPU was there or away: ten thousand
 // looks a second would fill the memory of a long trial.
 class Looks {
  public:
+  static constexpr std::uint64_t kLongestRestNs = 20'000'000;
+
   // From begin_ns on looks may come.
   Looks(std::uint64_t begin_ns, std::uint64_t period_ns)
-      : period_ns_(period_ns), last_{.at_ns = begin_ns} {}
+      : period_ns_(period_ns), known_until_ns_(begin_ns), last_{.at_ns = begin_ns} {}
 
   // In the order of time.
   void add(const Sample& look) {
     if (look.at_ns <= last_.at_ns) {  // it was on its way when they began
-      last_.foreign = look.foreign;
+      last_.found = look.found;
       return;
     }
-    extend(look.at_ns, 1, last_.foreign || look.foreign || late(look.at_ns));
+    const bool away =
+        last_.found == Found::kForeign || look.found == Found::kForeign || late(look.at_ns);
+    if (!away && last_.found == Found::kOther && look.found == Found::kOther) {
+      ++resting_looks_;
+    } else {
+      end_rest();
+      extend(look.at_ns, 1, away ? State::kAway : State::kThere);
+    }
     last_ = look;
   }
   // No look comes after end_ns. Without it nobody would know of a CPU that is still away.
   void end(std::uint64_t end_ns) {
-    if (end_ns > last_.at_ns && late(end_ns)) extend(end_ns, 0, true);
+    end_rest();
+    if (end_ns > last_.at_ns && late(end_ns)) extend(end_ns, 0, State::kAway);
   }
 
   [[nodiscard]] Absences absences(std::uint64_t from_ns, std::uint64_t until_ns) const {
@@ -55,7 +78,8 @@ class Looks {
       if (first >= last) continue;
       const auto within_ns = last - first;
       found.samples += part(stretch, within_ns);
-      if (!stretch.away) continue;
+      const bool whole = within_ns == stretch.until_ns - stretch.from_ns;
+      if (stretch.state == State::kThere || (stretch.state == State::kRested && !whole)) continue;
       ++found.count;
       found.total_ns += within_ns;
       found.longest_ns = std::max(found.longest_ns, within_ns);
@@ -64,23 +88,33 @@ class Looks {
   }
 
  private:
+  enum class State : std::uint8_t { kThere, kAway, kRested };
   struct Stretch {
     std::uint64_t from_ns = 0;
     std::uint64_t until_ns = 0;
     std::uint64_t looks = 0;
-    bool away = false;
+    State state = State::kThere;
   };
 
   [[nodiscard]] bool late(std::uint64_t at_ns) const {
     return at_ns - last_.at_ns > period_ns_ + period_ns_ / 2;
   }
 
-  void extend(std::uint64_t until_ns, std::uint64_t looks, bool away) {
-    if (stretches_.empty() || stretches_.back().away != away) {
-      stretches_.push_back({.from_ns = last_.at_ns, .until_ns = last_.at_ns, .away = away});
+  // The looks since known_until_ns_ have found others only.
+  void end_rest() {
+    if (resting_looks_ == 0) return;
+    const bool rested = last_.at_ns - known_until_ns_ > kLongestRestNs;
+    extend(last_.at_ns, std::exchange(resting_looks_, 0), rested ? State::kRested : State::kThere);
+  }
+
+  void extend(std::uint64_t until_ns, std::uint64_t looks, State state) {
+    if (stretches_.empty() || stretches_.back().state != state) {
+      stretches_.push_back(
+          {.from_ns = known_until_ns_, .until_ns = known_until_ns_, .state = state});
     }
     stretches_.back().until_ns = until_ns;
     stretches_.back().looks += looks;
+    known_until_ns_ = until_ns;
   }
 
   // How many looks came in a part of a stretch, to one: they are evenly spread.
@@ -91,8 +125,32 @@ class Looks {
   }
 
   std::uint64_t period_ns_;
+  std::uint64_t known_until_ns_;     // the stretches end there
+  std::uint64_t resting_looks_ = 0;  // since then
   Sample last_;
   std::vector<Stretch> stretches_;
+};
+
+// Whether the gateway leaves others so little of a CPU that the kernel will take some for them.
+class RecentLoad {
+ public:
+  void add(Found found) {
+    if (found == Found::kForeign) return;
+    others_ += found == Found::kOther ? 1 : 0;
+    if (++looks_ < kLooks) return;
+    busy_ = others_ * 100 < kLooks * kPercent;
+    looks_ = others_ = 0;
+  }
+  // In the last kLooks that are whole.
+  [[nodiscard]] bool busy() const { return busy_; }
+
+  static constexpr unsigned kLooks = 1000;  // 0.1 s; the kernel waits for 0.95 s
+  static constexpr unsigned kPercent = 30;  // the kernel wants 5, by a count of its own
+
+ private:
+  unsigned looks_ = 0;
+  unsigned others_ = 0;
+  bool busy_ = false;
 };
 
 }  // namespace natxy::watch

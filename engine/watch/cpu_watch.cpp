@@ -1,6 +1,7 @@
 #include "watch/cpu_watch.hpp"
 
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -37,6 +39,13 @@ perf_event_attr attributes() {
   return wanted;
 }
 
+// Whether the kernel stops real-time threads that leave nothing of a CPU to others.
+bool throttles_realtime() {
+  std::ifstream file("/proc/sys/kernel/sched_rt_runtime_us");
+  long runtime_us = 0;
+  return !(file >> runtime_us) || runtime_us >= 0;
+}
+
 struct SampleRecord {  // by the sample_type above
   std::uint32_t process;
   std::uint32_t thread;
@@ -51,6 +60,27 @@ std::uint64_t raw_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
          static_cast<std::uint64_t>(now.tv_nsec);
 }
+
+// Keeps the calling thread off the watched CPUs, where it would have to wait for the gateway, and
+// the gateway for it.
+class CpuWatch::KeptOff {
+ public:
+  explicit KeptOff(const std::vector<spec::WatchedCpu>& watched) {
+    if (sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+    auto rest = before_;
+    for (const auto& each : watched) CPU_CLR(static_cast<unsigned>(each.cpu), &rest);
+    if (CPU_COUNT(&rest) > 0) changed_ = sched_setaffinity(0, sizeof rest, &rest) == 0;
+  }
+  ~KeptOff() {
+    if (changed_) sched_setaffinity(0, sizeof before_, &before_);
+  }
+  KeptOff(const KeptOff&) = delete;
+  KeptOff& operator=(const KeptOff&) = delete;
+
+ private:
+  cpu_set_t before_{};
+  bool changed_ = false;
+};
 
 class CpuWatch::Event {
  public:
@@ -78,6 +108,7 @@ class CpuWatch::Event {
     fault_.clear();
     threads_.emplace(named_);
     awake_.emplace(cpu_);
+    load_ = {};
     ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0);
     looks_.emplace(raw_ns(), CpuWatch::kPeriodNs);
   }
@@ -95,9 +126,11 @@ class CpuWatch::Event {
       SampleRecord record{};
       copy(&record, at + sizeof header, sizeof record);
       const auto thread = static_cast<std::int32_t>(record.thread);
-      looks_->add(
-          {.at_ns = record.at_ns, .foreign = !is_idle(thread) && threads_->lose_to(thread)});
+      const auto found = found_at(thread);
+      looks_->add({.at_ns = record.at_ns, .found = found});
+      load_.add(found);
     });
+    stay_awake();
   }
 
   [[nodiscard]] int cpu() const { return cpu_; }
@@ -134,6 +167,20 @@ class CpuWatch::Event {
                "every four seconds)";
     }
   }
+  // Throttled as real-time threads are, it would have the gateway stopped with it: then the CPU
+  // sleeps between frames, which looks like an absence.
+  void stay_awake() {
+    if (!awake_) return;
+    if (load_.busy() && throttles_realtime()) return awake_.reset();
+    awake_->insist(load_.busy());
+  }
+  [[nodiscard]] Found found_at(std::int32_t thread) {
+    if (is_idle(thread)) return Found::kOther;
+    const auto found = threads_->found(thread);
+    // It could not run but for the kernel, which gives it a share of the gateway's time.
+    const bool given = found == Found::kOther && awake_ && awake_->insists();
+    return given ? Found::kForeign : found;
+  }
   // The CPU sleeps, or would: the idle task, or the thread that keeps it awake.
   [[nodiscard]] bool is_idle(std::int32_t thread) const {
     return thread == 0 || (awake_ && awake_->thread() == thread);
@@ -159,11 +206,13 @@ class CpuWatch::Event {
   void* ring_ = nullptr;
   std::optional<GatewayThreads> threads_;
   std::optional<Looks> looks_;
+  RecentLoad load_;
   std::string fault_;
   std::optional<WakefulCpu> awake_;
 };
 
-CpuWatch::CpuWatch(const std::vector<spec::WatchedCpu>& watched) {
+CpuWatch::CpuWatch(const std::vector<spec::WatchedCpu>& watched)
+    : kept_off_(std::make_unique<KeptOff>(watched)) {
   for (const auto& each : watched) {
     try {
       events_.push_back(std::make_unique<Event>(each));

@@ -21,8 +21,11 @@ namespace natxy::watch {
 
 class CpuWatch {
  public:
-  static constexpr std::uint64_t kPeriodNs = 100'000;  // a look costs the CPU about a microsecond
+  // A look costs the CPU about a microsecond. Frames come every so many whole microseconds: looks
+  // that do so as well would find each time what goes on just before a frame, or just after.
+  static constexpr std::uint64_t kPeriodNs = 100'937;
 
+  // The calling thread stays off these CPUs as long as the watch exists.
   explicit CpuWatch(const std::vector<spec::WatchedCpu>& watched);
   ~CpuWatch();
   CpuWatch(const CpuWatch&) = delete;
@@ -43,7 +46,9 @@ class CpuWatch {
   [[nodiscard]] std::vector<Watched> seen(std::uint64_t from_ns, std::uint64_t until_ns) const;
 
  private:
+  class KeptOff;
   class Event;
+  std::unique_ptr<KeptOff> kept_off_;
   std::vector<std::unique_ptr<Event>> events_;
   std::string refusal_;
 };

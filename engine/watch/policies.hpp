@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "watch/absences.hpp"
+
 namespace natxy::watch {
 
 enum class Policy : std::uint8_t {
@@ -62,18 +64,18 @@ class GatewayThreads {
     policy_ = any && all ? Policy::kRealtime : Policy::kOrdinary;
   }
 
-  // Whether a thread that runs on the gateway's CPU takes it away. Soon after it was seen.
-  [[nodiscard]] bool lose_to(std::int32_t thread) {
-    if (threads_.contains(thread)) return false;
-    const auto [known, is_new] = others_.try_emplace(thread, true);
-    if (is_new) known->second = takes_away(policy_, policy_of(thread));
+  // What a thread that runs on the gateway's CPU is to it. Soon after it was seen.
+  [[nodiscard]] Found found(std::int32_t thread) {
+    if (threads_.contains(thread)) return Found::kGateway;
+    const auto [known, is_new] = others_.try_emplace(thread, Found::kForeign);
+    if (is_new && !takes_away(policy_, policy_of(thread))) known->second = Found::kOther;
     return known->second;
   }
 
  private:
   std::set<std::int32_t> threads_;
   Policy policy_ = Policy::kOrdinary;  // of all of them
-  std::map<std::int32_t, bool> others_;
+  std::map<std::int32_t, Found> others_;
 };
 
 }  // namespace natxy::watch

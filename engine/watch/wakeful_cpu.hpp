@@ -3,6 +3,10 @@
 // A CPU that sleeps looks like one that the host has taken: neither has timer interrupts, and the
 // host may be late to wake it. A thread of the lowest policy (SCHED_IDLE) spins there; whatever
 // else is ready to run takes its place at once.
+//
+// Where real-time threads leave it less than a twentieth of the CPU the kernel gives it its share
+// from theirs: 50 ms of each second at once (the fair server of Linux 6.12). So it becomes one of
+// them, of the lowest priority, as long as they are busy.
 #pragma once
 
 #include <pthread.h>
@@ -32,6 +36,15 @@ class WakefulCpu {
   WakefulCpu(const WakefulCpu&) = delete;
   WakefulCpu& operator=(const WakefulCpu&) = delete;
 
+  // As a real-time thread, of the lowest priority; ordinary threads have to wait for it.
+  void insist(bool yes) {
+    if (yes == insists_) return;
+    insists_ = yes;
+    const sched_param how{.sched_priority = yes ? 1 : 0};
+    sched_setscheduler(thread(), yes ? SCHED_FIFO : SCHED_IDLE, &how);
+  }
+
+  [[nodiscard]] bool insists() const { return insists_; }
   // The thread's number; the CPU is idle where it runs.
   [[nodiscard]] std::int32_t thread() const { return number_.load(); }
 
@@ -54,6 +67,7 @@ class WakefulCpu {
     }
   }
 
+  bool insists_ = false;
   cpu_set_t before_{};  // where the thread may run
   std::atomic<std::int32_t> number_{0};
   std::jthread thread_;

@@ -24,6 +24,7 @@ from natxy.dut.namespaces import make_namespace, need_root
 from natxy.dut.napi import thread_napi
 from natxy.dut.nat44 import Nat44
 from natxy.dut.nat64 import Nat64
+from natxy.dut.priority import without_throttling
 from natxy.dut.restart_guard import RestartGuard
 from natxy.dut.tayga import Tayga
 from natxy.dut.watched import watched_cpus
@@ -188,6 +189,7 @@ class NamespaceDut:
             make_namespace(name)
         links.make()
         if self._cpu is not None:
+            without_throttling(self._ledger)
             for side in (LEFT, RIGHT):
                 name = links.gateway_end(side)
                 self._napi_threads += thread_napi(links.gateway, name, self._cpu)

@@ -22,6 +22,7 @@ class TrialRecord(Model):
     fail_reason: str = ""  # where a trial that lost nothing failed
     # How the gateway lost connections that phase 1 had made; empty: it did not. Then it is a FAIL.
     lost_connections: str = ""
+    excused: bool = False  # INVALID since the gateway's absence explains what it lost
     too_slow: bool = False  # INVALID for a reason that grows with the rate
     away_ns: float = 0.0  # of the gateway, in the phase that is measured
     longest_away_ns: float = 0.0

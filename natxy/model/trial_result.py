@@ -29,6 +29,19 @@ class Distribution(Model):
     buckets: tuple[tuple[float, float, Count], ...]
 
 
+NOTHING = Distribution(
+    count=0,
+    min_ns=0.0,
+    max_ns=0.0,
+    mean_ns=0.0,
+    p50_ns=0.0,
+    p90_ns=0.0,
+    p99_ns=0.0,
+    p999_ns=0.0,
+    buckets=(),
+)
+
+
 class Misdelivered(Model):
     """Frames of this trial that came wrong, by the first check that failed."""
 
@@ -50,6 +63,8 @@ class TagCounters(Model):
     received: Count
     lost: Count
     delay: Distribution
+    poll_gap: Distribution = NOTHING
+    step_gap: Distribution = NOTHING
 
 
 class Losses(Model):
@@ -128,17 +143,6 @@ class Pauses(Model):
 
 
 NO_PAUSES = Pauses()
-NOTHING = Distribution(
-    count=0,
-    min_ns=0.0,
-    max_ns=0.0,
-    mean_ns=0.0,
-    p50_ns=0.0,
-    p90_ns=0.0,
-    p99_ns=0.0,
-    p999_ns=0.0,
-    buckets=(),
-)
 
 
 class StreamResult(Model):

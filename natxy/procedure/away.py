@@ -1,17 +1,18 @@
 """Whether a gateway that was kept from its CPU has lost frames for that reason alone.
 
 A gateway that forwards at least at the trial's rate loses at most what arrives while it is away:
-rate x time away. So a loss of more is the gateway's own, and a loss of as much says nothing
-(docs/decisions/0018).
+rate x time away. So a loss of more is the gateway's own, and a loss of as much says nothing. Where
+a loss is accepted, it is what exceeds that which the absence has to explain (docs/decisions/0018).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from natxy.dut.base import Absence
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.delay_error import late_by_tester
+from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 
 # A queue that no overload has filled has room for so many: a shorter absence loses nothing.
 ROOM_FRAMES = 64
@@ -57,31 +58,67 @@ def away_during(result: TrialResult, phases: Iterable[str], absence: Absence | N
     return max(watched, own, key=lambda away: away.total_s)
 
 
-def excuse(spec: TrialSpec, result: TrialResult, absence: Absence | None) -> str | None:
-    """Returns a sentence where the gateway's absence can have caused every loss of the trial.
+@dataclass(frozen=True, kw_only=True)
+class Accepted:
+    """The losses that a trial is judged by, and the phases whose loss that is; None: all."""
 
-    None where nothing was lost, or a direction of a phase lost more. Frames that came late may be
-    the tester's as well (late_by_tester), whatever else was lost. What was no loss, such as a
-    mapping that changed, no absence explains.
+    tolerances: tuple[LossTolerance, ...] = (NO_LOSS,)
+    phases: Collection[str] | None = None
+
+    def frames(self, tolerance: LossTolerance, stream: StreamResult) -> int:
+        """That may be lost."""
+        measured = self.phases is None or stream.phase in self.phases
+        return int(stream.sent * tolerance.fraction) if measured else 0
+
+
+ACCEPTED_NONE = Accepted()
+
+
+def excuse(
+    spec: TrialSpec,
+    result: TrialResult,
+    absence: Absence | None,
+    accepted: Accepted = ACCEPTED_NONE,
+) -> str | None:
+    """Returns a sentence where the gateway's absence can have caused every loss of the trial, or
+    all of it that exceeds one of the accepted losses.
+
+    None where nothing was lost beyond, or a direction of a phase lost more. Frames that came late
+    may be the tester's as well (late_by_tester), whatever else was lost. What was no loss, such as
+    a mapping that changed, no absence explains.
     """
-    losing = [
+    if result.misdelivered or result.changed or result.wrong:
+        return None
+    streams = [
         (asked, stream, away_in(result, stream.phase, absence))
         for asked, stream in _streams(spec, result)
         if stream.lost
     ]
-    if not losing or result.misdelivered or result.changed or result.wrong:
-        return None
-    if not all(_explains(away, asked, stream, spec) for asked, stream, away in losing):
-        return None
+    for tolerance in accepted.tolerances:
+        losing = [each for each in streams if each[1].lost > accepted.frames(tolerance, each[1])]
+        if losing and all(
+            _explains(away, asked, stream, spec, accepted.frames(tolerance, stream))
+            for asked, stream, away in losing
+        ):
+            return _sentence(losing)
+    return None
+
+
+def _sentence(losing: Sequence[tuple[Stream, StreamResult, Away]]) -> str | None:
     away = max((away for _, _, away in losing), key=lambda away: away.total_s)
     if not away.total_s:
         return None
     lost = sum(stream.lost for _, stream, _ in losing)
     return (
         f"{away.where} was away for {away.total_s * 1000:.2f} ms in all, at most "
-        f"{away.longest_s * 1000:.2f} ms at once: enough to lose the {lost:,} frames that are "
-        "missing"
+        f"{away.longest_s * 1000:.2f} ms at once: enough {_what_it_did(losing, lost)}"
     )
+
+
+def _what_it_did(losing: Sequence[tuple[Stream, StreamResult, Away]], lost: int) -> str:
+    if any(stream.late for _, stream, _ in losing):
+        return f"for the {lost:,} frames that are missing or late"
+    return f"to lose the {lost:,} frames that are missing"
 
 
 def _streams(spec: TrialSpec, result: TrialResult) -> Iterator[tuple[Stream, StreamResult]]:
@@ -92,12 +129,14 @@ def _streams(spec: TrialSpec, result: TrialResult) -> Iterator[tuple[Stream, Str
         yield asked[(stream.phase, stream.direction)], stream
 
 
-def _explains(away: Away, asked: Stream, stream: StreamResult, spec: TrialSpec) -> bool:
-    # A frame that was late has waited, for the gateway or behind others that did.
+def _explains(
+    away: Away, asked: Stream, stream: StreamResult, spec: TrialSpec, accepted: int
+) -> bool:
+    # A frame that was late has waited, for the gateway or behind others that did. How many have
+    # waited behind others is not known: a gateway that just does the rate never makes up for it.
     waited = away.longest_s * 1e9 >= spec.frame_timeout_ns / 4
-    if stream.late and not (waited or late_by_tester(stream, spec.frame_timeout_ns)):
-        return False
-    if not stream.missing:
-        return True
+    late = stream.late if waited or late_by_tester(stream, spec.frame_timeout_ns) else 0
     rate_fps = max(segment.rate_fps for segment in asked.segments)
-    return rate_fps * away.longest_s >= ROOM_FRAMES and stream.missing <= rate_fps * away.total_s
+    has_room = rate_fps * away.longest_s < ROOM_FRAMES
+    missing = 0 if has_room else min(stream.missing, int(rate_fps * away.total_s))
+    return stream.lost - late - missing <= accepted

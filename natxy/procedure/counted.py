@@ -11,8 +11,8 @@ from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.verdict import Verdict
 from natxy.procedure.away import Away
 
-# The ends of a trial are found by polls: what was held back for less is not known to have been. It
-# is 0.2 % of the shortest trials.
+# The ends of a trial are found by polls: what was held back, or late, for less is not known to have
+# been. It is 0.2 % of the shortest trials.
 POLLS_NS = 100_000
 
 
@@ -28,7 +28,8 @@ class Counting:
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """`fps` is frames / (time to send + pauses + time that the gateway held them longer)."""
+    """`fps` is frames / (time to send + pauses + time that the gateway held them longer). A sender
+    that was late at the end, and had not paused, took that much more time to send."""
 
     fps: int
     verdict: Verdict
@@ -69,9 +70,12 @@ def _rates(
     held = counting.short and stream.held_back_ns > POLLS_NS
     held_s = Fraction(stream.held_back_ns) / 10**9 if held else Fraction(0)
     paused_s = Fraction(stream.pauses.total_ns) / 10**9
+    took_s = Fraction(stream.sending_ns) / 10**9 + Fraction(1, rate_fps)
+    late_s = took_s - sending_s - paused_s
+    late_s = late_s if late_s * 10**9 > POLLS_NS else Fraction(0)
     own_s = max(Fraction(0), held_s - Fraction(noise_s))
     return (
-        int(stream.due / (sending_s + paused_s + held_s)),
+        int(stream.due / (sending_s + paused_s + late_s + held_s)),
         int(stream.due / (sending_s + own_s)),
     )
 

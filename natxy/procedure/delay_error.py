@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.model.disturbance import Disturbance
-from natxy.model.trial_result import Distribution, StreamResult, TrialResult
+from natxy.model.trial_result import Distribution, StreamResult, TagCounters, TrialResult
 from natxy.model.trial_spec import Direction
 from natxy.procedure.delays import Delays
 
@@ -28,7 +28,8 @@ QUIET = Disturbance()
 
 @dataclass(frozen=True, kw_only=True)
 class TimingErrors:
-    """Of one direction's frames; `poll_gap` is empty where the port stamps arrivals itself."""
+    """Of one direction's frames, or of its tagged ones; `poll_gap` is empty where the port stamps
+    arrivals itself."""
 
     poll_gap: Distribution
     step_gap: Distribution
@@ -38,15 +39,18 @@ class TimingErrors:
 
     @classmethod
     def of(
-        cls, stream: StreamResult, result: TrialResult, noise: Disturbance = QUIET
+        cls,
+        frames: StreamResult | TagCounters,
+        result: TrialResult,
+        noise: Disturbance = QUIET,
     ) -> "TimingErrors":
-        polled = stream.poll_gap.model_copy(
+        polled = frames.poll_gap.model_copy(
             update={} if result.delay_clock != "port" else {"buckets": (), "count": 0}
         )
         share = min(1.0, noise.away_ns / noise.sending_ns) if noise.sending_ns else 1.0
         return cls(
             poll_gap=polled,
-            step_gap=stream.step_gap,
+            step_gap=frames.step_gap,
             waiting_ns=noise.away_ns,
             absence_ns=noise.longest_away_ns,
             waiting_share=Fraction(share) if noise.away_ns else Fraction(0),
@@ -55,15 +59,16 @@ class TimingErrors:
     def percentile_ns(self, delays: Delays, share: Fraction) -> float:
         """How much smaller the percentile may be.
 
-        Of all frames the share f has a gap longer than g. Without them the percentile p is not
-        below that of p - f, and each other delay is right within twice g: the best g counts.
+        So many frames have a gap longer than g that they are at most the share f of these delays.
+        Without them the percentile p is not below that of p - f, and each other delay is right
+        within twice g: the best g counts.
         A gateway near its limit needs long to make up for an absence, so that any share of the
         frames may have waited for it: each by at most all its absences, and for less than what it
         took longer than the fastest.
         """
         value_ns = delays.percentile_ns(share)
         least_ns = value_ns
-        for gap_ns, beyond in self._steps():
+        for gap_ns, beyond in self._steps(delays.count):
             if beyond >= share:
                 continue
             lower_ns = delays.percentile_ns(share - beyond) - 2 * gap_ns
@@ -78,7 +83,7 @@ class TimingErrors:
         """
         value_ns = variations.percentile_ns(share)
         least_ns = self.longest_ns
-        for gap_ns, beyond in self._steps():
+        for gap_ns, beyond in self._steps(variations.count):
             spoilt = 2 * (beyond + self.waiting_share)
             below, above = share - spoilt, share + spoilt
             if below <= 0 or above > 1:
@@ -96,18 +101,18 @@ class TimingErrors:
         gaps = sum(of.max_ns for of in (self.poll_gap, self.step_gap) if of.count)
         return gaps + self.absence_ns
 
-    def _steps(self) -> Iterator[tuple[float, Fraction]]:
-        """Each gap that occurs, and the share of frames that had a longer one."""
+    def _steps(self, values: int) -> Iterator[tuple[float, Fraction]]:
+        """Each gap that occurs, and the share of so many values that may have had a longer one: of
+        each of its frames, or more, the gaps are known."""
         buckets = [
             (upper_ns, frames)
             for of in (self.poll_gap, self.step_gap)
             for _, upper_ns, frames in of.buckets
         ]
         gaps = {upper_ns for upper_ns, _ in buckets} or {0.0}
-        frames_in_all = max(self.poll_gap.count, self.step_gap.count, 1)
         for gap_ns in sorted(gaps):
             longer = sum(frames for upper_ns, frames in buckets if upper_ns > gap_ns)
-            yield gap_ns, Fraction(longer, frames_in_all)
+            yield gap_ns, min(Fraction(1), Fraction(longer, max(1, values)))
 
 
 @dataclass(frozen=True, kw_only=True)

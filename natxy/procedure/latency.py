@@ -89,13 +89,12 @@ def _with_tags_made(measured: Measurement) -> Measurement:
 def latency_errors(
     result: TrialResult, lost_ns: float, noise: Disturbance = QUIET
 ) -> Sequence[DelayError]:
-    """Tagged frames are spread evenly, so that gaps meet as large a share of them as of all."""
     errors = []
     for stream in result.streams:
         if stream.tags is None or not stream.tags.received:
             continue
         delays = Delays(distributions=(stream.tags.delay,), lost=stream.tags.lost, lost_ns=lost_ns)
-        timing = TimingErrors.of(stream, result, noise)
+        timing = TimingErrors.of(stream.tags, result, noise)
         errors += [
             DelayError(
                 name=name,

@@ -49,6 +49,10 @@ class Establishing:
     above_cps: int | None = None
     repairs: bool = False
 
+    @property
+    def tolerances(self) -> tuple[LossTolerance, ...]:
+        return (LossTolerance(fraction=self.loss),)
+
     def passes(self, result: TrialResult) -> bool:
         """All frames of phase 1, and of its validation, came back, but for the loss that is
         accepted; nothing was delivered wrongly or changed."""

@@ -31,7 +31,7 @@ from natxy.model.trial_spec import (
 from natxy.model.verdict import Verdict
 from natxy.procedure.advice import explained
 from natxy.procedure.all_misdelivered import check_all_misdelivered
-from natxy.procedure.away import away_during, away_in, excuse
+from natxy.procedure.away import Accepted, away_during, away_in, excuse
 from natxy.procedure.connection_table import (
     IncompletePhase1,
     check_emptied,
@@ -67,7 +67,7 @@ from natxy.procedure.seeds import nonce
 from natxy.procedure.setup import ReadyTester, Starting
 from natxy.procedure.timing import REALTIME_LIMIT_S, Timing
 from natxy.procedure.warm_up import warm_up
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 
 RAMP = "ramp"
 WARM_UP_FRAMES, WARM_UP_FPS = 10, 1000
@@ -81,7 +81,9 @@ class Load:
     recording: Recording = NO_RECORDING
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
     link_may_fall: bool = False  # a device that is reset takes its links down
-    accepted: LossTolerance = LossTolerance()  # noqa: RUF009 (it is frozen)
+    accepted: LossTolerance = NO_LOSS
+    # Beside it, by other goals of the same search, which judge the trial as well.
+    also_accepted: tuple[LossTolerance, ...] = ()
     # Whether a sender that is far behind moves its schedule; else it sends all that it owes.
     pauses: bool = False
     pause_share: Fraction = PAUSE_SHARE  # of a valid trial
@@ -91,6 +93,10 @@ class Load:
     def rate_fps(self) -> int:
         """The highest."""
         return max(segment.rate_fps for segment in self.segments)
+
+    @property
+    def tolerances(self) -> tuple[LossTolerance, ...]:
+        return (self.accepted, *self.also_accepted)
 
     def passes(self, result: TrialResult) -> bool:
         """Each direction for itself; a mapping that changed, and a reply to the wrong connection,
@@ -223,6 +229,7 @@ class Judged:
     fail_reason: str = ""
     counted_fps: int | None = None
     lost_connections: str = ""
+    excused: bool = False  # by the gateway's absence
 
 
 def _end_trial(dut: Dut, error: BaseException) -> None:
@@ -255,6 +262,7 @@ class Trials:
     judge: Callable[[TrialResult], tuple[str, ...]] = lambda _: ()  # more reasons for INVALID
     counts: TrialCounts = field(default_factory=TrialCounts)
     resets: bool = False  # the device in each trial, which may then lose its connections
+    discarded: list[TrialRecord] = field(default_factory=list)  # before the last valid trial
     last: WholeTrial | None = None  # also one that a check has ended the measurement after
 
     def run(self, *, load: AnyLoad | int, repetition: int, seed: int) -> TrialRecord:
@@ -304,6 +312,7 @@ class Trials:
             invalid_reasons=judged.invalid_reasons,
             fail_reason=judged.fail_reason,
             lost_connections=judged.lost_connections,
+            excused=judged.excused,
             too_slow=judged.verdict is Verdict.INVALID and is_too_slow(result),
             away_ns=away.total_s * 1e9,
             longest_away_ns=away.longest_s * 1e9,
@@ -340,9 +349,11 @@ class Trials:
             pauses = None if _searches(load) else long_pauses(measured, load.pause_share)
             late = late_in_doubt(measured, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
             # What a reset loses is what is measured.
-            gone = None if self.resets else excuse(spec, whole, outcome.absence) or late
-            excused = gone or pauses
-            return Judged(Verdict.INVALID, (excused,)) if excused else Judged(Verdict.FAIL)
+            gone = None if self.resets else _excuse(spec, load, outcome, measured)
+            said = gone or (None if self.resets else late) or pauses
+            if said:
+                return Judged(Verdict.INVALID, (said,), excused=gone is not None)
+            return Judged(Verdict.FAIL)
         if isinstance(load, Load) and load.counting is not None:
             away = away_in(whole, spec.phases[-1].name, outcome.absence)
             of = counted(load.counting, load.rate_fps, measured, away)
@@ -382,11 +393,13 @@ class Trials:
         """Repeats an invalid trial; TesterLimit if it stays so."""
         load = self._plan.load(load)
         repeats = self.repeats(load, invalid_repeats)
+        self.discarded = []
         while True:
             self.observer.trial_started(load.rate_fps, (load.rate_fps, load.rate_fps))
             trial = self.run(load=load, repetition=repetition, seed=seed)
             if trial.verdict is not Verdict.INVALID:
                 return trial
+            self.discarded.append(trial)
             if repeats.are_over(trial):
                 break
         raise TesterLimit(
@@ -445,6 +458,12 @@ def _is_repaired(load: AnyLoad, spec: TrialSpec, outcome: Outcome) -> bool:
     if not isinstance(load, Establishing) or not load.is_repaired(whole):
         return False
     return excuse(spec, whole, outcome.absence) is not None
+
+
+def _excuse(spec: TrialSpec, load: AnyLoad, outcome: Outcome, measured: TrialResult) -> str | None:
+    phases = {stream.phase for stream in measured.streams}
+    accepted = Accepted(tolerances=load.tolerances, phases=phases)
+    return excuse(spec, outcome.result, outcome.absence, accepted)
 
 
 def _searches(load: AnyLoad) -> bool:

@@ -29,6 +29,9 @@ class LossTolerance:
         return f"{float(self.fraction * 100):g} % loss" if self.fraction else "no loss"
 
 
+NO_LOSS = LossTolerance()
+
+
 def check_tolerance(option: str, loss: object) -> None:
     """A bare number could be a share as well as percent."""
     if not isinstance(loss, LossTolerance | None):

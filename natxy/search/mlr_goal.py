@@ -5,9 +5,8 @@ from fractions import Fraction
 
 from natxy.errors import ConfigurationError
 from natxy.exact import make_exact
-from natxy.search.loss_tolerance import LossTolerance, check_tolerance
+from natxy.search.loss_tolerance import NO_LOSS, LossTolerance, check_tolerance
 
-NO_LOSS = LossTolerance()
 RFC2544_TRIAL_S = Fraction(60)  # RFC 2544 section 24
 
 

@@ -26,15 +26,17 @@ driver = "kernel-router"
 """
 
 
-def trials_of(folder: Path, count: int) -> list[TrialRecord]:
+def trials_of(
+    folder: Path, count: int, *, rate_fps: int = RATE_FPS, timing: Timing = TIMING
+) -> list[TrialRecord]:
     path = folder / "testbed.toml"
     path.write_text(TESTBED)
     testbed, source = read_testbed(path)
     with set_up(testbed, source, dut_of(testbed, source)) as setup:
         trials = Trials(
-            tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=1, observer=Observer()
+            tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=1, observer=Observer()
         )
-        return [trials.run(load=RATE_FPS, repetition=1, seed=n) for n in range(count)]
+        return [trials.run(load=rate_fps, repetition=1, seed=n) for n in range(count)]
 
 
 def test_every_trial_says_how_long_the_gateways_cpu_was_away(tmp_path: Path) -> None:
@@ -56,3 +58,26 @@ def test_what_takes_the_core_is_seen_and_excuses_what_it_loses(noise: str, tmp_p
     assert losing, "a pause of 10 ms is 600 frames, and the ring holds 256"
     assert all(trial.verdict is Verdict.INVALID for trial in losing)
     assert any("CPU" in trial.invalid_reasons[0] for trial in losing)
+
+
+def test_the_watch_takes_no_time_from_a_gateway_that_is_busy(tmp_path: Path) -> None:
+    """What keeps the CPU awake is an ordinary thread; the kernel gives those 50 ms of each second
+    where real-time threads, as the gateway is, leave them less. Here these are 5,000 frames of
+    each direction, where the ring holds 256."""
+    timing = Timing(duration_s=Fraction(5, 2), drain_s=Fraction(1, 20))
+    for trial in trials_of(tmp_path, 3, rate_fps=100_000, timing=timing):
+        away_s = trial.result.watched[0].away_ns / 1e9
+        lost = trial.result.lost
+        assert lost <= 2 * 100_000 * away_s, "what is lost came while the CPU was away"
+        assert trial.verdict is not Verdict.FAIL
+
+
+def test_throttling_is_off_while_a_lab_is_there(tmp_path: Path) -> None:
+    throttling = Path("/proc/sys/kernel/sched_rt_runtime_us")
+    before = throttling.read_text()
+    path = tmp_path / "testbed.toml"
+    path.write_text(TESTBED)
+    testbed, source = read_testbed(path)
+    with set_up(testbed, source, dut_of(testbed, source)):
+        assert throttling.read_text().strip() == "-1"
+    assert throttling.read_text() == before

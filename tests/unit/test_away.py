@@ -1,6 +1,7 @@
 """What a gateway's absence excuses, and that leaving such trials out biases nothing."""
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -10,10 +11,11 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import ConnectionCounters, StreamResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
-from natxy.procedure.away import NOT_AWAY, away_during, away_in, excuse
+from natxy.procedure.away import NOT_AWAY, Accepted, away_during, away_in, excuse
 from natxy.procedure.counted import Counting, counted
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import TrialPlan
+from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 from tests.unit.results import result_of, stream_of
 
 RATE_FPS = 100_000
@@ -67,6 +69,54 @@ def test_each_direction_must_be_excused(spec: TrialSpec) -> None:
     assert excuse(spec, result_of(forward, reverse, away_s=0.005), None) is None
 
 
+TENTH = Accepted(tolerances=(LossTolerance(fraction=Fraction(1, 10)),))
+
+
+def test_an_absence_has_to_explain_what_exceeds_the_accepted_loss(spec: TrialSpec) -> None:
+    """1,000 of 10,000 are accepted; 3 ms are 300 frames."""
+    assert excuse(spec, result_of(*both(1_300), away_s=0.003), None, TENTH) is not None
+    assert excuse(spec, result_of(*both(1_301), away_s=0.003), None, TENTH) is None
+    assert excuse(spec, result_of(*both(1_300), away_s=0.003), None) is None
+
+
+def test_a_loss_that_is_accepted_needs_no_excuse(spec: TrialSpec) -> None:
+    assert excuse(spec, result_of(*both(1_000), away_s=0.05), None, TENTH) is None
+
+
+def test_one_goal_of_several_is_enough(spec: TrialSpec) -> None:
+    goals = Accepted(tolerances=(NO_LOSS, *TENTH.tolerances))
+    assert excuse(spec, result_of(*both(300), away_s=0.003), None, goals) is not None
+    assert excuse(spec, result_of(*both(600), away_s=0.003), None, goals) is None
+    assert excuse(spec, result_of(*both(1_100), away_s=0.003), None, goals) is not None
+
+
+def test_what_another_phase_loses_is_not_accepted(spec: TrialSpec) -> None:
+    of_phase_2 = replace(TENTH, phases={"other"})
+    assert excuse(spec, result_of(*both(1_300), away_s=0.003), None, of_phase_2) is None
+    assert excuse(spec, result_of(*both(300), away_s=0.003), None, of_phase_2) is not None
+
+
+def test_a_tolerated_rate_is_not_lower_in_noise(spec: TrialSpec) -> None:
+    """A gateway that loses 5 % of this rate undisturbed never fails where 10 % are accepted, and
+    one that loses 20 % does, nearly always."""
+    chance = random.Random(2)
+    kept: dict[float, list[Verdict]] = {0.05: [], 0.2: []}
+    for _ in range(2_000):
+        away_s = min(0.05, chance.expovariate(1 / 0.005))
+        for share, verdicts in kept.items():
+            lost = round(10_000 - RATE_FPS * (1 - share) * (0.1 - away_s))
+            result = result_of(stream_of(sent=10_000, missing=lost), away_s=away_s)
+            if lost <= 1_000:
+                verdicts.append(Verdict.PASS)
+            else:
+                excused = excuse(spec, result, None, TENTH)
+                verdicts.append(Verdict.INVALID if excused else Verdict.FAIL)
+    assert Verdict.FAIL not in kept[0.05]
+    assert Verdict.PASS in kept[0.05]
+    assert Verdict.PASS not in kept[0.2]
+    assert kept[0.2].count(Verdict.FAIL) > 1_500
+
+
 def test_the_gateways_own_record_counts_where_it_keeps_one(spec: TrialSpec) -> None:
     absence = Absence(where="the reference gateway", total_s=0.006, longest_s=0.004)
     said = excuse(spec, result_of(*both(500)), absence)
@@ -107,6 +157,14 @@ def test_the_rate_that_counts_is_what_was_offered_in_the_time_that_it_took() -> 
     of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
     assert of.verdict is Verdict.PASS
     assert of.fps == 95_238  # 10,000 frames in 105 ms
+
+
+def test_a_sender_that_was_late_at_the_end_has_sent_at_a_lower_rate() -> None:
+    """10 ms behind in a trial of 100 ms, and it had not paused."""
+    result = result_of(stream_of(sent=10_000, sending_s=0.11))
+    of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
+    assert of.verdict is Verdict.PASS
+    assert of.fps == 90_900  # in 110.01 ms
 
 
 def test_a_pass_that_tells_nothing_new_is_repeated_where_noise_is_why() -> None:

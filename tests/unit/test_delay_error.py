@@ -1,10 +1,12 @@
 """By how much a delay may be too long, from the tester's own absences."""
 
+import math
+import random
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from natxy.model.trial_result import Distribution, StreamResult
+from natxy.model.trial_result import Distribution, StreamResult, TagCounters
 from natxy.procedure.delay_error import (
     DelayError,
     TimingErrors,
@@ -13,6 +15,7 @@ from natxy.procedure.delay_error import (
     late_in_doubt,
 )
 from natxy.procedure.delays import P999, Delays
+from natxy.procedure.latency import latency_errors
 from tests.unit.results import result_of, stream_of
 
 US = 1000.0
@@ -50,6 +53,44 @@ def test_few_long_gaps_leave_the_median_as_it_is_and_spoil_the_high_percentile()
 def test_long_delays_that_no_gap_explains_are_the_gateways() -> None:
     delays = spread((50, 9_950), (20_000, 50))
     assert error_us(delays, spread((1, 10_000)), P999) == 2
+
+
+def test_the_error_reaches_the_truth_whichever_frames_the_tester_was_away_for() -> None:
+    chance = random.Random(3)
+    for _ in range(200):
+        true_us = sorted(chance.expovariate(1 / 50) for _ in range(500))
+        gaps_us = [chance.choice((1.0, 1.0, 1.0, 200.0)) for _ in true_us]
+        gaps_us[chance.randrange(500)] = 10_000.0
+        seen_us = [true + chance.random() * gap for true, gap in zip(true_us, gaps_us, strict=True)]
+        seen = spread(*((us, 1) for us in seen_us))
+        gaps = spread(*((gap, gaps_us.count(gap)) for gap in set(gaps_us)))
+        for share in (Fraction(1, 2), Fraction(99, 100), P999):
+            truth_us = true_us[math.ceil(share * 500) - 1]
+            value_us = Delays(distributions=(seen,)).percentile_ns(share) / US
+            assert truth_us >= value_us - error_us(seen, gaps, share) - 0.001
+
+
+def test_gaps_of_frames_that_are_not_among_the_values_do_not_hide_others() -> None:
+    """Frames of another trial came as well, and the tester was there for each of them."""
+    delays = spread((50, 950), (10_000, 50))
+    assert error_us(delays, spread((1, 39_000), (10_000, 50)), P999) > 9_900
+
+
+def test_latencys_error_is_that_of_tagged_frames() -> None:
+    """An absence that met 2.5 % of the frames met 5 % of the tagged ones."""
+    tags = TagCounters(
+        sent=1000,
+        received=1000,
+        lost=0,
+        delay=spread((50, 950), (10_000, 50)),
+        poll_gap=spread((1, 950), (10_000, 50)),
+        step_gap=spread((1, 1000)),
+    )
+    of_all: dict[str, Any] = {"tags": tags, "poll_gap": spread((1, 39_000), (10_000, 1000))}
+    stream = stream_of(sent=40_000).model_copy(update=of_all)
+    typical, worst = latency_errors(result_of(stream), lost_ns=1e9)
+    assert typical.error_ns == 2 * US
+    assert worst.error_ns >= 9_950 * US
 
 
 def test_a_figure_that_is_the_testers_own_is_doubted_and_named() -> None:
