@@ -134,7 +134,7 @@ def is_the_limit_or_a_bound(result: Measurement, lowest_cps: float, exact_cps: f
     (figure,) = result.figures
     (rate_cps,) = figure.values
     assert rate_cps <= exact_cps * 1.001
-    assert rate_cps >= lowest_cps or any(figure.lower_bound)
+    assert rate_cps >= (lowest_cps / 4 if any(figure.lower_bound) else lowest_cps)
     assert result.counts.invalid_trials or not any(figure.lower_bound)
 
 
