@@ -144,7 +144,7 @@ def _check_hope(outcome: MlrOutcome, last: TrialRecord) -> None:
         if found.rate_fps is None and found.limit is Limit.TESTER:
             raise TesterLimit(
                 f"no rate passed, and at {last.rate_fps} frames a second trials are invalid: "
-                f"{explained(last.invalid_reasons, last.rate_fps)}"
+                f"{explained(last.invalid_reasons, last.rate_fps, too_slow=last.too_slow)}"
             )
 
 

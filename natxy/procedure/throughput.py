@@ -206,7 +206,7 @@ def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:
     if nothing_passed and ceiling_fps <= below_fps:
         raise TesterLimit(
             f"no rate passed, and at {ceiling_fps} frames a second trials are invalid: "
-            f"{explained(last.invalid_reasons, ceiling_fps)}"
+            f"{explained(last.invalid_reasons, ceiling_fps, too_slow=last.too_slow)}"
         )
 
 
