@@ -184,6 +184,7 @@ def _repetition(
         seed=repetition_seed(trials.campaign_seed, number),
         rate_fps=search.result_fps or 0,
         limit=search.limit,
+        too_slow=valid_trials.gave_up_too_slow,
         lower_bound=lower_bound,
         trials=len(done),
         invalid_trials=len(done) - len(valid),
