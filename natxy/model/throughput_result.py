@@ -17,7 +17,7 @@ from natxy.model.search_conditions import SearchConditions
 from natxy.model.testbed import Directions
 from natxy.model.trial_result import IcmpError
 from natxy.model.trial_spec import Direction
-from natxy.model.verdict import Limit
+from natxy.model.verdict import Limit, ceiling
 
 MaximumOrigin = Literal["media", "given", "none"]
 
@@ -30,6 +30,9 @@ class Repetition(Model):
     rate_fps: int  # per direction
     limit: Limit
     lower_bound: bool  # the DUT does at least this rate: the search ended against something else
+    # At Limit.TESTER, whether what made the trials above INVALID grows with the rate; else noise
+    # outlasted the repeats.
+    too_slow: bool = True
     trials: int
     invalid_trials: int
     overturned: int = 0  # trials that failed at a rate that passed, by loss verification
@@ -122,13 +125,15 @@ class ThroughputResult(Model):
     @property
     def bounds(self) -> tuple[str, ...]:
         """Why a rate is a lower bound."""
-        limits = {r.limit for r in self.repetitions if r.lower_bound}
-        said = {
-            Limit.TESTER: "≥: a lower bound, limited by the tester: above it, trials were invalid, "
-            "so the gateway does at least that.",
-            Limit.MAXIMUM: "≥: a lower bound: the highest rate that was to be tried passed.",
-        }
-        return tuple(sentence for limit, sentence in said.items() if limit in limits)
+        bounds = [r for r in self.repetitions if r.lower_bound]
+        said = [
+            f"≥: a lower bound, {ceiling(too_slow=too_slow)}."
+            for too_slow in (True, False)
+            if any(r.limit is Limit.TESTER and r.too_slow is too_slow for r in bounds)
+        ]
+        if any(r.limit is Limit.MAXIMUM for r in bounds):
+            said.append("≥: a lower bound: the highest rate that was to be tried passed.")
+        return tuple(said)
 
     @property
     def ends(self) -> tuple[str, ...]:

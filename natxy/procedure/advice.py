@@ -17,45 +17,58 @@ CLOCK = 'tester.arrival_clock = "tsc" does without the port\'s clock'
 
 @dataclass(frozen=True, kw_only=True)
 class _Cause:
-    """A reason that the engine gives, and what to do about it at a high rate and at a low one."""
+    """A reason that the engine gives, and what to do about it: where what went wrong grows with the
+    rate, where it does so and the rate is low all the same, and where it does not."""
 
     pattern: Pattern[str]
-    advice: str
-    at_low_rates: str
+    grows: str
+    grows_at_low_rates: str
+    comes_and_goes: str  # empty: the trial's record does not tell these apart
 
 
-def _cause(pattern: str, advice: str, at_low_rates: str | None = None) -> _Cause:
+def _cause(
+    pattern: str, advice: str, at_low_rates: str | None = None, comes_and_goes: str = ""
+) -> _Cause:
     low = advice if at_low_rates is None else at_low_rates
-    return _Cause(pattern=re.compile(pattern), advice=advice, at_low_rates=low)
+    return _Cause(
+        pattern=re.compile(pattern),
+        grows=advice,
+        grows_at_low_rates=low,
+        comes_and_goes=comes_and_goes,
+    )
 
 
 # The first that fits explains those after it: a link that is down makes frames late as well.
 _CAUSES = (
-    _cause(r"link (was|went) down", LINK),
+    _cause(r"link (was|went) down|received with an error", LINK),
     _cause(r"its clock|port's clock", CLOCK),
-    _cause(r"port took only|frames missed|with an error|not sent|no room|dropped by", LOWER_RATE,
-           DISCARDED),
-    _cause(r"after it was due|left too late|paused for|waited for the tester|tester was away"
-           r"|pauses of the tester",
-           DOCTOR_FIRST, DOCTOR),
+    _cause(r"port took only|frames missed|not sent|dropped by", LOWER_RATE, DISCARDED, DOCTOR),
+    _cause(r"no room", LOWER_RATE, DISCARDED),
+    # A sender that may not pause says nothing of why it was late.
+    _cause(r"after it was due|left too late", DOCTOR_FIRST, DOCTOR),
+    _cause(r"paused for|waited for the tester|tester was away|pauses of the tester",
+           DOCTOR_FIRST, DOCTOR, DOCTOR),
     _cause(r"was away for", GATEWAY_AWAY),
 )  # fmt: skip
 
 
-def explained(reasons: Sequence[str], rate_fps: int) -> str:
-    """The reason that explains the others, and the advice that fits it.
+def explained(reasons: Sequence[str], rate_fps: int, *, too_slow: bool) -> str:
+    """The reason that explains the others, and the advice that fits it; `too_slow` is what the
+    trial's record says: whether what went wrong grows with the rate.
 
     What the device under test says of itself is not explained: it has its own words for it.
     """
     for cause in _CAUSES:
         for reason in reasons:
             if cause.pattern.search(reason):
-                return _joined(reason, _advice(cause, rate_fps))
+                return _joined(reason, _advice(cause, rate_fps, too_slow=too_slow))
     return reasons[0]
 
 
-def _advice(cause: _Cause, rate_fps: int) -> str:
-    return cause.at_low_rates if rate_fps <= SURELY_SENT_FPS else cause.advice
+def _advice(cause: _Cause, rate_fps: int, *, too_slow: bool) -> str:
+    if cause.comes_and_goes and not too_slow:
+        return cause.comes_and_goes
+    return cause.grows_at_low_rates if rate_fps <= SURELY_SENT_FPS else cause.grows
 
 
 def _joined(reason: str, advice: str) -> str:

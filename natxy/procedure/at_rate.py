@@ -175,8 +175,8 @@ class Rate:
             return ("The rate is as given.",)
         how = f"The rate is the throughput, {self.found}."
         bound = (
-            "It is a lower bound of the throughput: the search ended at the tester's limit, or at "
-            "the highest rate that it was to try."
+            "It is a lower bound of the throughput: above it trials stayed invalid, or it is the "
+            "highest rate that the search was to try."
         )
         return (how, bound) if self.lower_bound else (how,)
 

@@ -155,10 +155,11 @@ def _search(
                 f"smaller --c0 is right{course.last_collapse}"
             ) from unsafe
         except TooManyInvalid as invalid:
-            reasons = valid_trials.done[-1].invalid_reasons
+            last = valid_trials.done[-1]
             raise TesterLimit(
                 f"trials of {attempt.connections:,} connections at {attempt.rate_cps:,} a second "
-                f"stay invalid: {explained(reasons, attempt.rate_cps)}"
+                "stay invalid: "
+                f"{explained(last.invalid_reasons, attempt.rate_cps, too_slow=last.too_slow)}"
             ) from invalid
     assert search.result is not None, "the search has ended"
     return search.result

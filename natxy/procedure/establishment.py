@@ -217,7 +217,7 @@ def _hopeless(
         if slow or top_cps <= HOPELESS_CPS:
             raise TesterLimit(
                 f"no rate passed, and at {top_cps} connections a second trials are invalid: "
-                f"{explained(done[-1].invalid_reasons, top_cps)}"
+                f"{explained(done[-1].invalid_reasons, top_cps, too_slow=done[-1].too_slow)}"
             )
         return False
     if not is_stuck(done, frames):

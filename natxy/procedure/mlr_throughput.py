@@ -10,7 +10,7 @@ from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
-from natxy.model.verdict import Limit
+from natxy.model.verdict import Limit, ceiling
 from natxy.procedure.advice import explained
 from natxy.procedure.at_rate import conditions
 from natxy.procedure.connection_table import refuse_without_connections
@@ -71,19 +71,19 @@ def mlr_throughput(
         judge=lambda result: _too_easy(plan, result),
     )
     maximum_fps = _maximum(plan, tester)
-    outcomes: list[MlrOutcome] = []
+    searched: list[_Searched] = []
     for number in range(1, plan.repetitions + 1):
         trials.observer.repetition_started(number, plan.repetitions)
-        outcomes.append(_search(plan, trials, number, maximum_fps))
-        trials.observer.repetition_ended(_figures(plan.goals, outcomes[-1:]))
+        searched.append(_search(plan, trials, number, maximum_fps))
+        trials.observer.repetition_ended(_figures(plan.goals, searched[-1:]))
     return Measurement(
         procedure="mlr-throughput",
         title="Throughput by MLRsearch",
         reference="RFC 9971",
         conditions=_conditions(plan, tester, dut),
         departures=_departures(plan),
-        remarks=_remarks(plan, outcomes),
-        figures=_figures(plan.goals, outcomes),
+        remarks=_remarks(plan, searched),
+        figures=_figures(plan.goals, searched),
         counts=trials.counts,
     )
 
@@ -102,7 +102,15 @@ def _maximum(plan: MlrThroughputPlan, tester: ReadyTester) -> int:
     return min(known_fps, plan.timing.highest_rate_fps)
 
 
-def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: int) -> MlrOutcome:
+@dataclass(frozen=True, kw_only=True)
+class _Searched:
+    """One repetition; `too_slow` is of the trials above a lower bound, as a Repetition's."""
+
+    outcome: MlrOutcome
+    too_slow: bool
+
+
+def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: int) -> _Searched:
     valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
     tolerances = {goal.tolerance for goal in plan.goals}
     least, *others = sorted(tolerances, key=lambda tolerance: tolerance.fraction)
@@ -121,7 +129,7 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
     ).run(measure)
     _check_hope(outcome, valid_trials.done[-1])
     refuse_without_connections(valid_trials.done)
-    return outcome
+    return _Searched(outcome=outcome, too_slow=valid_trials.gave_up_too_slow)
 
 
 def _too_easy(plan: MlrThroughputPlan, result: TrialResult) -> tuple[str, ...]:
@@ -146,7 +154,7 @@ def _check_hope(outcome: MlrOutcome, last: TrialRecord) -> None:
         if found.rate_fps is None and found.limit is Limit.TESTER:
             raise TesterLimit(
                 f"no rate passed, and at {last.rate_fps} frames a second trials are invalid: "
-                f"{explained(last.invalid_reasons, last.rate_fps)}"
+                f"{explained(last.invalid_reasons, last.rate_fps, too_slow=last.too_slow)}"
             )
 
 
@@ -178,10 +186,10 @@ def _departures(plan: MlrThroughputPlan) -> tuple[str, ...]:
     return (*departures(plan.timing), *exceeding)
 
 
-def _figures(goals: tuple[MlrGoal, ...], outcomes: list[MlrOutcome]) -> tuple[Figure, ...]:
+def _figures(goals: tuple[MlrGoal, ...], searched: list[_Searched]) -> tuple[Figure, ...]:
     figures: list[Figure] = []
     for place, goal in enumerate(goals):
-        found = [outcome.goals[place] for outcome in outcomes]
+        found = [each.outcome.goals[place] for each in searched]
         figures.append(
             Figure(
                 name=goal.name,
@@ -208,7 +216,7 @@ def _open_ended(found: GoalOutcome) -> bool:
     return found.upper_fps is None
 
 
-def _remarks(plan: MlrThroughputPlan, outcomes: list[MlrOutcome]) -> tuple[str, ...]:
+def _remarks(plan: MlrThroughputPlan, searched: list[_Searched]) -> tuple[str, ...]:
     said = [
         f"{goal.name}: {goal.tolerance} in trials of {float(goal.final_duration_s):g} s, bounds "
         f"within {float(goal.width * 100):g} %; exceed ratio {float(goal.exceed_ratio):g}, "
@@ -216,9 +224,17 @@ def _remarks(plan: MlrThroughputPlan, outcomes: list[MlrOutcome]) -> tuple[str, 
         f"{float(goal.initial_duration_s):g} s."
         for goal in plan.goals
     ]
-    found = [one for outcome in outcomes for one in outcome.goals]
-    if any(one.limit is Limit.TESTER for one in found):
-        said.append("Above a lower bound trials were invalid: it is the tester's limit.")
+    found = [one for each in searched for one in each.outcome.goals]
+    said += [
+        f"A lower bound is {ceiling(too_slow=too_slow)}."
+        for too_slow in (True, False)
+        if any(
+            one.limit is Limit.TESTER
+            for each in searched
+            if each.too_slow is too_slow
+            for one in each.outcome.goals
+        )
+    ]
     if plan.timing.duration_s < RFC.timing.duration_s:
         said.append(
             "In trials so short a gateway's buffers take frames that it does not forward at that "

@@ -186,6 +186,7 @@ def _repetition(
         seed=repetition_seed(trials.campaign_seed, number),
         rate_fps=search.result_fps or 0,
         limit=search.limit,
+        too_slow=valid_trials.gave_up_too_slow,
         lower_bound=lower_bound,
         trials=len(done),
         invalid_trials=len(done) - len(valid),
@@ -211,7 +212,7 @@ def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:
     if nothing_passed and ceiling_fps <= below_fps:
         raise TesterLimit(
             f"no rate passed, and at {ceiling_fps} frames a second trials are invalid: "
-            f"{explained(last.invalid_reasons, ceiling_fps)}"
+            f"{explained(last.invalid_reasons, ceiling_fps, too_slow=last.too_slow)}"
         )
 
 

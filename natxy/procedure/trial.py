@@ -404,7 +404,7 @@ class Trials:
                 break
         raise TesterLimit(
             f"{repeats.invalid} trials at {load.rate_fps} frames a second were invalid: "
-            f"{explained(trial.invalid_reasons, load.rate_fps)}"
+            f"{explained(trial.invalid_reasons, load.rate_fps, too_slow=trial.too_slow)}"
         )
 
     def repeats(self, load: AnyLoad, least: int) -> Repeats:

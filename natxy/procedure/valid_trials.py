@@ -22,6 +22,8 @@ class ValidTrials:
     slow_repeats: int | None = None  # of a trial that the tester was too slow for; None: `least`
     is_too_slow: Callable[[TrialRecord], bool] = lambda trial: trial.too_slow
     done: list[TrialRecord] = field(default_factory=list)
+    # Of the last load whose trials stayed INVALID, by the last of them; no matter where none has.
+    gave_up_too_slow: bool = True
 
     def run(self, load: AnyLoad, bracket: tuple[int, int]) -> TrialRecord:
         """Returns the last trial of the load. It is INVALID where the repeats are over: then the
@@ -38,5 +40,7 @@ class ValidTrials:
             self.done.append(trial)
             if trial.verdict is not Verdict.INVALID:
                 return trial
-            if repeats.are_over(trial, too_slow=self.is_too_slow(trial)):
+            too_slow = self.is_too_slow(trial)
+            if repeats.are_over(trial, too_slow=too_slow):
+                self.gave_up_too_slow = too_slow
                 return trial

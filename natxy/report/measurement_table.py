@@ -176,7 +176,10 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
     yield from icmp_notes(counts.icmp_errors)
     explained = any(remark.startswith("≥") for remark in measurement.remarks)
     if not explained and any(any(figure.lower_bound) for figure in measurement.figures):
-        yield "≥: a lower bound, limited by the tester or by the highest value that was tried."
+        yield (
+            "≥: a lower bound: above it trials stayed invalid, or it is the highest value that was "
+            "tried."
+        )
     if counts.worst_lateness_ns:
         yield (
             "The latest frame of a valid trial left "

@@ -94,8 +94,9 @@ def test_latency_has_no_figure(text: str, kill: Kill, sentence: str) -> None:
     testbed, source, dut = testbed_of(TOLERANT + text)
     with set_up(testbed, source, dut) as setup:
         observer = InLastRepetition(lambda: kill(setup))
+        # One tag, which the tester's own absences hardly ever meet: its delay is not the subject.
         plan = LatencyPlan(
-            timing=TIMING, seed=1, repetitions=REPETITIONS, rate_fps=RATE_FPS, tags=100
+            timing=TIMING, seed=1, repetitions=REPETITIONS, rate_fps=RATE_FPS, tags=1
         )
         with pytest.raises(DutError, match=sentence):
             latency(plan, setup.tester, setup.dut, observer)

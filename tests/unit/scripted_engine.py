@@ -51,6 +51,7 @@ class ScriptedEngine:
 
     lose: Lose = nothing
     invalid: Callable[[TrialSpec], str] = lambda _: ""
+    too_slow: bool = True  # where a trial is invalid: a drop counter moved
     excess_ns: float = 0.0
     paused_ns: Callable[[Stream], float] = lambda _: 0.0  # by the sender, which takes longer then
     misdelivers: int = 0
@@ -111,7 +112,7 @@ class ScriptedEngine:
                     for phase in spec.phases
                     for stream in phase.streams
                 ),
-                "ports": self._ports(too_slow=bool(reason)),
+                "ports": self._ports(too_slow=bool(reason) and self.too_slow),
                 **dict.fromkeys(("workers", "faults"), ()),
             }
         )

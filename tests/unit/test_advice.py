@@ -7,7 +7,7 @@ import pytest
 from natxy.dut.none import NoDut
 from natxy.errors import TesterLimit
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.advice import explained
+from natxy.procedure.advice import DISCARDED, DOCTOR, DOCTOR_FIRST, LOWER_RATE, explained
 from natxy.procedure.observer import Observer
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials
@@ -18,6 +18,10 @@ GAP = "forward: the sender paused for 20.00 ms of 60.0 ms (expected at most 2 %)
 MISSED = "left port: 5 frames missed for want of descriptors (rx_missed)"
 DROPPED = "right port: 5 frames dropped by the network interface (kernel_rx_dropped)"
 REFUSED = "reverse: the port took only 10 of 100 frames"
+NO_ROOM = "left port: 5 frames whose records found no room (records_lost)"
+DAMAGED = "left port: 5 frames received with an error (rx_errors)"
+OVERRUN = "forward: up to 300 frames waited for the tester at once, more than its ring holds"
+AWAY = "the gateway's CPU 1 was away for 5.00 ms in all, at most 5.00 ms at once"
 LINK = "right port: its link was down at the end"
 CLOCK = "left port: its clock was known within 2.000 ms only"
 DUT = "The reference gateway did not poll its ports for 9000 us, more than the limit of 1000."
@@ -26,38 +30,42 @@ TIMING = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
 
 
 @pytest.mark.parametrize(
-    ("reasons", "rate_fps", "shown", "advice"),
+    ("reasons", "rate_fps", "too_slow", "shown", "advice"),
     [
-        ((LATE,), LOW_FPS, LATE, "natxy doctor"),
-        ((GAP,), LOW_FPS, GAP, "natxy doctor"),
-        ((LATE,), HIGH_FPS, LATE, "the tester is too slow and a lower rate"),
-        ((MISSED,), HIGH_FPS, MISSED, "a lower rate is right"),
-        ((DROPPED,), HIGH_FPS, DROPPED, "a lower rate is right"),
-        ((LATE, REFUSED), HIGH_FPS, REFUSED, "a lower rate is right"),
-        ((REFUSED,), LOW_FPS, REFUSED, "a lower rate does not help"),
-        ((LATE, LINK), HIGH_FPS, LINK, "the cable"),
-        ((CLOCK,), HIGH_FPS, CLOCK, "tester.arrival_clock"),
+        ((LATE,), LOW_FPS, False, LATE, DOCTOR),
+        ((GAP,), LOW_FPS, True, GAP, DOCTOR),
+        ((LATE,), HIGH_FPS, False, LATE, DOCTOR_FIRST),
+        ((GAP,), HIGH_FPS, True, GAP, DOCTOR_FIRST),
+        ((GAP,), HIGH_FPS, False, GAP, DOCTOR),
+        ((OVERRUN,), HIGH_FPS, False, OVERRUN, DOCTOR),
+        ((MISSED,), HIGH_FPS, True, MISSED, LOWER_RATE),
+        ((DROPPED,), HIGH_FPS, True, DROPPED, LOWER_RATE),
+        ((DROPPED,), 50_000, False, DROPPED, DOCTOR),
+        ((NO_ROOM,), HIGH_FPS, False, NO_ROOM, LOWER_RATE),
+        ((LATE, REFUSED), HIGH_FPS, True, REFUSED, LOWER_RATE),
+        ((REFUSED,), LOW_FPS, True, REFUSED, DISCARDED),
+        ((LATE, LINK), HIGH_FPS, False, LINK, "look at the cable"),
+        ((DAMAGED,), HIGH_FPS, False, DAMAGED, "look at the cable"),
+        ((CLOCK,), HIGH_FPS, False, CLOCK, "tester.arrival_clock"),
+        ((AWAY,), HIGH_FPS, False, AWAY, "what takes the gateway's core away"),
     ],
 )
-def test_it_fits_the_reason_that_explains_the_others(
-    reasons: tuple[str, ...], rate_fps: int, shown: str, advice: str
+def test_it_fits_the_reason_that_explains_the_others_and_whether_that_grows_with_the_rate(
+    reasons: tuple[str, ...], rate_fps: int, too_slow: bool, shown: str, advice: str
 ) -> None:
-    said = explained(reasons, rate_fps)
+    said = explained(reasons, rate_fps, too_slow=too_slow)
     assert said.startswith(f"{shown}; ")
     assert advice in said
-
-
-def test_of_lateness_at_a_low_rate_no_lower_one_is_the_cure() -> None:
-    assert "lower rate" not in explained((LATE,), LOW_FPS)
+    assert (LOWER_RATE in said) == (LOWER_RATE in advice)
 
 
 def test_what_the_gateway_says_of_itself_gets_no_advice() -> None:
-    assert explained((DUT,), HIGH_FPS) == DUT
+    assert explained((DUT,), HIGH_FPS, too_slow=False) == DUT
 
 
 def test_advice_that_the_engine_gives_is_not_given_twice() -> None:
     said = f'{CLOCK}; tester.arrival_clock = "tsc" does without'
-    assert explained((said,), HIGH_FPS) == said
+    assert explained((said,), HIGH_FPS, too_slow=False) == said
 
 
 @pytest.mark.parametrize(("reason", "advice"), [(LATE, "natxy doctor"), (LINK, "the cable")])

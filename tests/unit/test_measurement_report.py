@@ -95,11 +95,17 @@ def test_the_notes_say_what_was_repeated_and_what_came_wrong() -> None:
     assert any("≥" in note for note in notes)
 
 
+def test_a_bound_of_unknown_cause_is_not_called_the_testers_limit() -> None:
+    (said,) = (note for note in measurement_notes([measurement()]) if note.startswith("≥"))
+    assert "tester" not in said
+    assert "stayed invalid, or it is the highest value" in said
+
+
 def test_the_trials_of_a_series_are_counted_together() -> None:
     """A sentence for each place would bury the others."""
     other = measurement(counts=TrialCounts(trials=6, invalid_trials=2, worst_lateness_ns=5000.0))
     said = measurement_notes([measurement(), other])
-    assert [note for note in said if "invalid" in note] == [
+    assert [note for note in said if "invalid" in note and not note.startswith("≥")] == [
         "3 of 10 trials were invalid (30 %) and were repeated or left out."
     ]
     assert [note for note in said if "due" in note] == [

@@ -10,7 +10,8 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import Stream
+from natxy.model.trial_spec import Stream, TrialSpec
+from natxy.procedure import repeats
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.setup import set_up
 from natxy.procedure.timing import Timing
@@ -68,7 +69,21 @@ def test_a_weak_testers_rate_is_a_lower_bound(
     assert ndr.lower_bound == (True,)
     assert 0 < ndr.values[0] <= 20_000
     assert result.counts.invalid_trials >= 4
-    assert any("tester's limit" in remark for remark in result.remarks)
+    assert any("limited by the tester" in remark for remark in result.remarks)
+
+
+def test_noise_is_not_called_the_testers_limit(
+    nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(spec: TrialSpec) -> str:
+        rate_fps = rate_of(spec.phases[0].streams[0])
+        return "the gateway's CPU 1 was away for 5.00 ms" if rate_fps > 20_000 else ""
+
+    engine = ScriptedEngine(invalid=away, too_slow=False)
+    monkeypatch.setattr(repeats, "MOST", 3)
+    result = mlr_throughput(plan(goals=(NDR,)), engine.tester(nat64), NoDut())
+    assert result.figure("NDR").lower_bound == (True,)
+    assert any("A lower bound is limited by noise" in remark for remark in result.remarks)
 
 
 def test_a_tester_that_can_do_nothing_is_named(

@@ -22,6 +22,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Limit, Verdict
+from natxy.procedure import repeats
 from natxy.procedure.observer import Observer
 from natxy.procedure.profile import QUICK, RFC, departures
 from natxy.procedure.seeds import nonce, repetition_seed
@@ -32,6 +33,7 @@ from natxy.report.results_json import result_entry, write_results
 from natxy.report.throughput_table import notes, throughput_table
 from natxy.search.bisection import SearchError
 from natxy.tester.tester import OnProgress
+from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
 
 class Measure(Protocol):
@@ -107,6 +109,28 @@ def test_a_slow_tester_yields_a_lower_bound(measure: Measure) -> None:
     assert result_entry(result)["bound"] == "lower"
     assert f"≥ {result.rates_fps[0]:,}" in shown(result)
     assert any("limited by the tester" in note for note in notes([result]))
+
+
+def test_noise_is_not_called_the_testers_limit(
+    nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above 20,000 fps a core is away in each trial; nothing that grows with the rate is wrong."""
+
+    def away(spec: TrialSpec) -> str:
+        rate_fps = rate_of(spec.phases[0].streams[0])
+        return "the gateway's CPU 1 was away for 5.00 ms" if rate_fps > 20_000 else ""
+
+    monkeypatch.setattr(repeats, "MOST", 3)
+    engine = ScriptedEngine(invalid=away, too_slow=False)
+    result = throughput(plan(repetitions=1), engine.tester(nat64), NoDut())
+    (repetition,) = result.repetitions
+    assert (repetition.limit, repetition.lower_bound) == (Limit.TESTER, True)
+    assert not repetition.too_slow
+    assert any("limited by noise" in note for note in notes([result]))
+    assert not any("limited by the tester" in note for note in notes([result]))
+    slow = repetition.model_copy(update={"too_slow": True})
+    both = result.model_copy(update={"repetitions": (repetition, slow)})
+    assert len(both.bounds) == 2
 
 
 def test_the_medias_rate_is_no_lower_bound(measure: Measure) -> None:
