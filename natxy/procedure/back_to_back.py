@@ -216,9 +216,8 @@ def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:
         trials.timing = train.timing(frames)
         trial = valid_trials.run(Load(segments=(segment,)), (rate_fps, rate_fps))
         if trial.invalid_reasons:
-            reason = explained(
-                trial.invalid_reasons, rate_fps, too_slow=takes_too_long(trial, rate_fps)
-            )
+            too_slow = takes_too_long(trial, rate_fps, train.excess_ns)
+            reason = explained(trial.invalid_reasons, rate_fps, too_slow=too_slow)
         if trial.verdict is Verdict.FAIL:  # each is shorter than the last: the last one decides
             cut_off = train.was_cut_off(frames, trial.result)
         search.tell(frames, trial.verdict)

@@ -70,6 +70,7 @@ def test_capacity_is_found_exactly(entries: int, tmp_path: Path) -> None:
 
 # Neither is what the gateway's own work takes, so that each must be recovered from the other.
 FLUSH_S, DELETION_S = 0.03, 20e-6
+COUNTS = (2000, 20_000)
 NEAR_S = 0.004  # of a median; an absence of the gateway's core counts only where it ends a deletion
 
 
@@ -83,13 +84,12 @@ def test_tear_down_rate_is_what_a_deletion_costs(tmp_path: Path) -> None:
         timing=TIMING,
         seed=1,
         repetitions=5,
-        sizes=tuple(Size(connections=count) for count in (2000, 20_000)),
+        sizes=tuple(Size(connections=count) for count in COUNTS),
         incomplete_repeats=ATTEMPTS,
     )
     with set_up(testbed, source, dut_of(testbed, source)) as setup:
         result = tear_down(plan, setup.tester, setup.dut)
-    for size in plan.sizes:
-        count = size.connections
+    for count in COUNTS:
         at = f"{count:,} connections"
         full_s = result.figure("full table deletion time", at=at).values
         empty_s = result.figure("empty table deletion time", at=at).values

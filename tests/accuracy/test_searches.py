@@ -11,7 +11,7 @@ from natxy.dut.reference import ReferenceDut
 from natxy.model.verdict import Limit
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.observer import Observer
-from natxy.procedure.overload import DEGRADATION, THROUGHPUT, OverloadPlan, overload
+from natxy.procedure.overload import OverloadPlan, overload
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
@@ -96,19 +96,19 @@ def test_degradation_is_what_more_flows_cost(tmp_path: Path) -> None:
         max_rate_fps=60_000,
         invalid_repeats=ATTEMPTS,
     )
-    plan = OverloadPlan(search=search, flows=(10, 1000))
+    plan = OverloadPlan(test=search, flows=(10, 1000))
     with gateway_that(RATE_LIMIT, tmp_path, tolerance_us=AWAY_US) as (setup, dut):
         slower = SlowerWithFlows(dut, limits_fps.values())
         result = overload(plan, setup.tester, setup.dut, slower)
     for flows, limit_fps in limits_fps.items():
         at = f"{flows:,} flow{'s' if flows > 1 else ''}"
-        found = result.figure(THROUGHPUT, at=at)
+        found = result.figure("throughput", at=at)
         assert found.lower_bound == (False,)
         assert limit_fps * (1 - ERROR) <= found.values[0] <= limit_fps + EXCESS_FPS
     # Both throughputs may be too high by what the bucket lets through, and too low by the error.
     most = float(100 * (EXCESS_FPS / LIMIT_FPS + ERROR))
-    assert result.figure(DEGRADATION, at="10 flows").values == pytest.approx((25,), abs=most)
-    assert result.figure(DEGRADATION, at="1,000 flows").values == pytest.approx((75,), abs=most)
+    assert result.figure("degradation of throughput", at="10 flows").values == pytest.approx((25,), abs=most)
+    assert result.figure("degradation of throughput", at="1,000 flows").values == pytest.approx((75,), abs=most)
 
 
 def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None:
