@@ -14,7 +14,7 @@ from tests.valid import ATTEMPTS
 LIMIT_FPS, BURST = 4000, 100
 TABLE = f"""\
 table ip natxy_limit {{
-chain limit {{
+chain limited {{
 type filter hook prerouting priority raw;
 limit rate over {LIMIT_FPS}/second burst {BURST} packets drop
 }}
