@@ -214,7 +214,9 @@ def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:
     while (frames := search.next()) is not None:
         segment = Segment(frames=frames, rate_fps=rate_fps, pause_ns=0)
         trials.timing = train.timing(frames)
-        trial = valid_trials.run(Load(segments=(segment,)), (rate_fps, rate_fps))
+        trial = valid_trials.run(
+            Load(segments=(segment,), fills_buffers=True), (rate_fps, rate_fps)
+        )
         if trial.invalid_reasons:
             too_slow = takes_too_long(trial, rate_fps, train.excess_ns)
             reason = explained(trial.invalid_reasons, rate_fps, too_slow=too_slow)

@@ -31,7 +31,7 @@ from natxy.model.trial_spec import (
 from natxy.model.verdict import Verdict
 from natxy.procedure.advice import explained
 from natxy.procedure.all_misdelivered import check_all_misdelivered
-from natxy.procedure.away import Accepted, away_during, away_in, excuse
+from natxy.procedure.away import ROOM_FRAMES, Accepted, away_during, away_in, excuse
 from natxy.procedure.connection_table import (
     IncompletePhase1,
     check_emptied,
@@ -84,6 +84,7 @@ class Load:
     accepted: LossTolerance = NO_LOSS
     # Beside it, by other goals of the same search, which judge the trial as well.
     also_accepted: tuple[LossTolerance, ...] = ()
+    fills_buffers: bool = False  # on purpose: then no absence is too short to lose a frame
     # Whether a sender that is far behind moves its schedule; else it sends all that it owes.
     pauses: bool = False
     pause_share: Fraction = PAUSE_SHARE  # of a valid trial
@@ -462,7 +463,10 @@ def _is_repaired(load: AnyLoad, spec: TrialSpec, outcome: Outcome) -> bool:
 
 def _excuse(spec: TrialSpec, load: AnyLoad, outcome: Outcome, measured: TrialResult) -> str | None:
     phases = {stream.phase for stream in measured.streams}
-    accepted = Accepted(tolerances=load.tolerances, phases=phases)
+    fills = isinstance(load, Load) and load.fills_buffers
+    accepted = Accepted(
+        tolerances=load.tolerances, phases=phases, room_frames=0 if fills else ROOM_FRAMES
+    )
     return excuse(spec, outcome.result, outcome.absence, accepted)
 
 

@@ -107,8 +107,12 @@ def test_degradation_is_what_more_flows_cost(tmp_path: Path) -> None:
         assert limit_fps * (1 - ERROR) <= found.values[0] <= limit_fps + EXCESS_FPS
     # Both throughputs may be too high by what the bucket lets through, and too low by the error.
     most = float(100 * (EXCESS_FPS / LIMIT_FPS + ERROR))
-    assert result.figure("degradation of throughput", at="10 flows").values == pytest.approx((25,), abs=most)
-    assert result.figure("degradation of throughput", at="1,000 flows").values == pytest.approx((75,), abs=most)
+    assert result.figure("degradation of throughput", at="10 flows").values == pytest.approx(
+        (25,), abs=most
+    )
+    assert result.figure("degradation of throughput", at="1,000 flows").values == pytest.approx(
+        (75,), abs=most
+    )
 
 
 def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None:

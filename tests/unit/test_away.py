@@ -69,6 +69,14 @@ def test_each_direction_must_be_excused(spec: TrialSpec) -> None:
     assert excuse(spec, result_of(forward, reverse, away_s=0.005), None) is None
 
 
+def test_where_a_burst_fills_the_queue_no_absence_is_too_short(spec: TrialSpec) -> None:
+    """0.2 ms are 20 frames."""
+    burst = Accepted(room_frames=0)
+    assert excuse(spec, result_of(*both(20), away_s=0.0002), None, burst) is not None
+    assert excuse(spec, result_of(*both(21), away_s=0.0002), None, burst) is None
+    assert excuse(spec, result_of(*both(20)), None, burst) is None
+
+
 TENTH = Accepted(tolerances=(LossTolerance(fraction=Fraction(1, 10)),))
 
 
