@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -61,25 +62,30 @@ std::uint64_t raw_ns() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// Keeps the calling thread off the watched CPUs, where it would have to wait for the gateway, and
-// the gateway for it.
+// Keeps the calling thread off the watched CPUs while it would have to wait there for a gateway
+// that is busy, and the gateway for it. Otherwise it is in the way of the tester's workers more
+// than of the gateway, which comes first on its CPU.
 class CpuWatch::KeptOff {
  public:
   explicit KeptOff(const std::vector<spec::WatchedCpu>& watched) {
     if (sched_getaffinity(0, sizeof before_, &before_) != 0) return;
-    auto rest = before_;
-    for (const auto& each : watched) CPU_CLR(static_cast<unsigned>(each.cpu), &rest);
-    if (CPU_COUNT(&rest) > 0) changed_ = sched_setaffinity(0, sizeof rest, &rest) == 0;
+    rest_ = before_;
+    for (const auto& each : watched) CPU_CLR(static_cast<unsigned>(each.cpu), &rest_);
   }
-  ~KeptOff() {
-    if (changed_) sched_setaffinity(0, sizeof before_, &before_);
-  }
+  ~KeptOff() { keep(false); }
   KeptOff(const KeptOff&) = delete;
   KeptOff& operator=(const KeptOff&) = delete;
 
+  void keep(bool off) {
+    if (off == off_ || CPU_COUNT(&rest_) == 0) return;
+    off_ = off;
+    sched_setaffinity(0, sizeof rest_, off ? &rest_ : &before_);
+  }
+
  private:
   cpu_set_t before_{};
-  bool changed_ = false;
+  cpu_set_t rest_{};
+  bool off_ = false;
 };
 
 class CpuWatch::Event {
@@ -134,6 +140,8 @@ class CpuWatch::Event {
   }
 
   [[nodiscard]] int cpu() const { return cpu_; }
+  // Whether the gateway leaves others little of the CPU.
+  [[nodiscard]] bool is_busy() const { return load_.busy(); }
   // Why the looks since begin() say nothing, in a sentence; empty: they do.
   [[nodiscard]] const std::string& fault() const { return fault_; }
   [[nodiscard]] Absences absences(std::uint64_t from_ns, std::uint64_t until_ns) const {
@@ -231,6 +239,8 @@ void CpuWatch::begin() {
 
 void CpuWatch::collect() {
   for (const auto& event : events_) event->collect();
+  kept_off_->keep(std::any_of(events_.begin(), events_.end(),
+                              [](const auto& event) { return event->is_busy(); }));
 }
 
 void CpuWatch::end() {
@@ -238,6 +248,7 @@ void CpuWatch::end() {
     event->end();
     if (!event->fault().empty()) refusal_ = event->fault();
   }
+  kept_off_->keep(false);
 }
 
 std::vector<CpuWatch::Watched> CpuWatch::seen(std::uint64_t from_ns, std::uint64_t until_ns) const {

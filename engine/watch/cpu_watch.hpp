@@ -25,7 +25,7 @@ class CpuWatch {
   // that do so as well would find each time what goes on just before a frame, or just after.
   static constexpr std::uint64_t kPeriodNs = 100'937;
 
-  // The calling thread stays off these CPUs as long as the watch exists.
+  // The calling thread stays off these CPUs while they are busy.
   explicit CpuWatch(const std::vector<spec::WatchedCpu>& watched);
   ~CpuWatch();
   CpuWatch(const CpuWatch&) = delete;
