@@ -83,8 +83,10 @@ class DelayHistogram {
 
   // The base is `least` from now on. Its origin may lie below 0: differences wrap.
   [[gnu::noinline]] void rebase(Ticks least) {
-    append_present(past_);
-    std::ranges::fill(counts_, 0);
+    if (recorded_ > 0) {  // else there is none, and to look would keep the next frame waiting
+      append_present(past_);
+      std::ranges::fill(counts_, 0);
+    }
     const auto last = ++epochs_ >= kMaxEpochs;
     origin_ = last ? 0 : least - kLinear;
   }
