@@ -296,19 +296,23 @@ void send_again(const spec::TrialSpec& spec, const spec::Stream& stream, tests::
 }
 
 TEST(Trial, WhatALaterPhaseReceivesOfAnEarlierOneIsLateInItsOwn) {
-  FakeDevice device(1);
   auto spec = both_ways(40);
   spec.phases[0].gap_ns = 30'000'000;
   spec.phases.push_back(spec.phases[0]);  // of the same name
-  bool drained = false;
   bool sent = false;
-  const Poll straggle = [&](const spec::Progress& progress) {
-    drained |= progress.stage == spec::Stage::kDraining;
-    if (!drained || sent || progress.stage != spec::Stage::kSending) return;
-    sent = true;
-    send_again(spec, spec.phases[0].streams[0], device.wires[1]);
-  };
-  const auto result = Runner(device).run(spec, straggle, kGoOn);
+  spec::TrialResult result;
+  // Who watches may be kept from its core for as long as the second phase sends.
+  for (unsigned attempt = 0; attempt < 20 && !sent; ++attempt) {
+    FakeDevice device(1);
+    bool drained = false;
+    const Poll straggle = [&](const spec::Progress& progress) {
+      drained |= progress.stage == spec::Stage::kDraining;
+      if (!drained || sent || progress.stage != spec::Stage::kSending) return;
+      sent = true;
+      send_again(spec, spec.phases[0].streams[0], device.wires[1]);
+    };
+    result = Runner(device).run(spec, straggle, kGoOn);
+  }
   ASSERT_TRUE(sent);
   ASSERT_EQ(result.streams.size(), 4U);
   EXPECT_EQ(result.streams[0].kinds[0]->late, 30U);
