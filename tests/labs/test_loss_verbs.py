@@ -127,7 +127,10 @@ def test_overload_that_a_gateway_bears_is_a_bound(testbed: str, tmp_path: Path) 
     flows = ("--flows", "10,100", "--error", "20%", "--max-rate", "4000", "--repetitions", "1")
     entry = measured("overload", testbed, tmp_path, *flows, "--duration", "0.1")
     places = ["1 flow", "10 flows", "100 flows"]
-    assert figures(entry, "throughput") == {place: [4000] for place in places}
+    found = figures(entry, "throughput")
+    assert list(found) == places
+    # Less where the sender paused: that is the rate that counts.
+    assert all(0.8 * 4000 <= fps <= 4000 for (fps,) in found.values())
     assert {each["bound"] for each in entry["figures"]} == {"lower"}
     assert not figures(entry, "degradation of throughput")
     assert any("lower bound only" in said for said in entry["remarks"])
