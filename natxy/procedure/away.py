@@ -141,8 +141,9 @@ def _explains(
     # A frame that was late has waited, for the gateway or behind others that did. How many have
     # waited behind others is not known: a gateway that just does the rate never makes up for it.
     # Without a frame timeout it came in a later phase, after the drain.
-    waited = away.longest_s * 1e9 >= (spec.frame_timeout_ns or spec.drain_ns) / 4
-    late = stream.late if waited or late_by_tester(stream, spec.frame_timeout_ns) else 0
+    timeout_ns = spec.frame_timeout_ns or spec.drain_ns
+    waited = away.longest_s * 1e9 >= timeout_ns / 4
+    late = stream.late if waited or late_by_tester(stream, timeout_ns) else 0
     rate_fps = max(segment.rate_fps for segment in asked.segments)
     has_room = rate_fps * away.longest_s < accepted.room_frames
     missing = 0 if has_room else min(stream.missing, int(rate_fps * away.total_s))
