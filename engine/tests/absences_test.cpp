@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "watch/policies.hpp"
+#include "watch/recent_load.hpp"
 
 namespace natxy::watch {
 namespace {

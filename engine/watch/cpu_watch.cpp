@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "watch/policies.hpp"
+#include "watch/recent_load.hpp"
 #include "watch/wakeful_cpu.hpp"
 
 namespace natxy::watch {
@@ -115,6 +116,7 @@ class CpuWatch::Event {
     threads_.emplace(named_);
     awake_.emplace(cpu_);
     load_ = {};
+    throttled_ = throttles_realtime();
     ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0);
     looks_.emplace(raw_ns(), CpuWatch::kPeriodNs);
   }
@@ -179,7 +181,7 @@ class CpuWatch::Event {
   // sleeps between frames, which looks like an absence.
   void stay_awake() {
     if (!awake_) return;
-    if (load_.busy() && throttles_realtime()) return awake_.reset();
+    if (load_.busy() && throttled_) return awake_.reset();
     awake_->insist(load_.busy());
   }
   [[nodiscard]] Found found_at(std::int32_t thread) {
@@ -215,6 +217,7 @@ class CpuWatch::Event {
   std::optional<GatewayThreads> threads_;
   std::optional<Looks> looks_;
   RecentLoad load_;
+  bool throttled_ = false;  // real-time threads are
   std::string fault_;
   std::optional<WakefulCpu> awake_;
 };

@@ -36,12 +36,12 @@ class WakefulCpu {
   WakefulCpu(const WakefulCpu&) = delete;
   WakefulCpu& operator=(const WakefulCpu&) = delete;
 
-  // As a real-time thread, of the lowest priority; ordinary threads have to wait for it.
+  // As a real-time thread, of the lowest priority; ordinary threads have to wait for it. Where that
+  // is refused it stays what it was.
   void insist(bool yes) {
     if (yes == insists_) return;
-    insists_ = yes;
     const sched_param how{.sched_priority = yes ? 1 : 0};
-    sched_setscheduler(thread(), yes ? SCHED_FIFO : SCHED_IDLE, &how);
+    if (sched_setscheduler(thread(), yes ? SCHED_FIFO : SCHED_IDLE, &how) == 0) insists_ = yes;
   }
 
   [[nodiscard]] bool insists() const { return insists_; }

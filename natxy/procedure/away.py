@@ -75,6 +75,15 @@ class Accepted:
 ACCEPTED_NONE = Accepted()
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Losing:
+    """A direction of a phase that lost frames, and how long the gateway was away in it."""
+
+    asked: Stream
+    stream: StreamResult
+    away: Away
+
+
 def excuse(
     spec: TrialSpec,
     result: TrialResult,
@@ -90,36 +99,30 @@ def excuse(
     """
     if result.misdelivered or result.changed or result.wrong:
         return None
-    streams = [
-        (asked, stream, away_in(result, stream.phase, absence))
+    losing = [
+        _Losing(asked=asked, stream=stream, away=away_in(result, stream.phase, absence))
         for asked, stream in _streams(spec, result)
         if stream.lost
     ]
     for tolerance in accepted.tolerances:
-        losing = [each for each in streams if each[1].lost > accepted.frames(tolerance, each[1])]
-        if losing and all(
-            _explains(away, asked, stream, spec, accepted, tolerance)
-            for asked, stream, away in losing
-        ):
-            return _sentence(losing)
+        beyond = [one for one in losing if one.stream.lost > accepted.frames(tolerance, one.stream)]
+        if beyond and all(_is_explained(one, spec, accepted, tolerance) for one in beyond):
+            return _sentence(beyond)
     return None
 
 
-def _sentence(losing: Sequence[tuple[Stream, StreamResult, Away]]) -> str | None:
-    away = max((away for _, _, away in losing), key=lambda away: away.total_s)
+def _sentence(losing: Sequence[_Losing]) -> str | None:
+    away = max((one.away for one in losing), key=lambda away: away.total_s)
     if not away.total_s:
         return None
-    lost = sum(stream.lost for _, stream, _ in losing)
+    lost = sum(one.stream.lost for one in losing)
+    late = any(one.stream.late for one in losing)
+    enough = "for" if late else "to lose"
     return (
         f"{away.where} was away for {away.total_s * 1000:.2f} ms in all, at most "
-        f"{away.longest_s * 1000:.2f} ms at once: enough {_what_it_did(losing, lost)}"
+        f"{away.longest_s * 1000:.2f} ms at once: enough {enough} the {lost:,} frames that are "
+        f"missing{' or late' if late else ''}"
     )
-
-
-def _what_it_did(losing: Sequence[tuple[Stream, StreamResult, Away]], lost: int) -> str:
-    if any(stream.late for _, stream, _ in losing):
-        return f"for the {lost:,} frames that are missing or late"
-    return f"to lose the {lost:,} frames that are missing"
 
 
 def _streams(spec: TrialSpec, result: TrialResult) -> Iterator[tuple[Stream, StreamResult]]:
@@ -130,21 +133,16 @@ def _streams(spec: TrialSpec, result: TrialResult) -> Iterator[tuple[Stream, Str
         yield asked[(stream.phase, stream.direction)], stream
 
 
-def _explains(
-    away: Away,
-    asked: Stream,
-    stream: StreamResult,
-    spec: TrialSpec,
-    accepted: Accepted,
-    tolerance: LossTolerance,
+def _is_explained(
+    one: _Losing, spec: TrialSpec, accepted: Accepted, tolerance: LossTolerance
 ) -> bool:
     # A frame that was late has waited, for the gateway or behind others that did. How many have
     # waited behind others is not known: a gateway that just does the rate never makes up for it.
     # Without a frame timeout it came in a later phase, after the drain.
     timeout_ns = spec.frame_timeout_ns or spec.drain_ns
-    waited = away.longest_s * 1e9 >= timeout_ns / 4
-    late = stream.late if waited or late_by_tester(stream, timeout_ns) else 0
-    rate_fps = max(segment.rate_fps for segment in asked.segments)
-    has_room = rate_fps * away.longest_s < accepted.room_frames
-    missing = 0 if has_room else min(stream.missing, int(rate_fps * away.total_s))
-    return stream.lost - late - missing <= accepted.frames(tolerance, stream)
+    waited = one.away.longest_s * 1e9 >= timeout_ns / 4
+    late = one.stream.late if waited or late_by_tester(one.stream, timeout_ns) else 0
+    rate_fps = max(segment.rate_fps for segment in one.asked.segments)
+    outlasted = rate_fps * one.away.longest_s < accepted.room_frames
+    missing = 0 if outlasted else min(one.stream.missing, int(rate_fps * one.away.total_s))
+    return one.stream.lost - late - missing <= accepted.frames(tolerance, one.stream)

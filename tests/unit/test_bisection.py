@@ -101,6 +101,7 @@ def test_the_lower_end_is_tested_if_all_above_it_fails() -> None:
 
 def test_an_error_is_as_it_was_written_and_says_itself() -> None:
     assert (str(SearchError()), str(SearchError(rate_fps=7))) == ("0.1 %", "7 fps")
+    # What a caller writes whom no type checker stops.
     assert SearchError(fraction=0.1).fraction == Fraction(1, 10)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match=r"^--error: much is no finite number"):
         SearchError(fraction="much")  # type: ignore[arg-type]

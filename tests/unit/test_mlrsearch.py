@@ -157,6 +157,7 @@ def test_attributes_that_make_no_sense_are_refused(changes: dict[str, Any], opti
 )
 def test_numbers_are_taken_as_written_and_named(member: str, name: str) -> None:
     goal = replace(NDR, initial_duration_s=Fraction(1, 10), final_duration_s=Fraction(1, 10))
+    # What a caller writes whom no type checker stops.
     exact = replace(goal, **{member: 0.1})  # type: ignore[arg-type]
     assert getattr(exact, member) == Fraction(1, 10)
     with pytest.raises(ConfigurationError, match=f"^{name}: much is no finite number"):
@@ -190,6 +191,7 @@ def test_an_exceed_ratio_that_makes_no_sense_is_refused_in_a_sentence() -> None:
 
 
 def test_a_bare_number_is_no_tolerance() -> None:
+    # What a caller writes whom no type checker stops.
     with pytest.raises(ConfigurationError) as refused:
         MlrGoal(name="mine", tolerance=0.01)  # type: ignore[arg-type]
     assert str(refused.value) == (
@@ -283,6 +285,7 @@ def test_a_tolerance_is_exact_and_says_itself() -> None:
     assert tolerance.accepts(sent=1000, lost=5)
     assert not tolerance.accepts(sent=1000, lost=6)
     assert (str(tolerance), str(LossTolerance())) == ("0.5 % loss", "no loss")
+    # What a caller writes whom no type checker stops.
     assert LossTolerance(fraction=0.1).fraction == Fraction(1, 10)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="less than 1"):
         LossTolerance(fraction=Fraction(1))
