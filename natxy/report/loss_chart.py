@@ -16,10 +16,12 @@ def loss_chart(measurement: Measurement) -> Iterator[str]:
     if measurement.procedure != PROCEDURE:
         return
     figures = [figure for figure in measurement.figures if figure.primary]
+    conditions = measurement.conditions
+    size_bytes, percent = conditions.frame_size_bytes, conditions.foreground_percent
+    networks = "" if conditions.networks == "1" else f", {conditions.networks} networks"
+    traffic = f"{size_bytes} B, {percent:g} % foreground{networks}"
     for direction in dict.fromkeys(figure.direction for figure in figures):
-        size_bytes = measurement.conditions.frame_size_bytes
-        percent = measurement.conditions.foreground_percent
-        yield f"{ARROWS[direction]} {figures[0].name}, {size_bytes} B, {percent:g} % foreground"
+        yield f"{ARROWS[direction]} {figures[0].name}, {traffic}"
         yield from _bars([figure for figure in figures if figure.direction == direction])
         yield ""
 

@@ -10,13 +10,15 @@ def loss(at: str, direction: Direction, *percents: float) -> Figure:
     return Figure(name=LOSS, unit="%", at=at, direction=direction, values=percents)
 
 
-def chart(*figures: Figure) -> list[str]:
+def chart(*figures: Figure, networks: int = 1) -> list[str]:
     conditions = Conditions(
         dut="router",
         left_ip_version=4,
         right_ip_version=4,
         direction="both",
         frame_size_bytes=84,
+        left_networks=networks,
+        right_networks=networks,
         duration_s=0.2,
         drain_s=0.05,
         settle_s=0.0,
@@ -47,6 +49,10 @@ def test_a_bar_a_rate_in_each_direction() -> None:
     assert lines[1].startswith(f"{first} █")
     assert lines[2].startswith(f" {second} ")
     assert lines[2].endswith(" 0 %")
+
+
+def test_charts_of_a_series_over_networks_are_told_apart() -> None:
+    assert chart(loss("a", "forward", 1.0), networks=256)[0].endswith("foreground, 256 networks")
 
 
 def test_a_little_loss_is_seen_and_nearly_all_is_not_all() -> None:
