@@ -462,7 +462,7 @@ def _is_repaired(load: AnyLoad, spec: TrialSpec, outcome: Outcome) -> bool:
 
 
 def _excuse(spec: TrialSpec, load: AnyLoad, outcome: Outcome, measured: TrialResult) -> str | None:
-    phases = {stream.phase for stream in measured.streams}
+    phases = {stream.phase for stream in measured.streams} | set(_before_test(spec))
     fills = isinstance(load, Load) and load.fills_buffers
     accepted = Accepted(
         tolerances=load.tolerances, phases=phases, room_frames=0 if fills else ROOM_FRAMES
