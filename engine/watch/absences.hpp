@@ -33,10 +33,12 @@ struct Absences {
 // run then. So these are upper bounds, to a period at each end. What lies between two looks whole
 // is not seen.
 //
-// A CPU that rests for longer than kLongestRestNs counts as away, too. The kernel gives ordinary
-// threads 50 ms of each second where real-time ones leave them nothing, and a gateway that waits
-// for them looks like one that has nothing to do. While frames come none rests for so long; a rest
-// that began before them, or went on after the last, says nothing.
+// A CPU that was busy and then rests for longer than kLongestRestNs counts as away, too. The kernel
+// gives ordinary threads 50 ms of each second where real-time ones leave them nothing, and a gateway
+// that waits for them looks like one that has nothing to do. While frames come a busy gateway does
+// not rest for so long; a rest that began before them, or went on after the last, says nothing. Of
+// one that is not busy, a look finds the few microseconds that a frame takes too seldom to say that
+// it rests: it may forward a hundred frames between two that see it.
 //
 // Looks are not kept, only the stretches of time in which the CPU was there or away: ten thousand
 // looks a second would fill the memory of a long trial.
@@ -48,8 +50,8 @@ class Looks {
   Looks(std::uint64_t begin_ns, std::uint64_t period_ns)
       : period_ns_(period_ns), known_until_ns_(begin_ns), last_{.at_ns = begin_ns} {}
 
-  // In the order of time.
-  void add(const Sample& look) {
+  // In the order of time. was_busy: the gateway left others little of the CPU before this look.
+  void add(const Sample& look, bool was_busy) {
     if (look.at_ns <= last_.at_ns) {  // it was on its way when they began
       last_.found = look.found;
       return;
@@ -57,7 +59,7 @@ class Looks {
     const bool away =
         last_.found == Found::kForeign || look.found == Found::kForeign || late(look.at_ns);
     if (!away && last_.found == Found::kOther && look.found == Found::kOther) {
-      ++resting_looks_;
+      if (resting_looks_++ == 0) was_busy_ = was_busy;
     } else {
       end_rest();
       extend(look.at_ns, 1, away ? State::kAway : State::kThere);
@@ -103,7 +105,7 @@ class Looks {
   // The looks since known_until_ns_ have found others only.
   void end_rest() {
     if (resting_looks_ == 0) return;
-    const bool rested = last_.at_ns - known_until_ns_ > kLongestRestNs;
+    const bool rested = was_busy_ && last_.at_ns - known_until_ns_ > kLongestRestNs;
     extend(last_.at_ns, std::exchange(resting_looks_, 0), rested ? State::kRested : State::kThere);
   }
 
@@ -127,6 +129,7 @@ class Looks {
   std::uint64_t period_ns_;
   std::uint64_t known_until_ns_;     // the stretches end there
   std::uint64_t resting_looks_ = 0;  // since then
+  bool was_busy_ = false;            // before the first of these
   Sample last_;
   std::vector<Stretch> stretches_;
 };

@@ -135,7 +135,7 @@ class CpuWatch::Event {
       copy(&record, at + sizeof header, sizeof record);
       const auto thread = static_cast<std::int32_t>(record.thread);
       const auto found = found_at(thread);
-      looks_->add({.at_ns = record.at_ns, .found = found});
+      looks_->add({.at_ns = record.at_ns, .found = found}, load_.busy());
       load_.add(found);
     });
     stay_awake();

@@ -1,5 +1,6 @@
 """A lab watches its gateway, and what its absence explains is no FAIL."""
 
+import statistics
 from fractions import Fraction
 from pathlib import Path
 
@@ -58,6 +59,16 @@ def test_what_takes_the_core_is_seen_and_excuses_what_it_loses(noise: str, tmp_p
     assert losing, "a pause of 10 ms is 600 frames, and the ring holds 256"
     assert all(trial.verdict is Verdict.INVALID for trial in losing)
     assert any("CPU" in trial.invalid_reasons[0] for trial in losing)
+
+
+@pytest.mark.parametrize("noise", ["5%"], indirect=True)
+def test_a_gateway_that_is_seldom_busy_is_not_away(noise: str, tmp_path: Path) -> None:
+    """At 5,000 fps it is in one look of a hundred, and was away for a twentieth of the time."""
+    del noise
+    timing = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 20))
+    trials = trials_of(tmp_path, 7, rate_fps=5_000, timing=timing)
+    shares = [trial.away_ns / trial.result.sending_ns for trial in trials]
+    assert statistics.median(shares) < 0.2
 
 
 def test_the_watch_takes_no_time_from_a_gateway_that_is_busy(tmp_path: Path) -> None:
