@@ -268,6 +268,17 @@ def pids_of(lab: NamespaceDut, name: str) -> list[int]:
     return [int(pid) for pid in pids if Path(f"/proc/{pid}/comm").read_text().strip() == name]
 
 
+def fill(lab: NamespaceDut, limit: int) -> None:
+    """Three times as many as it takes, and again: one that the kernel drops early to make room for
+    another is missing if the other is lost."""
+    ports = lab.tester_ports()
+    assert ports is not None
+    for _ in range(10):
+        send_to(lab, str(ports.right.ipv4_real), packets=3 * limit)
+        if counted(lab, limit) == limit:
+            return
+
+
 def test_each_lab_has_the_whole_limit_to_itself() -> None:
     """nf_conntrack_max is compared with the count of the packet's own namespace."""
     labs = [lab_of("nat44", conntrack_entries=64, hash_size=1024) for _ in range(2)]
@@ -275,9 +286,7 @@ def test_each_lab_has_the_whole_limit_to_itself() -> None:
         for lab in labs:
             lab.start()
             give_addresses(lab, ipv6=False)
-            ports = lab.tester_ports()
-            assert ports is not None
-            send_to(lab, str(ports.right.ipv4_real), packets=200)
+            fill(lab, 64)
         for lab in labs:
             assert counted(lab, 64) == 64
     finally:
