@@ -23,7 +23,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find engine gateway -name CMakeLists.txt -o -name '*.cmake') $(shell find natxy -name '*.py')
 
 .PHONY: help demo install check test test-long unit bench fuzz tidy format format-check lint types \
-  cpp-dev cpp-asan-ubsan cpp-tsan cpp-timing records schemas clean packages-demo packages-test packages-long
+  cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas clean packages-demo packages-test packages-long
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -87,9 +87,9 @@ cpp-dev cpp-asan-ubsan cpp-tsan: cpp-%: packages-test
 	@ctest --preset $* -j$(JOBS)
 
 # In the tree of `make install`: what tells the time is the programs' code as it is delivered.
-cpp-timing: $(INSTALLED) packages-test
-	@cmake -D NATXY_TIMING_TESTS=ON build/install >/dev/null
-	@cmake --build build/install --target natxy_timing_tests -j$(JOBS)
+cpp-optimised: $(INSTALLED) packages-test
+	@cmake -D NATXY_OPTIMISED_TESTS=ON build/install >/dev/null
+	@cmake --build build/install --target optimised_tests -j$(JOBS)
 	@ctest --test-dir build/install --output-on-failure --no-tests=error
 
 # Packages are looked up each time (a tenth of a second). They stand behind a bar: that they are
