@@ -14,6 +14,20 @@ import pytest
 NOISE = Path(__file__).parents[1] / "tools" / "noise"
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out the tests without noise that are there with noise, too: where the whole suite runs
+    in noise, they would be the same test twice."""
+    if "NATXY_NOISE" not in os.environ:
+        return
+    twice = [item for item in items if _noise_of(item) == "0%"]
+    config.hook.pytest_deselected(items=twice)
+    items[:] = [item for item in items if item not in twice]
+
+
+def _noise_of(item: pytest.Item) -> object:
+    return item.callspec.params.get("noise") if hasattr(item, "callspec") else None
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patched:

@@ -21,7 +21,7 @@ from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, ResetPlan, reset
 from natxy.procedure.setup import set_up
 from natxy.procedure.timing import Timing
 from tests.accuracy.reference import LOSES_NOTHING_US, TIMING, away_ns, gateway_that
-from tests.valid import ATTEMPTS
+from tests.valid import ATTEMPTS, NOISY
 
 MS = Fraction(1, 1000)
 DIRECTIONS: tuple[Direction, ...] = ("forward", "reverse")
@@ -89,13 +89,14 @@ def test_the_longest_burst_is_the_buffers(frames: int, drain_fps: int, tmp_path:
 
 def test_the_longest_burst_is_the_buffers_by_its_own_arrivals(tmp_path: Path) -> None:
     """The gateway's buffer empties while the burst really comes, not while it is due: what a burst
-    takes in excess is in its length, by a step of frames at most, and what the gateway's own polls
-    are late by as well."""
+    takes in excess is in its length, by a step of frames at most. So is what the gateway's own
+    polls are late by: its buffer empties meanwhile, and the burst may be longer by twice that."""
     frames, drain_fps, rate_fps, step = 100, 25_000, 50_000, 4
+    late_us = 1_000 if NOISY else 80  # in quiet it is hardly ever late by more; in noise, not more
     longest = next(n for n in range(10**6) if n - n * drain_fps // rate_fps >= frames)
     fault = f'{{kind = "buffer", frames = {frames}, drain_fps = {drain_fps}}}'
     plan = BackToBackPlan(
-        timing=Timing(duration_s=Fraction(1, 4), drain_s=Fraction(1, 10)),
+        timing=Timing(duration_s=Fraction(1, 4), drain_s=Fraction(1, 50)),
         seed=1,
         repetitions=2,
         burst_rate_fps=rate_fps,
@@ -103,10 +104,10 @@ def test_the_longest_burst_is_the_buffers_by_its_own_arrivals(tmp_path: Path) ->
         step_frames=step,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
+    with gateway_that(fault, tmp_path, tolerance_us=1_000) as (setup, _):
         result = back_to_back(plan, setup.tester, setup.dut)
     for found in result.figure(BURST).values:
-        assert longest - step <= found <= longest + 2 * step
+        assert longest - step <= found <= longest + step + 2 * drain_fps * late_us / 10**6
 
 
 def test_a_buffer_is_waited_for_until_it_is_empty(tmp_path: Path) -> None:

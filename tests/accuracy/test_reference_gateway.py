@@ -4,7 +4,6 @@ A trial in which the tester or the gateway was taken off its CPU is invalid, by 
 judgement and by the gateway's record, and is repeated.
 """
 
-import os
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,9 +19,8 @@ from tests.accuracy.reference import (
     gateway_that,
     valid_trial,
 )
-from tests.valid import ATTEMPTS
+from tests.valid import ATTEMPTS, NOISY
 
-NOISY = "NATXY_NOISE" in os.environ
 BUCKET_US = 2000  # the bucket holds that much of the limit; who is away for longer overflows it
 ERROR = SearchError(fraction=Fraction(1, 200))  # a fifth of what the bucket lets through beside it
 
