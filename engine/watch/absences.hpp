@@ -34,11 +34,11 @@ struct Absences {
 // is not seen.
 //
 // A CPU that was busy and then rests for longer than kLongestRestNs counts as away, too. The kernel
-// gives ordinary threads 50 ms of each second where real-time ones leave them nothing, and a gateway
-// that waits for them looks like one that has nothing to do. While frames come a busy gateway does
-// not rest for so long; a rest that began before them, or went on after the last, says nothing. Of
-// one that is not busy, a look finds the few microseconds that a frame takes too seldom to say that
-// it rests: it may forward a hundred frames between two that see it.
+// gives ordinary threads 50 ms of each second where real-time ones leave them nothing, and a
+// gateway that waits for them looks like one that has nothing to do. While frames come a busy
+// gateway does not rest for so long; a rest that began before them, or went on after the last, says
+// nothing. Of one that is not busy, a look finds the few microseconds that a frame takes too seldom
+// to say that it rests: it may forward a hundred frames between two that see it.
 //
 // Looks are not kept, only the stretches of time in which the CPU was there or away: ten thousand
 // looks a second would fill the memory of a long trial.

@@ -16,7 +16,7 @@ from tests.accuracy.reference import TIMING, gateway_that
 RATE_FPS = 120_000
 DEPTH = 3000  # frames: what waits while the gateway is away for 25 ms is let through afterwards
 TRIALS = 20
-ROUNDS = 10  # until noise has met one of them
+ROUNDS = 10  # until noise has met one of them, or left one out
 AS_A_SEARCH = Counting(above_fps=1, short=False)  # a FAIL at less than the rate is one at the rate
 
 
@@ -61,8 +61,12 @@ def test_below_its_limit_the_gateway_has_dropped_nothing_in_what_is_left_out(
 def test_above_its_limit_no_trial_passes_and_what_is_kept_has_failed_by_the_limit(
     tmp_path: Path,
 ) -> None:
-    done = trials_with_limit(RATE_FPS // 4, tmp_path)
-    assert all(trial.verdict is not Verdict.PASS for trial, _ in done)
-    kept = [own for trial, own in done if trial.verdict is Verdict.FAIL]
-    assert kept
+    kept: list[int] = []
+    for _ in range(ROUNDS):
+        done = trials_with_limit(RATE_FPS // 4, tmp_path)
+        assert all(trial.verdict is not Verdict.PASS for trial, _ in done)
+        kept += [own for trial, own in done if trial.verdict is Verdict.FAIL]
+        if kept:
+            break
+    assert kept, "no absence was short enough"
     assert all(own > 0 for own in kept)
