@@ -75,7 +75,7 @@ void Gateway::make_chains() {
 }
 
 void Gateway::poll(Nanoseconds now_ns) {
-  record_.polls.poll(now_ns);
+  record_.polls.poll(now_ns, std::exchange(frames_came_, false));
   for (auto& chain : chains_) chain.advance(now_ns);
   if (nat_) nat_->sessions().advance(now_ns);
   for (const auto& neighbours : neighbours_) {
@@ -92,6 +92,7 @@ void Gateway::tick(Nanoseconds now_ns) {
 }
 
 void Gateway::receive(Side side, Octets frame, Nanoseconds now_ns) {
+  frames_came_ = true;
   if (frame.size() < kEthernetOctets) return;
   const auto type = read16(frame.data() + 12);
   if (type == kTypeArp) {

@@ -78,6 +78,7 @@ class Gateway {
   std::vector<Neighbours> neighbours_;  // by Side
   std::vector<FaultChain> chains_;      // by Direction
   Nanoseconds muted_until_ns_ = 0;
+  bool frames_came_ = false;  // since the last poll
 };
 
 }  // namespace natxy::gateway

@@ -49,19 +49,23 @@ class PollRecord {
 
   PollRecord(Nanoseconds since_ns, Nanoseconds idle_ns) : since_ns_(since_ns), idle_ns_(idle_ns) {}
 
-  // The first poll has no gap before it: what a clear takes is no poll gap of the new record.
-  void poll(Nanoseconds now_ns) {
+  // frames_came: with the receive calls before this poll. The first poll has no gap before it: what
+  // a clear takes is no poll gap of the new record.
+  void poll(Nanoseconds now_ns, bool frames_came) {
     const auto gap_ns = polls_ == 0 ? 0 : now_ns - last_ns_;
     last_ns_ = now_ns;
     ++polls_;
     worst_gap_ns_ = std::max(worst_gap_ns_, gap_ns);
-    if (gap_ns > kAwayNs) away_ns_ += gap_ns;
+    const auto away_ns = gap_ns > kAwayNs ? gap_ns : 0;
+    if (frames_came) away_ns_ += unmet_away_ns_ + away_ns;
+    unmet_away_ns_ = frames_came ? 0 : away_ns;
     if (idle_ns_ != 0 && gap_ns > idle_ns_) ++gaps_over_idle_;
   }
 
   [[nodiscard]] Nanoseconds since_ns() const { return since_ns_; }
   [[nodiscard]] Nanoseconds worst_gap_ns() const { return worst_gap_ns_; }
-  // In gaps longer than a round of its own work takes.
+  // In gaps longer than a round of its own work takes, that frames have waited for: they come with
+  // the receive calls before the poll, or if the gap was behind those, before the next.
   [[nodiscard]] Nanoseconds away_ns() const { return away_ns_; }
   [[nodiscard]] std::uint64_t gaps_over_idle() const { return gaps_over_idle_; }
   [[nodiscard]] std::uint64_t polls() const { return polls_; }
@@ -72,6 +76,7 @@ class PollRecord {
   Nanoseconds idle_ns_;
   Nanoseconds worst_gap_ns_ = 0;
   Nanoseconds away_ns_ = 0;
+  Nanoseconds unmet_away_ns_ = 0;  // the gap before the last poll, if no frame has met it
   std::uint64_t gaps_over_idle_ = 0;
   std::uint64_t polls_ = 0;
 };

@@ -255,6 +255,27 @@ TEST(Polls, TheWorstGapAndThoseOverIdleAreCounted) {
   EXPECT_EQ(bench.record().polls.worst_gap_ns(), 0U);
 }
 
+// A receive call may be on either side of a gap.
+TEST(Polls, AGapThatFramesHaveWaitedForIsAnAbsence) {
+  BenchGateway bench(config_with(""));
+  auto after_ns = [&bench, now_ns = Nanoseconds{1'000'000}](Nanoseconds gap_ns,
+                                                            bool comes) mutable {
+    now_ns += gap_ns;
+    if (comes) bench.receive(Side::kLeft, make_udp({}), now_ns);
+    bench.poll(now_ns);
+    return bench.record().polls.away_ns();
+  };
+  EXPECT_EQ(after_ns(0, true), 0U);
+  EXPECT_EQ(after_ns(90'000, true), 0U) << "its own work may take as long";
+  EXPECT_EQ(after_ns(500'000, false), 0U) << "no frame is known to have waited";
+  EXPECT_EQ(after_ns(1'000, true), 500'000U) << "it came during the gap, behind the receive call";
+  EXPECT_EQ(after_ns(300'000, true), 800'000U);
+  EXPECT_EQ(after_ns(700'000, false), 800'000U);
+  EXPECT_EQ(after_ns(1'000, false), 800'000U) << "nobody came";
+  EXPECT_EQ(after_ns(1'000, true), 800'000U);
+  EXPECT_EQ(bench.record().polls.worst_gap_ns(), 700'000U);
+}
+
 TEST(Record, EveryReceivedFrameIsAccountedFor) {
   BenchGateway bench(config_with(
       R"({"kind": "loss", "every": 7}, {"kind": "duplicate", "every": 5},

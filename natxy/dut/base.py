@@ -39,8 +39,8 @@ class Absence:
     """How long a gateway was kept from its work in a trial, by its own record."""
 
     where: str  # as the subject of a sentence
-    total_s: float
-    longest_s: float
+    total_s: float  # in which frames had to wait for it
+    longest_s: float  # at once, whether or not frames came
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -76,7 +76,8 @@ class ReferenceDut:
     watched: tuple[WatchedCpu, ...] = ()  # it keeps a record of its own
 
     def absence(self) -> Absence | None:
-        """What it did not poll for, by gaps that are longer than its own work takes."""
+        """How long it did not poll: in gaps longer than its own work that frames waited for, and
+        in the longest gap of all."""
         record = self.record()
         return Absence(
             where="the reference gateway",

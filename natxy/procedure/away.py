@@ -113,13 +113,14 @@ def excuse(
 
 def _sentence(losing: Sequence[_Losing]) -> str | None:
     away = max((one.away for one in losing), key=lambda away: away.total_s)
-    if not away.total_s:
+    in_all_s = max(away.total_s, away.longest_s)  # where no frame came, the longest is not in it
+    if not in_all_s:
         return None
     lost = sum(one.stream.lost for one in losing)
     late = any(one.stream.late for one in losing)
     enough = "for" if late else "to lose"
     return (
-        f"{away.where} was away for {away.total_s * 1000:.2f} ms in all, at most "
+        f"{away.where} was away for {in_all_s * 1000:.2f} ms in all, at most "
         f"{away.longest_s * 1000:.2f} ms at once: enough {enough} the {lost:,} frames that are "
         f"missing{' or late' if late else ''}"
     )
