@@ -6,10 +6,15 @@ judgement and by the gateway's record, and is repeated.
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from natxy.model.disturbance import Disturbance
+from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
+from natxy.procedure.delay_error import TimingErrors
+from natxy.procedure.delays import Delays
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from tests.accuracy.reference import (
@@ -22,6 +27,7 @@ from tests.accuracy.reference import (
 from tests.valid import ATTEMPTS, NOISY
 
 BUCKET_US = 2000  # the bucket holds that much of the limit; who is away for longer overflows it
+NEAR_NS = 20_000
 ERROR = SearchError(fraction=Fraction(1, 200))  # a fifth of what the bucket lets through beside it
 
 
@@ -96,16 +102,34 @@ def test_loss_of_every_kth_frame_is_exact(rate_fps: int, every: int, tmp_path: P
     assert reverse.lost == 0
 
 
+def moved_median(result: TrialResult, record: Any) -> str | None:
+    """By the error that stands beside the figure, with the gateway's own record of its absences."""
+    noise = Disturbance(
+        away_ns=record["away_ns"],
+        longest_away_ns=record["worst_poll_gap_ns"],
+        sending_ns=result.sending_ns,
+    )
+    for stream in result.streams:
+        seen = stream.kinds.foreground
+        assert seen is not None
+        delays = Delays(distributions=(seen.delay,))
+        error_ns = TimingErrors.of(stream, result, noise).percentile_ns(delays, Fraction(1, 2))
+        if error_ns > NEAR_NS:
+            return f"the median may be {error_ns:.0f} ns off"
+    return None
+
+
 @pytest.mark.parametrize("delay_ns", [100_000, 1_000_000, 20_000_000])
 def test_the_median_delay_is_the_gateways(delay_ns: int, tmp_path: Path) -> None:
-    """Within 20 us of the median of the delays that the gateway really gave."""
+    """Within 20 us of the median of the delays that the gateway really gave, where the figure's own
+    error says so."""
     fault = f'{{kind = "delay", ns = {delay_ns}}}'
     with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (setup, dut):
-        result, record = valid_trial(setup, dut, 20_000)
+        result, record = valid_trial(setup, dut, 20_000, doubt=moved_median)
     for stream in result.streams:
         seen = stream.kinds.foreground
         assert seen is not None
         given = record["directions"][stream.direction]["delay_ns"]
-        assert abs(seen.delay.p50_ns - given["p50"]) <= 20_000
+        assert abs(seen.delay.p50_ns - given["p50"]) <= NEAR_NS
         assert given["p50"] >= delay_ns
         assert seen.delay.min_ns >= given["min"] - 1_000
