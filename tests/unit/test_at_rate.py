@@ -76,7 +76,10 @@ def test_a_value_each_repetition_and_direction(setup: Setup) -> None:
     kept = Kept()
     result = latency(LatencyPlan(**GIVEN, tags=50), setup.tester, setup.dut, kept)
     typical = result.figure("typical latency", "forward")
-    assert (typical.unit, len(typical.values)) == ("ns", 3)
+    assert (typical.unit, typical.values) == ("ns", (1000.0,) * 3)
+    # Of the 50 tags one took 90 us: the 50th is the smallest v with F(v) >= 0.999.
+    assert result.figure("worst-case latency", "reverse").values == (90_000.0,) * 3
+    assert result.figure("tagged frames", "forward").values == (50.0,) * 3
     assert {figure.direction for figure in result.figures} == {"forward", "reverse"}
     assert result.conditions.rate_fps == RATE_FPS
     assert result.counts.trials == 3
