@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import box
 from rich.table import Table
 
 from natxy.campaign.provenance import provenance
@@ -137,13 +138,15 @@ def _record(
 def ceiling_table(ceilings: list[Ceiling]) -> Table:
     table = Table(
         title="What this tester can be trusted with, per direction",
+        box=box.SIMPLE,
+        padding=(0, 1, 0, 0),
         title_justify="left",
         title_style="bold",
     )
-    for name in ("frame", "frames a second", "Gbit/s", "offset", "median\ndelay", "P99.9\ndelay"):
+    for name in ("frame", "frames a\nsecond", "Gbit/s", "offset", "median\ndelay", "P99.9\ndelay"):
         table.add_column(name, justify="right", no_wrap=True)
-    for name in ("limited by", "invalid\ntrials"):
-        table.add_column(name, no_wrap=True)
+    table.add_column("limited by")
+    table.add_column("invalid\ntrials", no_wrap=True)
     for ceiling in ceilings:
         table.add_row(*_row(ceiling))
     return table
@@ -156,7 +159,7 @@ def _row(ceiling: Ceiling) -> list[str]:
         f"{ceiling.frame_size_bytes} B",
         ("≥ " if ceiling.lower_bound else "") + rate(ceiling.rate_fps),
         f"{ceiling.rate_fps * bits / 1e9:.3f}",
-        *(_delays(own) if own is not None else ("none valid",) * 3),
+        *(_delays(own) if own is not None else ("none",) * 3),
         {"dut": "loss in the loop", "tester": "lateness", "maximum": "the media"}[ceiling.limit],
         f"{ceiling.invalid_trials} of {ceiling.trials}",
     ]

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from rich.console import Console
 
 from natxy.cli import run
-from natxy.cli.self_test import traffic_words
+from natxy.cli.self_test import ceiling_table, traffic_words
 from natxy.dut.cable import Cable
 from natxy.errors import StorageError
 from natxy.model.event import Hello, PortInfo, Worker
@@ -19,8 +20,9 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed, TrafficSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
+from natxy.model.verdict import Limit
 from natxy.procedure.pdv import PdvPlan, pdv
-from natxy.procedure.self_test import SelfTestPlan, looped, self_test
+from natxy.procedure.self_test import Ceiling, SelfTestPlan, looped, self_test
 from natxy.procedure.tester_delay import own_delay
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.procedure.timing import Timing
@@ -258,6 +260,26 @@ def test_the_offset_is_measured_where_no_frame_waits() -> None:
         assert (offset.rate_fps, loaded.rate_fps) == (1000, ceiling.rate_fps // 2)
         assert (offset.minimum_ns, offset.median_ns, offset.p999_ns) == (20.0, 2020.0, 2040.0)
         assert loaded.median_ns == 20.0 + 2 * loaded.rate_fps
+
+
+def test_no_number_is_cut_off_in_80_columns() -> None:
+    at = delay_at(1000, 1, 123_456.0)
+    ceiling = Ceiling(
+        frame_size_bytes=1518,
+        rate_fps=14_880_952,
+        limit=Limit.DUT,
+        lower_bound=True,
+        trials=25,
+        invalid_trials=12,
+        misdelivered=0,
+        delay=OwnDelay(frame_size_bytes=1518, offset=at, loaded=at),
+    )
+    console = Console(file=io.StringIO(), width=80)
+    console.print(ceiling_table([ceiling, ceiling.model_copy(update={"delay": None})]))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "…" not in shown
+    for cell in ("1518 B", "≥ 14,880,952", "183.095", "123 µs", "12 of 25", "none"):
+        assert cell in shown
 
 
 def test_the_loop_is_of_the_ip_version_that_is_asked_for(
