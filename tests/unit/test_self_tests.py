@@ -19,9 +19,10 @@ from natxy.model.self_test_record import DelayAt, OwnDelay, SelfTestRecord, Test
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, TrafficSection
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import Stream
+from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Limit
 from natxy.procedure.pdv import PdvPlan, pdv
+from natxy.procedure.seeds import repetition_seed
 from natxy.procedure.self_test import Ceiling, SelfTestPlan, looped, self_test
 from natxy.procedure.tester_delay import own_delay
 from natxy.procedure.throughput import ThroughputPlan, throughput
@@ -29,6 +30,7 @@ from natxy.procedure.timing import Timing
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import result_entry
 from natxy.report.whole_file import write_whole
+from natxy.search.bisection import SearchError
 from natxy.tester.self_tests import RECORDS, known_self_test, state_file, with_self_test
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
@@ -260,6 +262,36 @@ def test_the_offset_is_measured_where_no_frame_waits() -> None:
         assert (offset.rate_fps, loaded.rate_fps) == (1000, ceiling.rate_fps // 2)
         assert (offset.minimum_ns, offset.median_ns, offset.p999_ns) == (20.0, 2020.0, 2040.0)
         assert loaded.median_ns == 20.0 + 2 * loaded.rate_fps
+
+
+def test_the_offset_of_a_slow_loop_is_below_its_ceiling() -> None:
+    engine = ScriptedEngine(lose=lambda stream: (0,) if rate_of(stream) > 900 else ())
+    loop = looped(Testbed(traffic=traffic()))
+    tester = engine.tester(TrafficPlan(testbed=loop, source=Source(name="test")))
+    (ceiling,) = self_test(SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT), tester, Cable())
+    assert ceiling.rate_fps == pytest.approx(900, rel=0.02)
+    assert ceiling.delay is not None
+    assert ceiling.delay.offset.rate_fps == ceiling.rate_fps // 2
+
+
+@pytest.mark.parametrize("spoilt_fps", [1000, 5000])
+def test_without_a_valid_trial_at_either_rate_there_is_no_delay(spoilt_fps: int) -> None:
+    """The low rate, or half of the ceiling; the search itself is valid."""
+
+    def invalid(spec: TrialSpec) -> str:
+        spoilt = rate_of(spec.phases[0].streams[0]) == spoilt_fps
+        return "forward: late" if spoilt and spec.seed == repetition_seed(1, 2) else ""
+
+    engine = ScriptedEngine(
+        lose=lambda stream: (0,) if rate_of(stream) > 10_000 else (), invalid=invalid
+    )
+    loop = looped(Testbed(traffic=traffic()))
+    tester = engine.tester(TrafficPlan(testbed=loop, source=Source(name="test")))
+    error = SearchError(rate_fps=1)
+    plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT, error=error)
+    (ceiling,) = self_test(plan, tester, Cable())
+    assert ceiling.rate_fps == 10_000
+    assert ceiling.delay is None
 
 
 def test_no_number_is_cut_off_in_80_columns() -> None:
