@@ -87,6 +87,37 @@ def test_a_value_each_repetition_and_direction(setup: Setup) -> None:
     assert len({trial.result.seed for trial in kept.trials}) == 3
 
 
+def test_pdv_is_the_percentile_less_the_minimum(setup: Setup) -> None:
+    """RFC 8219 section 7.3.1: delays from 1 us to 90 us, and one of 200 frames took that long."""
+    result = pdv(PdvPlan(**GIVEN), setup.tester, setup.dut)
+    for direction in ("forward", "reverse"):
+        (primary,) = (f for f in result.figures if f.primary and f.direction == direction)
+        assert primary.values == (89_000.0,) * 3
+
+
+def test_fewer_or_earlier_tags_than_the_rfcs_depart(setup: Setup) -> None:
+    timing = replace(LATENCY_RFC.timing, settle_s=Fraction(0))
+    asked: dict[str, Any] = {**GIVEN, "timing": timing, "repetitions": 1}
+
+    def said(**changes: Any) -> list[str]:
+        result = latency(LatencyPlan(**asked | changes), setup.tester, setup.dut)
+        return [each for each in result.departures if "tags" in each]
+
+    few = " tags, not 500 (RFC 8219 section 7.2)"
+    assert said(tags=500) == []
+    assert said(tags=499) == [f"499{few}"]
+    assert said(rate_fps=4, tags=500) == [f"480{few}"]  # there are no more frames
+    assert said(tags_after_s=Fraction(59)) == ["tags after 59 s, not 60 s (RFC 2544 section 26.2)"]
+
+
+def test_a_search_before_long_trials_has_those_of_rfc_2544(setup: Setup) -> None:
+    timing = replace(LATENCY_RFC.timing, settle_s=Fraction(0))
+    plan = LatencyPlan(**GIVEN | {"timing": timing, "rate_fps": None, "repetitions": 1})
+    result = latency(plan, setup.tester, setup.dut)
+    assert result.conditions.duration_s == 120
+    assert "found first: 1 search, trials of 60 s, " in result.remarks[0]
+
+
 def test_ipdv_is_signed_and_counts_its_undefined_pairs(setup: Setup) -> None:
     result = ipdv(IpdvPlan(**GIVEN), setup.tester, setup.dut)
     assert result.figure("minimum IPDV", "reverse").values == (-500.0,) * 3

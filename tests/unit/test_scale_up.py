@@ -117,6 +117,7 @@ def test_trials_of_all_places_are_counted_and_no_nonce_comes_again() -> None:
     assert result.counts.trials == len(engine.specs) - 3  # but a warm-up each
     nonces = [spec.nonce for spec in engine.specs if spec.seed]
     assert len(set(nonces)) == len(nonces)
+    assert len({spec.seed for spec in engine.specs if spec.seed}) == 3  # each place has its own
 
 
 def test_no_scale_up_of_the_testers_own_limit() -> None:
