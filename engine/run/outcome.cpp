@@ -5,16 +5,21 @@
 namespace natxy::run {
 namespace {
 
+// What each holds beside RFC 1242's is the tester's own part, and the links'. The send call bounds
+// none of it: on a NIC it returns before the frame is on the wire.
 constexpr const char* kDelayDefinition =
     "from just before the send call to just after the receive call, at burst granularity "
-    "(RFC 1242 3.8 store and forward, plus the send call at most: see send_call)";
+    "(RFC 1242 3.8 store and forward, plus send call, transmit queue, DMA, serialisation on both "
+    "links, and the way from the arriving port to the receive call)";
 constexpr const char* kStampedDelayDefinition =
     "from just before the send call, at burst granularity, to the arriving port's own stamp "
-    "(RFC 1242 3.8 store and forward, plus the send call at most: see send_call)";
+    "(RFC 1242 3.8 store and forward, plus send call, transmit queue, DMA, serialisation on the "
+    "link, and what the arriving port does before its stamp)";
 constexpr const char* kHalfStampedDelayDefinition =
     "from just before the send call, at burst granularity, to the arriving port's own stamp, or "
     "just after the receive call of the port that has none "
-    "(RFC 1242 3.8 store and forward, plus the send call at most: see send_call)";
+    "(RFC 1242 3.8 store and forward, plus send call, transmit queue, DMA, serialisation on the "
+    "links, and the way from the arriving port to its stamp or the receive call)";
 
 spec::Distribution distribution(const Buckets& of, TickRate ticks) {
   const auto ns = [ticks](double value) { return ticks.to_ns(value); };

@@ -137,8 +137,7 @@ struct StreamResult {
   double sending_ns = 0;          // first departure to last departure
   double first_departure_ns = 0;  // since the trial's start
   Distribution lateness;
-  Distribution
-      send_call;  // duration of the port's send call: what a delay holds in excess, at most
+  Distribution send_call;  // duration of the port's send call, a part of each delay
   // By how much a frame's delay may have been measured too long: by frame, the time since the poll
   // before the one that found it, and the time until its sender's next step.
   Distribution poll_gap;

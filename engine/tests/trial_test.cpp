@@ -436,19 +436,29 @@ TEST(Trial, ADropCounterThatMovedMakesItInvalid) {
 }
 
 TEST(Trial, ByWhichClockDelaysAreIsSaid) {
+  constexpr const char* kBehindTheSendCall = "send call, transmit queue, DMA, serialisation on ";
   FakeDevice device(1);
   const auto none = Runner(device).run(both_ways(), kQuiet, kGoOn);
   EXPECT_EQ(none.delay_clock, "tsc");
   EXPECT_NE(none.delay_definition.find("just after the receive call"), std::string::npos);
+  EXPECT_NE(none.delay_definition.find(kBehindTheSendCall), std::string::npos);
+  EXPECT_NE(none.delay_definition.find("from the arriving port to the receive call"),
+            std::string::npos);
   device.clocks[1] = {.own = true, .error_ns = 120};
   const auto right = Runner(device).run(both_ways(), kQuiet, kGoOn);
   EXPECT_EQ(right.delay_clock, "tsc (left), port (right)");
+  EXPECT_NE(right.delay_definition.find(kBehindTheSendCall), std::string::npos);
+  EXPECT_NE(right.delay_definition.find("to its stamp or the receive call"), std::string::npos);
   EXPECT_EQ(right.ports[1].clock.error_ns, 120.0);
   device.clocks[0] = {.own = true, .error_ns = 90};
   const auto both = Runner(device).run(both_ways(), kQuiet, kGoOn);
   EXPECT_TRUE(both.valid);
   EXPECT_EQ(both.delay_clock, "port");
   EXPECT_NE(both.delay_definition.find("own stamp"), std::string::npos);
+  EXPECT_NE(both.delay_definition.find(kBehindTheSendCall), std::string::npos);
+  for (const auto* told : {&none, &right, &both}) {
+    EXPECT_EQ(told->delay_definition.find("at most"), std::string::npos) << "nothing bounds it";
+  }
   EXPECT_EQ(both.delay_definition.find("receive call"), std::string::npos);
 }
 

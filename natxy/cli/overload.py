@@ -107,8 +107,9 @@ def overload(
     step: Annotated[
         float | None,
         typer.Option(
-            help="With --incremental: seconds from one flow's start to the next one's [default: "
-            "each quarter of the flows starts a trial's duration after the one before].",
+            help="With --incremental: seconds from one flow's start to the next one's, but for "
+            "the drain between quarters of the flows [default: each quarter is sent for a trial's "
+            "duration].",
             metavar="S",
         ),
     ] = None,

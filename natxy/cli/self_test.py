@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import box
 from rich.table import Table
 
 from natxy.campaign.provenance import provenance
@@ -24,11 +25,12 @@ from natxy.dut.base import Dut
 from natxy.dut.cable import Cable
 from natxy.dut.veth_loop import VethLoop
 from natxy.errors import ConfigurationError
+from natxy.model.addresses import IpVersion
 from natxy.model.event import Hello
 from natxy.model.self_test_record import OwnDelay, SelfTestRecord, TesterIdentity
 from natxy.model.source import Source
-from natxy.model.testbed import Port, Testbed, TesterSection, read_testbed
-from natxy.procedure.self_test import SIZES_BYTES, Ceiling, SelfTestPlan, looped
+from natxy.model.testbed import Port, Testbed, TesterSection, TrafficSection, read_testbed
+from natxy.procedure.self_test import OFFSET_FPS, SIZES_BYTES, Ceiling, SelfTestPlan, looped
 from natxy.procedure.self_test import self_test as measure
 from natxy.procedure.setup import set_up
 from natxy.report.numbers import duration, rate
@@ -54,6 +56,10 @@ def self_test(
         list[int] | None,
         typer.Option(help="May be given several times; default: RFC 2544's.", metavar="BYTES"),
     ] = None,
+    ip_version: Annotated[
+        int | None,
+        typer.Option(help="Of a loop without a testbed: 4, or 6, the default.", metavar="VERSION"),
+    ] = None,
     cores: CoresOption = "0",
     seed: SeedOption = None,
     output: Annotated[
@@ -63,7 +69,7 @@ def self_test(
     json_output: JsonOption = False,
 ) -> None:
     """Find the highest rate, for each frame size, that this tester can be trusted with."""
-    chosen, source, cable = _loop(testbed, loop, cpus_of(cores))
+    chosen, source, cable = _loop(testbed, loop, ip_version, cpus_of(cores))
     sizes = tuple(frame_size) if frame_size else SIZES_BYTES
     for size in sizes:  # before anything is started
         with_traffic_options(chosen, frame_size=size, direction=None)
@@ -73,7 +79,7 @@ def self_test(
         kept = provenance(setup, seed=plan.seed, command=[repeat_command(plan.seed)])
         with SearchDisplay(progress_console, title, 0.01) as display:
             ceilings = measure(plan, setup.tester, setup.dut, display)
-        record = _record(ceilings, setup.tester.hello, _name(testbed, loop))
+        record = _record(ceilings, setup.tester.hello, chosen.traffic, _name(testbed, loop))
     if json_output:
         found = [ceiling.model_dump(mode="json") for ceiling in ceilings]
         print(json.dumps({"ceilings": found, "provenance": kept}, indent=2))
@@ -86,18 +92,30 @@ def self_test(
 
 
 def _loop(
-    path: Path | None, loop: str | None, cores: tuple[int, ...]
+    path: Path | None, loop: str | None, ip_version: int | None, cores: tuple[int, ...]
 ) -> tuple[Testbed, Source, Dut]:
     if path is not None:
         if loop is not None:
             raise ConfigurationError("--loop: a testbed has ports of its own; one of both is right")
+        if ip_version is not None:
+            raise ConfigurationError(
+                "--ip-version: a testbed has traffic of its own; one of both is right"
+            )
         written, source = read_testbed(path)
         return looped(written), source, Cable()
     kind = loop or "ring"
     if kind not in LOOPS:
         raise ConfigurationError(f'--loop: "{kind}" is not known, {" or ".join(LOOPS)} is right')
     port = Port(device="ring" if kind == "ring" else None)
-    testbed = looped(Testbed(tester=TesterSection(cores=cores, left=port, right=port)))
+    if ip_version not in (None, 4, 6):
+        raise ConfigurationError(f"--ip-version: {ip_version} is not known, 4 or 6 is right")
+    version: IpVersion = 4 if ip_version == 4 else 6
+    testbed = looped(
+        Testbed(
+            tester=TesterSection(cores=cores, left=port, right=port),
+            traffic=TrafficSection(left_ip_version=version, right_ip_version=version),
+        )
+    )
     return testbed, Source(name="self-test"), Cable() if kind == "ring" else VethLoop()
 
 
@@ -105,34 +123,30 @@ def _name(testbed: Path | None, loop: str | None) -> str:
     return "testbed" if testbed is not None else loop or LOOPS[0]
 
 
-def _record(ceilings: list[Ceiling], hello: Hello, loop: str) -> SelfTestRecord:
+def _record(
+    ceilings: list[Ceiling], hello: Hello, traffic: TrafficSection, loop: str
+) -> SelfTestRecord:
     return SelfTestRecord(
         date=date.today().isoformat(),
         loop=loop,
         cpus=tuple(worker.cpu for worker in hello.workers),
-        tester=TesterIdentity.of(hello),
-        delays=tuple(
-            OwnDelay(
-                frame_size_bytes=ceiling.frame_size_bytes,
-                median_ns=ceiling.delay_p50_ns,
-                p999_ns=ceiling.delay_p999_ns,
-            )
-            for ceiling in ceilings
-            if ceiling.delay_p50_ns is not None and ceiling.delay_p999_ns is not None
-        ),
+        tester=TesterIdentity.of(hello, traffic),
+        delays=tuple(ceiling.delay for ceiling in ceilings if ceiling.delay is not None),
     )
 
 
 def ceiling_table(ceilings: list[Ceiling]) -> Table:
     table = Table(
         title="What this tester can be trusted with, per direction",
+        box=box.SIMPLE,
+        padding=(0, 1, 0, 0),
         title_justify="left",
         title_style="bold",
     )
-    for name in ("frame", "frames a second", "Gbit/s", "median\ndelay", "P99.9\ndelay"):
+    for name in ("frame", "frames a\nsecond", "Gbit/s", "offset", "median\ndelay", "P99.9\ndelay"):
         table.add_column(name, justify="right", no_wrap=True)
-    for name in ("limited by", "invalid\ntrials"):
-        table.add_column(name, no_wrap=True)
+    table.add_column("limited by")
+    table.add_column("invalid\ntrials", no_wrap=True)
     for ceiling in ceilings:
         table.add_row(*_row(ceiling))
     return table
@@ -140,15 +154,21 @@ def ceiling_table(ceilings: list[Ceiling]) -> Table:
 
 def _row(ceiling: Ceiling) -> list[str]:
     bits = (ceiling.frame_size_bytes + OVERHEAD_BYTES) * 8
-    delays = (ceiling.delay_p50_ns, ceiling.delay_p999_ns)
+    own = ceiling.delay
     return [
         f"{ceiling.frame_size_bytes} B",
         ("≥ " if ceiling.lower_bound else "") + rate(ceiling.rate_fps),
         f"{ceiling.rate_fps * bits / 1e9:.3f}",
-        *("none valid" if delay is None else duration(delay) for delay in delays),
+        *(_delays(own) if own is not None else ("none",) * 3),
         {"dut": "loss in the loop", "tester": "lateness", "maximum": "the media"}[ceiling.limit],
         f"{ceiling.invalid_trials} of {ceiling.trials}",
     ]
+
+
+def _delays(own: OwnDelay) -> tuple[str, str, str]:
+    found = (own.offset.median_ns, own.loaded.median_ns, own.loaded.p999_ns)
+    offset, median, worst = (duration(delay_ns) for delay_ns in found)
+    return offset, median, worst
 
 
 def _show(ceilings: list[Ceiling], plan: SelfTestPlan, testbed: Testbed) -> None:
@@ -159,7 +179,8 @@ def _show(ceilings: list[Ceiling], plan: SelfTestPlan, testbed: Testbed) -> None
         f"Ports: {ports}; workers on CPU {', '.join(map(str, testbed.tester.cores))}.",
         f"Trials of {float(plan.timing.duration_s):g} s: longer ones meet more of what else this "
         "machine does. `natxy doctor` says what that is.",
-        "The delay is taken at half of the rate; it is in every delay that this tester measures.",
+        f"The delay is taken at half of the rate, and the offset, its median, at {OFFSET_FPS:,} "
+        "frames a second: the offset is in every delay that this tester measures.",
         f"Repeat it: {repeat_command(plan.seed)}",
     ):
         _say(line)

@@ -8,6 +8,7 @@ from natxy.model.base import Model
 from natxy.model.disturbance import Disturbance
 from natxy.model.icmp_words import merged
 from natxy.model.search_conditions import SearchConditions
+from natxy.model.self_test_record import OwnDelay
 from natxy.model.testbed import Directions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import IcmpError
@@ -105,6 +106,7 @@ class Conditions(Model):
     search: SearchConditions | None = None  # None: no rate was searched for
     seed: int
     connections: ConnectionConditions | None = None  # None: stateless
+    tester_delay: OwnDelay | None = None  # a part of every delay; None: no self-test is known
 
     @property
     def networks(self) -> str:

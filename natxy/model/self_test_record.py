@@ -2,16 +2,33 @@
 
 from typing import Literal, Self
 
+from natxy.model.addresses import IpVersion
 from natxy.model.base import Model
 from natxy.model.event import Hello, PortInfo
+from natxy.model.testbed import TrafficSection
+
+
+class DelayAt(Model):
+    """Of the loop at one rate, the worse direction."""
+
+    rate_fps: int  # per direction
+    minimum_ns: float
+    median_ns: float
+    p999_ns: float
 
 
 class OwnDelay(Model):
-    """Of the loop, the worse direction, at half of the highest rate."""
+    """Of the loop at one frame size: what is in each delay that such a tester measures."""
 
     frame_size_bytes: int
-    median_ns: float
-    p999_ns: float
+    offset: DelayAt  # at a rate so low that no frame waits for another one
+    loaded: DelayAt  # at half of the highest rate: with the tester's queues
+
+
+def looped_version(traffic: TrafficSection) -> IpVersion:
+    """What the gateway would translate is IPv6 on both sides of a loop."""
+    same = traffic.left_ip_version == traffic.right_ip_version
+    return traffic.left_ip_version if same else 6
 
 
 def _of(port: PortInfo) -> str:
@@ -24,14 +41,18 @@ class TesterIdentity(Model):
     driver: str  # of its ports, and what they do beside sending and receiving
     cpu_model: str
     workers: int
+    link_speeds_mbps: tuple[int, ...]  # 0: the port has none
+    ip_version: IpVersion  # of the loop
     engine_version: str
 
     @classmethod
-    def of(cls, hello: Hello) -> Self:
+    def of(cls, hello: Hello, traffic: TrafficSection) -> Self:
         return cls(
             driver=", ".join(sorted({_of(port) for port in hello.ports})),
             cpu_model=hello.cpu_model,
             workers=len(hello.workers),
+            link_speeds_mbps=tuple(sorted(port.link_speed_mbps for port in hello.ports)),
+            ip_version=looped_version(traffic),
             engine_version=hello.engine_version,
         )
 

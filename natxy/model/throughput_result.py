@@ -14,6 +14,7 @@ from natxy.model.measurement import (
     TrialCounts,
 )
 from natxy.model.search_conditions import SearchConditions
+from natxy.model.self_test_record import OwnDelay
 from natxy.model.testbed import Directions
 from natxy.model.trial_result import IcmpError
 from natxy.model.trial_spec import Direction
@@ -76,6 +77,7 @@ class ThroughputResult(Model):
     loss: str = ""  # that was accepted; empty: none
     search: SearchConditions = SearchConditions(loss_verifications=0)
     connections: ConnectionConditions | None = None  # None: stateless
+    tester_delay: OwnDelay | None = None  # what Conditions says it is
     needed_timeout_s: float = 0.0  # that connections had to live
     departures: tuple[str, ...]  # from RFC 2544; empty: it conforms
     repetitions: tuple[Repetition, ...]

@@ -24,6 +24,7 @@ from natxy.procedure.media import media_of
 from natxy.procedure.observer import Observer
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester, name_of
+from natxy.procedure.tester_delay import tester_delay
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Load, Trials, steady
@@ -152,6 +153,7 @@ def conditions(
         frame_timeout_s=float(timing.frame_timeout_s),
         seed=seed,
         connections=connection_conditions(tester, dut),
+        tester_delay=tester_delay(tester.hello, traffic),
     )
 
 

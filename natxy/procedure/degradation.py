@@ -69,6 +69,7 @@ def degradation(
     columns = [(column, _of(column, tester)) for column in plan.columns]
     found: list[Measurement] = []
     figures: list[Figure] = []
+    previous: list[Figure | None] = [None]  # of each figure: that of the column before, if any
     without: list[str] = []
     for number, (column, ready) in enumerate(columns, start=1):
         at = _at(column, connections_of(ready).count, _set(column, dut))
@@ -79,8 +80,10 @@ def degradation(
                 raise
             without.append(f"{at}: no figure. {reason}")
             observer.remarked(without[-1])
+            previous[-1] = None
             continue
         figures.append(figure_of(found[-1], at))
+        previous.append(figures[-1])
     if not median(figures[0].values):
         raise DutError(
             f"{name_of(dut)} passes nothing with {connections_of(columns[0][1]).count:,} "
@@ -105,10 +108,10 @@ def degradation(
         ),
         figures=tuple(
             each
-            for previous, figure in zip((None, *figures), figures, strict=False)
+            for before, figure in zip(previous, figures, strict=False)
             for each in (
                 *_figures(figure, figures[0], bounds=bounds),
-                *beside_previous(figure, previous),
+                *beside_previous(figure, before),
             )
         ),
         counts=total([each.counts for each in found]),

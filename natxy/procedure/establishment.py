@@ -328,17 +328,21 @@ def _remarks(
 
 
 def _of_validation(found: Sequence[Search]) -> list[str]:
-    """Whether what failed was not there, or only too fast (SD Figure 11)."""
-    absent = fast = 0
+    """Whether what failed was not there, another connection's, or only too fast (SD Figure 11)."""
+    absent = wrong = fast = 0
     for trial in (trial for each in found for trial in each.trials):
         again = trial.result.stream_of(ASK_AGAIN)
         if again is None or trial.verdict is Verdict.INVALID:
             continue
-        absent += again.lost
+        came_wrong = 0 if again.connections is None else again.connections.wrong
+        wrong += came_wrong
+        absent += max(0, again.lost - came_wrong)
         fast += again.sent - again.lost
-    if not absent + fast:
+    if not absent + wrong + fast:
         return []
+    others = f", {wrong:,} replies came for another connection" if wrong else ""
+    gone = f", {absent:,} did not: they were not there" if absent or not wrong else ""
     return [
         f"Of the connections that did not answer at their rate {fast:,} answered when they were "
-        f"asked again slowly, {absent:,} did not: they were not there."
+        f"asked again slowly{others}{gone}."
     ]

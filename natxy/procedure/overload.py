@@ -25,6 +25,8 @@ from natxy.statistics import median
 DEGRADATION = "degradation"
 QUARTERS = 4  # RFC 8219 section 10.2.2's intermediary points
 IN_GROUPS = "flows started in four groups with a drain after each, not one by one"
+# The engine drains after each phase, and a phase is what starts flows.
+WITH_DRAINS = "two to four flows started one by one, but all paused for a drain before each start"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +34,8 @@ class OverloadPlan:
     """`test` is what is measured with one flow, and with each number of `flows`.
 
     Incremental: each trial sends a quarter, a half and three quarters of the flows first, without a
-    loss. `step_s` is the time from one flow's start to the next one's; None: each of these parts
-    lasts as long as the trial.
+    loss, and drains after each of them. `step_s` is the time from one flow's start to the next
+    one's, but for the drain; None: each of these parts lasts as long as the trial.
     """
 
     test: Benchmarked
@@ -196,7 +198,11 @@ def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tupl
 
 
 def _departures(plan: OverloadPlan) -> tuple[str, ...]:
-    return (IN_GROUPS,) if plan.incremental and max(plan.flows) > QUARTERS else ()
+    if not plan.incremental:
+        return ()
+    few = any(1 < flows <= QUARTERS for flows in plan.flows)
+    many = max(plan.flows) > QUARTERS
+    return (*((IN_GROUPS,) if many else ()), *((WITH_DRAINS,) if few else ()))
 
 
 def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> tuple[str, ...]:
@@ -222,9 +228,14 @@ def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> tuple[str, ...]:
 def _how_flows_start(plan: OverloadPlan) -> str:
     """RFC 8219 section 10.2.2 wants T, the time between the starts of two flows, to be stated."""
     sent = "Each trial sends a quarter, a half, three quarters and all of the flows"
+    drain = f"a drain of {float(plan.test.timing.drain_s):g} s, in which nothing is sent"
     if plan.step_s is None:
-        return f"{sent}, each for its duration."
-    return f"{sent}: T, from one flow's start to the next one's, is {float(plan.step_s):g} s."
+        return f"{sent}, each for its duration; between two of these parts is {drain}."
+    return (
+        f"{sent}. Each of the first three parts lasts T = {float(plan.step_s):g} s for each flow "
+        f"that the next one adds; then comes {drain}. So a part starts later than the one before "
+        "by these times together."
+    )
 
 
 def _left_open(plan: OverloadPlan, figures: tuple[Figure, ...]) -> tuple[str, ...]:

@@ -52,8 +52,8 @@ def figure_of(measurement: Measurement, at: str) -> Figure:
 
 
 def beside_previous(figure: Figure, previous: Figure | None) -> tuple[Figure, ...]:
-    """Its median by that of the place before (MP Tables 2, 3 and 12); none of the first place, or
-    where one of them is a bound, or 0."""
+    """Its median by that of the place before (MP Tables 2, 3 and 12); none of the first place, of
+    one after a place without a figure, or where one of them is a bound, or 0."""
     if previous is None or is_bound(figure) or is_bound(previous) or not median(previous.values):
         return ()
     ratio = median(figure.values) / median(previous.values)

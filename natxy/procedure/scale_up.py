@@ -46,15 +46,15 @@ def scale_up(
     found: dict[int, Measurement] = {}
     has: int | None = None  # cores, as far as is known
     try:
-        # The most first: what the device cannot have is said before anything is measured, and it
-        # is told each number once, which may be a reboot.
+        # The most first: what the device cannot have is said before anything is measured. Each
+        # number is set once, which may be a reboot.
         for cores in reversed(plan.cores):
             has = None
             dut.set_cores(cores)
             has = cores
             found[cores] = measured(plan.search, cores, tester, dut, observer)
     finally:
-        _leave(dut, has, plan.cores[-1] if found else 1, observer)
+        _leave(dut, has, observer)
     figures = {cores: figure_of(found[cores], _at(cores)) for cores in plan.cores}
     alone = figures[1]
     if not median(alone.values):
@@ -85,17 +85,17 @@ def scale_up(
     )
 
 
-def _leave(dut: Dut, has: int | None, cores: int, observer: Observer) -> None:
-    """Nobody knows how many the device had before: it is left with as many as it surely can have.
-    A lab is taken down anyway."""
+def _leave(dut: Dut, has: int | None, observer: Observer) -> None:
+    """Nobody knows how many the device had before: it is left with those that it was measured with
+    last, or with one where it has refused a number. A lab is taken down anyway."""
     of_a_lab = dut.tester_ports() is not None
     try:
-        if has != cores:
-            dut.set_cores(cores)
+        if has is None:
+            dut.set_cores(1)
     except DutError as refused:
         said = f"Nobody knows how many cores the device is left with ({refused})."
     else:
-        said = f"The device is left with {_at(cores)}; how many it had before nobody can ask."
+        said = f"The device is left with {_at(has or 1)}; how many it had before nobody can ask."
     if not of_a_lab:
         observer.remarked(said)
 

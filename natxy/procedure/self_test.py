@@ -11,8 +11,8 @@ from typing import Literal
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import Dut
 from natxy.model.base import Model
+from natxy.model.self_test_record import DelayAt, OwnDelay, looped_version
 from natxy.model.testbed import Testbed
-from natxy.model.throughput_result import Repetition
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
@@ -26,12 +26,13 @@ from natxy.search.bisection import SearchError
 
 SIZES_BYTES = (84, 128, 256, 512, 1024, 1280, 1518)  # RFC 2544 section 9.1, RFC 5180 section 5
 ERROR = SearchError(fraction=Fraction(1, 100))
-DELAY_SHARE = 2  # delays are taken at half of the ceiling, where no queue is filling
+DELAY_SHARE = 2  # loaded delays are taken at half of the ceiling, where no queue is filling
+OFFSET_FPS = 1000  # a frame has left the loop before the next one is due
 DELAY_ATTEMPTS = 4
 
 
 class Ceiling(Model):
-    """Of one frame size. The delay is that of the loop: what the tester adds to every delay."""
+    """Of one frame size."""
 
     record: Literal["self-test"] = "self-test"
     frame_size_bytes: int
@@ -41,8 +42,7 @@ class Ceiling(Model):
     trials: int
     invalid_trials: int
     misdelivered: int
-    delay_p50_ns: float | None  # None: no trial for it was valid
-    delay_p999_ns: float | None
+    delay: OwnDelay | None  # None: no trial for it was valid
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +57,7 @@ def looped(testbed: Testbed) -> Testbed:
     """The testbed's ports, cores and traffic, with a cable between the ports in place of the
     gateway: what it would translate is IPv6 on both sides."""
     tester, traffic = testbed.tester, testbed.traffic
-    same = traffic.left_ip_version == traffic.right_ip_version
-    version = traffic.left_ip_version if same else 6
+    version = looped_version(traffic)
     ports = {
         "left": tester.left.model_copy(update=_addresses(looped_port(LEFT, RIGHT, ""))),
         "right": tester.right.model_copy(update=_addresses(looped_port(RIGHT, LEFT, ""))),
@@ -97,31 +96,43 @@ def _ceiling(plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Obser
         campaign_seed=plan.seed + 1,
         observer=observer,
     )
-    p50_ns, p999_ns = _delay(plan, trials, found)
+    size_bytes = tester.testbed.traffic.frame_size_bytes
     return Ceiling(
-        frame_size_bytes=tester.testbed.traffic.frame_size_bytes,
+        frame_size_bytes=size_bytes,
         rate_fps=found.rate_fps,
         limit=found.limit,
         lower_bound=found.lower_bound and found.limit is not Limit.TESTER,
         trials=found.trials,
         invalid_trials=found.invalid_trials,
         misdelivered=found.misdelivered,
-        delay_p50_ns=p50_ns,
-        delay_p999_ns=p999_ns,
+        delay=_own_delay(plan, trials, size_bytes, found.rate_fps),
     )
 
 
-def _delay(
-    plan: SelfTestPlan, trials: Trials, found: Repetition
-) -> tuple[float | None, float | None]:
+def _own_delay(
+    plan: SelfTestPlan, trials: Trials, size_bytes: int, ceiling_fps: int
+) -> OwnDelay | None:
+    loaded_fps = max(1, ceiling_fps // DELAY_SHARE)
+    offset = _delay(plan, trials, min(OFFSET_FPS, loaded_fps))
+    loaded = _delay(plan, trials, loaded_fps)
+    if offset is None or loaded is None:
+        return None
+    return OwnDelay(frame_size_bytes=size_bytes, offset=offset, loaded=loaded)
+
+
+def _delay(plan: SelfTestPlan, trials: Trials, rate_fps: int) -> DelayAt | None:
     """Of the worse direction, in a trial of its own that was valid."""
-    rate_fps = max(1, found.rate_fps // DELAY_SHARE)
     for _ in range(DELAY_ATTEMPTS):
         trial = trials.run(load=rate_fps, repetition=1, seed=repetition_seed(plan.seed, 2))
         if trial.verdict is not Verdict.INVALID:
             delays = [counters.delay for _, _, counters in trial.result.counters()]
-            return max(d.p50_ns for d in delays), max(d.p999_ns for d in delays)
-    return None, None
+            return DelayAt(
+                rate_fps=rate_fps,
+                minimum_ns=max(d.min_ns for d in delays),
+                median_ns=max(d.p50_ns for d in delays),
+                p999_ns=max(d.p999_ns for d in delays),
+            )
+    return None
 
 
 def _with_macs(tester: ReadyTester) -> ReadyTester:

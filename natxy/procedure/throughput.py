@@ -25,6 +25,7 @@ from natxy.procedure.observer import Observer
 from natxy.procedure.profile import RFC, departures
 from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.setup import ReadyTester, name_of
+from natxy.procedure.tester_delay import tester_delay
 from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Load, Trials, steady
 from natxy.procedure.valid_trials import ValidTrials
@@ -245,6 +246,7 @@ def _result(
         loss="" if plan.loss is None else str(plan.loss),
         search=SearchConditions(loss_verifications=plan.loss_verifications),
         connections=connection_conditions(trials.tester, trials.dut),
+        tester_delay=tester_delay(trials.tester.hello, traffic),
         needed_timeout_s=trials.counts.needed_timeout_s,
         departures=plan.departures,
         repetitions=tuple(repetitions),

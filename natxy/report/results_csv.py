@@ -7,6 +7,7 @@ from typing import Any
 
 from natxy.model.measurement import ConnectionConditions, Figure, Measurement, Media, TrialCounts
 from natxy.model.search_conditions import SearchConditions
+from natxy.model.self_test_record import OwnDelay
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.trial_spec import Side
 from natxy.statistics import summary
@@ -80,6 +81,16 @@ COLUMNS = (
     "wrong",
     "collided",
     "lost_connections",
+    # Of the tester's own part of each delay; empty: no self-test is known.
+    "tester_delay_size_bytes",
+    "tester_offset_fps",
+    "tester_offset_minimum_ns",
+    "tester_offset_median_ns",
+    "tester_offset_p999_ns",
+    "tester_loaded_fps",
+    "tester_loaded_minimum_ns",
+    "tester_loaded_median_ns",
+    "tester_loaded_p999_ns",
 )
 
 
@@ -107,6 +118,7 @@ def rows(result: Measurement | ThroughputResult) -> Iterator[dict[str, Any]]:
         **_media("right", conditions.right_media),
         **_search(conditions.search),
         **_connections(conditions.connections),
+        **_tester_delay(conditions.tester_delay),
     }
     for figure in measurement.figures:
         row = common | figure_entry(figure)
@@ -150,6 +162,16 @@ def _connections(of: ConnectionConditions | None) -> dict[str, Any]:
     }
     values = {column: known.get(member) for column, member in columns.items()}
     return {column: "" if value is None else value for column, value in values.items()}
+
+
+def _tester_delay(of: OwnDelay | None) -> dict[str, Any]:
+    """Empty: no self-test of such a tester is known."""
+    members = {"fps": "rate_fps"} | {name: name for name in ("minimum_ns", "median_ns", "p999_ns")}
+    return {"tester_delay_size_bytes": "" if of is None else of.frame_size_bytes} | {
+        f"tester_{part}_{column}": "" if of is None else getattr(getattr(of, part), member)
+        for part in ("offset", "loaded")
+        for column, member in members.items()
+    }
 
 
 def figure_entry(figure: Figure) -> dict[str, Any]:

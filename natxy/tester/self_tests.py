@@ -1,7 +1,7 @@
 """The self-tests of this machine: what each kind of port was found to add to a delay.
 
 They are kept in $XDG_STATE_HOME/natxy (or ~/.local/state/natxy), the newest of each kind of port,
-CPU and number of workers.
+link speed, CPU, number of workers and IP version.
 """
 
 import json
@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from natxy.model.event import Hello
 from natxy.model.self_test_record import SelfTestRecord, TesterIdentity
+from natxy.model.testbed import TrafficSection
 
 FILE_NAME = "self-tests.json"
 RECORDS: TypeAdapter[list[SelfTestRecord]] = TypeAdapter(list[SelfTestRecord])
@@ -30,21 +31,34 @@ def with_self_test(record: SelfTestRecord, path: Path) -> str:
     return json.dumps(kept, indent=2) + "\n"
 
 
-def known_self_test(hello: Hello, path: Path | None = None) -> SelfTestRecord | None:
+def known_self_test(hello: Hello, traffic: TrafficSection) -> SelfTestRecord | None:
     """Of such a tester; None: there was none, or what was kept cannot be read."""
-    wanted = _kind(TesterIdentity.of(hello))
-    for record in _known(path or state_file()):
+    wanted = _kind(TesterIdentity.of(hello, traffic))
+    for record in _known(state_file()):
         if _kind(record.tester) == wanted and record.delays:
             return record
     return None
 
 
-def _kind(tester: TesterIdentity) -> tuple[str, str, int]:
-    return (tester.driver, tester.cpu_model, tester.workers)
+def unreadable() -> Path | None:
+    """The file, where there is one that another version has written, or that is spoilt."""
+    path = state_file()
+    try:
+        RECORDS.validate_json(path.read_bytes())
+    except ValidationError:
+        return path
+    except OSError:
+        return None
+    return None
+
+
+def _kind(tester: TesterIdentity) -> TesterIdentity:
+    """Another version's delay is better than none; it is said which one it is of."""
+    return tester.model_copy(update={"engine_version": ""})
 
 
 def _known(path: Path) -> list[SelfTestRecord]:
-    """A file of another version, or a spoilt one, is as good as none: it is written anew."""
+    """One that is unreadable is as good as none: it is written anew."""
     try:
         return RECORDS.validate_json(path.read_bytes())
     except (OSError, ValidationError):

@@ -85,6 +85,8 @@ def test_a_delay_ends_at_the_ports_own_stamp() -> None:
         assert 0 <= median_ns(trial) < HANDED_OVER_NS / 2
         (definition, _) = delay_remarks(tester, [trial])
         assert "own stamp" in definition
+        assert "transmit queue, DMA, serialisation on the link" in definition
+        assert "send call at most" not in definition
         assert "clock of arrivals: port, known within" in definition
 
 

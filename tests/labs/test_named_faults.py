@@ -13,17 +13,22 @@ import pytest
 from natxy.errors import MeasurementError, TrialRefused
 from natxy.model.event import Progress
 from natxy.model.icmp_words import icmp_list
+from natxy.model.throughput_result import Repetition
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.observer import Observer
 from natxy.procedure.setup import Setup, set_up
+from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials, steady
+from natxy.search.bisection import SearchError
 from tests.labs.test_trials import testbed_of
 from tests.valid import valid
 
 RATE_FPS = 1000
 TIMING = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 5))
+MOST_FPS = 2000  # any router passes that
+PATIENCE = 50  # invalid trials of a rate; a search must not end at one that stays invalid
 LAB = """
 [tester]
 warm_up = '{warm_up}'
@@ -154,14 +159,29 @@ def test_a_warm_up_in_vain_says_what_came_instead() -> None:
 
 
 def test_a_router_that_takes_udp_checksums_away_is_measured_over_ipv4() -> None:
+    """With the same throughput as with them."""
+    with_sums, without_sums = (searched(takes_away=takes_away) for takes_away in (False, True))
+    assert without_sums.rate_fps == with_sums.rate_fps == MOST_FPS
+    assert with_sums.misdelivered == without_sums.misdelivered == 0
+    assert with_sums.without_udp_checksum == 0
+    assert without_sums.without_udp_checksum >= MOST_FPS * TIMING.duration_s
+
+
+def searched(*, takes_away: bool) -> Repetition:
+    plan = ThroughputPlan(
+        timing=TIMING,
+        seed=7,
+        repetitions=1,
+        error=SearchError(rate_fps=100),
+        max_rate_fps=MOST_FPS,
+        loss_verifications=1,
+        invalid_repeats=PATIENCE,
+    )
     with lab(warm_up="probes") as made:
-        made.take_udp_checksums_away("ip")
-        trial = made.valid_trial()
-    assert trial.verdict is Verdict.PASS
-    (stream,) = trial.result.streams
-    counted = stream.kinds.foreground
-    assert counted is not None
-    assert counted.without_udp_checksum == counted.received == stream.sent == 500
+        if takes_away:
+            made.take_udp_checksums_away("ip")
+        (found,) = throughput(plan, made.setup.tester, made.setup.dut).repetitions
+    return found
 
 
 @pytest.mark.parametrize(("family", "udp_checksum"), [("ip6", "optional"), ("ip", "required")])

@@ -105,12 +105,15 @@ def test_self_test_through_a_veth() -> None:
     with set_up(testbed, Source(name="self-test"), VethLoop()) as setup:
         ceiling = valid(
             lambda: self_test(plan, setup.tester, setup.dut, Observer())[0],
-            lambda found: ("no trial for the delay",) if found.delay_p50_ns is None else (),
+            lambda found: ("no trial for the delay",) if found.delay is None else (),
         )
     assert ceiling.rate_fps > RATE_FPS
     assert ceiling.misdelivered == 0
-    assert ceiling.delay_p50_ns
-    assert 0 < ceiling.delay_p50_ns < 5e6
+    assert ceiling.delay
+    offset, loaded = ceiling.delay.offset, ceiling.delay.loaded
+    assert 0 < offset.minimum_ns <= offset.median_ns < 5e6
+    assert 0 < loaded.minimum_ns <= loaded.median_ns < 5e6
+    assert offset.rate_fps <= loaded.rate_fps == max(1, ceiling.rate_fps // 2)
 
 
 def test_self_test_in_memory_by_the_command() -> None:

@@ -60,6 +60,7 @@ class ScriptedEngine:
     icmp_errors: tuple[dict[str, Any], ...] = ()  # that come to the left port in each trial
     link_mbps: int = 0
     longest_delay_ns: Callable[[Stream], float] = lambda _: 1.0
+    delays: Callable[[Stream], dict[str, Any]] = lambda _: {}  # members of the distribution
     during: Callable[[], None] = lambda: None  # called while each trial "runs"
     specs: list[TrialSpec] = field(default_factory=list)
 
@@ -176,7 +177,7 @@ class ScriptedEngine:
             "without_udp_checksum": self.without_udp_checksum,
             "misdelivered": wrong,
             "hop_limit": 63,
-            "delay": {**DELAY, "max_ns": self.longest_delay_ns(stream)},
+            "delay": {**DELAY, "max_ns": self.longest_delay_ns(stream)} | self.delays(stream),
         }
 
 

@@ -76,12 +76,46 @@ def test_a_value_each_repetition_and_direction(setup: Setup) -> None:
     kept = Kept()
     result = latency(LatencyPlan(**GIVEN, tags=50), setup.tester, setup.dut, kept)
     typical = result.figure("typical latency", "forward")
-    assert (typical.unit, len(typical.values)) == ("ns", 3)
+    assert (typical.unit, typical.values) == ("ns", (1000.0,) * 3)
+    # Of the 50 tags one took 90 us: the 50th is the smallest v with F(v) >= 0.999.
+    assert result.figure("worst-case latency", "reverse").values == (90_000.0,) * 3
+    assert result.figure("tagged frames", "forward").values == (50.0,) * 3
     assert {figure.direction for figure in result.figures} == {"forward", "reverse"}
     assert result.conditions.rate_fps == RATE_FPS
     assert result.counts.trials == 3
     assert [trial.repetition for trial in kept.trials] == [1, 2, 3]
     assert len({trial.result.seed for trial in kept.trials}) == 3
+
+
+def test_pdv_is_the_percentile_less_the_minimum(setup: Setup) -> None:
+    """RFC 8219 section 7.3.1: delays from 1 us to 90 us, and one of 200 frames took that long."""
+    result = pdv(PdvPlan(**GIVEN), setup.tester, setup.dut)
+    for direction in ("forward", "reverse"):
+        (primary,) = (f for f in result.figures if f.primary and f.direction == direction)
+        assert primary.values == (89_000.0,) * 3
+
+
+def test_fewer_or_earlier_tags_than_the_rfcs_depart(setup: Setup) -> None:
+    timing = replace(LATENCY_RFC.timing, settle_s=Fraction(0))
+    asked: dict[str, Any] = {**GIVEN, "timing": timing, "repetitions": 1}
+
+    def said(**changes: Any) -> list[str]:
+        result = latency(LatencyPlan(**asked | changes), setup.tester, setup.dut)
+        return [each for each in result.departures if "tags" in each]
+
+    few = " tags, not 500 (RFC 8219 section 7.2)"
+    assert said(tags=500) == []
+    assert said(tags=499) == [f"499{few}"]
+    assert said(rate_fps=4, tags=500) == [f"480{few}"]  # there are no more frames
+    assert said(tags_after_s=Fraction(59)) == ["tags after 59 s, not 60 s (RFC 2544 section 26.2)"]
+
+
+def test_a_search_before_long_trials_has_those_of_rfc_2544(setup: Setup) -> None:
+    timing = replace(LATENCY_RFC.timing, settle_s=Fraction(0))
+    plan = LatencyPlan(**GIVEN | {"timing": timing, "rate_fps": None, "repetitions": 1})
+    result = latency(plan, setup.tester, setup.dut)
+    assert result.conditions.duration_s == 120
+    assert "found first: 1 search, trials of 60 s, " in result.remarks[0]
 
 
 def test_ipdv_is_signed_and_counts_its_undefined_pairs(setup: Setup) -> None:

@@ -123,6 +123,12 @@ def test_a_column_whose_connections_are_not_there_ends_no_measurement() -> None:
     (said,) = (remark for remark in result.remarks if "no figure" in remark)
     assert said.startswith("4,000 connections, table 1,000,000")
     assert "Phase 1 made 3,000 of 4,000 connections" in said
+    # 2,000 stand behind a column without a figure: nothing stands for it.
+    assert not [figure for figure in result.figures if figure.name == PREVIOUS]
+    more, _, _ = measure(columns_of(1000, 4000, 2000, 2500), THROUGHPUT, Chained(entries=3000))
+    (ratio,) = (figure for figure in more.figures if figure.name == PREVIOUS)
+    assert ratio.at.startswith("2,500 connections")
+    assert ratio.values[0] == pytest.approx((1000 + 2000) / (1000 + 2500), rel=0.001)
     with pytest.raises(MeasurementError, match=r"made 3,000 of 4,000"):
         measure(columns_of(4000, 1000), THROUGHPUT, gateway)
 

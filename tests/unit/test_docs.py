@@ -16,6 +16,7 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").r
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"```.*?\n(.*?)```|^ {4}(\S.*)$|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^(?:[$#] )?(?:sudo )?(?:\S*/)?natxy(?: ([a-z][a-z-]*))(.*)$")
+DELAY_PAGES = ("reading-a-result.md", "decisions/0006-delay.md")
 OPTION = re.compile(r"(?<!\S)--[a-z][a-z0-9-]*")
 
 
@@ -92,3 +93,14 @@ def test_every_page_is_reached_from_the_readme() -> None:
         waiting += [page for page in linked if page.exists() and page not in reached]
     unreached = {page_names(page) for page in set(PAGES) - reached}
     assert not unreached, f"no way leads from the README to {', '.join(sorted(unreached))}"
+
+
+def test_nothing_is_said_to_bound_what_a_delay_holds() -> None:
+    """On a NIC the frame is not on the wire when the send call returns."""
+    engine = (ROOT / "engine" / "run" / "outcome.cpp").read_text()
+    pages = [(ROOT / "docs" / name).read_text() for name in DELAY_PAGES]
+    assert engine.count("Definition =\n") == 3
+    for text in (engine, *pages):
+        for part in ("send call", "transmit queue", "DMA", "serialisation"):
+            assert part in text
+        assert not re.search(r"send call(?: itself)?[^.\n]* at most", text)

@@ -163,6 +163,16 @@ def limited(stream: Stream) -> range:
     return range(min(frames, frames * LIMIT_FPS // rate_of(stream)), frames)
 
 
+def test_each_goal_has_a_rate_of_its_own(nat64: TrafficPlan) -> None:
+    """1 % of what is sent may be lost: 50,000 of 50,505 a second are forwarded."""
+    result = mlr_throughput(plan(), ScriptedEngine(lose=limited).tester(nat64), NoDut())
+    for name, limit_fps in (("NDR", LIMIT_FPS), ("PDR (1 % loss)", LIMIT_FPS / 0.99)):
+        figure = result.figure(name)
+        assert figure.lower_bound == (False,)
+        assert figure.values[0] == pytest.approx(limit_fps, rel=0.0015)
+        assert figure.values[0] <= limit_fps * 1.0005  # a frame of a short trial
+
+
 def pausing(share: float, above_fps: int = 0) -> ScriptedEngine:
     def paused_ns(stream: Stream) -> float:
         lasts_ns = due_ns(stream, frames_in(stream) - 1)

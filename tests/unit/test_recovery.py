@@ -165,6 +165,10 @@ def test_the_longest_and_the_fastest_are_sent(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine()
     recovery(asked, engine.tester(nat64), NoDut())
     assert len(engine.specs) == 2
+    for spec in engine.specs:
+        high, low = spec.phases[0].streams[0].segments
+        assert (high.rate_fps, low.rate_fps) == (fastest * 11 // 10, fastest * 11 // 20)
+        assert (high.frames, low.frames) == (8589, 4294)  # of a microsecond each
 
 
 def test_an_overload_that_the_tester_cannot_send_is_an_error(nat64: TrafficPlan) -> None:
@@ -176,6 +180,10 @@ def test_an_overload_that_the_tester_cannot_send_is_an_error(nat64: TrafficPlan)
 def test_short_ones_do_not_conform(nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("natxy.procedure.trial.time.sleep", lambda _: None)
     tester = ScriptedEngine().tester(nat64)
-    assert recovery(plan(), tester, NoDut()).departures != ()
+    assert recovery(plan(), tester, NoDut()).departures == (
+        "trials of 0.2 s, not 60 s (RFC 2544 section 24)",
+        "a drain of 0 s, not 2 s (RFC 2544 section 23 d)",
+        "a settle time of 0 s, not 5 s (RFC 2544 section 23 e)",
+    )
     slow = plan(timing=RFC.timing, rate_fps=10)
     assert recovery(slow, tester, NoDut()).departures == ()

@@ -1,24 +1,41 @@
 """What a self-test has found is kept, and stands beside the delays of such a tester alone."""
 
+import csv
+import io
+import json
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from rich.console import Console
 
 from natxy.cli import run
-from natxy.cli.self_test import traffic_words
+from natxy.cli.self_test import ceiling_table, traffic_words
 from natxy.dut.cable import Cable
 from natxy.errors import StorageError
 from natxy.model.event import Hello, PortInfo, Worker
-from natxy.model.self_test_record import OwnDelay, SelfTestRecord, TesterIdentity
+from natxy.model.self_test_record import DelayAt, OwnDelay, SelfTestRecord, TesterIdentity
 from natxy.model.source import Source
-from natxy.model.testbed import Testbed
+from natxy.model.testbed import Testbed, TrafficSection
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.delay_remarks import own_delay
-from natxy.procedure.self_test import SelfTestPlan, looped, self_test
+from natxy.model.trial_spec import Stream, TrialSpec
+from natxy.model.verdict import Limit
+from natxy.procedure.pdv import PdvPlan, pdv
+from natxy.procedure.seeds import repetition_seed
+from natxy.procedure.self_test import Ceiling, SelfTestPlan, looped, self_test
+from natxy.procedure.tester_delay import own_delay
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.timing import Timing
+from natxy.report.results_csv import results_csv
+from natxy.report.results_json import result_entry
 from natxy.report.whole_file import write_whole
+from natxy.search.bisection import SearchError
 from natxy.tester.self_tests import RECORDS, known_self_test, state_file, with_self_test
+from tests.unit.scripted_engine import ScriptedEngine, rate_of
 from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+
+SHORT = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0), settle_s=Fraction(0))
 
 
 def hello(
@@ -27,13 +44,14 @@ def hello(
     version: str = "1",
     cpus: int = 1,
     offloads: tuple[str, ...] = (),
+    mbps: int = 0,
 ) -> Hello:
     members: dict[str, Any] = {
         "driver": driver,
         "device": f"{driver}0",
         "mac": "02:00:00:00:00:01",
         "mtu_bytes": 1500,
-        "link_speed_mbps": 0,
+        "link_speed_mbps": mbps,
         "rx_ring_frames": 2048,
         "refusal": "tester",
         "offloads": offloads,
@@ -55,12 +73,29 @@ def hello(
     )
 
 
+def traffic(frame_size_bytes: int = 84, ip_version: Literal[4, 6] = 6) -> TrafficSection:
+    return TrafficSection(
+        left_ip_version=ip_version,
+        right_ip_version=ip_version,
+        frame_size_bytes=frame_size_bytes,
+    )
+
+
+def delay_at(rate_fps: int, nth: int, median_ns: float) -> DelayAt:
+    found = {"minimum_ns": 500.0 * nth, "median_ns": median_ns * nth, "p999_ns": 9000.0 * nth}
+    return DelayAt(rate_fps=rate_fps, **found)
+
+
 def record(tester: Hello, *, date: str = "2026-01-02", median_ns: float = 1500.0) -> SelfTestRecord:
     delays = [
-        OwnDelay(frame_size_bytes=size, median_ns=median_ns * n, p999_ns=9000.0 * n)
-        for n, size in enumerate((84, 1518), start=1)
+        OwnDelay(
+            frame_size_bytes=size,
+            offset=delay_at(1000, nth, median_ns / 2),
+            loaded=delay_at(400_000, nth, median_ns),
+        )
+        for nth, size in enumerate((84, 1518), start=1)
     ]
-    identity = TesterIdentity.of(tester)
+    identity = TesterIdentity.of(tester, traffic())
     return SelfTestRecord(date=date, loop="veth", cpus=(0,), tester=identity, delays=tuple(delays))
 
 
@@ -88,12 +123,56 @@ def test_it_is_kept_where_the_state_of_programs_is(
 
 def test_a_delay_says_what_the_nearest_frame_size_had(kept: Path) -> None:
     keep(kept, record(hello()))
-    assert own_delay(hello(), 128) == (
-        "Tester's own delay (self-test of 2026-01-02, veth net_af_xdp, 84 B): "
-        "median 1.5 µs, P99.9 9 µs."
+    assert own_delay(hello(), traffic(84)) == (
+        "Tester's own delay (self-test of 2026-01-02, veth net_af_xdp, 84 B): at 1,000 fps "
+        "minimum 0.5 µs, median 0.75 µs; at 400,000 fps minimum 0.5 µs, median 1.5 µs, P99.9 9 µs."
     )
-    assert "1518 B): median 3 µs, P99.9 18 µs" in own_delay(hello(), 1280)
-    assert "84 B, another version)" in own_delay(hello(version="2"), 84)
+    assert "net_af_xdp, 84 B, the nearest to 128 B): at 1,000" in own_delay(hello(), traffic(128))
+    of_1280 = own_delay(hello(), traffic(1280))
+    assert "1518 B, the nearest to 1280 B): at 1,000 fps minimum 1 µs, median 1.5 µs; " in of_1280
+    assert "84 B, another version)" in own_delay(hello(version="2"), traffic())
+
+
+def test_a_delays_conditions_hold_what_the_tester_adds_to_it(kept: Path) -> None:
+    """Of the ports that measure, at the nearest frame size; in JSON and in CSV."""
+    source = Source(name="test")
+    engine = ScriptedEngine(delays=lambda _: {"count": 1, "buckets": ((1.0, 1.0, 1),)})
+    for size, nth in ((84, 1), (1280, 2)):
+        testbed = looped(Testbed(traffic=traffic(size)))
+        tester = engine.tester(TrafficPlan(testbed=testbed, source=source))
+        keep(kept, record(tester.hello))
+        plan = PdvPlan(timing=SHORT, seed=1, repetitions=1, rate_fps=1000)
+        measured = pdv(plan, tester, Cable())
+        entry = result_entry(measured)["tester_delay"]
+        assert entry["frame_size_bytes"] == (84, 1518)[nth - 1]
+        assert entry["offset"] == {
+            "rate_fps": 1000,
+            "minimum_ns": 500.0 * nth,
+            "median_ns": 750.0 * nth,
+            "p999_ns": 9000.0 * nth,
+        }
+        assert entry["loaded"]["median_ns"] == 1500.0 * nth
+        row = next(csv.DictReader(io.StringIO(results_csv([measured]))))
+        assert row["tester_delay_size_bytes"] == str(entry["frame_size_bytes"])
+        for part in ("offset", "loaded"):
+            assert row[f"tester_{part}_fps"] == str(entry[part]["rate_fps"])
+            for name in ("minimum_ns", "median_ns", "p999_ns"):
+                assert row[f"tester_{part}_{name}"] == str(entry[part][name])
+        kept.unlink()
+        unknown = pdv(plan, tester, Cable())
+        assert result_entry(unknown)["tester_delay"] is None
+        row = next(csv.DictReader(io.StringIO(results_csv([unknown]))))
+        assert {value for name, value in row.items() if name.startswith("tester_")} == {""}
+
+
+def test_a_throughput_has_it_too(kept: Path) -> None:
+    """A frame timeout is held against delays."""
+    testbed = looped(Testbed(traffic=traffic()))
+    tester = ScriptedEngine().tester(TrafficPlan(testbed=testbed, source=Source(name="test")))
+    keep(kept, record(tester.hello))
+    plan = ThroughputPlan(timing=SHORT, seed=1, repetitions=1, max_rate_fps=1000)
+    found = throughput(plan, tester, Cable())
+    assert found.conditions.tester_delay == record(tester.hello).delays[0]
 
 
 @pytest.mark.parametrize(
@@ -103,39 +182,151 @@ def test_a_delay_says_what_the_nearest_frame_size_had(kept: Path) -> None:
         hello(cpu="another CPU"),
         hello(cpus=2),
         hello(offloads=("rx_timestamp",)),
+        hello(mbps=10_000),
     ],
 )
 def test_another_tester_has_none(kept: Path, other: Hello) -> None:
     keep(kept, record(hello()))
-    assert known_self_test(other) is None
-    assert "unknown; run natxy self-test" in own_delay(other, 84)
+    assert known_self_test(other, traffic()) is None
+    assert "unknown; run natxy self-test" in own_delay(other, traffic())
+
+
+def test_a_loop_of_ipv6_says_nothing_of_ipv4(kept: Path) -> None:
+    keep(kept, record(hello()))
+    assert known_self_test(hello(), traffic(ip_version=4)) is None
+    said = own_delay(hello(), traffic(ip_version=4))
+    assert said.endswith("unknown; run natxy self-test --loop veth --ip-version 4.")
+    translated = TrafficSection(left_ip_version=6, right_ip_version=4)
+    assert known_self_test(hello(), translated) == record(hello())  # its loop is IPv6
+
+
+def test_a_file_of_the_version_before_is_refused_in_one_sentence(kept: Path) -> None:
+    old = record(hello()).model_dump(mode="json")
+    del old["tester"]["link_speeds_mbps"], old["tester"]["ip_version"]
+    old["delays"] = [{"frame_size_bytes": 84, "median_ns": 1.0, "p999_ns": 2.0}]
+    kept.parent.mkdir(parents=True)
+    kept.write_text(json.dumps([old]))
+    assert own_delay(hello(), traffic()) == (
+        f"Tester's own delay (net_af_xdp): unknown, {kept} is of another version or spoilt; "
+        "run natxy self-test --loop veth."
+    )
+    keep(kept, record(hello()))
+    assert "unknown" not in own_delay(hello(), traffic())
 
 
 def test_the_newest_of_its_kind_is_kept_beside_the_others(kept: Path) -> None:
     ring = hello(driver="net_ring")
     keep(kept, record(hello(), median_ns=1.0), record(ring, median_ns=2.0), record(hello()))
-    found = known_self_test(hello())
+    found = known_self_test(hello(), traffic())
     assert found == record(hello())
-    assert known_self_test(ring) == record(ring, median_ns=2.0)
+    assert known_self_test(ring, traffic()) == record(ring, median_ns=2.0)
 
 
 def test_one_without_a_valid_trial_tells_nothing(kept: Path) -> None:
     keep(kept, record(hello()).model_copy(update={"delays": ()}))
-    assert known_self_test(hello()) is None
+    assert known_self_test(hello(), traffic()) is None
 
 
 def test_a_spoilt_file_is_as_good_as_none_and_is_written_anew(kept: Path) -> None:
     kept.parent.mkdir(parents=True)
     kept.write_text('[{"record": "self-test"')
-    assert known_self_test(hello()) is None
+    assert known_self_test(hello(), traffic()) is None
     keep(kept, record(hello()))
-    assert known_self_test(hello()) == record(hello())
+    assert known_self_test(hello(), traffic()) == record(hello())
 
 
 def test_the_command_that_finds_it_is_named() -> None:
-    assert "run natxy self-test --loop veth." in own_delay(hello(), 84)
-    assert "run natxy self-test." in own_delay(hello(driver="net_ring"), 84)
-    assert "natxy self-test TESTBED with its two ports" in own_delay(hello(driver="net_mlx5"), 84)
+    assert "run natxy self-test --loop veth." in own_delay(hello(), traffic())
+    assert "run natxy self-test." in own_delay(hello(driver="net_ring"), traffic())
+    on_a_nic = own_delay(hello(driver="net_mlx5"), traffic(ip_version=4))
+    assert on_a_nic.endswith("natxy self-test TESTBED with its two ports connected to each other.")
+
+
+def test_the_offset_is_measured_where_no_frame_waits() -> None:
+    """The script's queue is as long as the rate is high; the reverse direction is the worse one."""
+
+    def delays(stream: Stream) -> dict[str, float]:
+        worse = 2.0 if stream.direction == "reverse" else 1.0
+        queued_ns = float(rate_of(stream))
+        named = {"min_ns": 10.0, "p50_ns": 10.0 + queued_ns, "p999_ns": 20.0 + queued_ns}
+        return {name: worse * delay_ns for name, delay_ns in named.items()}
+
+    engine = ScriptedEngine(delays=delays, link_mbps=1000)
+    loop = looped(Testbed(traffic=traffic()))
+    tester = engine.tester(TrafficPlan(testbed=loop, source=Source(name="test")))
+    plan = SelfTestPlan(seed=1, sizes_bytes=(84, 1518), timing=SHORT)
+    for ceiling, size in zip(self_test(plan, tester, Cable()), (84, 1518), strict=True):
+        assert ceiling.delay is not None
+        offset, loaded = ceiling.delay.offset, ceiling.delay.loaded
+        assert ceiling.delay.frame_size_bytes == size
+        assert (offset.rate_fps, loaded.rate_fps) == (1000, ceiling.rate_fps // 2)
+        assert (offset.minimum_ns, offset.median_ns, offset.p999_ns) == (20.0, 2020.0, 2040.0)
+        assert loaded.median_ns == 20.0 + 2 * loaded.rate_fps
+
+
+def test_the_offset_of_a_slow_loop_is_below_its_ceiling() -> None:
+    engine = ScriptedEngine(lose=lambda stream: (0,) if rate_of(stream) > 900 else ())
+    loop = looped(Testbed(traffic=traffic()))
+    tester = engine.tester(TrafficPlan(testbed=loop, source=Source(name="test")))
+    (ceiling,) = self_test(SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT), tester, Cable())
+    assert ceiling.rate_fps == pytest.approx(900, rel=0.02)
+    assert ceiling.delay is not None
+    assert ceiling.delay.offset.rate_fps == ceiling.rate_fps // 2
+
+
+@pytest.mark.parametrize("spoilt_fps", [1000, 5000])
+def test_without_a_valid_trial_at_either_rate_there_is_no_delay(spoilt_fps: int) -> None:
+    """The low rate, or half of the ceiling; the search itself is valid."""
+
+    def invalid(spec: TrialSpec) -> str:
+        spoilt = rate_of(spec.phases[0].streams[0]) == spoilt_fps
+        return "forward: late" if spoilt and spec.seed == repetition_seed(1, 2) else ""
+
+    engine = ScriptedEngine(
+        lose=lambda stream: (0,) if rate_of(stream) > 10_000 else (), invalid=invalid
+    )
+    loop = looped(Testbed(traffic=traffic()))
+    tester = engine.tester(TrafficPlan(testbed=loop, source=Source(name="test")))
+    error = SearchError(rate_fps=1)
+    plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT, error=error)
+    (ceiling,) = self_test(plan, tester, Cable())
+    assert ceiling.rate_fps == 10_000
+    assert ceiling.delay is None
+
+
+def test_no_number_is_cut_off_in_80_columns() -> None:
+    at = delay_at(1000, 1, 123_456.0)
+    ceiling = Ceiling(
+        frame_size_bytes=1518,
+        rate_fps=14_880_952,
+        limit=Limit.DUT,
+        lower_bound=True,
+        trials=25,
+        invalid_trials=12,
+        misdelivered=0,
+        delay=OwnDelay(frame_size_bytes=1518, offset=at, loaded=at),
+    )
+    console = Console(file=io.StringIO(), width=80)
+    console.print(ceiling_table([ceiling, ceiling.model_copy(update={"delay": None})]))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "…" not in shown
+    for cell in ("1518 B", "≥ 14,880,952", "183.095", "123 µs", "12 of 25", "none"):
+        assert cell in shown
+
+
+def test_the_loop_is_of_the_ip_version_that_is_asked_for(
+    engine: list[str], kept: Path, capfd: pytest.CaptureFixture[str], testbed_file: Path
+) -> None:
+    del engine
+    for version in ("4", "6"):
+        assert run(["self-test", "--frame-size", "84", "--ip-version", version]) == 0
+        assert f"Traffic: IPv{version}, both directions" in capfd.readouterr().out
+    known = RECORDS.validate_json(kept.read_bytes())
+    assert [each.tester.ip_version for each in known] == [4, 6]
+    assert run(["self-test", "--ip-version", "5"]) == 2
+    assert "--ip-version: 5 is not known, 4 or 6 is right" in capfd.readouterr().err
+    assert run(["self-test", str(testbed_file), "--ip-version", "4"]) == 2
+    assert "a testbed has traffic of its own" in capfd.readouterr().err
 
 
 def test_a_place_that_takes_nothing_is_one_sentence() -> None:
@@ -153,7 +344,9 @@ def test_the_command_keeps_it_for_the_next_measurement(
     assert run(["self-test", "--frame-size", "84", "--seed", "1"]) == 0
     assert f"Kept for the delays that are measured next: {kept}" in capfd.readouterr().out
     assert run(measure) == 0
-    assert "ring fake, 84 B): median 45.5 µs, P99.9 45.5 µs." in capfd.readouterr().out
+    said = capfd.readouterr().out
+    assert "ring fake, 84 B): at 1,000 fps minimum 1 µs, median 45.5 µs; at " in said
+    assert "fps minimum 1 µs, median 45.5 µs, P99.9 45.5 µs." in said
 
 
 def test_it_can_be_kept_elsewhere(engine: list[str], kept: Path, tmp_path: Path) -> None:

@@ -267,12 +267,16 @@ def test_results_are_written_whole_or_not_at_all(measure: Measure, tmp_path: Pat
     entry = json.loads(path.read_text())[0]
     search = {"error", "error_fps", "maximum_fps", "maximum_origin", "rate_fps_per_direction"}
     assert search | {"repetitions", "bound", "worst_lateness_us", "loss_accepted"} <= set(entry)
-    assert set(result_entry(result.measurement())) <= set(entry)
+    assert {"reference", "standing_departures", "remarks", "trials", "tester_delay"} <= set(entry)
     assert (entry["dut"], entry["procedure"], entry["seed"]) == ("fake", "throughput", 7)
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError):
         write_results(tmp_path / "file" / "results.json", [result])
-    assert [path.name for path in tmp_path.glob("*") if path.name.startswith("tmp")] == []
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StorageError):  # after all was written, in the last step
+        write_results(tmp_path / "folder", [result])
+    assert {path.name for path in tmp_path.iterdir()} >= {"results.json", "file", "folder"}
+    assert not [path.name for path in tmp_path.iterdir() if path.name.startswith("tmp")]
 
 
 def test_json_tells_one_mix_and_one_frame_timeout_from_another(measure: Measure) -> None:
