@@ -51,6 +51,11 @@ class Segment(Model):
         return self
 
     @property
+    def highest_rate_fps(self) -> int:
+        """At which frames follow each other, if only within a burst."""
+        return self.burst_rate_fps or self.rate_fps
+
+    @property
     def duration_ns(self) -> int:
         return _rounded_up_ns(self.frames, self.rate_fps) + self.pause_ns
 
