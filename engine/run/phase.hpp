@@ -240,10 +240,13 @@ class Phase {
 
   [[nodiscard]] Catching catching(const StreamPlan& plan) const {
     if (setup_.burst_limit_frames == 0) return {};
-    return {.limit = std::min(time_of(plan, setup_.burst_limit_frames), setup_.lateness_tolerance)};
+    // Arrears of a burst would make two bursts one.
+    const auto frames =
+        std::min<std::uint64_t>(setup_.burst_limit_frames, plan.schedule.shortest_burst());
+    return {.limit = std::min(time_of(plan, frames), setup_.lateness_tolerance)};
   }
 
-  // How long so many frames of the stream take at its highest rate.
+  // How long so many frames of the stream take at its highest rate; of bursts at their mean rate.
   [[nodiscard]] Ticks time_of(const StreamPlan& plan, std::uint64_t frames) const {
     const auto rate_fps = plan.schedule.max_rate_fps();
     if (rate_fps == 0) return kNever;  // there is nothing to send: no connection is missing
@@ -261,7 +264,8 @@ class Phase {
   [[nodiscard]] std::uint64_t window_of(const StreamPlan& plan) const {
     const auto span = static_cast<double>(setup_.drain) / static_cast<double>(device_.ticks().hz());
     const auto frames = static_cast<double>(plan.schedule.max_rate_fps()) * (span + 1);
-    return std::min(plan.schedule.frames(), static_cast<std::uint64_t>(frames) + 1);
+    return std::min(plan.schedule.frames(),
+                    static_cast<std::uint64_t>(frames) + 1 + plan.schedule.longest_burst());
   }
 
   [[nodiscard]] std::unique_ptr<TaskWorker> make_worker(const WorkerTasks& tasks) {

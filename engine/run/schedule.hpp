@@ -1,9 +1,11 @@
 // When each frame of a stream is due, in ticks since the stream's start: exact for every number.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "flow/divider.hpp"
 #include "run/clock.hpp"
 #include "spec/trial_spec.hpp"
 
@@ -32,28 +34,49 @@ class Schedule {
  public:
   Schedule(const std::vector<spec::Segment>& segments, TickRate ticks);
 
-  // Valid for numbers below frames().
+  // Valid for numbers below frames(). A receiver asks for each frame: bursts cost a steady part
+  // nothing.
   [[nodiscard]] Ticks due(std::uint64_t number) const {
     const auto* part = parts_.data();
-    while (number >= part->end) ++part;
+    while (number >= part->steady_end) {
+      if (number < part->end) return part->due_in_burst(number);
+      ++part;
+    }
     return part->start + part->period.at(number - part->first);
   }
   [[nodiscard]] std::uint64_t frames() const { return frames_; }
   // When the last segment's last period and pause are over.
   [[nodiscard]] Ticks end() const { return end_; }
+  // Of bursts it is the mean rate.
   [[nodiscard]] std::uint64_t max_rate_fps() const { return max_rate_fps_; }
+  // In frames; where no part has bursts the shortest has no limit, and the longest is 0.
+  [[nodiscard]] std::uint64_t shortest_burst() const { return shortest_burst_; }
+  [[nodiscard]] std::uint64_t longest_burst() const { return longest_burst_; }
 
  private:
   friend class Cursor;
+  // Burst by burst; a steady part is one burst, as long as the part, at the part's rate.
   struct Part {
     std::uint64_t first;
     std::uint64_t end;
+    std::uint64_t steady_end;  // 0: it has several bursts
+    std::uint64_t burst;       // frames of each, but the last may have fewer
     Ticks start;
-    Period period;
+    Period period;        // at the mean rate: bursts begin when their first frames are due by it
+    Period burst_period;  // within a burst
+    flow::Divider by_burst;
+
+    [[nodiscard]] Ticks due_in_burst(std::uint64_t number) const {
+      const auto index = number - first;
+      const auto in_burst = by_burst.divide(index).remainder;
+      return start + period.at(index - in_burst) + burst_period.at(in_burst);
+    }
   };
   std::vector<Part> parts_;  // none empty
   std::uint64_t frames_ = 0;
   std::uint64_t max_rate_fps_ = 0;
+  std::uint64_t shortest_burst_ = ~std::uint64_t{0};
+  std::uint64_t longest_burst_ = 0;
   Ticks end_ = 0;
 };
 
@@ -79,27 +102,31 @@ class Cursor {
   }
 
  private:
+  // The next burst, or the next part: a steady part is entered once.
   void enter() {
-    while (part_ < schedule_->parts_.size() && number_ >= schedule_->parts_[part_].end) ++part_;
-    if (part_ == schedule_->parts_.size()) {
+    const auto& parts = schedule_->parts_;
+    while (part_ < parts.size() && number_ >= parts[part_].end) end_ = parts[part_++].end;
+    if (part_ == parts.size()) {
       start_ = kNever;
       elapsed_ = step_ = 0;
       end_ = kNever;
       return;
     }
-    const auto& part = schedule_->parts_[part_];
-    start_ = part.start;
-    end_ = part.end;
-    step_ = part.period.step() * stride_;
-    elapsed_ = part.period.step() * (number_ - part.first);
+    const auto& part = parts[part_];
+    while (number_ >= end_) end_ += part.burst;  // a stride passes few bursts
+    const auto first = end_ - part.burst;
+    start_ = part.start + part.period.at(first - part.first);
+    step_ = part.burst_period.step() * stride_;
+    elapsed_ = part.burst_period.step() * (number_ - first);
+    end_ = std::min(end_, part.end);
   }
 
   const Schedule* schedule_;
   std::size_t part_ = 0;
   std::uint64_t number_;
   std::uint64_t stride_;
-  std::uint64_t end_ = 0;
-  Ticks start_ = 0;
+  std::uint64_t end_ = 0;  // of the burst
+  Ticks start_ = 0;        // likewise
   Uint128 elapsed_ = 0;
   Uint128 step_ = 0;
 };

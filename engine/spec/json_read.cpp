@@ -147,11 +147,19 @@ Traffic traffic(const Value& value) {
 }
 
 Segment segment(const Value& value) {
+  const auto burst_frames = [](const Value& of) {
+    return of.integer<std::uint32_t>(1, kMaxBurstFrames);
+  };
+  const auto rate_or_none = [](const Value& of) {
+    return of.integer<std::uint64_t>(0, kMaxRateFps);
+  };
   Object object(value);
   const Segment segment{
       .frames = object["frames"].integer<std::uint64_t>(0, kMaxFramesPerStream - 1),
       .rate_fps = object["rate_fps"].integer<std::uint64_t>(1, kMaxRateFps),
-      .pause_ns = nanoseconds(object["pause_ns"])};
+      .pause_ns = nanoseconds(object["pause_ns"]),
+      .burst_frames = object.optional("burst_frames", burst_frames).value_or(1U),
+      .burst_rate_fps = object.optional("burst_rate_fps", rate_or_none).value_or(0U)};
   object.close();
   return segment;
 }

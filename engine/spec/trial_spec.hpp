@@ -26,6 +26,7 @@ inline constexpr std::uint64_t kMaxConnections = 1ULL << 32;
 inline constexpr std::size_t kMaxPhases = 4;
 inline constexpr std::size_t kMaxSegments = 64;
 inline constexpr std::size_t kMaxWatched = 1024;
+inline constexpr std::uint32_t kMaxBurstFrames = 1U << 16U;
 inline constexpr std::uint32_t kMaxBurstLimit = 1U << 30U;
 
 enum class Side : std::uint8_t { kLeft, kRight };
@@ -123,6 +124,10 @@ struct Segment {
   std::uint64_t frames = 0;
   std::uint64_t rate_fps = 0;  // per direction
   std::uint64_t pause_ns = 0;  // silence after the segment
+  // Frames that follow each other at burst_rate_fps (RFC 2544 section 21); each burst begins when
+  // its first frame is due at rate_fps, which is the mean rate then. 1: steady traffic.
+  std::uint32_t burst_frames = 1;
+  std::uint64_t burst_rate_fps = 0;  // at least rate_fps; 0 where there are no bursts
 };
 
 struct Mix {  // frame i is foreground iff i mod n < m

@@ -40,6 +40,15 @@ std::uint64_t sending_ns(const Segment& segment) {
   return seconds * kNsPerSecond + (rest + segment.rate_fps - 1) / segment.rate_fps;
 }
 
+// When the last frame is due, rounded up; some frames are.
+std::uint64_t last_due_ns(const Segment& segment) {
+  const auto last = segment.frames - 1;
+  const auto in_burst = segment.burst_frames == 1 ? 0 : last % segment.burst_frames;
+  const auto burst_ns = sending_ns({.frames = last - in_burst, .rate_fps = segment.rate_fps});
+  if (in_burst == 0) return burst_ns;
+  return burst_ns + sending_ns({.frames = in_burst, .rate_fps = segment.burst_rate_fps});
+}
+
 std::uint64_t stream_ns(const Stream& stream) {
   std::uint64_t total = 0;
   for (const auto& segment : stream.segments) {
@@ -178,11 +187,29 @@ void check_next_hop(const TrialSpec& spec, Side side, IpVersion version,
                       " leaves there; one of them is right");
 }
 
+// Bursts do not overlap where their frames follow each other no slower than at the mean rate.
+void check_bursts(const Segment& segment, const std::string& member) {
+  const auto rate_fps = segment.rate_fps;
+  const auto burst_rate_fps = segment.burst_rate_fps;
+  if (segment.burst_frames == 1) {
+    if (burst_rate_fps == 0) return;
+    throw SpecError(member + ".burst_rate_fps",
+                    text(burst_rate_fps) + " is given, but burst_frames is 1, 0 is right");
+  }
+  if (burst_rate_fps >= rate_fps) return;
+  throw SpecError(member + ".burst_rate_fps",
+                  text(burst_rate_fps) + " is out of range, the mean rate " + text(rate_fps) +
+                      " to " + text(kMaxRateFps) + " is right");
+}
+
 void check_stream(const TrialSpec& spec, const Stream& stream, const std::string& member) {
   const auto frames = total_frames(stream);
   if (frames == 0 || frames >= kMaxFramesPerStream) {
     throw SpecError(member + ".segments", text(frames) + " frames in all is out of range, 1 to " +
                                               text(kMaxFramesPerStream - 1) + " is right");
+  }
+  for (std::size_t i = 0; i < stream.segments.size(); ++i) {
+    check_bursts(stream.segments[i], at(member + ".segments", i));
   }
   for (const auto kind : {Kind::kForeground, Kind::kBackground}) {
     check_kind(stream, kind, member);
@@ -206,12 +233,9 @@ void check_phase(const TrialSpec& spec, const Phase& phase, const std::string& m
 std::uint64_t last_due_ns(const Stream& stream) {
   std::uint64_t start = 0;
   std::uint64_t last = 0;
-  for (auto segment : stream.segments) {
+  for (const auto& segment : stream.segments) {
     const auto whole = saturated(start + sending_ns(segment) + segment.pause_ns);
-    if (segment.frames > 0) {
-      --segment.frames;
-      last = saturated(start + sending_ns(segment));
-    }
+    if (segment.frames > 0) last = saturated(start + last_due_ns(segment));
     start = whole;
   }
   return last;

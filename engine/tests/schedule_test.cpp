@@ -75,6 +75,78 @@ TEST(Schedule, SegmentsFollowEachOtherWithTheirPauses) {
   }
 }
 
+// The definition: a burst begins when its first frame is due at the mean rate.
+Ticks exact_in_bursts(std::uint64_t number, std::uint64_t hz, const spec::Segment& segment) {
+  const auto in_burst = number % segment.burst_frames;
+  return exact(number - in_burst, hz, segment.rate_fps) +
+         exact(in_burst, hz, segment.burst_rate_fps);
+}
+
+class Bursts : public testing::TestWithParam<spec::Segment> {};
+
+TEST_P(Bursts, AreDueExactlyAndWalkedAreTheSame) {
+  constexpr std::uint64_t kHz = 2'596'123'457;
+  const auto segment = GetParam();
+  const Schedule schedule({segment}, TickRate(kHz));
+  EXPECT_EQ(schedule.end(), exact(segment.frames, kHz, segment.rate_fps));
+  EXPECT_EQ(schedule.max_rate_fps(), segment.rate_fps);
+  EXPECT_EQ(schedule.shortest_burst(), segment.burst_frames);
+  EXPECT_EQ(schedule.longest_burst(), segment.burst_frames);
+  for (const std::uint64_t stride : {1U, 3U, 40U}) {
+    for (std::uint64_t first = 0; first < stride; ++first) {
+      auto number = first;
+      for (Cursor cursor(schedule, first, stride); !cursor.done(); cursor.advance()) {
+        ASSERT_EQ(cursor.number(), number);
+        ASSERT_EQ(cursor.due(), exact_in_bursts(number, kHz, segment)) << number;
+        ASSERT_EQ(schedule.due(number), cursor.due()) << number;
+        number += stride;
+      }
+      ASSERT_GE(number, segment.frames);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lengths, Bursts,
+    testing::Values(
+        spec::Segment{
+            .frames = 50'000, .rate_fps = 10'001, .burst_frames = 16, .burst_rate_fps = 14'880'952},
+        spec::Segment{.frames = 50'001,
+                      .rate_fps = 999'999,
+                      .burst_frames = 1024,
+                      .burst_rate_fps = 1'000'000},
+        spec::Segment{.frames = 7, .rate_fps = 3, .burst_frames = 2, .burst_rate_fps = 3},
+        spec::Segment{.frames = 100,
+                      .rate_fps = 5,
+                      .burst_frames = 65'536,
+                      .burst_rate_fps = 8'589'934'592}));
+
+TEST(Schedule, BurstsAndSteadyTrafficFollowEachOther) {
+  const Schedule schedule(
+      {{.frames = 3, .rate_fps = 1'000, .pause_ns = 10'000},
+       {.frames = 10, .rate_fps = 1'000, .burst_frames = 4, .burst_rate_fps = 1'000'000},
+       {.frames = 5, .rate_fps = 500'000}},
+      TickRate(1'000'000'000));
+  EXPECT_EQ(schedule.due(2), 2'000'000U);
+  EXPECT_EQ(schedule.due(3), 3'010'000U) << "the first burst";
+  EXPECT_EQ(schedule.due(6), 3'013'000U);
+  EXPECT_EQ(schedule.due(7), 7'010'000U) << "the second, four periods later";
+  EXPECT_EQ(schedule.due(12), 11'011'000U) << "the last one has two frames";
+  EXPECT_EQ(schedule.due(13), 13'010'000U) << "steady again, after ten periods";
+  EXPECT_EQ(schedule.due(14), 13'012'000U);
+  for (const std::uint64_t stride : {1U, 2U, 5U, 11U}) {
+    for (Cursor cursor(schedule, 0, stride); !cursor.done(); cursor.advance()) {
+      EXPECT_EQ(cursor.due(), schedule.due(cursor.number())) << cursor.number();
+    }
+  }
+}
+
+TEST(Schedule, SteadyTrafficHasNoBursts) {
+  const Schedule schedule({{.frames = 3, .rate_fps = 1'000}}, TickRate(1'000'000'000));
+  EXPECT_EQ(schedule.shortest_burst(), ~std::uint64_t{0});
+  EXPECT_EQ(schedule.longest_burst(), 0U);
+}
+
 TEST(Schedule, OneStrideCanPassAWholeSegment) {
   const Schedule schedule({{.frames = 2, .rate_fps = 1000, .pause_ns = 0},
                            {.frames = 1, .rate_fps = 1000, .pause_ns = 0},

@@ -81,6 +81,15 @@ TEST(SpecJson, ReadsEveryMember) {
   EXPECT_EQ(stream.background->departure.ip_version, IpVersion::k6);
 }
 
+TEST(SpecJson, ReadsBursts) {
+  const auto spec = parse_spec(contents(kExamples / "valid" / "bursts.json"));
+  const auto& segments = spec.phases.at(0).streams.at(0).segments;
+  EXPECT_EQ(segments.at(0).burst_frames, 1U);
+  EXPECT_EQ(segments.at(0).burst_rate_fps, 0U);
+  EXPECT_EQ(segments.at(2).burst_frames, 16U);
+  EXPECT_EQ(segments.at(2).burst_rate_fps, 10'000U);
+}
+
 TEST(SpecJson, ReadsOffsetsAndMacs) {
   const auto fields = parse_spec(contents(kExamples / "valid" / "ipv6-router-fields.json"));
   const auto& traffic = *fields.phases[0].streams[0].foreground;
@@ -103,6 +112,9 @@ TEST(SpecJson, ReadsHowTheHeaderLeaves) {
 }
 
 TEST(SpecJson, SentencesSayWhatWouldBeRight) {
+  EXPECT_EQ(refusal(contents(kExamples / "invalid" / "burst-rate-below-the-mean.json")),
+            "phases[0].streams[0].segments[2].burst_rate_fps: 499 is out of range, the mean rate "
+            "500 to 8589934592 is right");
   EXPECT_EQ(refusal(contents(kExamples / "invalid" / "rate-zero.json")),
             "phases[0].streams[0].segments[0].rate_fps: 0 is out of range, 1 to 8589934592 is "
             "right");

@@ -185,8 +185,11 @@ def run_series(
     records: Path | None = None,
     *,
     own_connections: bool = False,
+    also: Sequence[Measure] = (),
 ) -> list[Result]:
     """One result for each frame size and mix; each is in the journal before the next begins.
+
+    also: measured at each of these places, too.
 
     own_connections: `measure` says how many there are; a testbed without the section has one.
     """
@@ -214,12 +217,13 @@ def run_series(
         testers = places(setup.tester, sizes, foregrounds, networks)
         departs = _networks_departure(name, testers)
         with _journal(setup, folder, options.seed_value) as journal:
-            for number, tester in enumerate(testers, start=1):
-                title = _title(name, setup, tester, f"{number} of {len(testers)}", options)
+            series = [(tester, one) for tester in testers for one in (measure, *also)]
+            for number, (tester, one) in enumerate(series, start=1):
+                title = _title(name, setup, tester, f"{number} of {len(series)}", options)
                 with SearchDisplay(progress_console, title, unit=unit) as display:
                     seen = Observers([journal, display])
                     ready = _with_phase_1(options, name, tester, setup.dut, seen)
-                    result = _departing(measure(ready, setup.dut, seen), departs)
+                    result = _departing(one(ready, setup.dut, seen), departs)
                 journal.append(result)
                 results.append(result)
     _write(folder, results)

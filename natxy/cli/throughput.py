@@ -5,12 +5,15 @@ from typing import Annotated
 
 import typer
 
+from natxy.cli.counts import numbers_of
 from natxy.cli.mlr_goals import GoalOptions, goals_of
 from natxy.cli.options import VerifyLossOption, loss_tolerance, search_error
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import Measure, SeriesOptions, measuring, run_series
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
+from natxy.procedure.bursts import Bursts
 from natxy.procedure.profile import PROFILES
+from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.throughput import throughput as measure
 
 SEARCHES = ("bisection", "mlr")
@@ -68,10 +71,23 @@ def throughput(
             metavar="S",
         ),
     ] = None,
+    bursts: Annotated[
+        str | None,
+        typer.Option(
+            help="Send bursts of so many frames, and report the least interval between them: "
+            "1,16,64,256,1024 is RFC 2544's series, in which 1 is steady traffic.",
+            metavar="N,...",
+        ),
+    ] = None,
+    burst_rate: Annotated[
+        int | None,
+        typer.Option(help="Rate within a burst, if not the media's.", metavar="FPS"),
+    ] = None,
 ) -> None:
     """Find the throughput (RFC 2544 section 26.1, RFC 8219)."""
     if search not in SEARCHES:
         raise ConfigurationError(f'--search: "{search}" is not known, {" or ".join(SEARCHES)} is')
+    each_burst = bursts_of(bursts, burst_rate)
     of_goals = GoalOptions(
         exceed_ratio=exceed_ratio, duration_sum=duration_sum, initial_duration=initial_duration
     )
@@ -84,6 +100,10 @@ def throughput(
         if early_end:
             raise ConfigurationError(
                 "--early-end: MLRsearch needs whole trials; bisection is right"
+            )
+        if bursts is not None:
+            raise ConfigurationError(
+                "--bursts: is not possible with --search mlr; bisection is right"
             )
         # The library takes as long to import as all the rest.
         from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
@@ -111,4 +131,21 @@ def throughput(
         loss=loss_tolerance(loss),
         loss_verifications=of_profile.loss_verifications if verify_loss is None else verify_loss,
     )
-    run_series(options, "throughput", lambda tester, dut, seen: measure(plan, tester, dut, seen))
+    first, *others = (_measuring(replace(plan, bursts=each)) for each in each_burst)
+    run_series(options, "throughput", first, also=others)
+
+
+def bursts_of(lengths: str | None, rate_fps: int | None) -> tuple[Bursts | None, ...]:
+    """One or more; None is steady traffic."""
+    if lengths is None:
+        if rate_fps is not None:
+            raise ConfigurationError("--burst-rate: is of --bursts (expected --bursts beside it)")
+        return (None,)
+    return tuple(
+        None if frames == 1 else Bursts(frames=frames, rate_fps=rate_fps)
+        for frames in numbers_of("--bursts", lengths)
+    )
+
+
+def _measuring(plan: ThroughputPlan) -> Measure:
+    return lambda tester, dut, seen: measure(plan, tester, dut, seen)

@@ -7,7 +7,7 @@ STANDING = (
     "device (RFC 2544 section 11)",
     "routes are set up by hand, not by a routing update in each trial (RFC 2544 sections 13 and "
     "23 a)",
-    "steady traffic alone, not repeated bursts of 16, 64, 256 and 1024 frames as well (RFC 2544 "
-    "section 21)",
+    "repeated bursts of 16, 64, 256 and 1024 frames beside steady traffic only in throughput, and "
+    "only with --bursts (RFC 2544 section 21)",
     "in labs the gateway's IPv6 addresses have prefixes of 128 bits (RFC 5180 section 5.2.1)",
 )

@@ -75,6 +75,10 @@ class ThroughputResult(Model):
     maximum_origin: MaximumOrigin
     seed: int
     loss: str = ""  # that was accepted; empty: none
+    burst_frames: int = 1  # 1: steady traffic; else rates are means over bursts and silence
+    burst_rate_fps: int | None = None  # within a burst
+    least_fps: int = 1  # lower rates were not tried
+    ring_frames: int = 0  # of the tester's port that holds fewer; 0: nobody knows
     search: SearchConditions = SearchConditions(loss_verifications=0)
     connections: ConnectionConditions | None = None  # None: stateless
     tester_delay: OwnDelay | None = None  # what Conditions says it is
@@ -122,7 +126,44 @@ class ThroughputResult(Model):
     def remarks(self) -> tuple[str, ...]:
         """What must not be missing beside the figures."""
         how = f"Search error {self.error}; each repetition is a search of its own."
-        return (how, *self.bounds, *(end[0].upper() + end[1:] for end in self.ends))
+        return (
+            how,
+            *self.of_bursts,
+            *self.bounds,
+            *(end[0].upper() + end[1:] for end in self.ends),
+        )
+
+    @property
+    def of_bursts(self) -> tuple[str, ...]:
+        """How the bursts were sent, if there were any."""
+        if self.burst_rate_fps is None:
+            return ()
+        said = [
+            f"Bursts of {self.burst_frames:,} frames at {self.burst_rate_fps:,} fps; throughput is "
+            "their mean rate, and the least interval is burst / throughput (RFC 2544 section 21)."
+        ]
+        if self.burst_frames > self.ring_frames > 0:
+            said.append(
+                f"A burst of {self.burst_frames:,} frames is longer than the tester's ring "
+                f"({self.ring_frames:,} frames): a trial in which the ring may have been full is "
+                "invalid, not failed."
+            )
+        return tuple(said)
+
+    @property
+    def _burst_figures(self) -> tuple[Figure, ...]:
+        """None where a search found no interval that is long enough."""
+        if self.burst_frames == 1 or 0 in self.rates_fps:
+            return ()
+        return (
+            Figure(
+                name=f"least interval between bursts of {self.burst_frames:,}",
+                unit="s",
+                values=tuple(self.burst_frames / rate_fps for rate_fps in self.rates_fps),
+                upper_bound=tuple(r.lower_bound for r in self.repetitions),
+                primary=False,
+            ),
+        )
 
     @property
     def bounds(self) -> tuple[str, ...]:
@@ -143,7 +184,12 @@ class ThroughputResult(Model):
         said = []
         if any(r.limit is Limit.MAXIMUM and not r.lower_bound for r in self.repetitions):
             said.append("limited by the media's rate.")
-        if any(r.rate_fps == 0 for r in self.repetitions):
+        if self.burst_frames > 1 and 0 in self.rates_fps:
+            said.append(
+                f"0 means that no rate of {self.least_fps:,} fps or more passed, which is one "
+                f"burst in {self.burst_frames / self.least_fps:.3g} s; lower ones were not tried."
+            )
+        elif 0 in self.rates_fps:
             said.append("0 means that no rate passed; frames are lost at every rate.")
         if self.left_out:
             asked = self.left_out + len(self.repetitions)
@@ -151,6 +197,11 @@ class ThroughputResult(Model):
                 f"{self.left_out} of {asked} repetitions were left out: the time for them was over."
             )
         return tuple(said)
+
+    @property
+    def _name(self) -> str:
+        bursts = f", bursts of {self.burst_frames:,}" if self.burst_frames > 1 else ""
+        return f"throughput{bursts}" + (f", {self.loss} accepted" if self.loss else "")
 
     @property
     def conditions(self) -> Conditions:
@@ -181,11 +232,12 @@ class ThroughputResult(Model):
             remarks=self.remarks,
             figures=(
                 Figure(
-                    name=f"throughput, {self.loss} accepted" if self.loss else "throughput",
+                    name=self._name,
                     unit="fps",
                     values=tuple(float(rate_fps) for rate_fps in self.rates_fps),
                     lower_bound=tuple(r.lower_bound for r in self.repetitions),
                 ),
+                *self._burst_figures,
             ),
             counts=TrialCounts(
                 trials=sum(repetition.trials for repetition in self.repetitions),

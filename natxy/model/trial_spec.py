@@ -14,6 +14,7 @@ MIN_FRAME_SIZE_BYTES = 84
 MAX_FRAME_SIZE_BYTES = 9216
 MAX_FRAMES = 2**40 - 1  # of a stream: what a frame's five octets can number
 MAX_RATE_FPS = 2**33
+MAX_BURST_FRAMES = 2**16
 MAX_MIX_N = 2**16
 MAX_TRIAL_NS = 24 * 3600 * 10**9
 MAX_OWN_ADDRESSES = 4096
@@ -28,10 +29,47 @@ class Segment(Model):
     frames: Annotated[int, Between(0, MAX_FRAMES)]
     rate_fps: Annotated[int, Between(1, MAX_RATE_FPS)]
     pause_ns: Nanoseconds  # silence after the segment
+    # Frames that follow each other at burst_rate_fps (RFC 2544 section 21); each burst begins when
+    # its first frame is due at rate_fps, which is the mean rate then. 1: steady traffic.
+    burst_frames: Annotated[int, Between(1, MAX_BURST_FRAMES)] = 1
+    burst_rate_fps: Annotated[int, Between(0, MAX_RATE_FPS)] = 0  # 0: there are no bursts
+
+    @model_validator(mode="after")
+    def _has_a_rate_of_bursts(self) -> Self:
+        """Bursts do not overlap where they are no slower than the mean rate."""
+        if self.burst_frames == 1 and self.burst_rate_fps:
+            refuse(
+                f"{self.burst_rate_fps} is given, but burst_frames is 1, 0 is right",
+                member="burst_rate_fps",
+            )
+        if self.burst_frames > 1 and self.burst_rate_fps < self.rate_fps:
+            refuse(
+                f"{self.burst_rate_fps} is out of range, the mean rate {self.rate_fps} to "
+                f"{MAX_RATE_FPS} is right",
+                member="burst_rate_fps",
+            )
+        return self
+
+    @property
+    def highest_rate_fps(self) -> int:
+        """At which frames follow each other, if only within a burst."""
+        return self.burst_rate_fps or self.rate_fps
 
     @property
     def duration_ns(self) -> int:
-        return -(-self.frames * 10**9 // self.rate_fps) + self.pause_ns
+        return _rounded_up_ns(self.frames, self.rate_fps) + self.pause_ns
+
+    @property
+    def last_due_ns(self) -> int:
+        """When the last frame is due, since the segment's start; of no frames 0."""
+        last = max(0, self.frames - 1)
+        in_burst = last % self.burst_frames
+        burst_ns = _rounded_up_ns(last - in_burst, self.rate_fps)
+        return burst_ns + (_rounded_up_ns(in_burst, self.burst_rate_fps) if in_burst else 0)
+
+
+def _rounded_up_ns(frames: int, rate_fps: int) -> int:
+    return -(-frames * 10**9 // rate_fps)
 
 
 class Mix(Model):
@@ -110,7 +148,7 @@ class Stream(Model):
         start_ns = last_ns = 0
         for segment in self.segments:
             if segment.frames:
-                last_ns = start_ns - (-(segment.frames - 1) * 10**9 // segment.rate_fps)
+                last_ns = start_ns + segment.last_due_ns
             start_ns += segment.duration_ns
         return last_ns
 

@@ -143,7 +143,7 @@ def _is_explained(
     timeout_ns = spec.frame_timeout_ns or spec.drain_ns
     waited = one.away.longest_s * 1e9 >= timeout_ns / 4
     late = one.stream.late if waited or late_by_tester(one.stream, timeout_ns) else 0
-    rate_fps = max(segment.rate_fps for segment in one.asked.segments)
+    rate_fps = max(segment.highest_rate_fps for segment in one.asked.segments)
     outlasted = rate_fps * one.away.longest_s < accepted.room_frames
     missing = 0 if outlasted else min(one.stream.missing, int(rate_fps * one.away.total_s))
     return one.stream.lost - late - missing <= accepted.frames(tolerance, one.stream)

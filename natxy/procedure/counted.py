@@ -24,6 +24,9 @@ class Counting:
     # Trials so short that buffers may hide an overload: frames that the gateway still holds when
     # sending has ended are not forwarded at the trial's rate.
     short: bool
+    # After the last frame, beyond a period: the rest of the interval between bursts. What the
+    # gateway holds of a burst may come out in it.
+    silence_s: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,10 +70,10 @@ def _rates(
 ) -> tuple[int, int]:
     """Rounded down: with pauses and what was held back, and with what noise does not explain."""
     sending_s = Fraction(stream.due, rate_fps)
-    held = counting.short and stream.held_back_ns > POLLS_NS
-    held_s = Fraction(stream.held_back_ns) / 10**9 if held else Fraction(0)
+    beyond_s = Fraction(stream.held_back_ns) / 10**9 - counting.silence_s
+    held_s = beyond_s if counting.short and beyond_s * 10**9 > POLLS_NS else Fraction(0)
     paused_s = Fraction(stream.pauses.total_ns) / 10**9
-    took_s = Fraction(stream.sending_ns) / 10**9 + Fraction(1, rate_fps)
+    took_s = Fraction(stream.sending_ns) / 10**9 + Fraction(1, rate_fps) + counting.silence_s
     late_s = took_s - sending_s - paused_s
     late_s = late_s if late_s * 10**9 > POLLS_NS else Fraction(0)
     own_s = max(Fraction(0), held_s - Fraction(noise_s))

@@ -16,6 +16,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.advice import explained
+from natxy.procedure.bursts import LEAST_BURSTS, Bursts, silence_s
 from natxy.procedure.connection_conditions import connection_conditions
 from natxy.procedure.connection_table import refuse_without_connections
 from natxy.procedure.counted import Counting
@@ -62,6 +63,7 @@ class ThroughputPlan:
     # made.
     patience_s: Fraction | None = None
     dut_name: str | None = None  # None: what the DUT calls itself
+    bursts: Bursts | None = None  # None: steady traffic
 
     def __post_init__(self) -> None:
         check_tolerance("--loss", self.loss)
@@ -88,16 +90,23 @@ class ThroughputPlan:
         fills_s = Fraction(self.buffer_frames, self.error.at(rate_fps))
         return min(longest_s, max(SHORTEST_S, fills_s))
 
-    def load(self, rate_fps: int, above_fps: int = 0) -> Load:
+    @property
+    def least_fps(self) -> int:
+        """Lower rates are not tried."""
+        return 1 if self.bursts is None else self.bursts.least_fps(self.timing.duration_s)
+
+    def load(self, rate_fps: int, above_fps: int = 0, burst_rate_fps: int | None = None) -> Load:
         """A frame is lost after the frame timeout, where there is none after the drain; a rate that
         passed must count for more than `above_fps`."""
         accepted = self.loss or LossTolerance()
         short = self.timing.duration_s < RFC.timing.duration_s
-        load = replace(
-            steady(rate_fps, self.duration_s(rate_fps)),
-            accepted=accepted,
-            counting=Counting(above_fps=above_fps, short=short),
-        )
+        load = steady(rate_fps, self.duration_s(rate_fps))
+        if self.bursts is not None and burst_rate_fps is not None:
+            segment = self.bursts.segment(rate_fps, self.duration_s(rate_fps), burst_rate_fps)
+            load = replace(load, segments=(segment,))
+        (segment,) = load.segments
+        counting = Counting(above_fps=above_fps, short=short, silence_s=silence_s(segment))
+        load = replace(load, accepted=accepted, counting=counting)
         lost_after_s = self.timing.frame_timeout_s or self.timing.drain_s
         return replace(load, early_end_s=lost_after_s) if self.early_end else load
 
@@ -113,6 +122,10 @@ class ThroughputPlan:
             said[0] = said[0].replace("trials of ", f"trials of {float(shortest_s):g} to ")
         if self.loss is not None:
             said.append(f"{self.loss} accepted")
+        if self.bursts is not None and self.bursts.rate_fps is not None:
+            said.append(
+                "bursts at a given rate, not with the media's smallest gap (RFC 2544 section 21)"
+            )
         if self.early_end:
             said.append("trials that end at their first certain loss (RFC 2544 section 24)")
         if self.loss_verifications:
@@ -129,6 +142,8 @@ def throughput(
     """Each repetition is a search of its own, with a seed of its own."""
     observer = observer or Observer()
     maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps)
+    burst_rate_fps = None if plan.bursts is None else plan.bursts.rate_of(tester)
+    _check_least(plan, _highest(plan, maximum, burst_rate_fps))
     trials = Trials(
         tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
     )
@@ -139,10 +154,24 @@ def throughput(
         if repetitions and plan.patience_s is not None and waited_s >= plan.patience_s:
             break
         observer.repetition_started(number, plan.repetitions)
-        search = _search(plan, maximum)
-        repetitions.append(_repetition(plan, search, trials, number, maximum))
+        search = _search(plan, maximum, burst_rate_fps)
+        repetitions.append(_repetition(plan, search, trials, number, maximum, burst_rate_fps))
         observer.repetition_ended((_figure(repetitions[-1]),))
-    return _result(plan, trials, maximum, repetitions)
+    return _result(plan, trials, maximum, repetitions, burst_rate_fps)
+
+
+def _highest(plan: ThroughputPlan, maximum: Maximum, burst_rate_fps: int | None) -> int:
+    """The highest rate that may be tried; bursts at their own rate are steady traffic."""
+    known = (maximum.rate_fps, burst_rate_fps, MAX_RATE_FPS, plan.timing.highest_rate_fps)
+    return min(rate_fps for rate_fps in known if rate_fps is not None)
+
+
+def _check_least(plan: ThroughputPlan, highest_fps: int) -> None:
+    if plan.bursts is not None and highest_fps < plan.least_fps:
+        raise ConfigurationError(
+            f"--bursts: {LEAST_BURSTS} bursts of {plan.bursts.frames} frames at {highest_fps} "
+            f"frames a second make too long a trial, a rate of {plan.least_fps} or more is right"
+        )
 
 
 def _figure(repetition: Repetition) -> Figure:
@@ -154,24 +183,32 @@ def _figure(repetition: Repetition) -> Figure:
     )
 
 
-def _search(plan: ThroughputPlan, maximum: Maximum) -> Bisection:
+def _search(plan: ThroughputPlan, maximum: Maximum, burst_rate_fps: int | None) -> Bisection:
     """Without a maximum it goes up from a guess: the same one each time, since a repetition that
     starts where another ended would hide how far repetitions are apart."""
     return Bisection(
-        upper_fps=min(maximum.rate_fps or MAX_RATE_FPS, plan.timing.highest_rate_fps),
-        first_fps=None if maximum.rate_fps else FIRST_GUESS_FPS,
+        upper_fps=_highest(plan, maximum, burst_rate_fps),
+        first_fps=None if maximum.rate_fps else max(FIRST_GUESS_FPS, plan.least_fps),
         growth=GROWTH,
         error=plan.error,
     )
 
 
 def _repetition(
-    plan: ThroughputPlan, search: Bisection, trials: Trials, number: int, maximum: Maximum
+    plan: ThroughputPlan,
+    search: Bisection,
+    trials: Trials,
+    number: int,
+    maximum: Maximum,
+    burst_rate_fps: int | None,
 ) -> Repetition:
     verified = LossVerification(search=search, repeats=plan.loss_verifications)
     valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
     while (rate_fps := search.next()) is not None:
-        load = plan.load(rate_fps, above_fps=search.bracket[0])
+        if rate_fps < plan.least_fps:
+            search.tell(rate_fps, Verdict.FAIL)
+            continue
+        load = plan.load(rate_fps, search.bracket[0], burst_rate_fps)
         trial = valid_trials.run(load, search.bracket)
         verified.tell(rate_fps, trial.verdict, lost_share(trial), counted_fps=trial.counted_fps)
         _check_hope(search, trial, HOPELESS_FPS)
@@ -218,7 +255,11 @@ def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:
 
 
 def _result(
-    plan: ThroughputPlan, trials: Trials, maximum: Maximum, repetitions: Sequence[Repetition]
+    plan: ThroughputPlan,
+    trials: Trials,
+    maximum: Maximum,
+    repetitions: Sequence[Repetition],
+    burst_rate_fps: int | None,
 ) -> ThroughputResult:
     traffic = trials.tester.testbed.traffic
     return ThroughputResult(
@@ -244,6 +285,10 @@ def _result(
         maximum_origin=maximum.origin,
         seed=plan.seed,
         loss="" if plan.loss is None else str(plan.loss),
+        burst_frames=1 if plan.bursts is None else plan.bursts.frames,
+        burst_rate_fps=burst_rate_fps,
+        least_fps=plan.least_fps,
+        ring_frames=min((port.rx_ring_frames for port in trials.tester.hello.ports), default=0),
         search=SearchConditions(loss_verifications=plan.loss_verifications),
         connections=connection_conditions(trials.tester, trials.dut),
         tester_delay=tester_delay(trials.tester.hello, traffic),

@@ -34,6 +34,8 @@ def _search_entry(result: ThroughputResult) -> dict[str, Any]:
         "bound": "lower" if result.is_lower_bound(rate_fps) else "exact",
         "worst_lateness_us": result.worst_lateness_ns / 1000,
         "loss_accepted": result.loss,
+        "burst_frames": result.burst_frames,
+        "burst_rate_fps": result.burst_rate_fps,
     }
 
 

@@ -13,6 +13,7 @@ import pytest
 from natxy.model.disturbance import Disturbance
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
+from natxy.procedure.bursts import Bursts
 from natxy.procedure.delay_error import TimingErrors
 from natxy.procedure.delays import Delays
 from natxy.procedure.throughput import ThroughputPlan, throughput
@@ -145,3 +146,37 @@ def test_the_median_delay_is_the_gateways(delay_ns: int, tmp_path: Path) -> None
         assert abs(seen.delay.p50_ns - given["p50"]) <= NEAR_NS
         assert given["p50"] >= delay_ns
         assert seen.delay.min_ns >= given["min"] - 1_000
+
+
+@pytest.mark.parametrize(("frames", "passes"), [(16, True), (256, True), (1024, False)])
+def test_bursts_pass_up_to_the_limit_where_the_bucket_takes_them(
+    frames: int, passes: bool, tmp_path: Path
+) -> None:
+    """A bucket of D frames takes a burst of D whatever its rate, and loses of a longer one whatever
+    the interval. A burst that was late finds the bucket less full: D has twice a burst's room, or
+    the 128 frames that a sender may make up for. The ports' rings hold 1,024 frames."""
+    limit_fps, depth = 20_000, 512
+    fault = f'{{kind = "rate_limit", rate_fps = {limit_fps}, depth = {depth}}}'
+    plan = ThroughputPlan(
+        timing=TIMING,
+        seed=frames,
+        repetitions=1,
+        error=SearchError(fraction=Fraction(1, 50)),
+        max_rate_fps=2 * limit_fps,
+        invalid_repeats=ATTEMPTS,
+        bursts=Bursts(frames=frames, rate_fps=200_000),
+    )
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
+        result = throughput(plan, setup.tester, setup.dut)
+    found = result.repetitions[0]
+    assert found.misdelivered == 0
+    if not passes:
+        assert found.rate_fps == 0
+        assert len(result.figures) == 1, "there is no interval that is long enough"
+        return
+    least_s = float(max(TIMING.duration_s, Fraction(10 * frames, found.rate_fps)))
+    assert found.limit is Limit.DUT or (NOISY and found.lower_bound)
+    share = 0.5 if found.lower_bound else 0.97
+    assert limit_fps * share <= found.rate_fps <= limit_fps + depth / least_s
+    (interval_s,) = result.figure(f"least interval between bursts of {frames}").values
+    assert interval_s == frames / found.rate_fps

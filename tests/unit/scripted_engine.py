@@ -39,7 +39,9 @@ def due_ns(stream: Stream, number: int) -> float:
     start_ns = 0.0
     for segment in stream.segments:
         if number < segment.frames:
-            return start_ns + number * 1e9 / segment.rate_fps
+            in_burst = number % segment.burst_frames
+            start_ns += (number - in_burst) * 1e9 / segment.rate_fps
+            return start_ns + in_burst * 1e9 / segment.highest_rate_fps
         number -= segment.frames
         start_ns += segment.frames * 1e9 / segment.rate_fps
     return start_ns

@@ -191,6 +191,16 @@ def test_frames_that_the_gateway_still_held_are_not_forwarded_at_the_rate() -> N
     assert counted(long_trials, RATE_FPS, result, away_in(result, "test", None)).fps == RATE_FPS
 
 
+def test_what_the_gateway_holds_of_a_burst_may_come_out_before_the_next() -> None:
+    """The last burst of 1,000 ends at 90 ms; it comes out until 100 ms, and one more until 120."""
+    bursts = Counting(above_fps=90_000, short=True, silence_s=Fraction(1, 100))
+    for held_s, fps in ((0.01, RATE_FPS), (0.03, 83_333)):
+        result = result_of(stream_of(sent=10_000, sending_s=0.09 - 1e-5, held_s=held_s))
+        assert counted(bursts, RATE_FPS, result, NOT_AWAY).fps == fps
+    late = result_of(stream_of(sent=10_000, sending_s=0.1 - 1e-5))
+    assert counted(bursts, RATE_FPS, late, NOT_AWAY).fps == 90_909, "10 ms late at the end"
+
+
 def test_what_is_held_back_while_the_gateway_was_away_is_noise() -> None:
     result = result_of(stream_of(sent=10_000, held_s=0.02), away_s=0.02)
     of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))

@@ -102,6 +102,19 @@ def test_throughput_end_to_end(
     assert "already" in again
 
 
+def test_each_length_of_a_burst_is_measured_at_each_frame_size(
+    engine: list[str], testbed_file: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    places = ["--frame-size", "84,512", "--error", "10%", "--bursts", "1,16"]
+    options = ["--profile", "quick", "--output", str(tmp_path / "out"), *places]
+    assert run(["throughput", str(testbed_file), *options, "--burst-rate", "500000"]) == 0
+    entries = json.loads((tmp_path / "out" / "results.json").read_text())
+    found = [(each["frame_size_bytes"], each["burst_frames"]) for each in entries]
+    assert found == [(84, 1), (84, 16), (512, 1), (512, 16)]
+    assert [len(each["figures"]) for each in entries] == [1, 2, 1, 2]
+    assert "least interval" in capsys.readouterr().out
+
+
 def test_a_series_of_throughputs_is_a_row_each(
     engine: list[str], testbed_file: Path, tmp_path: Path, capsys: Captured
 ) -> None:
@@ -150,6 +163,11 @@ def test_bad_options_of_a_trial(
         (["--profile", "slow"], '--profile: "slow" is not known, rfc or quick is'),
         (["--verify-loss", "-1"], "--verify-loss: -1 is out of range"),
         (["--search", "mlr", "--verify-loss", "1"], "--verify-loss: is bisection's (expected"),
+        (["--search", "mlr", "--bursts", "16"], "--bursts: is not possible with --search mlr"),
+        (["--bursts", "16,x"], '--bursts: "16,x" is no list of numbers'),
+        (["--bursts", "65537"], "--bursts: 65537 is out of range, 2 to 65536 is right"),
+        (["--burst-rate", "9"], "--burst-rate: is of --bursts (expected --bursts beside it)"),
+        (["--bursts", "16"], "--burst-rate: is missing: the ports' media have no rate"),
         (["--exceed-ratio", "0.5"], "--exceed-ratio: is MLRsearch's (expected --search mlr)"),
         (["--duration-sum", "120"], "--duration-sum: is MLRsearch's (expected --search mlr)"),
         (["--initial-duration", "1"], "--initial-duration: is MLRsearch's (expected --search mlr)"),

@@ -7,7 +7,7 @@ import pytest
 from natxy.errors import ConfigurationError
 from natxy.model.schemas import FOLDER, SCHEMAS, schema_text
 from natxy.model.source import Source
-from natxy.model.trial_spec import TrialSpec
+from natxy.model.trial_spec import Segment, TrialSpec
 
 EXAMPLES = Path(__file__).parents[2] / "schemas" / "examples" / "spec"
 MEMBERS = dict(
@@ -42,3 +42,16 @@ def test_every_invalid_example_names_its_member() -> None:
 def test_the_schemas_are_current(name: str) -> None:
     written = (FOLDER / f"{name}.schema.json").read_text(encoding="utf-8")
     assert written == schema_text(name), "`make schemas` writes them anew"
+
+
+@pytest.mark.parametrize(
+    ("frames", "last_ns"),
+    [(0, 0), (1, 0), (4, 3_000), (5, 4_000_000), (10, 8_001_000)],
+)
+def test_the_last_frame_of_bursts_is_due_in_the_last_burst(frames: int, last_ns: int) -> None:
+    """Bursts of 4 at 1,000,000 fps, 1,000 fps in the mean: one each 4 ms."""
+    segment = Segment(
+        frames=frames, rate_fps=1000, pause_ns=7, burst_frames=4, burst_rate_fps=10**6
+    )
+    assert segment.last_due_ns == last_ns
+    assert segment.duration_ns == frames * 10**6 + 7

@@ -1,0 +1,63 @@
+"""Repeated bursts (RFC 2544 section 21): so many frames at a high rate, then silence."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+from natxy.errors import ConfigurationError
+from natxy.model.trial_spec import MAX_BURST_FRAMES, MAX_RATE_FPS, Segment
+from natxy.procedure.maximum import maximum_of
+from natxy.procedure.profile import RFC
+from natxy.procedure.setup import ReadyTester
+from natxy.procedure.timing import check
+
+# Of a trial. Fewer may all go into a buffer, whatever the interval between them.
+LEAST_BURSTS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bursts:
+    """The interval between them follows from the mean rate, which is what is searched."""
+
+    frames: int
+    rate_fps: int | None = None  # within a burst; None: the media's
+
+    def __post_init__(self) -> None:
+        check("--bursts", self.frames, lowest=2, highest=MAX_BURST_FRAMES)
+        if self.rate_fps is not None:
+            check("--burst-rate", self.rate_fps, lowest=1, highest=MAX_RATE_FPS)
+
+    def rate_of(self, tester: ReadyTester) -> int:
+        """Within a burst: the media's, or as given."""
+        rate_fps = maximum_of(tester.hello, tester.traffic, self.rate_fps).rate_fps
+        if rate_fps is None:
+            raise ConfigurationError(
+                "--burst-rate: is missing: the ports' media have no rate; frames a second are "
+                "right, as many as `natxy self-test` says that the tester can send"
+            )
+        return rate_fps
+
+    def least_fps(self, duration_s: Fraction) -> int:
+        """The lowest mean rate that is tried: below it, trials would be too long, or would have too
+        few bursts."""
+        return ceil(LEAST_BURSTS * self.frames / max(duration_s, RFC.timing.duration_s))
+
+    def segment(self, mean_fps: int, duration_s: Fraction, burst_rate_fps: int) -> Segment:
+        """Whole bursts: about as long as asked for, or longer."""
+        bursts = max(LEAST_BURSTS, int(mean_fps * duration_s) // self.frames)
+        return Segment(
+            frames=bursts * self.frames,
+            rate_fps=mean_fps,
+            pause_ns=0,
+            burst_frames=self.frames,
+            burst_rate_fps=burst_rate_fps,
+        )
+
+
+def silence_s(segment: Segment) -> Fraction:
+    """How much longer it is from the last frame of a burst to the next burst than it would be in
+    steady traffic."""
+    if segment.burst_frames == 1:
+        return Fraction(0)
+    gaps = segment.burst_frames - 1
+    return Fraction(gaps, segment.rate_fps) - Fraction(gaps, segment.burst_rate_fps)

@@ -1,0 +1,118 @@
+"""Throughput of bursts: the mean rate, and the least interval between them."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import pytest
+
+from natxy.cli.throughput import bursts_of
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError
+from natxy.model.throughput_result import ThroughputResult
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import Segment, Stream
+from natxy.procedure.bursts import LEAST_BURSTS, Bursts, silence_s
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.timing import Timing
+from natxy.report.results_json import result_entry
+from natxy.search.bisection import SearchError
+from tests.unit.scripted_engine import ScriptedEngine
+
+LIMIT_FPS, DEPTH = 20_000, 256
+BURST_RATE_FPS = 1_000_000
+
+
+def bucket(stream: Stream) -> Sequence[int]:
+    """A gateway that forwards LIMIT_FPS and holds DEPTH frames, frame by frame."""
+    (segment,) = stream.segments
+    room, last_s, lost = float(DEPTH), 0.0, []
+    for number in range(segment.frames):
+        in_burst = number % segment.burst_frames
+        due_s = (number - in_burst) / segment.rate_fps
+        due_s += in_burst / (segment.burst_rate_fps or 1)
+        room = min(DEPTH, room + (due_s - last_s) * LIMIT_FPS)
+        last_s = due_s
+        if room >= 1 - 1e-6:
+            room -= 1
+        else:
+            lost.append(number)
+    return lost
+
+
+def found(
+    traffic: TrafficPlan, frames: int, *, max_rate_fps: int | None = 60_000
+) -> tuple[ThroughputResult, ScriptedEngine]:
+    engine = ScriptedEngine(lose=bucket)
+    plan = ThroughputPlan(
+        timing=Timing(duration_s=Fraction(1), drain_s=Fraction(0)),
+        seed=1,
+        repetitions=1,
+        error=SearchError(fraction=Fraction(1, 50)),
+        max_rate_fps=max_rate_fps,
+        bursts=Bursts(frames=frames, rate_fps=BURST_RATE_FPS),
+    )
+    return throughput(plan, engine.tester(traffic), NoDut()), engine
+
+
+@pytest.mark.parametrize("frames", [16, 64, 256])
+def test_bursts_that_the_buffer_takes_pass_up_to_the_limit(nat64: TrafficPlan, frames: int) -> None:
+    result, engine = found(nat64, frames)
+    (rate_fps,) = result.rates_fps
+    assert LIMIT_FPS * 0.97 <= rate_fps <= LIMIT_FPS + DEPTH
+    (interval,) = result.figure(f"least interval between bursts of {frames}").values
+    assert interval == frames / rate_fps
+    assert result.figure(f"throughput, bursts of {frames}").values == (rate_fps,)
+    for spec in engine.specs:
+        (segment,) = spec.phases[0].streams[0].segments
+        assert (segment.burst_frames, segment.burst_rate_fps) == (frames, BURST_RATE_FPS)
+        assert segment.frames % frames == 0
+        assert segment.frames >= LEAST_BURSTS * frames
+    assert any("given rate" in departure for departure in result.departures)
+    entry = result_entry(result)
+    assert (entry["burst_frames"], entry["burst_rate_fps"]) == (frames, BURST_RATE_FPS)
+
+
+def test_bursts_that_the_buffer_does_not_take_pass_at_no_rate(nat64: TrafficPlan) -> None:
+    result, engine = found(nat64, 1024)
+    assert result.rates_fps == [0]
+    assert [figure.name for figure in result.figures] == ["throughput, bursts of 1,024"]
+    assert any("lower ones were not tried" in end for end in result.ends)
+    tried = [spec.phases[0].streams[0].segments[0].rate_fps for spec in engine.specs]
+    assert min(tried) >= result.least_fps == 171  # 10 bursts in 60 s
+    assert len(tried) < 20
+
+
+def test_without_a_maximum_the_search_goes_up(nat64: TrafficPlan) -> None:
+    result, engine = found(nat64, 64, max_rate_fps=None)
+    assert LIMIT_FPS * 0.97 <= result.rates_fps[0] <= LIMIT_FPS + DEPTH
+    assert engine.specs[0].phases[0].streams[0].segments[0].rate_fps == 1000
+
+
+def test_a_rate_of_too_few_bursts_is_refused(nat64: TrafficPlan) -> None:
+    with pytest.raises(ConfigurationError, match="a rate of 171 or more is right"):
+        found(nat64, 1024, max_rate_fps=100)
+
+
+def test_the_rate_of_bursts_is_needed_where_the_media_have_none(nat64: TrafficPlan) -> None:
+    with pytest.raises(ConfigurationError, match="--burst-rate: is missing"):
+        Bursts(frames=16).rate_of(ScriptedEngine().tester(nat64))
+    tester = ScriptedEngine(link_mbps=10).tester(nat64)
+    assert Bursts(frames=16).rate_of(tester) == 12_019
+
+
+def test_silence_is_what_bursts_have_beyond_steady_traffic() -> None:
+    """4 frames each 4 ms, the last of which is due after 3 us."""
+    segment = Segment(frames=8, rate_fps=1000, pause_ns=0, burst_frames=4, burst_rate_fps=10**6)
+    assert silence_s(segment) == Fraction(3, 1000) - Fraction(3, 10**6)
+    assert silence_s(Segment(frames=8, rate_fps=1000, pause_ns=0)) == 0
+
+
+def test_lengths_as_a_person_writes_them() -> None:
+    assert bursts_of(None, None) == (None,)
+    assert bursts_of("1,16", 7) == (None, Bursts(frames=16, rate_fps=7))
+    with pytest.raises(ConfigurationError, match="--bursts: 70000 is out of range"):
+        bursts_of("70000", None)
+    with pytest.raises(ConfigurationError, match="--burst-rate"):
+        bursts_of(None, 7)
+    with pytest.raises(ConfigurationError, match="--bursts"):
+        bursts_of("sixteen", None)
