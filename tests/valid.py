@@ -18,8 +18,8 @@ from natxy.model.trial_record import TrialRecord
 from natxy.procedure.trial import AnyLoad, Trials
 
 NOISY = "NATXY_NOISE" in os.environ  # each core is taken away at random while the whole suite runs
-ATTEMPTS = 200
-PATIENCE_S = 120.0
+ATTEMPTS = 500
+PATIENCE_S = 180.0
 INVALID = re.compile(r"the test is invalid|\d+ trials at .* were invalid|trials of .* stay invalid")
 
 # A search finds the same where each core is taken away at random, so much of it in all.

@@ -49,7 +49,7 @@ CHECK = [
 ]
 TEST = [
     *CHECK,
-    Rung(name="cpp-optimised", command=["make", "cpp-optimised"], limit_s=300),
+    Rung(name="cpp-optimised", command=["make", "cpp-optimised"], limit_s=600),
     Rung(name="cpp-asan-ubsan", command=["make", "cpp-asan-ubsan"], limit_s=1200),
     Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
     Rung(name="fuzz", command=["make", "fuzz"], limit_s=300),

@@ -7,6 +7,7 @@
 #include <rte_mbuf_dyn.h>
 #include <sched.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "ring_counts.hpp"
@@ -16,7 +17,8 @@
 namespace natxy::tests {
 namespace {
 
-constexpr int kAttempts = 40;
+// A busy host takes a core away every few milliseconds, and for minutes.
+constexpr std::chrono::seconds kPatience{90};
 constexpr int kPriority = 5;
 
 int take_priority(void* priority) {
@@ -42,14 +44,15 @@ class PunctualTestbed {
   template <class IsNear>
   [[nodiscard]] bool comes_near(const spec::TrialSpec& spec, double longest_ns, IsNear is_near) {
     std::string why;
-    for (int i = 0; i < kAttempts; ++i) {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (std::chrono::steady_clock::now() < end) {
       const auto seen = run(spec);
       why = disturbance(seen, longest_ns);
       if (why.empty() && is_near(seen)) return !testing::Test::HasFailure();
       if (testing::Test::HasFailure()) return false;
     }
-    ADD_FAILURE() << "not one of " << kAttempts
-                  << " trials; the last one: " << (why.empty() ? "undisturbed, but not near" : why);
+    ADD_FAILURE() << "not one trial in " << kPatience.count()
+                  << " s; the last one: " << (why.empty() ? "undisturbed, but not near" : why);
     return false;
   }
   void comes_undisturbed(const spec::TrialSpec& spec, double longest_ns,
@@ -91,9 +94,10 @@ class PunctualTestbed {
   unsigned trials_ = 0;
 };
 
+// Short: the longer a trial, the likelier is an interruption in it.
 spec::TrialSpec short_trial(const Net& net, std::uint64_t frames, std::uint64_t rate_fps) {
   auto spec = forward_trial(net);
-  spec.drain_ns = 30 * kMillisecond;
+  spec.drain_ns = 15 * kMillisecond;
   spec.phases[0].streams[0].segments = {{.frames = frames, .rate_fps = rate_fps, .pause_ns = 0}};
   return spec;
 }
@@ -121,7 +125,7 @@ TEST_P(FixedDelay, MedianIsTheGatewaysWithin20Microseconds) {
     EXPECT_GE(delay.min_ns, 0.9995 * static_cast<double>(record.min())) << "cannot be sooner";
     return std::abs(delay.p50_ns - static_cast<double>(record.percentile(500))) <= kNearNs;
   };
-  EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 1000, 10'000), kLongestNs, is_near));
+  EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 400, 20'000), kLongestNs, is_near));
 }
 
 INSTANTIATE_TEST_SUITE_P(Ns, FixedDelay, testing::Values(100'000, 1'000'000, 10'000'000));
@@ -131,7 +135,7 @@ TEST(RingTiming, PercentilesOfAPatternAreTheGateways) {
   PunctualTestbed testbed(gateway_config(
       route66(), R"({"kind": "delay", "pattern_ns": [500000, 1500000, 2500000, 3500000]})"));
   const auto are_near = [](const Observed& seen) {
-    EXPECT_EQ(foreground(seen).received, 1000U);
+    EXPECT_EQ(foreground(seen).received, 400U);
     const auto& delay = foreground(seen).delay;
     const auto off = [&](double seen_ns, std::uint64_t permille) {
       return std::abs(seen_ns -
@@ -139,7 +143,7 @@ TEST(RingTiming, PercentilesOfAPatternAreTheGateways) {
     };
     return off(delay.p50_ns, 500) <= kNearNs && off(delay.p90_ns, 900) <= kNearNs;
   };
-  EXPECT_TRUE(testbed.comes_near(short_trial(route66(), 1000, 10'000), kLongestNs, are_near));
+  EXPECT_TRUE(testbed.comes_near(short_trial(route66(), 400, 20'000), kLongestNs, are_near));
 }
 
 // The payload's last octet is the most significant one of the stamp's lateness: 2^24 ticks later
@@ -151,11 +155,11 @@ TEST(RingTiming, ADepartureAfterTheArrivalIsANegativeDelay) {
   const auto is_seen = [&](const Observed& seen) {
     EXPECT_EQ(wrongs(seen.result), Counts{});
     if (foreground(seen).delay.max_ns >= later_ns / 3) return false;
-    EXPECT_EQ(foreground(seen).negative_delays, 100U);
+    EXPECT_EQ(foreground(seen).negative_delays, 40U);
     EXPECT_EQ(foreground(seen).delay.min_ns, 0.0);
     return true;
   };
-  EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 1000, 10'000), later_ns / 3, is_seen));
+  EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 400, 20'000), later_ns / 3, is_seen));
 }
 
 // Ports with a clock of their own, of 156.25 MHz and set to some time of its own.
@@ -199,7 +203,7 @@ TEST(RingTiming, WhereThePortStampsDelaysAreByItsClock) {
     const auto truth_ns = static_cast<double>(record.percentile(500)) - 2e6;
     return std::abs(delay.p50_ns - truth_ns) + clock.error_ns <= kNearNs;
   };
-  EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 1000, 10'000), kLongestNs, is_near));
+  EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 400, 20'000), kLongestNs, is_near));
 }
 
 TEST(RingTiming, FramesThatThePortDidNotStampMakeATrialInvalid) {
@@ -208,8 +212,8 @@ TEST(RingTiming, FramesThatThePortDidNotStampMakeATrialInvalid) {
   PunctualTestbed testbed(gateway_config(route44()), ports.options([&](rte_mbuf* frame) {
     ++frames % 10 == 0 ? static_cast<void>(frame->ol_flags = 0) : ports.stamp(frame, 0);
   }));
-  const auto seen = testbed.run(short_trial(route44(), 1000, 10'000));
-  const auto arrived = forward_record(seen).forwarded;  // fewer than 1000 where it was disturbed
+  const auto seen = testbed.run(short_trial(route44(), 400, 20'000));
+  const auto arrived = forward_record(seen).forwarded;  // fewer than 400 where it was disturbed
   EXPECT_FALSE(seen.result.valid);
   EXPECT_EQ(seen.result.ports[1].clock.unstamped, arrived / 10);
   EXPECT_GT(arrived, 0U);
@@ -227,7 +231,7 @@ TEST_P(RateLimited, FramesReceivedAreThoseThatPassed) {
       route44(), R"({"kind": "rate_limit", "rate_fps": )" + std::to_string(rate_fps) +
                      R"(, "depth": )" + std::to_string(depth) + "}"));
   testbed.comes_undisturbed(
-      short_trial(route44(), 3000, 2 * rate_fps), kLongestNs, [&](const Observed& seen) {
+      short_trial(route44(), 1000, 2 * rate_fps), kLongestNs, [&](const Observed& seen) {
         const auto& record = forward_record(seen);
         const auto refused = record.dropped[gateway::index_of(gateway::Drop::kRateLimit)];
         const auto received = foreground(seen).received;
@@ -250,10 +254,10 @@ TEST(RingTiming, TheStreamsOwnTimesAreTheSpecs) {
   const auto are_near = [](const Observed& seen) {
     const auto& stream = seen.result.streams[0];
     EXPECT_EQ(wrongs(seen.result), Counts{});
-    return std::abs(stream.sending_ns - 100e6) < 1e6 && stream.first_departure_ns < 1e6;
+    return std::abs(stream.sending_ns - 20e6) < 1e6 && stream.first_departure_ns < 1e6;
   };
-  EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 1001, 10'000), kLongestNs, are_near))
-      << "1000 gaps of 100 us are 100 ms";
+  EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 201, 10'000), kLongestNs, are_near))
+      << "200 gaps of 100 us are 20 ms";
 }
 
 }  // namespace

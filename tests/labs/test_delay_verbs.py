@@ -36,7 +36,7 @@ def measured(verb: str, testbed: str, folder: Path, *options: str) -> list[dict[
     def attempt() -> subprocess.CompletedProcess[str]:
         shutil.rmtree(results, ignore_errors=True)  # of an attempt that was not valid
         return subprocess.run(
-            [*NATXY, *arguments], capture_output=True, text=True, check=False, cwd=ROOT, timeout=120
+            [*NATXY, *arguments], capture_output=True, text=True, check=False, cwd=ROOT, timeout=300
         )
 
     done = valid_run(attempt)

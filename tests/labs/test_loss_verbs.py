@@ -39,7 +39,7 @@ def run(verb: str, testbed: str, folder: Path, *options: str) -> subprocess.Comp
         text=True,
         check=False,
         cwd=ROOT,
-        timeout=120,
+        timeout=300,
     )
 
 

@@ -20,10 +20,10 @@ from natxy.procedure.setup import Setup, set_up
 from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials, steady
 from tests.labs.test_trials import testbed_of
+from tests.valid import valid
 
 RATE_FPS = 1000
 TIMING = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 5))
-ATTEMPTS = 8  # on a machine that other programs use, some trials are invalid
 LAB = """
 [tester]
 warm_up = '{warm_up}'
@@ -78,11 +78,7 @@ class Lab:
         return self.trials.run(load=RATE_FPS, repetition=1, seed=7)
 
     def valid_trial(self) -> TrialRecord:
-        for _ in range(ATTEMPTS):
-            trial = self.trial()
-            if trial.verdict is not Verdict.INVALID:
-                return trial
-        pytest.fail(f"no valid trial in {ATTEMPTS}: {trial.invalid_reasons}")
+        return valid(self.trial, lambda trial: trial.invalid_reasons)
 
 
 @contextmanager

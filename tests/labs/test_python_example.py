@@ -22,7 +22,7 @@ def test_the_example_runs_and_finds_what_the_page_says(tmp_path: Path) -> None:
         text=True,
         check=False,
         cwd=tmp_path,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     line = r"^ *(\d+) fps  (.+): ([\d.]+) ms, error ([\d.]+) ms$"

@@ -69,7 +69,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(folder: Path, testbed: str, *command: str) -> subprocess.CompletedProcess[str]:
     (folder / "place.toml").write_text(testbed)
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=folder, timeout=120
+        command, capture_output=True, text=True, check=False, cwd=folder, timeout=300
     )
 
 

@@ -59,7 +59,7 @@ def run(verb: str, testbed: str, folder: Path, *options: str) -> subprocess.Comp
         text=True,
         check=False,
         cwd=ROOT,
-        timeout=200,
+        timeout=300,
     )
 
 

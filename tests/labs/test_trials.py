@@ -123,7 +123,7 @@ def test_self_test_in_memory_by_the_command() -> None:
 
 def natxy(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*NATXY, *arguments], capture_output=True, text=True, check=False, cwd=ROOT, timeout=180
+        [*NATXY, *arguments], capture_output=True, text=True, check=False, cwd=ROOT, timeout=300
     )
 
 
