@@ -21,6 +21,8 @@ from natxy.procedure.trial import Load, Outcome, TrialPlan, run_trial
 from tests.valid import valid
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 25))
+# Noise spoils fewer of shorter trials. A bucket that is smaller as well lets as much through.
+SHORT = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 50))
 # A memif's ring holds 1024 frames: 20 ms at 50,000 fps. Where frames are counted and delays are
 # not judged, whoever was away for less has lost nothing.
 LOSES_NOTHING_US = 10_000

@@ -73,8 +73,8 @@ faults = [{faults}]
 {dut}
 """
 DEFAULTS = {
-    # A ring holds 50 ms of frames: who was away for less has lost nothing.
-    "tester": "lateness_tolerance_us = 4000",
+    # A ring holds 25 ms of the fastest frames here: tester and gateway together lose nothing.
+    "tester": "lateness_tolerance_us = 10000",
     "left": 4,
     "right": 4,
     "direction": "both",
@@ -83,7 +83,7 @@ DEFAULTS = {
     "connections": "",
     "nat": "",
     "faults": "",
-    "dut": "realtime = true\npoll_gap_limit_us = 4000",
+    "dut": "realtime = true\npoll_gap_limit_us = 10000",
 }
 
 

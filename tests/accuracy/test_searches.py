@@ -16,13 +16,13 @@ from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
-from tests.accuracy.reference import LOSES_NOTHING_US, TIMING, gateway_that
+from tests.accuracy.reference import LOSES_NOTHING_US, SHORT, TIMING, gateway_that
 from tests.valid import ATTEMPTS, with_and_without_noise
 
 LIMIT_FPS = 40_000
-DEPTH = 200  # frames; it holds 5 ms of the limit, and who is away for longer overflows it
-AWAY_US = 2500
-EXCESS_FPS = DEPTH / TIMING.duration_s  # what the bucket lets through beyond its rate
+DEPTH = 100  # frames; it holds 2.5 ms of the limit, and who is away for longer overflows it
+AWAY_US = 1250
+EXCESS_FPS = DEPTH / SHORT.duration_s  # what the bucket lets through beyond its rate
 ERROR = Fraction(1, 100)
 RATE_LIMIT = f'{{kind = "rate_limit", rate_fps = {LIMIT_FPS}, depth = {DEPTH}}}'
 
@@ -33,10 +33,10 @@ def test_mlrsearch_finds_the_limit_and_the_rate_with_tolerated_loss(tmp_path: Pa
     """Half of the frames beyond the limit are lost: 10 % loss are tolerated up to L / 0.9."""
     tolerance = LossTolerance(fraction=Fraction(1, 10))
     plan = MlrThroughputPlan(
-        timing=TIMING,
+        timing=SHORT,
         goals=(
-            rfc2544_goal(final_duration_s=TIMING.duration_s, width=ERROR),
-            pdr_goal(tolerance, final_duration_s=TIMING.duration_s, width=ERROR),
+            rfc2544_goal(final_duration_s=SHORT.duration_s, width=ERROR),
+            pdr_goal(tolerance, final_duration_s=SHORT.duration_s, width=ERROR),
         ),
         seed=3,
         max_rate_fps=100_000,
@@ -56,7 +56,7 @@ def test_mlrsearch_finds_the_limit_and_the_rate_with_tolerated_loss(tmp_path: Pa
 def test_early_end_finds_the_same_and_sends_less(tmp_path: Path) -> None:
     """A trial that fails is over once a frame has been missing for the drain's time."""
     plan = ThroughputPlan(
-        timing=TIMING,
+        timing=SHORT,
         seed=3,
         repetitions=1,
         error=SearchError(fraction=ERROR),
@@ -89,7 +89,7 @@ class SlowerWithFlows(Observer):
 def test_degradation_is_what_more_flows_cost(tmp_path: Path) -> None:
     limits_fps = {1: LIMIT_FPS, 10: 30_000, 1000: 10_000}
     search = ThroughputPlan(
-        timing=TIMING,
+        timing=SHORT,
         seed=3,
         repetitions=1,
         error=SearchError(fraction=ERROR),
@@ -120,16 +120,16 @@ def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None
     only a trial of a single frame passes: 19 a second in 0.1 s."""
     delays = '{kind = "delay", pattern_ns = [1000000, 4000000]}'
     plan = ThroughputPlan(
-        timing=replace(TIMING, frame_timeout_s=Fraction(1, 100)),
+        timing=replace(SHORT, frame_timeout_s=Fraction(1, 100)),
         seed=3,
         repetitions=1,
         max_rate_fps=1_000,
         invalid_repeats=ATTEMPTS,
     )
-    strict = replace(plan, timing=replace(TIMING, frame_timeout_s=Fraction(2, 1000)))
+    strict = replace(plan, timing=replace(SHORT, frame_timeout_s=Fraction(2, 1000)))
     with gateway_that(delays, tmp_path) as (setup, _):
         assert throughput(plan, setup.tester, setup.dut).rates_fps == [1_000]
-        assert throughput(strict, setup.tester, setup.dut).rates_fps == [19]
+        assert throughput(strict, setup.tester, setup.dut).rates_fps == [39]
 
 
 def test_mlrsearch_judges_each_direction_for_itself(tmp_path: Path) -> None:

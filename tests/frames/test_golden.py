@@ -1,7 +1,8 @@
 """What the engine sends, octet for octet, against scapy and the functions of ADR 0008."""
 
 import itertools
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import pytest
 
@@ -10,6 +11,8 @@ from tests.frames.specs import COMBINATIONS, MODES, SIZES, spec, stream, traffic
 from tests.frames.tool import judged, sent
 
 FRAMES = 9
+
+Case = TypeVar("Case")
 
 
 def expect_golden(trial: dict[str, Any], frames: int = FRAMES, first: int = 0) -> None:
@@ -45,10 +48,19 @@ def both_ways(
     return spec(*streams)
 
 
+def some_of(cases: Iterable[Case], combination: str, size: int) -> list[Case]:
+    """Deals the cases out to the sizes, for each combination another way: a combination has every
+    size and every case, but not every case at every size. Each size has one case at least."""
+    dealt = list(cases)
+    place = (SIZES.index(size) + COMBINATIONS.index(combination)) % len(SIZES)
+    return dealt[place :: len(SIZES)] or [dealt[place % len(dealt)]]
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("combination", COMBINATIONS)
 def test_departures(combination: str, size: int) -> None:
-    for networks, fields, mode in itertools.product((1, 256), (False, True), MODES):
+    cases = itertools.product((1, 256), (False, True), MODES)
+    for networks, fields, mode in some_of(cases, combination, size):
         expect_golden(both_ways(combination, size, networks=networks, fields=fields, mode=mode))
 
 
@@ -130,7 +142,8 @@ def test_seeds_and_nonces() -> None:
 @pytest.mark.parametrize("combination", COMBINATIONS)
 def test_arrivals_that_are_right(combination: str, size: int) -> None:
     """What scapy says the gateway must make of a frame is what the engine waits for."""
-    for networks, fields in itertools.product((1, 256), (False, True)):
+    cases = itertools.product((1, 256), (False, True))
+    for networks, fields in some_of(cases, combination, size):
         trial = both_ways(combination, size, networks=networks, fields=fields)
         for its_stream in trial["phases"][0]["streams"]:
             its_stream["segments"][0]["frames"] = 1000

@@ -81,7 +81,7 @@ def send(kind: str, nat: dict[str, Any], ports: list[tuple[int, int]]) -> Played
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("entries", [1, 1000, 4099])
+@pytest.mark.parametrize("entries", [1, 1031])
 def test_a_table_takes_exactly_its_entries(kind: str, entries: int) -> None:
     ports = [(1024 + i, 9) for i in range(entries + 3)]
     played = send(kind, {"entries": entries}, ports)

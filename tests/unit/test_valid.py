@@ -22,6 +22,7 @@ def test_what_stays_invalid_fails_with_its_reasons(monkeypatch: pytest.MonkeyPat
 
 def test_it_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = iter(range(0, 1000, 40))
+    monkeypatch.setattr(helper, "PATIENCE_S", 120)
     monkeypatch.setattr("tests.valid.time.monotonic", lambda: next(now_s))
     with pytest.raises(pytest.fail.Exception, match=r"none of 2 attempts"):
         valid(lambda: None, lambda _: ["away"])
