@@ -85,7 +85,7 @@ void RequestLoop::take_during_trial(const std::string& line) {
     if (const auto* trial = std::get_if<spec::TrialRequest>(&request)) {
       throw spec::RequestError(
           trial->id, spec::ErrorKind::kRequest,
-          "trial " + std::to_string(trial_id_) + " is running, a request after its end is right");
+          "trial " + std::to_string(trial_id_) + " is running (expected a request after its end)");
     }
     quitting_ = quitting_ || std::holds_alternative<spec::QuitRequest>(request);
     cancelled_ = true;

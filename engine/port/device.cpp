@@ -56,8 +56,9 @@ PortOptions port_options(const DeviceOptions& options, Side side) {
   std::snprintf(seconds, sizeof seconds, "%.3g", static_cast<double>(patience.count()) / 1e9);
   throw spec::TrialError(spec::ErrorKind::kNeighbour,
                          std::string(name_of(side)) + ": " + resolution.complaint() + " within " +
-                             seconds + " s, the address of a gateway that is up, or sides." +
-                             name_of(side) + ".next_hop.mac, is right");
+                             seconds +
+                             " s (expected the address of a gateway that is up, or sides." +
+                             name_of(side) + ".next_hop.mac)");
 }
 
 std::unique_ptr<Port> looped_port(const PortOptions& options, rte_ring* rx, rte_ring* tx) {
@@ -80,7 +81,7 @@ Device::Device(const DeviceOptions& options, run::TickRate ticks)
     : workers_(options.worker_cpus), ticks_(ticks) {
   if (options.devices[0].ring() != options.devices[1].ring()) {
     throw spec::TrialError(spec::ErrorKind::kDevice,
-                           "one port is \"ring\" and the other is not, both or neither is right");
+                           "one port is \"ring\" and the other is not (expected both or neither)");
   }
   const bool looped = options.devices[0].ring();
   if (looped) {
@@ -166,8 +167,8 @@ void Device::check_frame_sizes(const spec::TrialSpec& spec) const {
       throw spec::TrialError(spec::ErrorKind::kSpec,
                              "phases[" + std::to_string(p) + "].streams[" + std::to_string(s) +
                                  "].frame_size_bytes: " + std::to_string(stream.frame_size_bytes) +
-                                 " is beyond what the engine's --mtu " + std::to_string(mtu) +
-                                 " takes, at most " + std::to_string(largest) + " is right");
+                                 " is too large for the engine's --mtu " + std::to_string(mtu) +
+                                 " (expected at most " + std::to_string(largest) + ")");
     }
   }
 }
@@ -181,7 +182,7 @@ void Device::await_link(Side side, const Watch& watch) {
     if (now >= begin + kLinkPatience) {
       throw spec::TrialError(spec::ErrorKind::kDevice,
                              std::string(name_of(side)) + ": the link of \"" + port(side).device() +
-                                 "\" is down, a peer that is connected and up is right");
+                                 "\" is down (expected a peer that is connected and up)");
     }
     if (now >= connect_at) {
       port(side).reconnect();

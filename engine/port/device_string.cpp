@@ -37,8 +37,8 @@ std::string driver_of(std::string_view name) {
 [[noreturn]] void refuse_device(const std::string& text) {
   throw spec::TrialError(spec::ErrorKind::kDevice,
                          "the device \"" + text +
-                             "\" is not known, a PCI address such as 0000:01:00.0, a virtual "
-                             "device such as net_af_xdp0,iface=eth1, or ring is right");
+                             "\" is unknown (expected a PCI address such as 0000:01:00.0, a "
+                             "virtual device such as net_af_xdp0,iface=eth1, or ring)");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ DriverTraits of_memif(const DeviceString& device) {
 std::string frame_argument(const DeviceString& device, unsigned long needed) {
   return device.name + " has frames of " +
          std::to_string(device.number("framesz", kAfPacketFrameBytes)) +
-         " octets, too few for the MTU; framesz=" + std::to_string(needed) + " is right";
+         " octets, too few for the MTU (expected framesz=" + std::to_string(needed) + ")";
 }
 
 // The kernel puts its header, the sender's address and 16 octets of reserve before the frame.
@@ -47,9 +47,9 @@ void check_af_packet_frames(const DeviceString& device, std::uint16_t mtu_bytes)
 void check_one_queue(const DeviceString& device, const std::string& key) {
   const auto value = device.argument(key).value_or("1");
   if (value == "1") return;
-  throw spec::TrialError(spec::ErrorKind::kDevice, device.name + " has " + key + "=" + value +
-                                                       ", but frames are received on one queue; " +
-                                                       key + "=1 is right");
+  throw spec::TrialError(spec::ErrorKind::kDevice,
+                         device.name + " has " + key + "=" + value +
+                             ", but the tester receives on one queue (expected " + key + "=1)");
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ Eal::Eal(const EalOptions& options)
   if (rte_eal_init(static_cast<int>(arguments.size()), pointers.data()) < 0) {
     throw spec::TrialError(spec::ErrorKind::kDevice, std::string("DPDK does not start: ") +
                                                          rte_strerror(rte_errno) +
-                                                         "; its own words are on standard error");
+                                                         "; its messages are on standard error");
   }
   runtime_directory_ = rte_eal_get_runtime_dir();
 }

@@ -35,12 +35,13 @@ void check_interface(const PortOptions& options) {
   const auto mtu = interface_mtu_bytes(name);
   if (!mtu) {
     refuse(options, "there is no network interface " + name +
-                        " in this network namespace, the name of one is right");
+                        " in this network namespace (expected the name of one)");
   }
   if (*mtu < options.mtu_bytes) {
-    refuse(options, "the interface " + name + " has an MTU of " + std::to_string(*mtu) + ", " +
-                        std::to_string(options.mtu_bytes) + " is needed; ip link set " + name +
-                        " mtu " + std::to_string(options.mtu_bytes) + " is right");
+    const auto needed = std::to_string(options.mtu_bytes);
+    refuse(options, "the interface " + name + " has an MTU of " + std::to_string(*mtu) +
+                        " (expected at least " + needed + ": ip link set " + name + " mtu " +
+                        needed + ")");
   }
 }
 
@@ -52,7 +53,7 @@ milliseconds patience_for(const DeviceString& device) {
 std::string reason(const DeviceString& device, int status) {
   if (device.driver == "net_memif" && status == -1) {  // a number of the driver's own
     return "no server listens at " + device.argument("socket").value_or("its socket") +
-           ", a gateway that has been started is right";
+           ": start the gateway first";
   }
   return rte_strerror(-status);
 }
@@ -107,16 +108,16 @@ void Port::check(int status, const char* what) const {
   throw spec::TrialError(spec::ErrorKind::kDevice, "the device \"" + options_.device.text +
                                                        "\" does not " + what + " (" +
                                                        reason(options_.device, status) +
-                                                       "); DPDK's own words are on standard error");
+                                                       "); DPDK's messages are on standard error");
 }
 
 unsigned Port::tx_queues_to_use(unsigned limit) const {
   const auto wanted = options_.tx_queues.value_or(std::min(options_.workers, limit));
   if (wanted >= 1 && wanted <= limit) return wanted;
-  throw spec::TrialError(spec::ErrorKind::kDevice,
-                         "the device \"" + options_.device.text + "\" has no " +
-                             std::to_string(wanted) + " transmit queues, 1 to " +
-                             std::to_string(limit) + " is right for --tx-queues");
+  throw spec::TrialError(
+      spec::ErrorKind::kDevice,
+      "the device \"" + options_.device.text + "\" does not have " + std::to_string(wanted) +
+          " transmit queues (expected --tx-queues 1 to " + std::to_string(limit) + ")");
 }
 
 void Port::configure(unsigned tx_queues) {

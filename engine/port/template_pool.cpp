@@ -55,8 +55,8 @@ rte_mempool* create_pool(const PoolOptions& options) {
   if (pool != nullptr) return pool;
   throw spec::TrialError(spec::ErrorKind::kDevice,
                          "no memory for " + std::to_string(options.frames) + " frames of " +
-                             std::to_string(options.data_room_bytes) + " octets (" +
-                             rte_strerror(rte_errno) + "), a larger --memory-mb is right");
+                             std::to_string(options.data_room_bytes) + " octets: " +
+                             rte_strerror(rte_errno) + " (expected a larger --memory-mb)");
 }
 
 TemplatePool::~TemplatePool() {
@@ -74,8 +74,8 @@ void TemplatePool::fill(std::span<const std::uint8_t> octets, std::size_t patche
   if (octets.size() > room) {
     throw spec::TrialError(spec::ErrorKind::kSpec,
                            "a frame of " + std::to_string(octets.size()) +
-                               " octets does not fit the port's " + std::to_string(room) +
-                               ", a larger --mtu or a smaller frame is right");
+                               " octets does not fit into the port's " + std::to_string(room) +
+                               " (expected a larger --mtu or a smaller frame)");
   }
   if (pool_ == nullptr) pool_ = create_pool(options_);
   Template whole{.octets = octets, .data_offset = data_offset(patched_at)};

@@ -26,8 +26,8 @@ void require_realtime() {
   set_policy(SCHED_OTHER, 0);
   if (status == 0) return;
   throw spec::TrialError(spec::ErrorKind::kDevice,
-                         std::string("realtime: this process may not run under SCHED_FIFO (") +
-                             std::strerror(status) + "), CAP_SYS_NICE or realtime false is right");
+                         std::string("realtime: this process may not run under SCHED_FIFO: ") +
+                             std::strerror(status) + " (expected CAP_SYS_NICE, or realtime false)");
 }
 
 }  // namespace
@@ -69,7 +69,8 @@ void Workers::launch(unsigned worker, std::function<void()> work, bool realtime)
   ++active_;
   if (rte_eal_remote_launch(&Workers::run, &slot, slot.lcore) == 0) return;
   --active_;
-  throw spec::TrialError(spec::ErrorKind::kInternal, "a worker does not take its work");
+  throw spec::TrialError(spec::ErrorKind::kInternal,
+                         "worker " + std::to_string(worker) + ": does not accept its work");
 }
 
 void Workers::join() {

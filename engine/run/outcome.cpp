@@ -287,7 +287,7 @@ void judge_sending(const spec::StreamResult& stream, const SenderReport& sender,
   const auto behind_ns = ticks.to_ns(static_cast<double>(sender.behind));
   const auto why = stream.pauses.count > 0
                        ? "it had paused for " + milliseconds(stream.pauses.total_ns)
-                       : "the next would have left too late, by " + milliseconds(behind_ns);
+                       : "the next frame would have left too late, by " + milliseconds(behind_ns);
   reasons.push_back(who + "the sender gave up after " + part + " frames: " + why);
 }
 
@@ -295,13 +295,14 @@ void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number
                   const spec::TrialSpec& spec, std::vector<std::string>& reasons) {
   const auto who = words(stream.direction) + ": ";
   if (stream.connections && without_number > 0) {
-    reasons.push_back(who + std::to_string(without_number) + " frames came from more than " +
-                      std::to_string(AddressDictionary::kMax) + " IPv6 addresses outside");
+    reasons.push_back(who + std::to_string(without_number) +
+                      " frames came from further external IPv6 addresses (expected at most " +
+                      std::to_string(AddressDictionary::kMax) + ")");
   }
   if (stream.lateness.max_ns > static_cast<double>(spec.lateness_tolerance_ns)) {
-    reasons.push_back(
-        who + "a frame left " + milliseconds(stream.lateness.max_ns) + " after it was due; " +
-        milliseconds(static_cast<double>(spec.lateness_tolerance_ns)) + " is tolerated");
+    reasons.push_back(who + "a frame left " + milliseconds(stream.lateness.max_ns) +
+                      " after it was due (expected at most " +
+                      milliseconds(static_cast<double>(spec.lateness_tolerance_ns)) + ")");
   }
   if (stream.overrun_frames > 0 && stream.losses) {
     reasons.push_back(who + "up to " + std::to_string(stream.overrun_frames) +

@@ -63,11 +63,11 @@ void TableMemory::allocate(std::uint64_t entries, std::size_t bytes) {
     madvise(begin_, bytes_, MADV_HUGEPAGE);
     return;
   }
-  throw spec::TrialError(spec::ErrorKind::kSpec,
-                         "phases[0]: a table of " + std::to_string(entries) +
-                             " connections takes " + std::to_string(bytes) + " bytes, of which " +
-                             std::to_string(available) +
-                             " are available; fewer connections are right");
+  throw spec::TrialError(spec::ErrorKind::kSpec, "phases[0]: a table of " +
+                                                     std::to_string(entries) +
+                                                     " connections takes " + std::to_string(bytes) +
+                                                     " bytes, but " + std::to_string(available) +
+                                                     " are available (expected fewer connections)");
 }
 
 bool TableMemory::map(std::size_t bytes, std::size_t page_bytes) {

@@ -120,8 +120,8 @@ class TrialRunner {
   void allocate_records() {
     if (records_ != nullptr) return records_->allocate();
     throw spec::TrialError(spec::ErrorKind::kSpec,
-                           "recording.frames: true, but the engine was started without "
-                           "--records-fd; false is right");
+                           "recording.frames: is true, but the engine was started without "
+                           "--records-fd (expected false)");
   }
 
   static void stop_if(const std::atomic<bool>& cancelled) {

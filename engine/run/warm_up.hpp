@@ -26,8 +26,10 @@ struct Probe {
 };
 
 [[nodiscard]] std::vector<Probe> probes_of(const std::vector<StreamPlan>& plans);
-// "no probe came through in 5 s: forward foreground: 12 sent, none arrived on the right"
-[[nodiscard]] std::string deaf(const std::vector<Probe>& probes, std::uint64_t timeout_ns);
+// Names the streams whose probes did not arrive: "no probe frame arrived within 5 s; forward
+// foreground: 12 sent from the left, none arrived on the right".
+[[nodiscard]] std::string missing_probes(const std::vector<Probe>& probes,
+                                         std::uint64_t timeout_ns);
 
 template <class Clock, class Device>
 class WarmUp {
@@ -45,7 +47,7 @@ class WarmUp {
       const auto now = Clock::now();
       if (cancelled.load()) return probes_;
       if (now >= end) {
-        throw spec::TrialError(spec::ErrorKind::kWarmUp, deaf(probes_, timeout_ns),
+        throw spec::TrialError(spec::ErrorKind::kWarmUp, missing_probes(probes_, timeout_ns),
                                {icmp_[0].result().listed, icmp_[1].result().listed});
       }
       if (now >= next) {

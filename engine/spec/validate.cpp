@@ -67,7 +67,7 @@ void check_octet(const std::optional<std::uint8_t>& offset, unsigned last,
                  const std::string& member) {
   if (!offset || *offset <= last) return;
   throw SpecError(member,
-                  text(*offset) + " is outside the address, 0 to " + text(last) + " is right");
+                  text(*offset) + " is outside the address (expected 0 to " + text(last) + ")");
 }
 
 void check_pattern(const AddressPattern& pattern, IpVersion version, const std::string& member) {
@@ -80,7 +80,7 @@ void check_pattern(const AddressPattern& pattern, IpVersion version, const std::
   if (network != field && network != field + 1) return;
   throw SpecError(member + ".network_byte", text(network) + " lies within the field at octets " +
                                                 text(field) + " and " + text(field + 1U) +
-                                                ", an octet outside them is right");
+                                                " (expected another octet)");
 }
 
 void check_pair(const AddressPair& pair, const std::string& member) {
@@ -93,20 +93,20 @@ void check_field(const Series& series, const AddressPattern& departure,
   const bool has_place = departure.field_byte && arrival.field_byte;
   if (has_place || series.mode == SeriesMode::kFixed) return;
   throw SpecError(member + ".mode",
-                  "the field varies, but an address has no field_byte for it; "
-                  "fixed, or a field_byte on departure and arrival, is right");
+                  "the field varies, but an address has no field_byte for it "
+                  "(expected fixed, or a field_byte on departure and on arrival)");
 }
 
 void check_networks(const Traffic& traffic, const std::string& member) {
   if (traffic.networks == 1) return;
   if (!traffic.departure.destination.network_byte) {
     throw SpecError(member + ".networks", text(traffic.networks) +
-                                              " networks need departure.destination.network_byte, "
-                                              "or 1 is right");
+                                              " networks need departure.destination.network_byte "
+                                              "(expected 1 without it)");
   }
   if (traffic.selection != Selection::kIndependent) {
     throw SpecError(member + ".networks",
-                    text(traffic.networks) + " is not possible in an enumeration, 1 is right");
+                    text(traffic.networks) + " is not possible in an enumeration (expected 1)");
   }
 }
 
@@ -125,7 +125,8 @@ void check_combinations(const Traffic& traffic, std::uint64_t frames, const std:
   if (traffic.selection == Selection::kIndependent) {
     if (!traffic.connections) return;
     throw SpecError(member + ".selection",
-                    "connections are enumerated, enumerate-pseudorandom is right");
+                    "independent is not possible with connections (expected an enumeration, such "
+                    "as enumerate-pseudorandom)");
   }
   std::uint64_t combinations = 1;
   for (const auto* series : {&traffic.source_port, &traffic.destination_port, &traffic.source_field,
@@ -133,19 +134,20 @@ void check_combinations(const Traffic& traffic, std::uint64_t frames, const std:
     const auto range = range_of(*series);
     // Only all four ranges in full reach 2^64; the engine counts combinations in 64 bits.
     if (combinations > ~std::uint64_t{0} / range) {
-      throw SpecError(member + ".selection", "the ranges have 2^64 combinations, fewer is right");
+      throw SpecError(member + ".selection",
+                      "the ranges have 2^64 combinations (expected fewer: narrower ranges)");
     }
     combinations *= range;
   }
   if (traffic.connections && combinations > kMaxConnections) {
     throw SpecError(member + ".selection", "the ranges have " + text(combinations) +
-                                               " combinations, at most " + text(kMaxConnections) +
-                                               " is right");
+                                               " combinations (expected at most " +
+                                               text(kMaxConnections) + ")");
   }
   if (frames <= combinations || !takes_each_once(traffic)) return;
   throw SpecError(member + ".selection", "the ranges have " + text(combinations) +
                                              " combinations, too few to enumerate for " +
-                                             text(frames) + " frames; wider ranges are right");
+                                             text(frames) + " frames (expected wider ranges)");
 }
 
 void check_traffic(const Traffic& traffic, std::uint64_t frames, const std::string& member) {
@@ -166,11 +168,16 @@ void check_kind(const Stream& stream, Kind kind, const std::string& stream_path)
   const bool wanted = kind == Kind::kForeground ? stream.mix.m > 0 : stream.mix.m < stream.mix.n;
   const auto& traffic = traffic_of(stream, kind);
   const auto mix = "the mix n " + text(stream.mix.n) + ", m " + text(stream.mix.m);
-  if (wanted && !traffic) throw SpecError(member, "absent, but " + mix + " asks for it");
-  if (!wanted && traffic) throw SpecError(member, "given, but " + mix + " has none; null is right");
+  if (wanted && !traffic) {
+    throw SpecError(member, "is missing, but " + mix + ", asks for it (expected an object)");
+  }
+  if (!wanted && traffic) {
+    throw SpecError(member, "is given, but " + mix + ", has no frame for it (expected null)");
+  }
   if (!traffic) return;
   if (traffic->connections && kind == Kind::kBackground) {
-    throw SpecError(member + ".connections", "background traffic has none, null is right");
+    throw SpecError(member + ".connections",
+                    "background traffic has no connections (expected null)");
   }
   check_traffic(*traffic, frames_of(stream, kind), member);
 }
@@ -183,8 +190,8 @@ void check_next_hop(const TrialSpec& spec, Side side, IpVersion version,
   if (known) return;
   const std::string family = version == IpVersion::k4 ? "ipv4" : "ipv6";
   throw SpecError(std::string("sides.") + kSideNames[static_cast<unsigned>(side)] + ".next_hop",
-                  "neither " + family + " nor mac is given, and " + stream_path +
-                      " leaves there; one of them is right");
+                  "neither " + family + " nor mac is given, but frames of " + stream_path +
+                      " leave there (expected one of them)");
 }
 
 // Bursts do not overlap where their frames follow each other no slower than at the mean rate.
@@ -194,19 +201,20 @@ void check_bursts(const Segment& segment, const std::string& member) {
   if (segment.burst_frames == 1) {
     if (burst_rate_fps == 0) return;
     throw SpecError(member + ".burst_rate_fps",
-                    text(burst_rate_fps) + " is given, but burst_frames is 1, 0 is right");
+                    text(burst_rate_fps) + " is given, but burst_frames is 1 (expected 0)");
   }
   if (burst_rate_fps >= rate_fps) return;
-  throw SpecError(member + ".burst_rate_fps",
-                  text(burst_rate_fps) + " is out of range, the mean rate " + text(rate_fps) +
-                      " to " + text(kMaxRateFps) + " is right");
+  throw SpecError(member + ".burst_rate_fps", text(burst_rate_fps) + " is out of range (expected " +
+                                                  text(rate_fps) + ", the mean rate, to " +
+                                                  text(kMaxRateFps) + ")");
 }
 
 void check_stream(const TrialSpec& spec, const Stream& stream, const std::string& member) {
   const auto frames = total_frames(stream);
   if (frames == 0 || frames >= kMaxFramesPerStream) {
-    throw SpecError(member + ".segments", text(frames) + " frames in all is out of range, 1 to " +
-                                              text(kMaxFramesPerStream - 1) + " is right");
+    throw SpecError(member + ".segments", text(frames) +
+                                              " frames in all is out of range (expected 1 to " +
+                                              text(kMaxFramesPerStream - 1) + ")");
   }
   for (std::size_t i = 0; i < stream.segments.size(); ++i) {
     check_bursts(stream.segments[i], at(member + ".segments", i));
@@ -222,7 +230,7 @@ void check_stream(const TrialSpec& spec, const Stream& stream, const std::string
 void check_phase(const TrialSpec& spec, const Phase& phase, const std::string& member) {
   if (phase.streams.size() == 2 && phase.streams[0].direction == phase.streams[1].direction) {
     throw SpecError(member + ".streams[1].direction",
-                    "the phase has two streams in this direction, one a direction is right");
+                    "the phase has two streams in this direction (expected one per direction)");
   }
   for (std::size_t i = 0; i < phase.streams.size(); ++i) {
     check_stream(spec, phase.streams[i], at(member + ".streams", i));
@@ -259,7 +267,7 @@ void check_tags(const TrialSpec& spec) {
       if (after_ns <= last_ns) continue;
       throw SpecError(
           "recording.tags.after_ns",
-          text(after_ns) + " is after the last frame, 0 to " + text(last_ns) + " is right");
+          text(after_ns) + " is after the last frame (expected 0 to " + text(last_ns) + ")");
     }
   }
 }
@@ -297,8 +305,8 @@ void validate(const TrialSpec& spec) {
   check_tags(spec);
   check_connections(spec);
   if (duration_ns(spec) <= kMaxTrialNs) return;
-  throw SpecError("phases", "the trial lasts longer than " + text(kMaxTrialNs) +
-                                " ns with drains and gaps, at most that is right");
+  throw SpecError("phases", "the trial with its drains and gaps is too long (expected at most " +
+                                text(kMaxTrialNs) + " ns)");
 }
 
 }  // namespace natxy::spec

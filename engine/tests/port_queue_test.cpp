@@ -238,19 +238,19 @@ TEST(Port, OpensDevicesOrSaysWhyNot) {
   EXPECT_EQ(complaint("net_null0", "net_null1"), "accepted");
   EXPECT_EQ(complaint("net_null0", "net_null1", 2), "accepted") << "a device can be made again";
   EXPECT_EQ(complaint("net_null0", "net_null0"),
-            "right: both ports are called net_null0, two names such as net_null0 and net_null1 are "
-            "right");
+            "right: both ports have the name net_null0 (expected two names, such as net_null0 and "
+            "net_null1)");
   EXPECT_EQ(complaint("net_af_packet0,iface=natxy-none", "net_null1"),
-            "left: there is no network interface natxy-none in this network namespace, the name of "
-            "one is right");
+            "left: there is no network interface natxy-none in this network namespace (expected "
+            "the name of one)");
   EXPECT_EQ(complaint("net_af_packet0,iface=lo,framesz=2048", "net_null1", 2),
-            "left: the device \"net_af_packet0,iface=lo,framesz=2048\" has no 2 transmit queues, 1 "
-            "to 1 is right for --tx-queues");
-  EXPECT_NE(complaint("net_null0", "net_nowhere1").find("cannot be made"), std::string::npos);
+            "left: the device \"net_af_packet0,iface=lo,framesz=2048\" does not have 2 transmit "
+            "queues (expected --tx-queues 1 to 1)");
+  EXPECT_NE(complaint("net_null0", "net_nowhere1").find("cannot be created"), std::string::npos);
   EXPECT_NE(complaint("0000:7f:1f.7", "net_null1").find("finds no Ethernet device"),
             std::string::npos);
   EXPECT_EQ(complaint("ring", "net_null1"),
-            "one port is \"ring\" and the other is not, both or neither is right");
+            "one port is \"ring\" and the other is not (expected both or neither)");
 }
 
 }  // namespace

@@ -117,12 +117,11 @@ TEST_F(RequestLoopTest, AnswersATrialWithItsResultAndGoesOn) {
 TEST_F(RequestLoopTest, GoesOnAfterALineThatIsNoRequest) {
   start();
   say("nonsense");
-  EXPECT_EQ(hear(), R"({"event":"error","kind":"request","message":"a line is not JSON, one )"
-                    R"(request a line is right"})");
+  EXPECT_EQ(hear(), R"*({"event":"error","kind":"request","message":"line: is not JSON )*"
+                    R"*((expected one request per line)"})*");
   say(R"({"request": "trial", "id": 1, "spec": {}})");
-  EXPECT_EQ(hear(),
-            R"({"event":"error","id":1,"kind":"spec","message":"version: is missing, a value is )"
-            R"(right"})");
+  EXPECT_EQ(hear(), R"*({"event":"error","id":1,"kind":"spec","message":"version: is missing )*"
+                    R"*((expected a value)"})*");
   say(R"({"request": "cancel"})");  // finds nothing to cancel
   ask_for_trial(2);
   EXPECT_EQ(hear().find(R"({"event":"result","id":2)"), 0U);
@@ -173,8 +172,8 @@ TEST_F(RequestLoopTest, TellsProgressAtLeastOnceASecondAndRefusesASecondTrial) {
   ask_for_trial(2);
   while (hear().find(R"("event":"progress")") != std::string::npos) {
   }
-  EXPECT_EQ(heard_, R"({"event":"error","id":2,"kind":"request","message":"trial 1 is running, )"
-                    R"(a request after its end is right"})");
+  EXPECT_EQ(heard_, R"*({"event":"error","id":2,"kind":"request","message":"trial 1 is running )*"
+                    R"*((expected a request after its end)"})*");
 }
 
 TEST_F(RequestLoopTest, EndOfInputCancelsAndEnds) {

@@ -339,9 +339,9 @@ TEST(Trial, ADeafDirectionIsNamed) {
   } catch (const spec::TrialError& error) {
     EXPECT_EQ(error.kind(), spec::ErrorKind::kWarmUp);
     EXPECT_EQ(std::string(error.what()),
-              "no probe came through in 30 ms; reverse foreground: 0 sent from the right, none "
-              "arrived on the left; reverse background: 0 sent from the right, none arrived on "
-              "the left");
+              "no probe frame arrived within 30 ms; reverse foreground: 0 sent from the right, "
+              "none arrived on the left; reverse background: 0 sent from the right, none arrived "
+              "on the left");
   }
 }
 

@@ -13,7 +13,7 @@ from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials
 from tests.unit.scripted_engine import ScriptedEngine
 
-LATE = "forward: a frame left 4.000 ms after it was due; 1.000 ms is tolerated"
+LATE = "forward: a frame left 4.000 ms after it was due (expected at most 1.000 ms)"
 GAP = "forward: the sender paused for 20.00 ms of 60.0 ms (expected at most 2 %)"
 MISSED = "left port: 5 frames missed for want of descriptors (rx_missed)"
 DROPPED = "right port: 5 frames dropped by the network interface (kernel_rx_dropped)"
