@@ -42,7 +42,7 @@ std::string allowed_cpus(unsigned core) {
   }
   if (core >= CPU_SETSIZE || !CPU_ISSET(core, &allowed)) {
     throw EalError("--core: CPU " + std::to_string(core) +
-                   " is not there for this process; one of these is right: " + list);
+                   " cannot be used by this process (expected one of " + list + ")");
   }
   return list;
 }
@@ -102,8 +102,8 @@ void start(std::vector<std::string> words) {
   for (auto& word : words) pointers.push_back(word.data());
   rte_openlog_stream(stderr);
   if (rte_eal_init(static_cast<int>(pointers.size()), pointers.data()) >= 0) return;
-  throw EalError(std::string("DPDK could not start (") + rte_strerror(rte_errno) +
-                 "); standard error says why");
+  throw EalError(std::string("DPDK does not start: ") + rte_strerror(rte_errno) +
+                 "; its messages are on standard error");
 }
 
 }  // namespace
@@ -130,12 +130,13 @@ std::uint16_t Eal::probe(Side side, const std::string& device) {
   std::uint16_t port_id = 0;
   const auto name = name_of_device(device);
   if (!is_pci(device) && rte_dev_probe(device.c_str()) != 0) {
-    throw EalError("--" + std::string(name_of(side)) + ": DPDK cannot make \"" + device +
-                   "\"; a PCI address or a virtual device like net_af_packet0,iface=d0 is right");
+    throw EalError("--" + std::string(name_of(side)) + ": DPDK cannot create \"" + device +
+                   "\" (expected a PCI address, or a virtual device such as "
+                   "net_af_packet0,iface=d0)");
   }
   if (rte_eth_dev_get_port_by_name(name.c_str(), &port_id) == 0) return port_id;
   throw EalError("--" + std::string(name_of(side)) + ": \"" + device +
-                 "\" has no port that DPDK can use");
+                 "\" has no port (expected a device that DPDK has a driver for)");
 }
 
 std::string Eal::driver_of(std::uint16_t port_id) {

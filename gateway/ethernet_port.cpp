@@ -73,7 +73,7 @@ void EthernetPort::make_pool(std::size_t mtu_bytes) {
   if (rte_pktmbuf_data_room_size(pool_) < room) {
     throw PortError("the " + std::string(name_of(side_)) +
                     " port's buffers are one page of memory each, too short for --mtu " +
-                    std::to_string(mtu_bytes) + "; a smaller one is right");
+                    std::to_string(mtu_bytes) + " (expected a smaller --mtu)");
   }
 }
 
@@ -89,9 +89,9 @@ void EthernetPort::configure(std::size_t mtu_bytes) {
   rte_eth_conf conf{};
   const bool is_small = info.max_mtu == 0 || mtu_bytes <= info.max_mtu;
   if (!is_small) {
-    throw PortError("the " + std::string(name_of(side_)) + " port takes packets of up to " +
-                    std::to_string(info.max_mtu) + " bytes, but --mtu is " +
-                    std::to_string(mtu_bytes));
+    throw PortError("--mtu: " + std::to_string(mtu_bytes) + " is too large for the " +
+                    std::string(name_of(side_)) + " port (expected at most " +
+                    std::to_string(info.max_mtu) + ")");
   }
   // Virtual devices that name a small largest frame carry what their buffers hold all the same, and
   // refuse to be asked for more (net_memif).

@@ -17,7 +17,8 @@ class JsonObject {
   JsonObject(const nlohmann::json& value, std::string path)
       : value_(value), path_(std::move(path)) {
     if (!value_.is_object()) {
-      throw ConfigError((path_.empty() ? "the line" : path_) + ": a JSON object is right");
+      throw ConfigError((path_.empty() ? "line" : path_) +
+                        ": is not a JSON object (expected {...})");
     }
   }
 
@@ -30,7 +31,7 @@ class JsonObject {
 
   [[nodiscard]] const nlohmann::json& require(const std::string& name) {
     const auto* found = find(name);
-    if (found == nullptr) throw ConfigError(path_of(name) + " is missing");
+    if (found == nullptr) throw ConfigError(path_of(name) + ": is missing (expected a value)");
     return *found;
   }
 
@@ -55,12 +56,15 @@ class JsonObject {
     const bool is_right = value.is_number_unsigned() && value.get<std::uint64_t>() >= range.min &&
                           value.get<std::uint64_t>() <= range.max;
     if (is_right) return value.get<std::uint64_t>();
-    throw ConfigError(path + ": " + shown(value) + " is out of range, a whole number from " +
-                      std::to_string(range.min) + " to " + std::to_string(range.max) + " is right");
+    throw ConfigError(path + ": " + shown(value) +
+                      " is out of range (expected a whole number from " +
+                      std::to_string(range.min) + " to " + std::to_string(range.max) + ")");
   }
 
   [[nodiscard]] static std::string text_at(const nlohmann::json& value, const std::string& path) {
-    if (!value.is_string()) throw ConfigError(path + ": " + shown(value) + " is no text");
+    if (!value.is_string()) {
+      throw ConfigError(path + ": " + shown(value) + " is not a string (expected \"...\")");
+    }
     return value.get<std::string>();
   }
 
@@ -79,7 +83,7 @@ class JsonObject {
   void refuse_the_rest() const {
     for (const auto& item : value_.items()) {
       if (std::ranges::find(known_, item.key()) == known_.end()) {
-        throw ConfigError(path_of(item.key()) + " is unknown; known are " + names());
+        throw ConfigError(path_of(item.key()) + ": is unknown (expected one of " + names() + ")");
       }
     }
   }

@@ -18,7 +18,7 @@ inline constexpr JsonObject::Range kOrdinal{1, UINT64_MAX};
 // A list of whatever `read(value, path)` makes of each member.
 template <typename Read>
 auto read_list(const nlohmann::json& value, const std::string& path, Read read) {
-  if (!value.is_array()) throw ConfigError(path + ": a list is right");
+  if (!value.is_array()) throw ConfigError(path + ": is not a list (expected [...])");
   std::vector<decltype(read(value, path))> list;
   for (const auto& member : value) {
     list.push_back(read(member, path + "[" + std::to_string(list.size()) + "]"));

@@ -78,7 +78,7 @@ void RingGateway::start() {
 void RingGateway::start_on_lcore(unsigned lcore) {
   is_stopping_ = false;
   const auto status = rte_eal_remote_launch(run_on_lcore, this, lcore);
-  if (status != 0) throw PortError("the gateway's worker is busy or not there");
+  if (status != 0) throw PortError("the gateway's worker is busy or does not exist");
   lcore_ = lcore;
 }
 
