@@ -30,7 +30,6 @@ struct IpAddress {
   }
 
   [[nodiscard]] unsigned bits() const { return is_ipv6 ? 128 : 32; }
-  [[nodiscard]] std::size_t octets() const { return bits() / 8; }
   void write(std::uint8_t* to) const;
   friend bool operator==(const IpAddress&, const IpAddress&) = default;
 };

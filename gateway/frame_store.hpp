@@ -41,7 +41,6 @@ class FrameStore {
   // A frame of this length, at most kMaxOctets, octets undefined.
   [[nodiscard]] FramePtr take(std::size_t length);
   [[nodiscard]] FramePtr copy(const Frame& frame);
-  [[nodiscard]] std::size_t taken() const { return taken_; }
 
  private:
   friend struct ReturnToStore;
@@ -54,7 +53,6 @@ class FrameStore {
   std::array<std::vector<Frame*>, kSizes.size()> free_;
   std::vector<std::unique_ptr<Frame[]>> frames_;
   std::vector<std::unique_ptr<std::uint8_t[]>> octets_;
-  std::size_t taken_ = 0;
 };
 
 inline void ReturnToStore::operator()(Frame* frame) const {

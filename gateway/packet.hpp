@@ -29,7 +29,6 @@ inline constexpr std::uint8_t kRouting = 43;
 inline constexpr std::uint8_t kFragment = 44;
 inline constexpr std::uint8_t kAuthentication = 51;
 inline constexpr std::uint8_t kIcmp6 = 58;
-inline constexpr std::uint8_t kNoNext = 59;
 inline constexpr std::uint8_t kDestinationOptions = 60;
 
 // Where a piece belongs in the whole packet.

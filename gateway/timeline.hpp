@@ -30,9 +30,6 @@ class Timeline {
     return {entry.due_ns, std::move(entry.thing)};
   }
 
-  [[nodiscard]] std::size_t size() const { return heap_.size(); }
-  void clear() { heap_.clear(); }
-
  private:
   struct Entry {
     Nanoseconds due_ns;

@@ -223,8 +223,6 @@ class Arrival {
     return kept == (ip_first_ & kept_mask()) ? Defect::kNone : Defect::kTrafficClass;
   }
 
-  [[nodiscard]] const Layout& layout() const { return *layout_; }
-
  private:
   static constexpr std::size_t kBase = 8;  // a slot's offset is never 0
   // Octets 14-21 of a frame as a little-endian load has them.

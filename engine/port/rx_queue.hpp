@@ -41,10 +41,9 @@ class RxQueue {
   }
   // Of the first segment: a frame in several is shorter here than its headers say, and malformed.
   static std::uint32_t length(Frame frame) { return rte_pktmbuf_data_len(frame); }
-  // The buffer's own fields: what data(), length() and release() read.
-  static void prefetch_handle(Frame frame) { rte_prefetch0(frame); }
-  // The frame, where pools without private data put it: to read its address first would be to wait
-  // for the handle. The stamp of a small frame stands in the second line.
+  // Prefetches the frame's octets, which follow the mbuf in a pool without private data. Reading
+  // their address from the mbuf would wait for the mbuf's own cache line. The stamp of a small
+  // frame is in the second line.
   static void prefetch(Frame frame) {
     const auto* octets = reinterpret_cast<const std::uint8_t*>(frame + 1) + RTE_PKTMBUF_HEADROOM;
     rte_prefetch0(octets);

@@ -114,7 +114,6 @@ class Phase {
   void join() { device_.join(); }
 
   [[nodiscard]] bool draining() const { return control_.draining(); }
-  [[nodiscard]] Ticks start_ticks() const { return control_.start(); }
   [[nodiscard]] std::array<std::uint64_t, 2> sent() const {
     std::array<std::uint64_t, 2> counts{};
     for (const auto& [direction, sender] : senders_) {

@@ -25,12 +25,9 @@ void validate(const TrialSpec& spec);
 // How many connections an establishing stream's trial may have: entries of the tester's table.
 [[nodiscard]] std::uint64_t connections_of(const Stream& establishing);
 
-// The side that a direction's frames leave from, and the one that they arrive at.
+// The side that a direction's frames leave from.
 [[nodiscard]] constexpr Side departure_side(Direction direction) {
   return direction == Direction::kForward ? Side::kLeft : Side::kRight;
-}
-[[nodiscard]] constexpr Side arrival_side(Direction direction) {
-  return direction == Direction::kForward ? Side::kRight : Side::kLeft;
 }
 
 }  // namespace natxy::spec

@@ -51,7 +51,6 @@ class FaultChain {
   void advance(Nanoseconds now_ns) {
     while (waiting_.has_due(now_ns)) go_on(waiting_.take());
   }
-  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
 
  private:
   struct RateLimitState {
