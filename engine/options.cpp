@@ -30,7 +30,7 @@ struct Range {
   unsigned min;
   unsigned max;
 };
-constexpr Range kMtu{"--mtu", 1280, 9198};  // IPv6's least; with Ethernet's 18 octets 9216
+constexpr Range kMtu{"--mtu", 1280, 9198};  // IPv6's minimum; 9216 with Ethernet's 18 octets
 constexpr Range kMemory{"--memory-mb", 64, 1U << 20U};
 constexpr Range kTxQueues{"--tx-queues", 1, 64};
 constexpr Range kRecordsFd{"--records-fd", 3, 65535};
@@ -138,7 +138,7 @@ void check(Options& options) {
 
 Options parse_options(int argc, char* const* argv) {
   Options options;
-  opterr = 0;  // our sentences instead of getopt's
+  opterr = 0;  // getopt prints no messages of its own
   optind = 0;
   for (;;) {
     const int at = optind == 0 ? 1 : optind;

@@ -37,7 +37,7 @@ void RequestLoop::take(const std::string& line) {
     const auto request = spec::parse_request(line);
     if (const auto* trial = std::get_if<spec::TrialRequest>(&request)) run_trial(*trial);
     quitting_ = quitting_ || std::holds_alternative<spec::QuitRequest>(request);
-    // A cancel that finds no trial came just after its end: nothing to be done.
+    // A cancel request without a running trial came just after the trial's end and is ignored.
   } catch (const spec::RequestError& error) {
     writer_.write(spec::error_event(error.event()));
   }

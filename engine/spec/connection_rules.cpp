@@ -17,7 +17,8 @@ bool same(const Series& a, const Series& b) {
   return a.mode == b.mode && a.min == b.min && a.max == b.max;
 }
 
-// Whether b enumerates what a does; swapped: with source and destination in each other's place.
+// Returns whether b enumerates the same four-tuples as a; swapped: with source and destination
+// exchanged.
 bool same_ranges(const Traffic& a, const Traffic& b, bool swapped) {
   const auto& [source, destination] = swapped ? std::tie(b.destination_port, b.source_port)
                                               : std::tie(b.source_port, b.destination_port);

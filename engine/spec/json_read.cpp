@@ -18,7 +18,7 @@ template <std::size_t kOctets>
 std::array<std::uint8_t, kOctets> address(const Value& value) {
   constexpr int kFamily = kOctets == 4 ? AF_INET : AF_INET6;
   std::array<std::uint8_t, kOctets> octets{};
-  // A zero octet inside would end the text early for inet_pton.
+  // inet_pton() would stop at a zero octet within the text.
   const auto& text = value.text();
   if (text.find('\0') != std::string::npos ||
       inet_pton(kFamily, text.c_str(), octets.data()) != 1) {
@@ -288,7 +288,7 @@ TrialSpec trial_spec(const Value& value) {
 
 // --- reading: lines ------------------------------------------------------------------------------
 
-// A root of "" keeps paths as the spec's readers know them; only a wrong root itself is named.
+// Uses the empty path for the root, so that error paths start with the member's name.
 TrialSpec rooted_spec(const Json& json) {
   if (!json.is_object())
     throw SpecError("spec", shown(json) + " is not an object (expected {...})");
@@ -296,7 +296,7 @@ TrialSpec rooted_spec(const Json& json) {
 }
 
 Json parsed(std::string_view text) {
-  return Json::parse(text.begin(), text.end(), nullptr, false);  // discarded where it is not JSON
+  return Json::parse(text.begin(), text.end(), nullptr, false);  // is_discarded() if it is not JSON
 }
 
 std::optional<std::uint64_t> id_of(const Json& json) {

@@ -1,5 +1,5 @@
-// A JSON value that knows its path, so that what is wrong with it can be said in a sentence.
-// Included by json_read.cpp and json_write.cpp alone: the library is slow to compile.
+// A JSON value with its path, which errors name. Included only by json_read.cpp and json_write.cpp,
+// because the library is slow to compile.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace natxy::spec {
 
 using Json = nlohmann::json;
 
-// Of lists and objects only the type is shown: the library writes nested values recursively, and
-// input may be nested deeper than the stack.
+// Returns the value as text for an error. Names only the type of lists and objects: the library
+// writes nested values recursively, and deeply nested input would overflow the stack.
 inline std::string shown(const Json& value) {
   if (value.is_structured()) return value.is_object() ? "an object" : "a list";
   auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -87,14 +87,14 @@ class Value {
   std::string path_;
 };
 
-// An object whose members must all be asked for: what is left over when it is closed is refused.
+// A JSON object whose members must all be read: close() refuses those that were not.
 class Object {
  public:
   explicit Object(const Value& value) : json_(value.json()), path_(value.path()) {
     if (!json_.is_object()) value.refuse("is not an object (expected {...})");
   }
 
-  // Absent and null are the same.
+  // Returns the member; absent if it is missing or null.
   [[nodiscard]] std::optional<Value> find(const std::string& name) {
     known_.insert(name);
     const auto member = json_.find(name);
@@ -112,7 +112,7 @@ class Object {
     if (const auto value = find(name)) return read(*value);
     return std::nullopt;
   }
-  // Throws SpecError for a member that was not asked for.
+  // Throws SpecError for a member that was not read.
   void close() const {
     for (const auto& [name, value] : json_.items()) {
       if (known_.contains(name)) continue;

@@ -1,4 +1,4 @@
-// A spec that cannot be carried out: the sentence starts with the member's path.
+// The error of a trial spec that is not valid; the message starts with the member's path.
 #pragma once
 
 #include <stdexcept>

@@ -32,7 +32,8 @@ std::uint64_t saturated(std::uint64_t ns) {
   return std::min(ns, kTooLong);
 }
 
-// Exact and without overflow: the remainder is below 2^33, its product with 10^9 below 2^63.
+// Returns the time that the segment's frames take at its rate, rounded up. Exact and without
+// overflow: the remainder is below 2^33, its product with 10^9 below 2^63.
 std::uint64_t sending_ns(const Segment& segment) {
   const auto seconds = segment.frames / segment.rate_fps;
   if (seconds > kMaxTrialNs / kNsPerSecond) return kTooLong;
@@ -40,7 +41,7 @@ std::uint64_t sending_ns(const Segment& segment) {
   return seconds * kNsPerSecond + (rest + segment.rate_fps - 1) / segment.rate_fps;
 }
 
-// When the last frame is due, rounded up; some frames are.
+// Returns when the segment's last frame is due, rounded up. The segment must have frames.
 std::uint64_t last_due_ns(const Segment& segment) {
   const auto last = segment.frames - 1;
   const auto in_burst = segment.burst_frames == 1 ? 0 : last % segment.burst_frames;
@@ -114,7 +115,7 @@ std::uint64_t range_of(const Series& series) {
   return series.mode == SeriesMode::kFixed ? 1 : series.max - series.min + 1ULL;
 }
 
-// Frames that take each combination once; those that use connections take them again and again.
+// Returns whether the frames take each combination once. Frames that use connections repeat them.
 bool takes_each_once(const Traffic& traffic) {
   const auto& connections = traffic.connections;
   return !connections ||
@@ -132,7 +133,7 @@ void check_combinations(const Traffic& traffic, std::uint64_t frames, const std:
   for (const auto* series : {&traffic.source_port, &traffic.destination_port, &traffic.source_field,
                              &traffic.destination_field}) {
     const auto range = range_of(*series);
-    // Only all four ranges in full reach 2^64; the engine counts combinations in 64 bits.
+    // The engine counts combinations in 64 bits. Only four full ranges have 2^64 of them.
     if (combinations > ~std::uint64_t{0} / range) {
       throw SpecError(member + ".selection",
                       "the ranges have 2^64 combinations (expected fewer: narrower ranges)");
@@ -194,7 +195,7 @@ void check_next_hop(const TrialSpec& spec, Side side, IpVersion version,
                       " leave there (expected one of them)");
 }
 
-// Bursts do not overlap where their frames follow each other no slower than at the mean rate.
+// Bursts must not overlap, so the rate within a burst must be at least the mean rate.
 void check_bursts(const Segment& segment, const std::string& member) {
   const auto rate_fps = segment.rate_fps;
   const auto burst_rate_fps = segment.burst_rate_fps;
@@ -237,7 +238,7 @@ void check_phase(const TrialSpec& spec, const Phase& phase, const std::string& m
   }
 }
 
-// When the last frame is due, rounded up.
+// Returns when the stream's last frame is due, rounded up.
 std::uint64_t last_due_ns(const Stream& stream) {
   std::uint64_t start = 0;
   std::uint64_t last = 0;
@@ -249,20 +250,20 @@ std::uint64_t last_due_ns(const Stream& stream) {
   return last;
 }
 
-// Phase 1, or each connection once.
+// Returns whether the stream is phase 1 or uses each connection once.
 bool takes_connections_once(const Stream& stream) {
   if (!stream.foreground || !stream.foreground->connections) return false;
   const auto [role, order] = *stream.foreground->connections;
   return role == Role::kEstablish || order == Order::kLinear || order == Order::kMissing;
 }
 
-// Tags that no frame could bear would make a latency of nothing.
+// Tags that start after the last frame would give a latency without any frame.
 void check_tags(const TrialSpec& spec) {
   if (!spec.recording.tags) return;
   const auto after_ns = spec.recording.tags->after_ns;
   for (const auto& phase : spec.phases) {
     for (const auto& stream : phase.streams) {
-      if (takes_connections_once(stream)) continue;  // bears none
+      if (takes_connections_once(stream)) continue;  // has no tagged frames
       const auto last_ns = last_due_ns(stream);
       if (after_ns <= last_ns) continue;
       throw SpecError(
@@ -274,7 +275,7 @@ void check_tags(const TrialSpec& spec) {
 
 }  // namespace
 
-// Each segment is below 2^40 frames and there are at most 64 of them: no overflow.
+// Cannot overflow: there are at most 64 segments of fewer than 2^40 frames each.
 std::uint64_t total_frames(const Stream& stream) {
   std::uint64_t total = 0;
   for (const auto& segment : stream.segments) total += segment.frames;
