@@ -5,8 +5,9 @@
 namespace natxy::run {
 namespace {
 
-// What each holds beside RFC 1242's is the tester's own part, and the links'. The send call bounds
-// none of it: on a NIC it returns before the frame is on the wire.
+// Beside the delay of RFC 1242, each of these contains a part of the tester and of the links. The
+// duration of the send call is no bound of it: on a NIC, the call returns before the frame is on
+// the wire.
 constexpr const char* kDelayDefinition =
     "from just before the send call to just after the receive call, at burst granularity "
     "(RFC 1242 3.8 store and forward, plus send call, transmit queue, DMA, serialisation on both "
@@ -120,8 +121,9 @@ std::optional<spec::ConnectionCounters> connections(const StreamReport& stream) 
                                   .ending_new_percent = share * 100};
 }
 
-// How much longer the frames took to arrive than to leave, as far as a queue that grew is why: what
-// the last frame was delayed beyond the shortest delay, which in part may be how delays vary.
+// Returns how long the gateway held the frames back: by how much the last frame's delay exceeds the
+// shortest delay, limited to the growth of the shortest delay. Without this limit, the ordinary
+// variation of delays would count too. See spec::StreamResult::held_back_ns.
 double held_back_ns(const StreamReport& report, TickRate ticks) {
   const auto last = report.receiver->last_arrival;
   if (last == kNever || last < report.sender.last_departure) return 0;
@@ -217,7 +219,7 @@ const char* delay_clock(const TrialMeasure& measure) {
   return measure.ports[0].clock.own ? "port (left), tsc (right)" : "tsc (left), port (right)";
 }
 
-// What came when a later phase ran was too late for its own.
+// Adds frames that arrived during a later phase to the late frames of the phase that sent them.
 void add_stragglers(const TrialMeasure& measure, spec::TrialResult& result) {
   std::size_t at = 0;
   for (std::size_t phase = 0; phase < measure.phases.size(); ++phase) {
@@ -331,7 +333,7 @@ void judge_port(const spec::PortResult& port, std::vector<std::string>& reasons)
   }
 }
 
-// A link that falls loses frames that no gateway has seen.
+// Judges a port's link. A link that goes down loses frames that the gateway has never received.
 void judge_link(const PortMeasure& port, spec::Side side, bool may_fall,
                 std::vector<std::string>& reasons) {
   const auto who = words(side) + " port: its link ";
