@@ -20,12 +20,12 @@ using std::chrono::steady_clock;
 constexpr milliseconds kLinkPatience{10'000};  // a NIC's negotiation takes three or four seconds
 constexpr milliseconds kConnectAgain{200};     // a memif's handshake takes some milliseconds
 constexpr milliseconds kAskAgain{100};
-constexpr milliseconds kTell{10};  // a cancel is read when we tell
+constexpr milliseconds kTell{10};  // reporting progress also reads a cancel request
 constexpr std::chrono::microseconds kNap{50};
 constexpr unsigned kLoopFrames = 1024;
 constexpr std::uint64_t kLongestWaitNs = 1'000'000'000;
 
-constexpr unsigned kIpv4Smaller = 20;  // than the IPv6 frame that a size names
+constexpr unsigned kIpv4Smaller = 20;  // an IPv4 frame is so much smaller than its frame size
 
 bool only_ipv4(const spec::Stream& stream) {
   for (const auto* kind : {&stream.foreground, &stream.background}) {
@@ -142,7 +142,7 @@ void Device::resolve(const spec::TrialSpec& spec, const std::function<void()>& t
   check_frame_sizes(spec);
   for (const auto side : {Side::kLeft, Side::kRight}) await_link(side, watch);
   std::array plans{neighbour_plan(spec, Side::kLeft), neighbour_plan(spec, Side::kRight)};
-  // Both answer before either asks: their next hops may be each other, through a cable.
+  // Both sides can answer before either asks, because a cable may connect them to each other.
   for (const auto side : {Side::kLeft, Side::kRight}) {
     side_of(side).service.set_own(std::move(plans[static_cast<unsigned>(side)].own));
   }
@@ -177,7 +177,7 @@ void Device::await_link(Side side, const Watch& watch) {
   const auto begin = steady_clock::now();
   auto connect_at = begin + kConnectAgain;
   while (!port(side).link_up() && !watch.cancelled.load()) {
-    side_of(side).answered.clear();  // what comes up may be another gateway
+    side_of(side).answered.clear();  // another gateway may be connected when the link comes up
     const auto now = steady_clock::now();
     if (now >= begin + kLinkPatience) {
       throw spec::TrialError(spec::ErrorKind::kDevice,

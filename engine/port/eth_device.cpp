@@ -35,7 +35,7 @@ std::uint16_t port_of(const DeviceString& device) {
 }  // namespace
 
 EthDevice EthDevice::probe(const DeviceString& device) {
-  if (device.pci) return {port_of(device), ""};  // probed when DPDK started
+  if (device.pci) return {port_of(device), ""};  // DPDK probed it at its start
   std::uint16_t id = 0;
   if (rte_eth_dev_get_port_by_name(device.name.c_str(), &id) == 0) {
     refuse("both ports have the name " + device.name + " (expected two names, such as " +
@@ -66,7 +66,7 @@ EthDevice::~EthDevice() {
   if (!made_.empty()) rte_eal_hotplug_remove("vdev", made_.c_str());
 }
 
-// What is still in it goes with its pool, which may be gone already.
+// Frees the ring but not the frames in it: they belong to a pool, which may be freed already.
 void RingDeleter::operator()(rte_ring* ring) const {
   rte_ring_free(ring);
 }

@@ -14,8 +14,8 @@
 namespace natxy::port {
 namespace {
 
-// No gaps that DPDK would leave between buffers, for pages (no bus address is needed: the kernel
-// maps the memory) or to spread them over memory channels.
+// Prevents gaps between buffers, which DPDK would leave for page boundaries (not needed, because
+// the kernel maps the memory) or to spread the buffers over memory channels.
 constexpr unsigned kFlags = RTE_MEMPOOL_F_NO_IOVA_CONTIG | RTE_MEMPOOL_F_NO_SPREAD;
 
 struct Free {
@@ -30,7 +30,7 @@ using Unready = std::unique_ptr<rte_mempool, Free>;
                              rte_strerror(error) + " (expected a larger --memory-mb)");
 }
 
-// What is left of a buffer for DPDK's private part of it and the frame.
+// Returns the octets of a buffer that remain for the mbuf and the frame.
 unsigned element_bytes() {
   rte_mempool_objsz sizes{};
   rte_mempool_calc_obj_size(RTE_CACHE_LINE_SIZE, kFlags, &sizes);

@@ -13,14 +13,14 @@
 namespace natxy::port {
 namespace {
 
-constexpr int kPriority = 5;  // above everything ordinary, below the kernel's own threads
+constexpr int kPriority = 5;  // above all ordinary threads, below the kernel's own threads
 
 int set_policy(int policy, int priority) {
   const sched_param parameters{.sched_priority = priority};
   return pthread_setschedparam(pthread_self(), policy, &parameters);
 }
 
-// On the main thread, which takes the policy for a moment.
+// Checks that SCHED_FIFO is allowed: the main thread uses it for a moment.
 void require_realtime() {
   const int status = set_policy(SCHED_FIFO, kPriority);
   set_policy(SCHED_OTHER, 0);
@@ -33,7 +33,7 @@ void require_realtime() {
 }  // namespace
 
 Workers::Workers(const std::vector<int>& cpus) {
-  unsigned lcore = 1;  // 0 is the main one
+  unsigned lcore = 1;  // 0 is the main lcore
   for (const int cpu : cpus) {
     slots_.push_back(std::make_unique<Slot>());
     slots_.back()->cpu = cpu;
