@@ -14,7 +14,7 @@ using nlohmann::json;
 
 constexpr JsonObject::Range kRate{1, 1'000'000'000};
 constexpr JsonObject::Range kFrames{1, 1'000'000'000};
-constexpr JsonObject::Range kRealtime_ns{0, 5'000'000'000};  // longer, and the kernel throttles it
+constexpr JsonObject::Range kRealtime_ns{0, 5'000'000'000};  // the kernel throttles longer ones
 constexpr JsonObject::Range kAny{0, UINT64_MAX};
 
 Mac read_mac(const json& value, const std::string& path) {
@@ -222,7 +222,8 @@ Fault read_fault(const json& value, const std::string& path) {
   return fault;
 }
 
-// Faults of the stateful translation are its own: they are no stages that frames go through.
+// Reads the faults. Those of the stateful translation belong to its configuration, because they are
+// not stages that frames pass.
 void read_faults(const json& value, Config& config) {
   read_list(value, "faults", [&](const json& fault, const std::string& path) {
     if (!is_nat_fault(fault)) {

@@ -31,7 +31,8 @@ bool is_pci(const std::string& device) {
   return rte_pci_addr_parse(name_of_device(device).c_str(), &address) == 0;
 }
 
-// "0,1,4": the CPUs that this process may use.
+// Returns the CPUs that this process may use, for example "0,1,4". Throws if `core` is not among
+// them.
 std::string allowed_cpus(unsigned core) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -84,7 +85,7 @@ std::vector<std::string> arguments(const Options& options, const std::string& pr
 
 constexpr std::string_view kPrefix = "natxy-gateway-";
 
-// A gateway that was killed could not remove its folder.
+// Removes the folders of gateways that were killed.
 void sweep_up(const fs::path& folder_of_all) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_of_all, error)) {
@@ -122,7 +123,7 @@ Eal::~Eal() {
 
 Eal::RuntimeFolder::~RuntimeFolder() {
   const std::string path = rte_eal_get_runtime_dir();
-  std::error_code ignored;  // there is nobody left to say it to
+  std::error_code ignored;  // nothing can be done about an error here
   if (!path.empty()) fs::remove_all(path, ignored);
 }
 

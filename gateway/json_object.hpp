@@ -1,5 +1,5 @@
-// A JSON object of which every member must be known: read members are ticked off, the rest refused.
-// Only for the files that read JSON: nlohmann's header takes seconds to compile.
+// A JSON object whose members must all be read: unread members are refused. Included only by files
+// that read JSON, because nlohmann's header takes seconds to compile.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class JsonObject {
     }
   }
 
-  // Null: absent, or null in the JSON.
+  // Returns the member; null if it is missing or null.
   [[nodiscard]] const nlohmann::json* find(const std::string& name) {
     known_.push_back(name);
     const auto found = value_.find(name);
@@ -68,7 +68,7 @@ class JsonObject {
     return value.get<std::string>();
   }
 
-  // As it stands in the JSON, but not longer than a sentence can bear.
+  // Returns the value as JSON, shortened to fit into an error.
   [[nodiscard]] static std::string shown(const nlohmann::json& value) {
     constexpr std::size_t kLongest = 60;
     const auto text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -79,7 +79,7 @@ class JsonObject {
     return path_.empty() ? name : path_ + "." + name;
   }
 
-  // After all members have been asked for.
+  // Throws ConfigError for a member that was not read. Called after all members were read.
   void refuse_the_rest() const {
     for (const auto& item : value_.items()) {
       if (std::ranges::find(known_, item.key()) == known_.end()) {

@@ -19,9 +19,9 @@
 namespace natxy::gateway {
 namespace {
 
-constexpr int kUnusable = 2;  // a wrong command line, a device that cannot be used
+constexpr int kUnusable = 2;  // exit status for a wrong command line or an unusable device
 
-// Standard output is for events alone: what DPDK or a library prints goes to standard error.
+// Reserves standard output for events: what DPDK or a library prints goes to standard error.
 EventStream take_standard_output() {
   const int events = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -59,7 +59,8 @@ void use_sessions(RingGateway& gateway, const std::function<void(Sessions&)>& us
       "request: there is no stateful translation (expected \"nat\" in the configuration)");
 }
 
-// On the forwarding loop's own clock, without the way of the request.
+// Flushes the table. The time is measured in the forwarding loop, so it does not include the
+// request's way.
 Answer answer(RingGateway& gateway, const FlushRequest& /*request*/) {
   std::uint64_t entries = 0;
   Nanoseconds took_ns = 0;

@@ -33,7 +33,7 @@ bool read_huge_pages(std::string_view text) {
                      "\" is unknown (expected auto or never)");
 }
 
-// PCI address, or driver and number; arguments follow a comma.
+// Returns the name of a device: a PCI address, or a driver and a number. Arguments follow a comma.
 std::string name_of(const std::string& device) {
   return device.substr(0, device.find(','));
 }
