@@ -47,14 +47,14 @@ spec::TrialSpec nat64(std::uint64_t timeout_ns) {
   return spec;
 }
 
-// Two cables with a gateway's neighbour answers at their far ends.
+// Two cables, at whose far ends a gateway answers neighbour questions.
 class DeviceTest : public testing::Test {
  protected:
   DeviceTest()
       : device_({cables_[0].port(Side::kLeft), cables_[1].port(Side::kRight)}, tests::worker_cpus(),
                 run::TickRate(1'000'000'000)) {}
 
-  // Answers every question that waits; returns how many there were.
+  // Answers all questions that wait. Returns how many there were.
   unsigned answer_all() {
     unsigned questions = 0;
     for (auto& cable : cables_) {

@@ -41,7 +41,7 @@ TEST(TxQueue, EveryBufferHoldsTheTemplateAlsoAfterAnother) {
   auto& queue = port->tx_queue(0);
   for (const auto& frame : {octets(1500, 7), octets(60, 9)}) {
     queue.fill(0, frame);
-    for (unsigned round = 0; round < 6; ++round) {  // more than the pool has, in all
+    for (unsigned round = 0; round < 6; ++round) {  // in total more frames than the pool has
       std::array<rte_mbuf*, 1000> frames;
       ASSERT_TRUE(queue.allocate(0, frames.data(), 1000));
       ASSERT_EQ(queue.send(frames.data(), 1000), 1000U);
@@ -132,7 +132,7 @@ TEST(RxQueue, OfAFrameInPiecesOnlyTheFirstIsSeen) {
   EXPECT_EQ(cable.unused(), unused + 2);
 }
 
-// Frames that the port has stamped, by a clock of nanoseconds.
+// Frames that the port has time-stamped with a clock in nanoseconds.
 class Stamped : public testing::Test {
  protected:
   void SetUp() override {
@@ -151,7 +151,7 @@ class Stamped : public testing::Test {
   static std::int64_t ticks(double ns) {
     return static_cast<std::int64_t>(rate().from_ns(static_cast<std::uint64_t>(ns)));
   }
-  // How long a frame of this stamp waited; absent: it bears none.
+  // Returns how long a frame with this stamp waited; absent: a frame without a stamp.
   double waited_ns(std::optional<std::uint64_t> stamp) {
     cable_.put(octets(60, 1));
     rte_mbuf* frame = nullptr;
@@ -174,7 +174,7 @@ class Stamped : public testing::Test {
 
 TEST_F(Stamped, WaitedSinceTheStamp) {
   EXPECT_TRUE(port_->rx_queue().stamps());
-  double nearest_ns = 1e12;  // the best of some: a core may be taken away in between
+  double nearest_ns = 1e12;  // the best of several tries, because the core may be taken away
   for (int i = 0; i < 20; ++i) {
     const auto waited = waited_ns(shows() - 5'000'000);
     EXPECT_GT(waited, 4.98e6);

@@ -236,7 +236,7 @@ TEST(Events, HelloTellsPorts) {
       R"("tsc_invariant":true,"workers":[{"cpu":1}]})");
 }
 
-// The example that the package is tested with, too.
+// Returns the example that the package is tested with too.
 std::string icmp_example() {
   std::ifstream file(std::string(NATXY_EXAMPLES) + "/result/icmp-errors.json");
   std::string line;

@@ -1,4 +1,4 @@
-// What a person or a program writes wrongly is refused in a sentence that names it.
+// Tests that errors in the configuration are refused with a sentence that names them.
 #include "gateway/json.hpp"
 
 #include <gtest/gtest.h>
