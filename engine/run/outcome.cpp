@@ -315,21 +315,22 @@ void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number
 
 void judge_port(const spec::PortResult& port, std::vector<std::string>& reasons) {
   const auto who = words(port.side) + " port: ";
-  const std::string advice = R"(; tester.arrival_clock = "tsc" does without)";
+  const std::string advice = R"(; tester.arrival_clock = "tsc" does not use this clock)";
   const auto dropped = [&](std::uint64_t count, const std::string& what) {
     if (count > 0) reasons.push_back(who + std::to_string(count) + " frames " + what);
   };
-  dropped(port.rx_missed, "missed for want of descriptors (rx_missed)");
-  dropped(port.rx_no_buffer, "missed for want of buffers (rx_no_buffer)");
+  dropped(port.rx_missed, "missed for lack of descriptors (rx_missed)");
+  dropped(port.rx_no_buffer, "missed for lack of buffers (rx_no_buffer)");
   dropped(port.rx_errors, "received with an error (rx_errors)");
   dropped(port.tx_errors, "not sent because of an error (tx_errors)");
-  dropped(port.records_lost, "whose records found no room (records_lost)");
+  dropped(port.records_lost, "without a record, because its buffer had no room (records_lost)");
   dropped(port.kernel_rx_dropped, "dropped by the network interface (kernel_rx_dropped)");
-  dropped(port.clock.unstamped, "without a stamp of the port's clock" + advice);
-  dropped(port.clock.implausible, "with a stamp that its clock cannot have shown" + advice);
+  dropped(port.clock.unstamped, "without a time stamp of the port's clock" + advice);
+  dropped(port.clock.implausible, "with an impossible time stamp of the port's clock" + advice);
   if (port.clock.error_ns > static_cast<double>(spec::kClockErrorLimitNs)) {
-    reasons.push_back(who + "its clock was known within " + milliseconds(port.clock.error_ns) +
-                      " only" + advice);
+    reasons.push_back(who + "the error of its clock was " + milliseconds(port.clock.error_ns) +
+                      " (expected at most " + milliseconds(spec::kClockErrorLimitNs) + ")" +
+                      advice);
   }
 }
 

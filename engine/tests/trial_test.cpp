@@ -332,14 +332,14 @@ TEST(Trial, WhatALaterPhaseReceivesOfAnEarlierOneIsLateInItsOwn) {
   EXPECT_TRUE(result.faults.empty());
 }
 
-TEST(Trial, ADeafDirectionIsNamed) {
+TEST(Trial, ADirectionWithoutProbesIsNamed) {
   FakeDevice device(1);
   device.tx_queue(spec::Side::kRight, 0).accept = [](unsigned) { return 0U; };
   auto spec = both_ways();
   spec.warm_up.timeout_ns = 30'000'000;
   try {
     Runner(device).run(spec, kQuiet, kGoOn);
-    FAIL() << "a deaf direction went unnoticed";
+    FAIL() << "the warm-up succeeded without probes in one direction";
   } catch (const spec::TrialError& error) {
     EXPECT_EQ(error.kind(), spec::ErrorKind::kWarmUp);
     EXPECT_EQ(std::string(error.what()),
@@ -472,8 +472,8 @@ TEST(Trial, AClockThatIsNotKnownWellMakesItInvalid) {
   const auto result = Runner(device).run(both_ways(), kQuiet, kGoOn);
   EXPECT_FALSE(result.valid);
   EXPECT_EQ(result.invalid_reasons.front(),
-            "right port: its clock was known within 0.0204 ms only; tester.arrival_clock = "
-            "\"tsc\" does without");
+            "right port: the error of its clock was 0.0204 ms (expected at most 0.02 ms); "
+            "tester.arrival_clock = \"tsc\" does not use this clock");
 }
 
 TEST(Trial, FramesWithoutAStampMakeItInvalid) {
@@ -491,8 +491,8 @@ TEST(Trial, FramesWithoutAStampMakeItInvalid) {
   EXPECT_EQ(result.ports[0].clock.implausible, 1U);
   ASSERT_GE(result.invalid_reasons.size(), 2U);
   EXPECT_EQ(result.invalid_reasons[0],
-            "left port: 5 frames without a stamp of the port's clock; tester.arrival_clock = "
-            "\"tsc\" does without");
+            "left port: 5 frames without a time stamp of the port's clock; tester.arrival_clock = "
+            "\"tsc\" does not use this clock");
 }
 
 TEST(Trial, ALinkThatIsLostMakesItInvalid) {
