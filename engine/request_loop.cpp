@@ -83,9 +83,9 @@ void RequestLoop::take_during_trial(const std::string& line) {
   try {
     const auto request = spec::parse_request(line);
     if (const auto* trial = std::get_if<spec::TrialRequest>(&request)) {
-      throw spec::RequestError(
-          trial->id, spec::ErrorKind::kRequest,
-          "trial " + std::to_string(trial_id_) + " is running (expected a request after its end)");
+      throw spec::RequestError(trial->id, spec::ErrorKind::kRequest,
+                               "request: trial " + std::to_string(trial_id_) +
+                                   " is running (expected a new trial after its end)");
     }
     quitting_ = quitting_ || std::holds_alternative<spec::QuitRequest>(request);
     cancelled_ = true;

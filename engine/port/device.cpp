@@ -80,8 +80,10 @@ Device::Device(std::array<std::unique_ptr<Port>, 2> ports, const std::vector<int
 Device::Device(const DeviceOptions& options, run::TickRate ticks)
     : workers_(options.worker_cpus), ticks_(ticks) {
   if (options.devices[0].ring() != options.devices[1].ring()) {
-    throw spec::TrialError(spec::ErrorKind::kDevice,
-                           "one port is \"ring\" and the other is not (expected both or neither)");
+    throw spec::TrialError(
+        spec::ErrorKind::kDevice,
+        "--left, --right: one is \"ring\" and the other is not (expected both or "
+        "neither)");
   }
   const bool looped = options.devices[0].ring();
   if (looped) {

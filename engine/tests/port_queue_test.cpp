@@ -250,7 +250,7 @@ TEST(Port, OpensDevicesOrSaysWhyNot) {
   EXPECT_NE(complaint("0000:7f:1f.7", "net_null1").find("finds no Ethernet device"),
             std::string::npos);
   EXPECT_EQ(complaint("ring", "net_null1"),
-            "one port is \"ring\" and the other is not (expected both or neither)");
+            "--left, --right: one is \"ring\" and the other is not (expected both or neither)");
 }
 
 }  // namespace

@@ -172,8 +172,8 @@ TEST_F(RequestLoopTest, TellsProgressAtLeastOnceASecondAndRefusesASecondTrial) {
   ask_for_trial(2);
   while (hear().find(R"("event":"progress")") != std::string::npos) {
   }
-  EXPECT_EQ(heard_, R"*({"event":"error","id":2,"kind":"request","message":"trial 1 is running )*"
-                    R"*((expected a request after its end)"})*");
+  EXPECT_EQ(heard_, R"*({"event":"error","id":2,"kind":"request","message":"request: trial 1 is )*"
+                    R"*(running (expected a new trial after its end)"})*");
 }
 
 TEST_F(RequestLoopTest, EndOfInputCancelsAndEnds) {
