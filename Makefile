@@ -1,5 +1,5 @@
-# What a person types; `make help` lists it. Everything works from a fresh clone, as root, on a
-# bare Debian 12 or 13, and installs what is missing. A second run does only what has changed.
+# The commands of the project; `make help` lists them. All of them work in a fresh clone, as root, on
+# Debian 12 or 13, and install what is missing. A second run does only what has changed.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -25,50 +25,58 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
 .PHONY: help demo install check test test-long unit bench fuzz tidy format format-check lint types \
   cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas clean packages-demo packages-test packages-long
 
-help: ## what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+# Lists the groups (##@) and the targets that have a description (##).
+help: ## Show this list.
+	@awk -F ':.*## ' '/^##@ / {printf "\n%s\n", substr($$0, 5)} \
+	  /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
-demo: install ## real gateways in network namespaces: their throughput, in tables
+##@ Use
+demo: install ## Measure the throughput of real gateways in network namespaces.
 	@mkdir -p build/demo
 	@$(BIN)/natxy demo --output build/demo/results.json
 
-install: $(INSTALLED) ## the package, engine and gateway in .venv/bin
+install: $(INSTALLED) ## Install the package, the engine and the gateway in .venv.
 
-check: $(DEVELOPMENT) ## before every commit, a minute: format, lint, types, unit tests
+records: $(INSTALLED) ## Install numpy and pyarrow, which the option --records needs.
+	@$(PIP) install $$($(REQUIREMENTS) records)
+
+##@ Test
+check: $(DEVELOPMENT) ## Before each commit: format, lint, types, Python unit tests (a minute).
 	@tools/test_ladder.py check
 
-test: $(DEVELOPMENT) packages-test ## all that CI runs; NOISE=5% takes so much of each core away
+unit: $(DEVELOPMENT) ## Run the Python unit tests.
+	@$(BIN)/pytest -q -n $(JOBS) tests/unit
+
+test: $(DEVELOPMENT) packages-test ## Run all tests of CI; NOISE=5% also takes that share of each core.
 	@$(LADDER) test
 
-test-long: $(DEVELOPMENT) packages-test packages-long ## test, clang-tidy, long accuracy runs, Debian 13
+test-long: $(DEVELOPMENT) packages-test packages-long ## Run test, clang-tidy, long accuracy tests, Debian 13.
 	@$(LADDER) test test-long
 
-bench: packages-test ## cycles a frame beside dpdk-testpmd, into build/bench/bench.json
+bench: packages-test ## Measure cycles per frame against dpdk-testpmd (build/bench/bench.json).
 	@cmake --preset bench >/dev/null && cmake --build --preset bench -j$(JOBS)
 	@$(PYTHON) tools/bench.py
 
-fuzz: packages-test ## the frame parser and the spec reader, FUZZ_SECONDS=20 each
+fuzz: packages-test ## Fuzz the frame parser and the spec reader; FUZZ_SECONDS=20 each.
 	@cmake --preset asan-ubsan >/dev/null
 	@cmake --build --preset asan-ubsan --target fuzzers -j$(JOBS)
 	@tools/fuzz $(FUZZ_SECONDS)
 
-tidy: $(DEVELOPMENT) packages-test ## clang-tidy over all C++ (minutes)
+tidy: $(DEVELOPMENT) packages-test ## Run clang-tidy over all C++ sources (minutes).
 	@cmake --preset dev >/dev/null && $(BIN)/python tools/tidy.py --jobs $(JOBS)
 
-format: $(DEVELOPMENT) ## rewrites the sources in the project's format
+##@ Maintain
+format: $(DEVELOPMENT) ## Format all sources and fix what the linter can fix.
 	@$(BIN)/clang-format -i $(CPP)
 	@$(BIN)/ruff format -q . && $(BIN)/ruff check -q --fix .
 
-records: $(INSTALLED) ## what --records needs: numpy and pyarrow
-	@$(PIP) install $$($(REQUIREMENTS) records)
-
-schemas: $(DEVELOPMENT) ## writes schemas/ anew from the Python models
+schemas: $(DEVELOPMENT) ## Write schemas/ from the Python models.
 	@$(BIN)/python -m natxy.model.schemas
 
-clean: ## removes what was built; the journals and results under build/ too
+clean: ## Remove all that was built, with the journals and results under build/.
 	@rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-# The rungs that tools/test_ladder.py climbs; each can be made by itself.
+# The rungs of tools/test_ladder.py; each can be run by itself.
 format-check: $(DEVELOPMENT)
 	@$(BIN)/clang-format --dry-run -Werror $(CPP)
 	@$(BIN)/ruff format --check -q .
@@ -79,21 +87,18 @@ lint: $(DEVELOPMENT)
 types: $(DEVELOPMENT)
 	@$(BIN)/mypy && MYPYPATH=tools $(BIN)/mypy tools
 
-unit: $(DEVELOPMENT) ## the Python unit tests
-	@$(BIN)/pytest -q -n $(JOBS) tests/unit
-
 cpp-dev cpp-asan-ubsan cpp-tsan: cpp-%: packages-test
 	@cmake --preset $* >/dev/null && cmake --build --preset $* -j$(JOBS)
 	@ctest --preset $* -j$(JOBS)
 
-# In the tree of `make install`: what tells the time is the programs' code as it is delivered.
+# Uses the build tree of `make install`, because tests of time need the programs' code as delivered.
 cpp-optimised: $(INSTALLED) packages-test
 	@cmake -D NATXY_OPTIMISED_TESTS=ON build/install >/dev/null
 	@cmake --build build/install --target optimised_tests -j$(JOBS)
 	@ctest --test-dir build/install --output-on-failure --no-tests=error
 
-# Packages are looked up each time (a tenth of a second). They stand behind a bar: that they are
-# there makes nothing out of date.
+# Packages are checked each time (0.1 s). They are order-only prerequisites, so that the check makes
+# nothing out of date.
 packages-demo:
 	@tools/install build run
 packages-test packages-long: packages-%: packages-demo

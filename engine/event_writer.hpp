@@ -1,4 +1,4 @@
-// Where events go: the standard output that the process was started with, and nothing else does.
+// Writes the engine's events to the standard output that the process was started with.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@ namespace natxy {
 
 class EventWriter {
  public:
-  // Takes standard output for itself; what anybody else prints goes to standard error from now on.
+  // Reserves standard output for events: from now on, all other output goes to standard error.
   [[nodiscard]] static EventWriter take_standard_output();
   explicit EventWriter(int descriptor) : descriptor_(descriptor) {}
 
-  // Adds the line's end. Once the reader is gone this does nothing.
+  // Writes the line and a newline. Does nothing once the reader has closed its end.
   void write(const std::string& line);
   [[nodiscard]] bool broken() const { return broken_; }
 

@@ -7,7 +7,7 @@
 namespace natxy {
 namespace {
 
-// The value of the first line "key : value"; empty: there is none.
+// Returns the value of the first line "key : value", or an empty string.
 std::string value_of(const std::string& key, const std::string& file) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {

@@ -1,4 +1,4 @@
-// What a result must say about the machine that it was taken on.
+// Properties of the machine that a result records.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 namespace natxy {
 
 [[nodiscard]] std::string cpu_model(const std::string& cpuinfo = "/proc/cpuinfo");
-// The time stamp counter runs at one rate in every state of the processor.
+// Returns whether the time stamp counter runs at one rate in every state of the processor.
 [[nodiscard]] bool tsc_invariant(const std::string& cpuinfo = "/proc/cpuinfo");
 [[nodiscard]] std::string kernel();
 

@@ -9,7 +9,8 @@
 
 namespace natxy {
 
-// Not by O_NONBLOCK: it would hold for everyone who shares the terminal or pipe.
+// Uses poll() and not O_NONBLOCK, which would apply to all processes that share the terminal or
+// pipe.
 void LineReader::wait(std::chrono::milliseconds patience) {
   if (ended_) return;
   pollfd watched{.fd = descriptor_, .events = POLLIN, .revents = 0};

@@ -1,4 +1,4 @@
-// Lines from a file descriptor, without ever waiting longer than asked.
+// Reads lines from a file descriptor, with a limit on each wait.
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,19 @@ class LineReader {
 
   explicit LineReader(int descriptor) : descriptor_(descriptor) {}
 
-  // Waits for input at most so long, then reads what is there.
+  // Waits for input, for at most `patience`, and reads what is available.
   void wait(std::chrono::milliseconds patience);
-  // The next whole line without its end. A line that is too long is cut, which makes it wrong.
+  // Returns the next complete line without its newline. A line longer than kMaxLineOctets is
+  // replaced by a text that is not a valid request.
   [[nodiscard]] std::optional<std::string> next();
-  // The other end is closed; what next() still gives came before.
+  // Returns whether the other end is closed. next() may still return lines that came before.
   [[nodiscard]] bool ended() const { return ended_; }
 
  private:
   int descriptor_;
   std::string buffer_;
-  std::size_t searched_ = 0;  // no line ends before here
-  bool skipping_ = false;     // the rest of a line that was too long
+  std::size_t searched_ = 0;  // there is no newline before this index
+  bool skipping_ = false;     // skips the rest of a line that was too long
   bool ended_ = false;
 };
 

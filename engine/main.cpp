@@ -1,4 +1,4 @@
-// natxy-engine: one long-lived process that carries out trials (docs/reference/engine-protocol.md).
+// natxy-engine: a long-lived process that runs trials (docs/reference/engine-protocol.md).
 #include <rte_version.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@
 namespace natxy {
 namespace {
 
-constexpr int kUnusable = 2;  // exit status: a wrong command line, a device that cannot be used
+constexpr int kUnusable = 2;  // exit status for a wrong command line or an unusable device
 
 std::atomic<bool> stopped{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler stores it");
@@ -31,15 +31,16 @@ void on_signal(int) {
   stopped.store(true);
 }
 
-// A session of its own, so that Ctrl-C reaches only who started it; a terminal's own foreground
-// process cannot have one, and hears Ctrl-C as well.
+// Starts a session of its own, so that Ctrl-C reaches only the program that started the engine, and
+// installs the signal handlers. When a shell starts the engine directly, setsid() fails, and the
+// engine receives Ctrl-C too.
 void settle_in() {
   setsid();
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
-  action.sa_handler = SIG_IGN;  // a reader that is gone shows as a failed write
+  action.sa_handler = SIG_IGN;  // write() reports a reader that has gone
   sigaction(SIGPIPE, &action, nullptr);
 }
 
@@ -73,8 +74,8 @@ spec::Hello hello(const Options& options, const port::Eal& eal, const port::Devi
           .ports = {device.info(spec::Side::kLeft), device.info(spec::Side::kRight)}};
 }
 
-// records: null where nobody reads them. One runner for all trials: its memory of connections
-// stays.
+// Makes the engine that the request loop drives. records: null if nobody reads records. One runner
+// serves all trials, so that the memory of its state table is reused.
 Engine engine_over(port::Device& device, run::RecordRings* records) {
   using Runner = run::TrialRunner<run::TscClock, port::Device>;
   const auto runner = std::make_shared<Runner>(device, records);

@@ -30,7 +30,7 @@ struct Range {
   unsigned min;
   unsigned max;
 };
-constexpr Range kMtu{"--mtu", 1280, 9198};  // IPv6's least; with Ethernet's 18 octets 9216
+constexpr Range kMtu{"--mtu", 1280, 9198};  // IPv6's minimum; 9216 with Ethernet's 18 octets
 constexpr Range kMemory{"--memory-mb", 64, 1U << 20U};
 constexpr Range kTxQueues{"--tx-queues", 1, 64};
 constexpr Range kRecordsFd{"--records-fd", 3, 65535};
@@ -41,18 +41,18 @@ unsigned number(const std::string& text, const Range& range) {
   const auto* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc() && rest == end && value >= range.min && value <= range.max) return value;
-  throw UsageError(std::string(range.option) + ": \"" + text + "\" is not in range, " +
-                   std::to_string(range.min) + " to " + std::to_string(range.max) + " is right");
+  throw UsageError(std::string(range.option) + ": \"" + text + "\" is out of range (expected " +
+                   std::to_string(range.min) + " to " + std::to_string(range.max) + ")");
 }
 
 bool huge_pages(const std::string& text) {
   if (text == "auto" || text == "never") return text == "auto";
-  throw UsageError("--huge-pages: \"" + text + "\" is not known, auto or never is right");
+  throw UsageError("--huge-pages: \"" + text + "\" is unknown (expected auto or never)");
 }
 
 bool own_clocks(const std::string& text) {
   if (text == "auto" || text == "tsc") return text == "auto";
-  throw UsageError("--arrival-clock: \"" + text + "\" is not known, auto or tsc is right");
+  throw UsageError("--arrival-clock: \"" + text + "\" is unknown (expected auto or tsc)");
 }
 
 std::vector<int> cpus(const std::string& text, const char* name) {
@@ -61,13 +61,13 @@ std::vector<int> cpus(const std::string& text, const char* name) {
     const auto list = port::parse_cpu_list(text);
     for (const int cpu : list) {
       if (std::ranges::find(allowed, cpu) != allowed.end()) continue;
-      throw UsageError(std::string(name) + ": CPU " + std::to_string(cpu) +
-                       " is not one that this process may use, of which there are " +
-                       std::to_string(allowed.size()));
+      throw UsageError(std::string(name) + ": this process may not use CPU " + std::to_string(cpu) +
+                       " (expected one of the " + std::to_string(allowed.size()) +
+                       " CPUs that it may use)");
     }
     return list;
   } catch (const std::invalid_argument& error) {
-    throw UsageError(std::string(name) + ": " + error.what() + ", is right");
+    throw UsageError(std::string(name) + ": " + error.what());
   }
 }
 
@@ -114,8 +114,8 @@ void take(Options& options, int which, const std::string& value) {
 void require(bool given, const char* what) {
   if (!given)
     throw UsageError(std::string(what) +
-                     " is missing, natxy-engine --left DEVICE "
-                     "--right DEVICE --cores LIST is right");
+                     " is missing (expected natxy-engine --left DEVICE --right DEVICE --cores "
+                     "LIST)");
 }
 
 void check(Options& options) {
@@ -125,12 +125,11 @@ void check(Options& options) {
   require(!options.cores.empty(), "--cores");
   if (options.cores.size() > kMaxWorkers) {
     throw UsageError("--cores: " + std::to_string(options.cores.size()) +
-                     " CPUs are too many, at most " + std::to_string(kMaxWorkers) + " is right");
+                     " CPUs are too many (expected at most " + std::to_string(kMaxWorkers) + ")");
   }
   if (options.records_fd && !is_writable(*options.records_fd)) {
     throw UsageError("--records-fd: " + std::to_string(*options.records_fd) +
-                     " is not a descriptor that can be written to, the end of an inherited pipe "
-                     "is right");
+                     " is not open for writing (expected the write end of an inherited pipe)");
   }
   if (options.main_cores.empty()) options.main_cores = port::allowed_cpus();
 }
@@ -139,18 +138,23 @@ void check(Options& options) {
 
 Options parse_options(int argc, char* const* argv) {
   Options options;
-  opterr = 0;  // our sentences instead of getopt's
+  opterr = 0;  // getopt prints no messages of its own
   optind = 0;
   for (;;) {
     const int at = optind == 0 ? 1 : optind;
     const int which = getopt_long(argc, argv, "", kOptions.data(), nullptr);
     if (which == -1) break;
     if (which == '?') {
-      throw UsageError(std::string(argv[at]) + " is not an option known here, or lacks its value");
+      throw UsageError(std::string(argv[at]) +
+                       ": is an unknown option or has no value (expected --left, --right, --cores, "
+                       "--main-cores, --mtu, --huge-pages, --memory-mb, --tx-queues, "
+                       "--arrival-clock, --records-fd or --version)");
     }
     take(options, which, optarg == nullptr ? "" : optarg);
   }
-  if (optind < argc) throw UsageError(std::string(argv[optind]) + " is not an option");
+  if (optind < argc) {
+    throw UsageError(std::string(argv[optind]) + ": is not an option (expected --OPTION VALUE)");
+  }
   check(options);
   return options;
 }

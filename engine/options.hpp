@@ -17,17 +17,17 @@ struct Options {
   std::string left;
   std::string right;
   std::vector<int> cores;
-  std::vector<int> main_cores;  // every CPU that the process is allowed, unless given
+  std::vector<int> main_cores;  // default: all CPUs that the process may use
   std::uint16_t mtu_bytes = 1500;
-  bool huge_pages = true;  // if free ones suffice
+  bool huge_pages = true;  // used if enough of them are free
   unsigned memory_mb = 512;
   std::optional<unsigned> tx_queues;
-  bool own_clocks = true;         // of ports that stamp what arrives
-  std::optional<int> records_fd;  // a pipe's end for every frame's record
-  bool version = false;           // nothing else is asked for
+  bool own_clocks = true;         // use the clocks of ports that time-stamp arrivals
+  std::optional<int> records_fd;  // write end of the pipe for frame records
+  bool version = false;           // print the version and exit
 };
 
-// Throws UsageError: one sentence.
+// Reads the command line. Throws UsageError with one sentence.
 [[nodiscard]] Options parse_options(int argc, char* const* argv);
 
 }  // namespace natxy

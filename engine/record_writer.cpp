@@ -13,7 +13,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "records are written as they stand");
 
-// As it goes over the pipe: 32 octets, least significant first.
+// A record on the pipe: 32 octets, little-endian.
 struct WireRecord {
   std::uint64_t number;
   double departure_ns;

@@ -1,4 +1,4 @@
-// Writes every frame's record to the pipe of --records-fd (docs/reference/engine-protocol.md).
+// Writes the record of each frame to the pipe of --records-fd (docs/reference/engine-protocol.md).
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace natxy {
 
 class RecordWriter {
  public:
-  // descriptor: a pipe's end that the process has inherited; must stay open.
+  // descriptor: the write end of a pipe that the process has inherited; must stay open.
   RecordWriter(int descriptor, run::TickRate ticks);
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
@@ -32,7 +32,7 @@ class RecordWriter {
   std::thread thread_;
 };
 
-// Whether something can be written to the descriptor.
+// Returns whether the descriptor is open for writing.
 [[nodiscard]] bool is_writable(int descriptor);
 
 }  // namespace natxy

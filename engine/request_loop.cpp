@@ -37,7 +37,7 @@ void RequestLoop::take(const std::string& line) {
     const auto request = spec::parse_request(line);
     if (const auto* trial = std::get_if<spec::TrialRequest>(&request)) run_trial(*trial);
     quitting_ = quitting_ || std::holds_alternative<spec::QuitRequest>(request);
-    // A cancel that finds no trial came just after its end: nothing to be done.
+    // A cancel request without a running trial came just after the trial's end and is ignored.
   } catch (const spec::RequestError& error) {
     writer_.write(spec::error_event(error.event()));
   }
@@ -83,9 +83,9 @@ void RequestLoop::take_during_trial(const std::string& line) {
   try {
     const auto request = spec::parse_request(line);
     if (const auto* trial = std::get_if<spec::TrialRequest>(&request)) {
-      throw spec::RequestError(
-          trial->id, spec::ErrorKind::kRequest,
-          "trial " + std::to_string(trial_id_) + " is running, a request after its end is right");
+      throw spec::RequestError(trial->id, spec::ErrorKind::kRequest,
+                               "request: trial " + std::to_string(trial_id_) +
+                                   " is running (expected a new trial after its end)");
     }
     quitting_ = quitting_ || std::holds_alternative<spec::QuitRequest>(request);
     cancelled_ = true;

@@ -1,4 +1,4 @@
-// Requests in, events out: one trial at a time, and an ear for `cancel` while it runs.
+// Reads requests and writes events. Runs one trial at a time and reads `cancel` while it runs.
 #pragma once
 
 #include <atomic>
@@ -14,24 +14,25 @@
 
 namespace natxy {
 
-// What the loop drives; in the program a run::TrialRunner over a port::Device.
+// The functions that the loop calls; in the program, they are a run::TrialRunner over a
+// port::Device.
 struct Engine {
   using Poll = std::function<void(const spec::Progress&)>;
   // Throws spec::TrialError.
   std::function<spec::TrialResult(const spec::TrialSpec&, const Poll&, const std::atomic<bool>&)>
       run;
-  std::function<void()> idle;    // between trials, about every 20 ms
-  std::function<void()> failed;  // after a trial that ended with an error
+  std::function<void()> idle;    // called between trials, about every 20 ms
+  std::function<void()> failed;  // called after a trial that ended with an error
 };
 
 class RequestLoop {
  public:
-  // stopped: set by a signal.
+  // stopped: set by a signal handler.
   RequestLoop(LineReader& reader, EventWriter& writer, Engine engine,
               const std::atomic<bool>& stopped)
       : reader_(reader), writer_(writer), engine_(std::move(engine)), stopped_(stopped) {}
 
-  // Until `quit`, end of input, a signal, or nobody who reads the events.
+  // Serves requests until `quit`, the end of input, a signal, or a failed write of an event.
   void run();
 
  private:

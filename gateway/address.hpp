@@ -17,7 +17,7 @@ namespace natxy::gateway {
 
 using Mac = std::array<std::uint8_t, 6>;
 
-// The address as a number: the first octet is the most significant one.
+// An IP address as a number, whose most significant octet is the first one.
 struct IpAddress {
   Uint128 value = 0;
   bool is_ipv6 = false;
@@ -30,7 +30,6 @@ struct IpAddress {
   }
 
   [[nodiscard]] unsigned bits() const { return is_ipv6 ? 128 : 32; }
-  [[nodiscard]] std::size_t octets() const { return bits() / 8; }
   void write(std::uint8_t* to) const;
   friend bool operator==(const IpAddress&, const IpAddress&) = default;
 };
@@ -55,7 +54,8 @@ struct Prefix {
   [[nodiscard]] bool has_host_bits() const;
 };
 
-// The entry with the longest prefix that contains the address, the first of equal ones; or null.
+// Returns the entry with the longest prefix that contains the address (the first of equal ones), or
+// null.
 template <typename Entry>
 [[nodiscard]] const Entry* find_longest(const std::vector<Entry>& entries, Prefix Entry::*prefix,
                                         const IpAddress& address) {
@@ -67,15 +67,16 @@ template <typename Entry>
   return best;
 }
 
-// Absent where the text is none.
+// Parse a text; absent if it is not valid. A prefix without a length is a single address.
 [[nodiscard]] std::optional<IpAddress> parse_address(std::string_view text);
 [[nodiscard]] std::optional<Mac> parse_mac(std::string_view text);
-[[nodiscard]] std::optional<Prefix> parse_prefix(std::string_view text);  // no length: one address
+[[nodiscard]] std::optional<Prefix> parse_prefix(std::string_view text);
 
 [[nodiscard]] std::string to_text(const IpAddress& address);
 [[nodiscard]] std::string to_text(const Mac& mac);
 
-// Multicast, and what is no sender's address (RFC 1812, 5.3.7; RFC 4291, 2.5.2 and 2.5.3).
+// Return whether the address is a multicast address, one that is invalid as a source (RFC 1812,
+// 5.3.7; RFC 4291, 2.5.2 and 2.5.3), or a link-local one.
 [[nodiscard]] bool is_multicast(const IpAddress& address);
 [[nodiscard]] bool is_illegal_source(const IpAddress& address);
 [[nodiscard]] bool is_link_local(const IpAddress& address);

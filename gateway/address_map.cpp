@@ -11,12 +11,12 @@ Uint128 low_bits(Uint128 value, unsigned count) {
   return count == 128 ? value : value & ((Uint128{1} << count) - 1);
 }
 
-// How many of the IPv4 address's bits stand before the octet that is left out.
+// Returns how many bits of the IPv4 address are before the octet that is left out.
 unsigned bits_before_gap(unsigned prefix_length) {
   return prefix_length >= kFirstSkippedBit ? 0 : std::min(32U, kFirstSkippedBit - prefix_length);
 }
 
-// Where the bits behind the gap end, counted from the address's end.
+// Returns the distance from the end of the bits after the gap to the end of the address.
 unsigned shift_behind_gap(unsigned count) {
   return 56 - count;
 }
@@ -58,7 +58,7 @@ std::optional<IpAddress> AddressMap::to_ipv6(const IpAddress& ipv4) const {
   return embed(*prefix_, ipv4);
 }
 
-// RFC 7757, 3.3.2: of the IPv6 suffix, as many bits as the IPv4 prefix leaves; the rest is dropped.
+// RFC 7757, 3.3.2: takes as many bits of the IPv6 suffix as the IPv4 prefix leaves; drops the rest.
 std::optional<IpAddress> AddressMap::to_ipv4(const IpAddress& ipv6) const {
   if (const auto* mapping = find_longest(mappings_, &ExplicitMapping::ipv6, ipv6)) {
     const auto suffix_bits = mapping->ipv4.suffix_bits();

@@ -1,4 +1,5 @@
-// Between IPv4 and IPv6 addresses: explicit mappings first (RFC 7757), then a prefix (RFC 6052).
+// Maps between IPv4 and IPv6 addresses: by explicit mappings first (RFC 7757), then by a prefix
+// (RFC 6052).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace natxy::gateway {
 
 struct ExplicitMapping {
   Prefix ipv4;
-  Prefix ipv6;  // as many suffix bits as the IPv4 prefix has, or more
+  Prefix ipv6;  // has at least as many suffix bits as the IPv4 prefix
 };
 
 class AddressMap {
@@ -29,7 +30,8 @@ class AddressMap {
   std::optional<Prefix> prefix_;
 };
 
-// RFC 6052, 2.2: the IPv4 address stands behind the prefix, bits 64 to 71 are left out.
+// Embed an IPv4 address in an IPv6 address, and extract it (RFC 6052, 2.2): it follows the prefix,
+// and bits 64 to 71 are left out.
 [[nodiscard]] IpAddress embed(const Prefix& prefix, const IpAddress& ipv4);
 [[nodiscard]] IpAddress extract(const Prefix& prefix, const IpAddress& ipv6);
 

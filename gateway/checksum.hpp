@@ -1,4 +1,4 @@
-// The Internet checksum (RFC 1071), and how it follows a change (RFC 1624).
+// The Internet checksum (RFC 1071) and its incremental update (RFC 1624).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace natxy::gateway {
 
-// A ones' complement sum that is not folded yet; sums of sums are sums.
+// Returns a ones' complement sum that is not folded yet; such sums can be added.
 [[nodiscard]] inline std::uint64_t sum_of(Octets octets) {
   std::uint64_t sum = 0;
   std::size_t i = 0;
@@ -33,13 +33,14 @@ namespace natxy::gateway {
   return static_cast<std::uint16_t>(~fold(sum));
 }
 
-// RFC 1624, equation 3: HC' = ~(~HC + ~m + m').
+// Returns the checksum after a change of the data (RFC 1624, equation 3: HC' = ~(~HC + ~m + m')).
 [[nodiscard]] inline std::uint16_t follow(std::uint16_t checksum, std::uint64_t removed,
                                           std::uint64_t added) {
   return checksum_of((0xffffU - checksum) + (0xffffU - fold(removed)) + std::uint64_t{fold(added)});
 }
 
-// In UDP the checksum 0 says that there is none (RFC 768), so a sum of 0 is sent as 0xffff.
+// Returns the checksum as UDP sends it: 0 would mean that there is none, so 0 is sent as 0xffff
+// (RFC 768).
 [[nodiscard]] inline std::uint16_t udp_form(std::uint16_t checksum) {
   return checksum == 0 ? 0xffffU : checksum;
 }

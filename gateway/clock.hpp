@@ -1,4 +1,4 @@
-// The gateway's clock: the kernel's, so that it is another one than the tester's.
+// The gateway's clock. It is the kernel's, so that it differs from the tester's clock.
 #pragma once
 
 #include <time.h>
@@ -7,7 +7,7 @@
 
 namespace natxy::gateway {
 
-// CLOCK_MONOTONIC, read without a system call where the clock source is the TSC.
+// Reads CLOCK_MONOTONIC, without a system call if the clock source is the TSC.
 [[nodiscard]] inline Nanoseconds clock_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,4 +1,4 @@
-// What the gateway is and what it does wrong (docs/reference/gateway.md has the names in JSON).
+// The configuration of the gateway and of its faults (see docs/reference/gateway.md for the JSON).
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace natxy::gateway {
 
 struct RateLimit {
   std::uint64_t rate_fps = 0;
-  std::uint64_t depth = 1;  // frames that the full bucket lets pass at once
+  std::uint64_t depth = 1;  // frames that a full bucket lets pass at once
 };
 
 struct Loss {
@@ -30,7 +30,7 @@ struct Duplicate {
 
 struct Reorder {
   std::uint64_t every = 0;
-  std::uint64_t by = 1;  // less than every: one frame is held at a time
+  std::uint64_t by = 1;  // must be less than `every`, because one frame is held at a time
   Nanoseconds within_ns = 20'000'000;
 };
 
@@ -46,7 +46,7 @@ enum class CorruptField : std::uint8_t {
   kLength,
   kUdpLength,
   kNumber,
-  kNoUdpChecksum  // both octets become 0, which over IPv4 says that there is none
+  kNoUdpChecksum  // sets the checksum to 0, which means "none" over IPv4
 };
 
 inline constexpr std::array<const char*, 12> kCorruptFieldNames{
@@ -60,14 +60,14 @@ struct Corrupt {
   bool fix_checksum = true;
 };
 
-// One of the three: the same for all, one after the other, or pseudorandom in [first, second].
+// Delays of frames: a pattern that is repeated, or pseudorandom values in [first, second].
 struct Delay {
-  std::vector<Nanoseconds> pattern_ns;  // one member: the same for all
+  std::vector<Nanoseconds> pattern_ns;  // with one member: the same delay for all frames
   std::optional<std::array<Nanoseconds, 2>> uniform_ns;
   std::uint64_t seed = 0;
 };
 
-// What the tester sends: so many frames at that rate, then the next segment.
+// A segment of the tester's schedule: this many frames at this rate, then the next segment.
 struct DepartureSegment {
   std::uint64_t frames = 0;
   std::uint64_t rate_fps = 0;
@@ -76,10 +76,11 @@ struct DepartureSegment {
 struct Buffer {
   std::uint64_t frames = 0;
   std::uint64_t drain_fps = 0;
-  std::vector<DepartureSegment> departures;  // none: frames come when they come
+  std::vector<DepartureSegment> departures;  // empty: uses the times at which frames arrive
 };
 
-// Overloaded whenever a frame finds no token in a bucket, and for a time after that it drops all.
+// A gateway that is overloaded when a frame finds no token in a bucket, and then drops all frames
+// for a time.
 struct Sulk {
   std::uint64_t rate_fps = 0;
   std::uint64_t depth = 1;
@@ -90,7 +91,7 @@ struct Sulk {
 using FaultKind = std::variant<RateLimit, Loss, Duplicate, Reorder, Corrupt, Delay, Buffer, Sulk>;
 
 struct Fault {
-  std::optional<Direction> direction;  // absent: both, each with a state of its own
+  std::optional<Direction> direction;  // absent: both, each with its own state
   FaultKind kind;
 
   [[nodiscard]] bool applies_to(Direction other) const { return !direction || *direction == other; }

@@ -14,18 +14,19 @@ using nlohmann::json;
 
 constexpr JsonObject::Range kRate{1, 1'000'000'000};
 constexpr JsonObject::Range kFrames{1, 1'000'000'000};
-constexpr JsonObject::Range kRealtime_ns{0, 5'000'000'000};  // longer, and the kernel throttles it
+constexpr JsonObject::Range kRealtime_ns{0, 5'000'000'000};  // the kernel throttles longer ones
 constexpr JsonObject::Range kAny{0, UINT64_MAX};
 
 Mac read_mac(const json& value, const std::string& path) {
   const auto mac = parse_mac(JsonObject::text_at(value, path));
   if (mac) return *mac;
-  throw ConfigError(path + ": no MAC address; 02:00:00:00:00:01 is one");
+  throw ConfigError(path +
+                    ": is not a MAC address (expected an address such as 02:00:00:00:00:01)");
 }
 
 auto read_neighbours(const json& value, const std::string& path) {
   decltype(SideConfig::neighbours) neighbours;
-  if (!value.is_object()) throw ConfigError(path + ": a JSON object is right");
+  if (!value.is_object()) throw ConfigError(path + ": is not a JSON object (expected {...})");
   for (const auto& [name, mac] : value.items()) {
     auto where = path;
     where.append(".").append(name);
@@ -63,8 +64,8 @@ ExplicitMapping read_mapping(const json& value, const std::string& path) {
   object.refuse_the_rest();
   if (mapping.ipv4.suffix_bits() <= mapping.ipv6.suffix_bits()) return mapping;
   throw ConfigError(path +
-                    ": the IPv6 prefix leaves fewer bits free than the IPv4 prefix; as many "
-                    "or more are right (RFC 7757, 3.2)");
+                    ": the IPv6 prefix leaves fewer bits than the IPv4 prefix (expected as many "
+                    "or more; RFC 7757, 3.2)");
 }
 
 Translation read_translation(const json& value) {
@@ -97,13 +98,15 @@ FaultKind read_corrupt(JsonObject& object) {
     std::string names;
     for (const auto* known : kCorruptFieldNames)
       names += std::string(names.empty() ? "" : ", ") + known;
-    throw ConfigError(object.path_of("field") + ": \"" + name + "\" is no field; right are " +
-                      names);
+    throw ConfigError(object.path_of("field") + ": \"" + name + "\" is unknown (expected one of " +
+                      names + ")");
   }
   corrupt.field = static_cast<CorruptField>(found - kCorruptFieldNames.begin());
   if (const auto* fix = object.find("fix_checksum")) {
-    if (!fix->is_boolean())
-      throw ConfigError(object.path_of("fix_checksum") + ": true or false is right");
+    if (!fix->is_boolean()) {
+      throw ConfigError(object.path_of("fix_checksum") +
+                        ": is not a truth value (expected true or false)");
+    }
     corrupt.fix_checksum = fix->get<bool>();
   }
   return corrupt;
@@ -121,17 +124,23 @@ FaultKind read_delay(JsonObject& object) {
   const auto* pattern = object.find("pattern_ns");
   const auto* uniform = object.find("uniform_ns");
   if ((fixed != nullptr) + (pattern != nullptr) + (uniform != nullptr) != 1) {
-    throw ConfigError(object.path_of("ns") + ": one of ns, pattern_ns and uniform_ns is right");
+    throw ConfigError(
+        object.path_of("ns") +
+        ": the delay is missing or given more than once (expected one of ns, pattern_ns and "
+        "uniform_ns)");
   }
   if (fixed != nullptr) {
     delay.pattern_ns = {JsonObject::number_at(*fixed, object.path_of("ns"), kDuration_ns)};
   } else if (pattern != nullptr) {
     delay.pattern_ns = read_durations(*pattern, object.path_of("pattern_ns"));
-    if (delay.pattern_ns.empty()) throw ConfigError(object.path_of("pattern_ns") + " is empty");
+    if (delay.pattern_ns.empty()) {
+      throw ConfigError(object.path_of("pattern_ns") + ": is empty (expected at least one delay)");
+    }
   } else {
     const auto ends = read_durations(*uniform, object.path_of("uniform_ns"));
     if (ends.size() != 2 || ends[0] > ends[1]) {
-      throw ConfigError(object.path_of("uniform_ns") + ": [least, most] is right");
+      throw ConfigError(object.path_of("uniform_ns") +
+                        ": is not a range of delays (expected [least, most])");
     }
     delay.uniform_ns = {ends[0], ends[1]};
   }
@@ -157,7 +166,7 @@ std::vector<DepartureSegment> read_departures(JsonObject& object) {
   if (found == nullptr) return {};
   const auto path = object.path_of("departures");
   auto segments = read_list(*found, path, read_departure_segment);
-  if (segments.empty()) throw ConfigError(path + " is empty; one segment or more is right");
+  if (segments.empty()) throw ConfigError(path + ": is empty (expected at least one segment)");
   return segments;
 }
 
@@ -196,7 +205,7 @@ std::optional<Direction> read_direction(JsonObject& object) {
   if (text == "forward") return Direction::kForward;
   if (text == "reverse") return Direction::kReverse;
   throw ConfigError(object.path_of("direction") + ": \"" + text +
-                    "\" is no direction; forward, reverse and both are");
+                    "\" is unknown (expected forward, reverse or both)");
 }
 
 Fault read_fault(const json& value, const std::string& path) {
@@ -205,16 +214,16 @@ Fault read_fault(const json& value, const std::string& path) {
   const auto reader = fault_readers().find(kind);
   if (reader == fault_readers().end()) {
     throw ConfigError(path + ".kind: \"" + kind +
-                      "\" is no fault; right are buffer, corrupt, delay, "
-                      "duplicate, loss, rate_limit, reorder, sulk, nat-collide, nat-forget and "
-                      "nat-change");
+                      "\" is unknown (expected buffer, corrupt, delay, duplicate, loss, "
+                      "rate_limit, reorder, sulk, nat-collide, nat-forget or nat-change)");
   }
   Fault fault{.direction = read_direction(object), .kind = reader->second(object)};
   object.refuse_the_rest();
   return fault;
 }
 
-// Faults of the stateful translation are its own: they are no stages that frames go through.
+// Reads the faults. Those of the stateful translation belong to its configuration, because they are
+// not stages that frames pass.
 void read_faults(const json& value, Config& config) {
   read_list(value, "faults", [&](const json& fault, const std::string& path) {
     if (!is_nat_fault(fault)) {
@@ -222,7 +231,9 @@ void read_faults(const json& value, Config& config) {
     } else if (config.nat) {
       config.nat->faults.push_back(read_nat_fault(fault, path));
     } else {
-      throw ConfigError(path + ": there is no \"nat\" in the configuration that could do so");
+      throw ConfigError(path +
+                        ": there is no stateful translation (expected \"nat\" in the "
+                        "configuration)");
     }
     return true;
   });
@@ -232,7 +243,7 @@ json parse(std::string_view text) {
   try {
     return json::parse(text);
   } catch (const json::exception&) {
-    throw ConfigError("the line is no JSON; a JSON object is right");
+    throw ConfigError("line: is not JSON (expected a JSON object)");
   }
 }
 
@@ -301,8 +312,8 @@ Request parse_request(std::string_view line) {
   const auto request = read_request(name, object);
   if (!request) {
     throw ConfigError("request: \"" + name +
-                      "\" is no request; configure, clear, mute, realtime, record, flush, count, "
-                      "set-timeout, forget, change and quit are");
+                      "\" is unknown (expected configure, clear, mute, realtime, record, flush, "
+                      "count, set-timeout, forget, change or quit)");
   }
   object.refuse_the_rest();
   return *request;

@@ -31,7 +31,8 @@ bool is_pci(const std::string& device) {
   return rte_pci_addr_parse(name_of_device(device).c_str(), &address) == 0;
 }
 
-// "0,1,4": the CPUs that this process may use.
+// Returns the CPUs that this process may use, for example "0,1,4". Throws if `core` is not among
+// them.
 std::string allowed_cpus(unsigned core) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -42,7 +43,7 @@ std::string allowed_cpus(unsigned core) {
   }
   if (core >= CPU_SETSIZE || !CPU_ISSET(core, &allowed)) {
     throw EalError("--core: CPU " + std::to_string(core) +
-                   " is not there for this process; one of these is right: " + list);
+                   " cannot be used by this process (expected one of " + list + ")");
   }
   return list;
 }
@@ -84,7 +85,7 @@ std::vector<std::string> arguments(const Options& options, const std::string& pr
 
 constexpr std::string_view kPrefix = "natxy-gateway-";
 
-// A gateway that was killed could not remove its folder.
+// Removes the folders of gateways that were killed.
 void sweep_up(const fs::path& folder_of_all) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_of_all, error)) {
@@ -102,8 +103,8 @@ void start(std::vector<std::string> words) {
   for (auto& word : words) pointers.push_back(word.data());
   rte_openlog_stream(stderr);
   if (rte_eal_init(static_cast<int>(pointers.size()), pointers.data()) >= 0) return;
-  throw EalError(std::string("DPDK could not start (") + rte_strerror(rte_errno) +
-                 "); standard error says why");
+  throw EalError(std::string("DPDK does not start: ") + rte_strerror(rte_errno) +
+                 "; its messages are on standard error");
 }
 
 }  // namespace
@@ -122,7 +123,7 @@ Eal::~Eal() {
 
 Eal::RuntimeFolder::~RuntimeFolder() {
   const std::string path = rte_eal_get_runtime_dir();
-  std::error_code ignored;  // there is nobody left to say it to
+  std::error_code ignored;  // nothing can be done about an error here
   if (!path.empty()) fs::remove_all(path, ignored);
 }
 
@@ -130,12 +131,13 @@ std::uint16_t Eal::probe(Side side, const std::string& device) {
   std::uint16_t port_id = 0;
   const auto name = name_of_device(device);
   if (!is_pci(device) && rte_dev_probe(device.c_str()) != 0) {
-    throw EalError("--" + std::string(name_of(side)) + ": DPDK cannot make \"" + device +
-                   "\"; a PCI address or a virtual device like net_af_packet0,iface=d0 is right");
+    throw EalError("--" + std::string(name_of(side)) + ": DPDK cannot create \"" + device +
+                   "\" (expected a PCI address, or a virtual device such as "
+                   "net_af_packet0,iface=d0)");
   }
   if (rte_eth_dev_get_port_by_name(name.c_str(), &port_id) == 0) return port_id;
   throw EalError("--" + std::string(name_of(side)) + ": \"" + device +
-                 "\" has no port that DPDK can use");
+                 "\" has no port (expected a device that DPDK has a driver for)");
 }
 
 std::string Eal::driver_of(std::uint16_t port_id) {

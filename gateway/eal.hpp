@@ -1,5 +1,5 @@
-// DPDK's environment for the program: one worker on the CPU that was named, the main thread
-// anywhere, and nothing left behind.
+// DPDK's environment of the program: one worker on the given CPU, the main thread on any CPU.
+// Removes its files at the end.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ struct EalError : std::runtime_error {
 
 class Eal {
  public:
-  static constexpr unsigned kWorker = 1;  // lcore
+  static constexpr unsigned kWorker = 1;  // lcore of the worker
 
   explicit Eal(const Options& options);
   ~Eal();
   Eal(const Eal&) = delete;
   Eal& operator=(const Eal&) = delete;
 
-  // Makes the device (a PCI device has been made at the start) and finds its port.
+  // Creates a virtual device (PCI devices were probed at the start) and returns its port.
   [[nodiscard]] std::uint16_t probe(Side side, const std::string& device);
   [[nodiscard]] static std::string driver_of(std::uint16_t port_id);
 
  private:
-  // DPDK leaves its folder behind; also where it could not start.
+  // Removes DPDK's folder, also if DPDK could not start.
   struct RuntimeFolder {
     ~RuntimeFolder();
   };

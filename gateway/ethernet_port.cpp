@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint16_t kRingFrames = 1024;
 constexpr unsigned kPoolFrames = 8191;
 constexpr unsigned kPoolCache = 256;
-constexpr int kSendAttempts = 3;  // bounded: a stalled port must not stall the gateway
+constexpr int kSendAttempts = 3;  // limited, so that a stalled port does not stall the gateway
 
 std::string pool_name(std::uint16_t port_id) {
   static std::atomic<unsigned> made{0};
@@ -39,11 +39,11 @@ EthernetPort::EthernetPort(Side side, std::uint16_t port_id, std::size_t mtu_byt
   make_pool(mtu_bytes);
   configure(mtu_bytes);
   check(rte_eth_dev_start(port_id_), "be started");
-  rte_eth_promiscuous_enable(port_id_);  // where a port cannot, it is promiscuous as it is
+  rte_eth_promiscuous_enable(port_id_);  // ports that refuse this are promiscuous anyway
   read_mac();
 }
 
-// Buffers that the other end of a net_ring still holds live on: their pool is not freed then.
+// Stops the port. Does not free the pool while the other end of a net_ring still holds buffers.
 EthernetPort::~EthernetPort() {
   rte_eth_dev_stop(port_id_);
   if (rte_mempool_full(pool_) == 1) rte_mempool_free(pool_);
@@ -73,7 +73,7 @@ void EthernetPort::make_pool(std::size_t mtu_bytes) {
   if (rte_pktmbuf_data_room_size(pool_) < room) {
     throw PortError("the " + std::string(name_of(side_)) +
                     " port's buffers are one page of memory each, too short for --mtu " +
-                    std::to_string(mtu_bytes) + "; a smaller one is right");
+                    std::to_string(mtu_bytes) + " (expected a smaller --mtu)");
   }
 }
 
@@ -89,12 +89,12 @@ void EthernetPort::configure(std::size_t mtu_bytes) {
   rte_eth_conf conf{};
   const bool is_small = info.max_mtu == 0 || mtu_bytes <= info.max_mtu;
   if (!is_small) {
-    throw PortError("the " + std::string(name_of(side_)) + " port takes packets of up to " +
-                    std::to_string(info.max_mtu) + " bytes, but --mtu is " +
-                    std::to_string(mtu_bytes));
+    throw PortError("--mtu: " + std::to_string(mtu_bytes) + " is too large for the " +
+                    std::string(name_of(side_)) + " port (expected at most " +
+                    std::to_string(info.max_mtu) + ")");
   }
-  // Virtual devices that name a small largest frame carry what their buffers hold all the same, and
-  // refuse to be asked for more (net_memif).
+  // Some virtual devices (net_memif) report a small maximum frame size and refuse a larger MTU,
+  // although they carry whatever their buffers hold.
   const auto frame_bytes = mtu_bytes + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
   if (frame_bytes <= info.max_rx_pktlen) conf.rxmode.mtu = static_cast<std::uint32_t>(mtu_bytes);
   check(rte_eth_dev_configure(port_id_, 1, 1, &conf), "be configured");
@@ -107,7 +107,7 @@ void EthernetPort::configure(std::size_t mtu_bytes) {
   check(rte_eth_tx_queue_setup(port_id_, 0, tx_frames, socket, nullptr), "have a queue to send");
 }
 
-// net_ring has no address of its own: a locally administered one then.
+// Reads the MAC address; net_ring has none, and gets a locally administered one.
 void EthernetPort::read_mac() {
   rte_ether_addr address{};
   check(rte_eth_macaddr_get(port_id_, &address), "name its MAC address");

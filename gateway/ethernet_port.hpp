@@ -1,5 +1,5 @@
-// One DPDK port with one queue each way. Received buffers are only read and freed: what is sent
-// is always in buffers of the port's own pool.
+// One DPDK port with one receive queue and one transmit queue. Received buffers are only read and
+// freed; frames are sent in buffers of the port's own pool.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -27,7 +27,7 @@ class EthernetPort {
  public:
   static constexpr std::uint16_t kBurst = 32;
 
-  // Configures and starts the port; stops it in the end, but does not close it.
+  // Configures and starts the port. The destructor stops it but does not close it.
   EthernetPort(Side side, std::uint16_t port_id, std::size_t mtu_bytes);
   ~EthernetPort();
   EthernetPort(const EthernetPort&) = delete;
@@ -44,8 +44,8 @@ class EthernetPort {
     if (count != 0) free_burst({buffers.data(), count});
   }
 
-  // Sends copies of the frames, padded to Ethernet's least length; how many the port has taken,
-  // the first ones. At most kBurst frames.
+  // Sends copies of at most kBurst frames, padded to Ethernet's minimum length. Returns how many of
+  // them, from the first on, the port accepted.
   [[nodiscard]] std::size_t send(std::span<const FramePtr> frames);
 
  private:
@@ -62,7 +62,7 @@ class EthernetPort {
   std::uint16_t port_id_;
   rte_mempool* pool_ = nullptr;
   Mac mac_{};
-  std::vector<std::uint8_t> gathered_;  // a frame that came in several segments
+  std::vector<std::uint8_t> gathered_;  // a frame that arrived in several segments
 };
 
 }  // namespace natxy::gateway

@@ -14,7 +14,6 @@ FramePtr FrameStore::take(std::size_t length) {
   if (free_[size_class].empty()) grow(size_class);
   auto* frame = free_[size_class].back();
   free_[size_class].pop_back();
-  ++taken_;
   frame->length = length;
   frame->is_own = false;
   return FramePtr(frame);
@@ -44,7 +43,6 @@ void FrameStore::grow(std::size_t size_class) {
 }
 
 void FrameStore::give_back(Frame* frame) {
-  --taken_;
   free_[frame->size_class].push_back(frame);
 }
 

@@ -1,4 +1,4 @@
-// Buffers for the frames that the gateway holds: taken and given back without a system call.
+// Buffers for the frames that the gateway holds, allocated and freed without a system call.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct Frame {
   std::size_t length = 0;
   Nanoseconds received_ns = 0;
   Direction direction = Direction::kForward;
-  bool is_own = false;  // the gateway's own: ARP, Neighbour Discovery
+  bool is_own = false;  // a frame of the gateway itself: ARP, Neighbour Discovery
   FrameStore* store = nullptr;
   std::size_t size_class = 0;
 
@@ -31,22 +31,21 @@ struct ReturnToStore {
 };
 using FramePtr = std::unique_ptr<Frame, ReturnToStore>;
 
-// Buffers of a few sizes, so that many small frames do not take the room of as many large ones.
-// Grows when it must. Must outlive the frames taken from it.
+// Has buffers of a few sizes, so that small frames do not use the memory of large ones. Grows when
+// necessary. Must outlive its frames.
 class FrameStore {
  public:
   static constexpr std::size_t kMaxOctets = 16384;
 
   FrameStore();
-  // A frame of this length, at most kMaxOctets, octets undefined.
+  // Returns a frame of this length, at most kMaxOctets, with undefined contents.
   [[nodiscard]] FramePtr take(std::size_t length);
   [[nodiscard]] FramePtr copy(const Frame& frame);
-  [[nodiscard]] std::size_t taken() const { return taken_; }
 
  private:
   friend struct ReturnToStore;
   static constexpr std::array<std::size_t, 4> kSizes{128, 640, 2048, kMaxOctets + 64};
-  static constexpr std::size_t kSpareOctets = 1;  // a corrupted length may add an octet
+  static constexpr std::size_t kSpareOctets = 1;  // the fault `length` may add an octet
 
   void grow(std::size_t size_class);
   void give_back(Frame* frame);
@@ -54,7 +53,6 @@ class FrameStore {
   std::array<std::vector<Frame*>, kSizes.size()> free_;
   std::vector<std::unique_ptr<Frame[]>> frames_;
   std::vector<std::unique_ptr<std::uint8_t[]>> octets_;
-  std::size_t taken_ = 0;
 };
 
 inline void ReturnToStore::operator()(Frame* frame) const {

@@ -24,7 +24,7 @@ Gateway::Gateway(const Config& config, const Links& links, Nanoseconds now_ns)
 }
 
 void Gateway::configure(const Config& config, Nanoseconds now_ns) {
-  std::optional<Nat> nat;  // first: where its memory is not to be had, nothing has changed
+  std::optional<Nat> nat;  // made first: if there is not enough memory, nothing has changed
   if (config.nat) nat.emplace(*config.nat);
   nat_ = std::move(nat);
   chains_.clear();
@@ -38,7 +38,8 @@ void Gateway::configure(const Config& config, Nanoseconds now_ns) {
   clear(now_ns);
 }
 
-// It answers for the external addresses, which are its own.
+// Returns the configuration of a side. On the outside of a NAT, the gateway also answers for the
+// external addresses.
 SideConfig Gateway::side_config(Side side) const {
   auto config = config_.sides[index_of(side)];
   if (!config_.nat || side == config_.nat->inside) return config;
@@ -131,7 +132,7 @@ Routed Gateway::route(Side side, const Packet& packet, Nanoseconds now_ns) {
   return router_.route(side, packet, store_);
 }
 
-// What has no route makes no connection.
+// Routes a packet through the stateful translation. A packet without a route creates no connection.
 template <typename Packet>
 Routed Gateway::route_by_state(Side side, const Packet& packet, Nanoseconds now_ns) {
   const auto remote = nat_->remote_of(side, packet);
@@ -144,7 +145,8 @@ Routed Gateway::route_by_state(Side side, const Packet& packet, Nanoseconds now_
   return {.outcome = std::move(outcome), .hop = *hop};
 }
 
-// What came for the gateway as a router: not for its own addresses, for groups, or for the link.
+// Returns whether the frame is to be forwarded: not for the gateway's own addresses, a multicast
+// group or the link.
 bool Gateway::is_for_forwarding(Side side, Octets frame) const {
   if (!is_addressed_to(frame, neighbours_[index_of(side)].own_mac())) return false;
   const bool is_ipv4 = read16(frame.data() + 12) == kTypeIpv4;

@@ -1,5 +1,5 @@
-// The calibration gateway without its ports: frames go in with the time at which they came, and
-// come out when they are due. Not for several threads at a time.
+// The calibration gateway without its ports. Frames go in with their arrival time, and come out
+// when they are due. One thread at a time may use it.
 #pragma once
 
 #include <array>
@@ -31,22 +31,24 @@ class Gateway {
   Gateway(const Gateway&) = delete;
   Gateway& operator=(const Gateway&) = delete;
 
-  // Times must not go back. A new record, queues and buckets as at the start.
+  // Configures the gateway anew: the record, queues and buckets are as at the start. Times must not
+  // go backwards.
   void configure(const Config& config, Nanoseconds now_ns);
   void clear(Nanoseconds now_ns);
-  // Forwards nothing that comes from now on for so long: a reset, as those behind it see it.
+  // Drops all frames that arrive during this time, as during a reset.
   void mute(Nanoseconds for_ns, Nanoseconds now_ns);
 
-  // Once a turn of the loop: counts the poll, and lets frames go on whose time has come.
+  // Called once per turn of the loop: counts the poll and releases the frames that are due.
   void poll(Nanoseconds now_ns);
   void receive(Side side, Octets frame, Nanoseconds now_ns);
 
-  // Frames to send now; whoever sends them empties the list, and says what became of each.
+  // Returns the frames to send now. The caller empties the list, and calls sent() or refused() for
+  // each frame.
   [[nodiscard]] std::vector<FramePtr>& outbox(Side side) { return outboxes_[index_of(side)]; }
   void sent(const Frame& frame, Nanoseconds now_ns);
   void refused(const Frame& frame);
 
-  // Null where the configuration has no stateful translation. What has expired by now is gone.
+  // Returns the sessions without expired connections; null without a stateful translation.
   [[nodiscard]] Sessions* sessions(Nanoseconds now_ns);
 
   [[nodiscard]] Record record(Nanoseconds now_ns);
@@ -70,7 +72,7 @@ class Gateway {
 
   Links links_;
   Config config_;
-  FrameStore store_;                               // before all that holds frames
+  FrameStore store_;                               // declared before all members that hold frames
   std::array<std::vector<FramePtr>, 2> outboxes_;  // by Side
   Record record_;
   Router router_;

@@ -1,4 +1,4 @@
-// How often each value came: exact count, minimum and maximum, percentiles to within 0.1 %.
+// A histogram with exact count, minimum and maximum, and percentiles to within 0.1 %.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace natxy::gateway {
 
-// Values below 2048 have a bucket each; above, each power of two has 1024 buckets.
+// Each value below 2048 has its own bucket; above, each power of two has 1024 buckets.
 class Histogram {
  public:
   Histogram() : counts_(kBuckets) {}
@@ -32,8 +32,8 @@ class Histogram {
   [[nodiscard]] std::uint64_t min() const { return count_ == 0 ? 0 : min_; }
   [[nodiscard]] std::uint64_t max() const { return max_; }
 
-  // The smallest value of which at least permille / 1000 of all values are not larger (RFC 2330,
-  // 11.3); the middle of its bucket. 0 where there is no value.
+  // Returns the smallest value v so that at least permille / 1000 of all values are at most v (RFC
+  // 2330, 11.3), as the middle of its bucket; 0 if there are no values.
   [[nodiscard]] std::uint64_t percentile(std::uint64_t permille) const {
     if (count_ == 0) return 0;
     const auto rank = std::max<std::uint64_t>(1, (count_ * permille + 999) / 1000);

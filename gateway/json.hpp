@@ -1,4 +1,4 @@
-// The gateway's JSON: configuration and requests in, events out (docs/reference/gateway.md).
+// Reads the configuration and requests, and writes events, as JSON (docs/reference/gateway.md).
 #pragma once
 
 #include <array>
@@ -13,12 +13,13 @@
 
 namespace natxy::gateway {
 
-// One sentence: which member, what it is, what would be right.
+// An error in a request; one sentence: which member, what is wrong, and what was expected.
 struct ConfigError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Addresses and routes as in docs/reference/gateway.md; no neighbours, no translation, no faults.
+// Returns the configuration with the addresses and routes of docs/reference/gateway.md, without
+// neighbours, translation and faults.
 [[nodiscard]] Config default_config();
 
 [[nodiscard]] Config parse_config(std::string_view json);
@@ -34,14 +35,14 @@ struct RealtimeRequest {
 struct MuteRequest {
   Nanoseconds for_ns = 0;
 };
-// Of the stateful translation's table.
+// Requests about the table of the stateful translation.
 struct FlushRequest {};
 struct CountRequest {};
 struct SetTimeoutRequest {
   Nanoseconds ns = 0;
 };
 struct ForgetRequest {
-  std::uint64_t connection = 0;  // the n-th that was created
+  std::uint64_t connection = 0;  // n: the n-th connection that was created
 };
 struct ChangeRequest {
   std::uint64_t connection = 0;
@@ -60,7 +61,7 @@ struct PortDescription {
   Mac mac{};
 };
 
-// One line each, without its end.
+// Each returns one line without its newline.
 [[nodiscard]] std::string hello_event(const std::array<PortDescription, 2>& ports);
 [[nodiscard]] std::string configured_event();
 [[nodiscard]] std::string cleared_event();
@@ -68,7 +69,7 @@ struct PortDescription {
 [[nodiscard]] std::string realtime_event();
 [[nodiscard]] std::string flushed_event(std::uint64_t entries, Nanoseconds ns);
 [[nodiscard]] std::string count_event(std::uint64_t entries);
-// An answer that says no more than that it was done.
+// Returns an answer that contains only its name.
 [[nodiscard]] std::string done_event(std::string_view name);
 [[nodiscard]] std::string record_event(const Record& record);
 [[nodiscard]] std::string error_event(std::string_view message);

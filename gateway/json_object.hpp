@@ -1,5 +1,5 @@
-// A JSON object of which every member must be known: read members are ticked off, the rest refused.
-// Only for the files that read JSON: nlohmann's header takes seconds to compile.
+// A JSON object whose members must all be read: unread members are refused. Included only by files
+// that read JSON, because nlohmann's header takes seconds to compile.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,12 @@ class JsonObject {
   JsonObject(const nlohmann::json& value, std::string path)
       : value_(value), path_(std::move(path)) {
     if (!value_.is_object()) {
-      throw ConfigError((path_.empty() ? "the line" : path_) + ": a JSON object is right");
+      throw ConfigError((path_.empty() ? "line" : path_) +
+                        ": is not a JSON object (expected {...})");
     }
   }
 
-  // Null: absent, or null in the JSON.
+  // Returns the member; null if it is missing or null.
   [[nodiscard]] const nlohmann::json* find(const std::string& name) {
     known_.push_back(name);
     const auto found = value_.find(name);
@@ -30,7 +31,7 @@ class JsonObject {
 
   [[nodiscard]] const nlohmann::json& require(const std::string& name) {
     const auto* found = find(name);
-    if (found == nullptr) throw ConfigError(path_of(name) + " is missing");
+    if (found == nullptr) throw ConfigError(path_of(name) + ": is missing (expected a value)");
     return *found;
   }
 
@@ -55,16 +56,19 @@ class JsonObject {
     const bool is_right = value.is_number_unsigned() && value.get<std::uint64_t>() >= range.min &&
                           value.get<std::uint64_t>() <= range.max;
     if (is_right) return value.get<std::uint64_t>();
-    throw ConfigError(path + ": " + shown(value) + " is out of range, a whole number from " +
-                      std::to_string(range.min) + " to " + std::to_string(range.max) + " is right");
+    throw ConfigError(path + ": " + shown(value) +
+                      " is out of range (expected a whole number from " +
+                      std::to_string(range.min) + " to " + std::to_string(range.max) + ")");
   }
 
   [[nodiscard]] static std::string text_at(const nlohmann::json& value, const std::string& path) {
-    if (!value.is_string()) throw ConfigError(path + ": " + shown(value) + " is no text");
+    if (!value.is_string()) {
+      throw ConfigError(path + ": " + shown(value) + " is not a string (expected \"...\")");
+    }
     return value.get<std::string>();
   }
 
-  // As it stands in the JSON, but not longer than a sentence can bear.
+  // Returns the value as JSON, shortened to fit into an error.
   [[nodiscard]] static std::string shown(const nlohmann::json& value) {
     constexpr std::size_t kLongest = 60;
     const auto text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -75,11 +79,11 @@ class JsonObject {
     return path_.empty() ? name : path_ + "." + name;
   }
 
-  // After all members have been asked for.
+  // Throws ConfigError for a member that was not read. Called after all members were read.
   void refuse_the_rest() const {
     for (const auto& item : value_.items()) {
       if (std::ranges::find(known_, item.key()) == known_.end()) {
-        throw ConfigError(path_of(item.key()) + " is unknown; known are " + names());
+        throw ConfigError(path_of(item.key()) + ": is unknown (expected one of " + names() + ")");
       }
     }
   }

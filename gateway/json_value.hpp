@@ -1,5 +1,5 @@
-// Values that several parts of the configuration have: lists, addresses, prefixes, sides.
-// Only for the files that read JSON.
+// Values that several parts of the configuration use: lists, addresses, prefixes, sides. Included
+// only by files that read JSON.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ inline constexpr JsonObject::Range kDuration_ns{0, 3'600'000'000'000};
 inline constexpr JsonObject::Range kTimeout_ns{1, 604'800'000'000'000};
 inline constexpr JsonObject::Range kOrdinal{1, UINT64_MAX};
 
-// A list of whatever `read(value, path)` makes of each member.
+// Reads a list with `read(value, path)` for each member.
 template <typename Read>
 auto read_list(const nlohmann::json& value, const std::string& path, Read read) {
-  if (!value.is_array()) throw ConfigError(path + ": a list is right");
+  if (!value.is_array()) throw ConfigError(path + ": is not a list (expected [...])");
   std::vector<decltype(read(value, path))> list;
   for (const auto& member : value) {
     list.push_back(read(member, path + "[" + std::to_string(list.size()) + "]"));
@@ -26,12 +26,12 @@ auto read_list(const nlohmann::json& value, const std::string& path, Read read) 
   return list;
 }
 
-// Each throws ConfigError: `path` says where the value stands.
+// Each throws ConfigError. path: the position of the value.
 [[nodiscard]] IpAddress read_address(const nlohmann::json& value, const std::string& path);
 [[nodiscard]] Prefix read_prefix(const nlohmann::json& value, const std::string& path);
 [[nodiscard]] Prefix read_prefix(const nlohmann::json& value, const std::string& path,
                                  bool is_ipv6);
-// One that RFC 6052 knows.
+// Reads a prefix that RFC 6052 allows.
 [[nodiscard]] Prefix read_translation_prefix(const nlohmann::json& value, const std::string& path);
 [[nodiscard]] Side read_side(const nlohmann::json& value, const std::string& path);
 

@@ -19,9 +19,9 @@
 namespace natxy::gateway {
 namespace {
 
-constexpr int kUnusable = 2;  // a wrong command line, a device that cannot be used
+constexpr int kUnusable = 2;  // exit status for a wrong command line or an unusable device
 
-// Standard output is for events alone: what DPDK or a library prints goes to standard error.
+// Reserves standard output for events: what DPDK or a library prints goes to standard error.
 EventStream take_standard_output() {
   const int events = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -49,15 +49,18 @@ Answer answer(RingGateway& gateway, const MuteRequest& request) {
 
 Answer answer(RingGateway& gateway, const RealtimeRequest& request) {
   if (gateway.realtime(request.for_ns)) return {.event = realtime_event()};
-  return {.event = error_event("the system allows no real-time policy; root may have one")};
+  return {.event = error_event(
+              "request: the system refuses a real-time policy (expected root or CAP_SYS_NICE)")};
 }
 
 void use_sessions(RingGateway& gateway, const std::function<void(Sessions&)>& use) {
   if (gateway.with_sessions(use)) return;
-  throw ConfigError("request: there is no \"nat\" in the configuration; one that has it is right");
+  throw ConfigError(
+      "request: there is no stateful translation (expected \"nat\" in the configuration)");
 }
 
-// On the forwarding loop's own clock, without the way of the request.
+// Flushes the table. The time is measured in the forwarding loop, so it does not include the
+// request's way.
 Answer answer(RingGateway& gateway, const FlushRequest& /*request*/) {
   std::uint64_t entries = 0;
   Nanoseconds took_ns = 0;
@@ -82,7 +85,8 @@ Answer answer(RingGateway& gateway, const SetTimeoutRequest& request) {
 
 Answer answer_about(std::uint64_t connection, bool is_known, std::string_view done) {
   if (is_known) return {.event = done_event(done)};
-  throw ConfigError("request: connection " + std::to_string(connection) + " is not in the table");
+  throw ConfigError("request: connection " + std::to_string(connection) +
+                    " is not in the table (expected the ordinal of one that exists)");
 }
 
 Answer answer(RingGateway& gateway, const ForgetRequest& request) {
@@ -108,7 +112,8 @@ Answer answer_line(RingGateway& gateway, const std::string& line) {
   } catch (const ConfigError& error) {
     return {.event = error_event(error.what())};
   } catch (const std::bad_alloc&) {
-    return {.event = error_event("nat.entries: there is no memory for so many; fewer are right")};
+    return {.event = error_event(
+                "nat.entries: there is not enough memory for the table (expected fewer)")};
   }
 }
 

@@ -23,7 +23,7 @@ Mac read_mac(const std::uint8_t* from) {
   return mac;
 }
 
-// RFC 4861, 4.6.1; absent also where the options are broken (7.1.1: such a message is ignored).
+// The options of a message (RFC 4861, 4.6.1). A message with invalid options is ignored (7.1.1).
 struct Options {
   bool is_valid = true;
   std::optional<Mac> link_layer;
@@ -63,7 +63,7 @@ FramePtr make_arp(FrameStore& store, const Speaker& speaker, const NeighbourMess
   return frame;
 }
 
-// A Solicitation or Advertisement with the speaker's link-layer address.
+// The contents of a Solicitation or an Advertisement.
 struct Discovery {
   std::uint8_t type;
   std::uint32_t flags;
@@ -101,14 +101,14 @@ FramePtr make_discovery(FrameStore& store, const Speaker& speaker, const Discove
   return frame;
 }
 
-// RFC 2464, 7.
+// Returns the MAC address of an IPv6 multicast group (RFC 2464, 7).
 Mac multicast_mac(const IpAddress& group) {
   Mac mac{0x33, 0x33};
   write32(mac.data() + 2, static_cast<std::uint32_t>(group.value));
   return mac;
 }
 
-// RFC 4291, 2.7.1.
+// Returns the solicited-node multicast address (RFC 4291, 2.7.1).
 IpAddress solicited_node(const IpAddress& target) {
   const auto prefix = Uint128{0xff02'0000'0000'0000U} << 64U | Uint128{0x1'ff00'0000U};
   return IpAddress::ipv6(prefix | (target.value & 0xffffffU));

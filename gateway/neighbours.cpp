@@ -49,7 +49,8 @@ std::vector<FramePtr> Neighbours::hear(const NeighbourMessage& message) {
   return asked.empty() ? std::vector<FramePtr>{} : std::move(asked.mapped().frames);
 }
 
-// Who speaks to the gateway, or was known or asked for already (RFC 826's merge; RFC 4861, 7.2).
+// Returns whether to learn from the message: the sender asks for the gateway, or is already known
+// or asked for (the merge of RFC 826; RFC 4861, 7.2).
 bool Neighbours::is_of_interest(const NeighbourMessage& message) const {
   if (message.is_probe() || is_own(message.sender)) return false;
   if (message.is_request && is_own(message.target)) return true;
@@ -78,8 +79,8 @@ void Neighbours::ask(const IpAddress& neighbour) {
   out_.push_back(make_request(store_, {own_mac_, source_for(neighbour)}, neighbour));
 }
 
-// The own address that has most in common with the neighbour's; 0.0.0.0 where there is no IPv4 one
-// (RFC 5227, 2.1.1).
+// Returns the gateway's address with the longest common prefix with the neighbour's; 0.0.0.0 if it
+// has no IPv4 address (RFC 5227, 2.1.1).
 IpAddress Neighbours::source_for(const IpAddress& neighbour) const {
   auto best = IpAddress::ipv4(0);
   bool is_found = false;

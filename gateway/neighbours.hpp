@@ -1,5 +1,4 @@
-// The neighbours of one side: which MAC address an IP address has, and the frames that wait for
-// the answer to that.
+// The neighbours of one side: their MAC addresses, and the frames that wait for address resolution.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +21,20 @@ class Neighbours {
   static constexpr Nanoseconds kAskAgain_ns = 200'000'000;
   static constexpr Nanoseconds kGiveUp_ns = 1'000'000'000;
 
-  // Requests and answers go to `out`.
+  // out: where requests and answers are put.
   Neighbours(const SideConfig& config, const Mac& own_mac, FrameStore& store,
              std::vector<FramePtr>& out);
 
   [[nodiscard]] const Mac& own_mac() const { return own_mac_; }
   [[nodiscard]] bool is_own(const IpAddress& address) const;
-  // Null: not known.
+  // Returns the MAC address of a neighbour; null if it is unknown.
   [[nodiscard]] const Mac* find(const IpAddress& address) const;
 
-  // Keeps the frame until the neighbour has answered; gives it back where it cannot.
+  // Keeps the frame until the neighbour has answered. Returns the frame if there is no room for it.
   [[nodiscard]] FramePtr wait_for(const IpAddress& neighbour, FramePtr frame, Nanoseconds now_ns);
-  // Answers and learns. The frames that waited for what was learned are ready then.
+  // Handles a message: answers and learns. Returns the frames that waited for what was learned.
   [[nodiscard]] std::vector<FramePtr> hear(const NeighbourMessage& message);
-  // Asks again; gives back the frames of which the neighbour did not answer in time.
+  // Repeats requests. Returns the frames whose neighbour did not answer in time.
   [[nodiscard]] std::vector<FramePtr> tick(Nanoseconds now_ns);
   [[nodiscard]] bool is_waiting() const { return !asked_.empty(); }
   void forget_waiting() { asked_.clear(); }

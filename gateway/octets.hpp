@@ -1,4 +1,4 @@
-// Numbers in network order, read from and written to octets.
+// Reads and writes numbers in network byte order.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace natxy::gateway {
 using Octets = std::span<const std::uint8_t>;
 using Nanoseconds = std::uint64_t;
 
-// Not in ISO C++, and the natural type for an IPv6 address and for exact products.
+// Not in ISO C++; used for IPv6 addresses and for exact products.
 __extension__ typedef unsigned __int128 Uint128;
 
 [[nodiscard]] inline std::uint16_t read16(const std::uint8_t* from) {

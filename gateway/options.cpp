@@ -22,30 +22,31 @@ std::size_t number(std::string_view option, std::string_view text, Range range) 
   const bool is_right = error == std::errc{} && end == last;
   if (is_right && value >= range.min && value <= range.max) return value;
   throw OptionsError(std::string(option) + ": \"" + std::string(text) +
-                     "\" is out of range, a whole number from " + std::to_string(range.min) +
-                     " to " + std::to_string(range.max) + " is right");
+                     "\" is out of range (expected a whole number from " +
+                     std::to_string(range.min) + " to " + std::to_string(range.max) + ")");
 }
 
 bool read_huge_pages(std::string_view text) {
   if (text == "auto") return true;
   if (text == "never") return false;
   throw OptionsError("--huge-pages: \"" + std::string(text) +
-                     "\" is unknown; auto and never are right");
+                     "\" is unknown (expected auto or never)");
 }
 
-// PCI address, or driver and number; arguments follow a comma.
+// Returns the name of a device: a PCI address, or a driver and a number. Arguments follow a comma.
 std::string name_of(const std::string& device) {
   return device.substr(0, device.find(','));
 }
 
 void check(const Options& options, bool has_core) {
   if (options.left.empty() || options.right.empty()) {
-    throw OptionsError("--left and --right must each name a device, e.g. net_af_packet0,iface=d0");
+    throw OptionsError(
+        "--left, --right: a device is missing (expected a device such as net_af_packet0,iface=d0)");
   }
   if (name_of(options.left) == name_of(options.right)) {
-    throw OptionsError("--left and --right name the same device; two different ones are right");
+    throw OptionsError("--left, --right: both name the same device (expected two devices)");
   }
-  if (!has_core) throw OptionsError("--core is missing; the number of a CPU is right");
+  if (!has_core) throw OptionsError("--core: is missing (expected the number of a CPU)");
 }
 
 constexpr option kLong[] = {{"left", required_argument, nullptr, 'l'},
@@ -101,12 +102,15 @@ Options parse_options(int count, char** words) {
   for (int letter = 0; (letter = getopt_long(count, words, "", kLong, nullptr)) != -1;) {
     if (letter == '?') {
       throw OptionsError(std::string(words[optind - 1]) +
-                         " is no option, or has no value; right is: " + usage());
+                         ": is an unknown option or has no value (expected " + usage() + ")");
     }
     has_core |= letter == 'c';
     read(options, letter, optarg);
   }
-  if (optind < count) throw OptionsError(std::string(words[optind]) + " is no option");
+  if (optind < count) {
+    throw OptionsError(std::string(words[optind]) + ": is not an option (expected " + usage() +
+                       ")");
+  }
   if (!options.shows_version && !options.shows_help) check(options, has_core);
   return options;
 }

@@ -1,4 +1,4 @@
-// natxy-gateway's command line.
+// The command line of natxy-gateway.
 #pragma once
 
 #include <cstddef>

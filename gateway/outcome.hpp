@@ -1,4 +1,4 @@
-// What becomes of a frame on its way: it goes on, or it is dropped for a reason.
+// The outcome of a step of forwarding: the frame goes on, or it is dropped for a reason.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ inline constexpr std::array<const char*, 15> kDropNames{
 }
 
 struct Outcome {
-  FramePtr frame;  // null: dropped
+  FramePtr frame;  // null if the frame was dropped
   Drop reason = Drop::kMalformed;
 
   [[nodiscard]] static Outcome passes(FramePtr frame) { return {.frame = std::move(frame)}; }

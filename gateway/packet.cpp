@@ -5,7 +5,8 @@
 namespace natxy::gateway {
 namespace {
 
-// RFC 791, 3.1: options 131 and 137 are source routes, expired when the pointer is past the end.
+// Returns whether there is an unexpired source route: option 131 or 137, whose pointer is not past
+// the end (RFC 791, 3.1).
 bool has_unexpired_source_route(Octets options) {
   while (!options.empty() && options[0] != 0) {
     if (options[0] == 1) {

@@ -1,4 +1,4 @@
-// IPv4 and IPv6 packets as they are found in a frame, lengths checked before anything is read.
+// Parses IPv4 and IPv6 packets in a frame. Lengths are checked before anything is read.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,9 @@ inline constexpr std::uint8_t kRouting = 43;
 inline constexpr std::uint8_t kFragment = 44;
 inline constexpr std::uint8_t kAuthentication = 51;
 inline constexpr std::uint8_t kIcmp6 = 58;
-inline constexpr std::uint8_t kNoNext = 59;
 inline constexpr std::uint8_t kDestinationOptions = 60;
 
-// Where a piece belongs in the whole packet.
+// The position of a fragment in its packet.
 struct Piece {
   std::uint32_t identification = 0;
   std::uint16_t offset = 0;  // in units of 8 octets
@@ -73,19 +72,21 @@ struct Ipv6Packet {
   return packet.hop_limit;
 }
 
-// What stands behind an IPv6 packet's extension headers.
+// The upper-layer data after the extension headers of an IPv6 packet.
 struct Ipv6Upper {
   std::uint8_t protocol;
   Octets data;
-  std::optional<Piece> piece;  // present where there is a Fragment Header
+  std::optional<Piece> piece;  // present if there is a Fragment Header
 };
 
-// Absent: lengths that contradict each other, a wrong header checksum, an unexpired source route.
+// Parse a packet; absent if lengths contradict each other, the header checksum is wrong, or there
+// is an unexpired source route.
 [[nodiscard]] std::optional<Ipv4Packet> parse_ipv4(Octets octets);
 [[nodiscard]] std::optional<Ipv6Packet> parse_ipv6(Octets octets);
 
-// Absent where RFC 7915, 5.1 and 5.1.1 have such a packet dropped: a Routing header with segments
-// left, an extension header behind the Fragment Header; or where lengths contradict each other.
+// Finds the upper-layer data. Absent if lengths contradict each other, or if RFC 7915, 5.1
+// and 5.1.1 requires that the packet is dropped: it has a Routing header with segments left, or an
+// extension header after the Fragment Header.
 [[nodiscard]] std::optional<Ipv6Upper> find_upper(const Ipv6Packet& packet);
 
 }  // namespace natxy::gateway

@@ -1,4 +1,4 @@
-// What the gateway really did, since it was configured or the record was cleared.
+// The record of what the gateway did since it was configured or the record was cleared.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +15,16 @@
 
 namespace natxy::gateway {
 
-// Of a fault that sulks; times are since the record's start, or where it works on departures since
-// the first one.
+// The record of the fault `sulk`. Times are since the record's start; if the fault uses departure
+// times, since the first departure.
 struct SulkRecord {
   Nanoseconds newest_overload_ns = 0;
   Nanoseconds last_drop_ns = 0;
-  std::uint64_t last_number = 0;  // of the frame dropped last, where it has one
+  std::uint64_t last_number = 0;  // of the frame that was dropped last, if it has a number
 };
 
 struct DirectionRecord {
-  std::uint64_t received = 0;  // frames to be forwarded, whatever became of them
+  std::uint64_t received = 0;  // frames to be forwarded, including dropped ones
   std::uint64_t forwarded = 0;
   std::array<std::uint64_t, kDropNames.size()> dropped{};  // by Drop
   std::uint64_t duplicated = 0;
@@ -49,8 +49,8 @@ class PollRecord {
 
   PollRecord(Nanoseconds since_ns, Nanoseconds idle_ns) : since_ns_(since_ns), idle_ns_(idle_ns) {}
 
-  // frames_came: with the receive calls before this poll. The first poll has no gap before it: what
-  // a clear takes is no poll gap of the new record.
+  // Counts a poll. frames_came: the receive calls before this poll found frames. The first poll has
+  // no gap before it, so that the time of a clear does not count.
   void poll(Nanoseconds now_ns, bool frames_came) {
     const auto gap_ns = polls_ == 0 ? 0 : now_ns - last_ns_;
     last_ns_ = now_ns;
@@ -64,8 +64,9 @@ class PollRecord {
 
   [[nodiscard]] Nanoseconds since_ns() const { return since_ns_; }
   [[nodiscard]] Nanoseconds worst_gap_ns() const { return worst_gap_ns_; }
-  // In gaps longer than a round of its own work takes, that frames have waited for: they come with
-  // the receive calls before the poll, or if the gap was behind those, before the next.
+  // Returns the total of the gaps longer than kAwayNs during which frames waited. These frames are
+  // found by the receive calls before the poll, or, if the gap came after those calls, before the
+  // next poll.
   [[nodiscard]] Nanoseconds away_ns() const { return away_ns_; }
   [[nodiscard]] std::uint64_t gaps_over_idle() const { return gaps_over_idle_; }
   [[nodiscard]] std::uint64_t polls() const { return polls_; }
@@ -76,7 +77,7 @@ class PollRecord {
   Nanoseconds idle_ns_;
   Nanoseconds worst_gap_ns_ = 0;
   Nanoseconds away_ns_ = 0;
-  Nanoseconds unmet_away_ns_ = 0;  // the gap before the last poll, if no frame has met it
+  Nanoseconds unmet_away_ns_ = 0;  // the gap before the last poll, if no frame waited yet
   std::uint64_t gaps_over_idle_ = 0;
   std::uint64_t polls_ = 0;
 };
@@ -85,7 +86,7 @@ struct Record {
   std::array<DirectionRecord, 2> directions;  // by Direction
   PollRecord polls;
   Nanoseconds taken_ns = 0;  // when this copy was made
-  Nanoseconds muted_ns = 0;  // how long nothing was forwarded, as ordered
+  Nanoseconds muted_ns = 0;  // total time of the mute requests
   std::optional<NatRecord> nat = std::nullopt;
 
   [[nodiscard]] const DirectionRecord& of(Direction direction) const {

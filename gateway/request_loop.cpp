@@ -12,7 +12,7 @@
 namespace natxy::gateway {
 namespace {
 
-// False at the end of input.
+// Reads input. Returns false at its end, or if a line is too long.
 bool read_input(LineBuffer& lines) {
   std::array<char, 65536> piece;
   const auto count = ::read(STDIN_FILENO, piece.data(), piece.size());
@@ -21,7 +21,7 @@ bool read_input(LineBuffer& lines) {
   return count != 0 && !lines.is_overfull();
 }
 
-// False: that was the last answer, or nobody reads it.
+// Answers all complete lines. Returns false after the last answer, or if nobody reads the answers.
 bool answer_lines(LineBuffer& lines, const EventStream& events, const Answerer& answer) {
   while (const auto line = lines.next()) {
     const auto given = answer(*line);

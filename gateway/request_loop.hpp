@@ -1,4 +1,4 @@
-// Reads requests from standard input and answers them, until the end of input, a request to quit
+// Reads requests from standard input and answers them, until the end of input, the request `quit`,
 // or a signal.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace natxy::gateway {
 
-// The lines in what comes piece by piece.
+// Splits input that arrives in pieces into lines.
 class LineBuffer {
  public:
   static constexpr std::size_t kLongest = 16 << 20;
@@ -22,22 +22,23 @@ class LineBuffer {
   std::string text_;
 };
 
-// A descriptor on which the events are written, a line each.
+// Writes events to a descriptor, one per line.
 class EventStream {
  public:
   explicit EventStream(int descriptor) : descriptor_(descriptor) {}
-  // False: nobody reads any more.
+  // Returns false if the reader has closed its end.
   [[nodiscard]] bool write(std::string line) const;
 
  private:
   int descriptor_;
 };
 
-// SIGINT and SIGTERM, blocked for every thread that is started later, as a descriptor to poll.
+// Blocks SIGINT and SIGTERM, also in threads that are started later, and returns a descriptor to
+// poll for them.
 [[nodiscard]] int open_signals();
 
 struct Answer {
-  std::string event;  // none where empty
+  std::string event;  // empty if there is no answer
   bool is_last = false;
 };
 using Answerer = std::function<Answer(const std::string& line)>;

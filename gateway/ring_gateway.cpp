@@ -28,8 +28,8 @@ void RingGateway::step() {
 }
 
 void RingGateway::receive(Side side) {
-  std::optional<Nanoseconds>
-      now_ns;  // read after the receive call: no delay is shorter than it says
+  // Read after the receive call, so that the recorded delay is never longer than the real one.
+  std::optional<Nanoseconds> now_ns;
   ports_[index_of(side)].receive([&](Octets frame) {
     if (!now_ns) now_ns = clock_ns();
     gateway_.receive(side, frame, *now_ns);
@@ -51,7 +51,7 @@ void RingGateway::send(Side side) {
 }
 
 void RingGateway::run() {
-  constexpr unsigned kLookEvery = 256;  // at the clock, for the end of a real-time policy
+  constexpr unsigned kLookEvery = 256;  // turns between checks for the end of a real-time policy
   for (unsigned turn = 0; !is_stopping_.load(std::memory_order_relaxed); ++turn) {
     step();
     if (order_.load(std::memory_order_relaxed) != nullptr) obey();
@@ -78,7 +78,7 @@ void RingGateway::start() {
 void RingGateway::start_on_lcore(unsigned lcore) {
   is_stopping_ = false;
   const auto status = rte_eal_remote_launch(run_on_lcore, this, lcore);
-  if (status != 0) throw PortError("the gateway's worker is busy or not there");
+  if (status != 0) throw PortError("the gateway's worker is busy or does not exist");
   lcore_ = lcore;
 }
 
@@ -102,7 +102,7 @@ void RingGateway::obey() {
   try {
     (*order_.load(std::memory_order_acquire))();
   } catch (...) {
-    failure_ = std::current_exception();  // whoever gave the order is told
+    failure_ = std::current_exception();  // carry_out() rethrows it
   }
   order_.store(nullptr, std::memory_order_release);
   order_.notify_all();
@@ -126,7 +126,7 @@ bool RingGateway::realtime(Nanoseconds for_ns) {
   return is_taken;
 }
 
-// In the loop's thread.
+// Called in the loop's thread.
 bool RingGateway::take_realtime(Nanoseconds for_ns) {
   if (for_ns == 0) {
     leave_realtime();

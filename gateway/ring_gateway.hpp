@@ -1,8 +1,8 @@
-// The gateway over two DPDK ports: net_ring in one process with a tester's tests, any device in
-// natxy-gateway. One loop forwards both directions.
+// The gateway over two DPDK ports: net_ring in tests that run in one process with the engine, any
+// device in natxy-gateway. One loop forwards both directions.
 //
 //   RingGateway gateway({.left_port = a, .right_port = b, .config = config});
-//   gateway.start();            // a thread of its own; or call gateway.step() yourself
+//   gateway.start();            // in its own thread; or call gateway.step() yourself
 //   ...
 //   auto record = gateway.record();
 //   gateway.stop();
@@ -40,21 +40,22 @@ class RingGateway {
   RingGateway(const RingGateway&) = delete;
   RingGateway& operator=(const RingGateway&) = delete;
 
-  // One turn: receives a burst from either side, sends what is due. Only while not started.
+  // Runs one turn: receives a burst from each side, sends what is due. Must not be called while the
+  // loop runs.
   void step();
 
-  void start();                         // a thread of its own, registered with the EAL
-  void start_on_lcore(unsigned lcore);  // a worker of the EAL
-  void stop();                          // nothing where it is not started
+  void start();                         // in a new thread, registered with the EAL
+  void start_on_lcore(unsigned lcore);  // on a worker of the EAL
+  void stop();                          // does nothing if the loop is not running
 
-  // From any thread: carried out between two turns.
+  // These may be called from any thread; they take effect between two turns.
   void configure(const Config& config);
   void clear();
   void mute(Nanoseconds for_ns);
-  // The loop under SCHED_FIFO for so long, and then, whatever becomes of who asked for it, under
-  // the common policy again; 0: at once. False: the system does not let it.
+  // Runs the loop under SCHED_FIFO for this time, and then under the ordinary policy again, even if
+  // the caller has ended; 0: ends it now. Returns false if the system refuses.
   [[nodiscard]] bool realtime(Nanoseconds for_ns);
-  // False, and nothing done, where there is no stateful translation.
+  // Calls `use`. Returns false without a call if there is no stateful translation.
   bool with_sessions(const std::function<void(Sessions&)>& use);
   [[nodiscard]] Record record();
 
@@ -74,11 +75,11 @@ class RingGateway {
 
   std::array<EthernetPort, 2> ports_;  // by Side
   Gateway gateway_;
-  Nanoseconds realtime_until_ns_ = 0;  // 0: under the common policy
+  Nanoseconds realtime_until_ns_ = 0;  // 0: the ordinary policy
 
   std::mutex order_mutex_;  // one order at a time; the loop does not take it
   std::atomic<const Order*> order_{nullptr};
-  std::exception_ptr failure_;  // of the last order; handed over with order_
+  std::exception_ptr failure_;  // exception of the last order; synchronized by order_
   std::atomic<bool> is_stopping_{false};
   std::thread thread_;
   std::optional<unsigned> lcore_;

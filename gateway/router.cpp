@@ -48,8 +48,9 @@ std::optional<Hop> Router::hop(Side from, const IpAddress& destination) const {
   return Hop{.side = found->side, .neighbour = found->via.value_or(destination)};
 }
 
-// An IPv4 packet is translated where its destination has an explicit mapping; by the prefix, which
-// takes every IPv4 address, only where there is no route to it as it is.
+// Returns the destination after translation; absent if the packet is not translated. A destination
+// with an explicit mapping is translated. The prefix, which applies to all IPv4 addresses, is used
+// only if there is no route to the IPv4 address itself.
 std::optional<IpAddress> Router::translated_destination(const Ipv4Packet& packet) const {
   const auto& map = translator_.map();
   if (!map.is_explicit(packet.destination) && find(packet.destination) != nullptr) {

@@ -1,4 +1,4 @@
-// Where a packet goes: translated or not, its hop limit lowered, and to which neighbour.
+// Routes a packet: translates it if necessary, decrements its hop limit, and finds its next hop.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct Hop {
 
 struct Routed {
   Outcome outcome;
-  Hop hop;  // meaningless where the frame was dropped
+  Hop hop;  // undefined if the frame was dropped
 
   [[nodiscard]] static Routed drops(Drop reason) {
     return {.outcome = Outcome::drops(reason), .hop = {}};
@@ -30,10 +30,10 @@ class Router {
  public:
   explicit Router(const Config& config);
 
-  // Where what came in on this side goes; absent where there is no route to the other side.
+  // Returns the next hop of a packet from this side; absent if there is no route to the other side.
   [[nodiscard]] std::optional<Hop> hop(Side from, const IpAddress& destination) const;
 
-  // A packet that came in on this side, as a frame for the other side, without MAC addresses.
+  // Makes a frame for the other side, without MAC addresses, from a packet from this side.
   [[nodiscard]] Routed route(Side from, const Ipv4Packet& packet, FrameStore& store);
   [[nodiscard]] Routed route(Side from, const Ipv6Packet& packet, FrameStore& store);
 
@@ -51,7 +51,7 @@ class Router {
   }
 
   std::vector<Route> routes_;
-  Translator translator_;  // of nothing where the configuration has no translation
+  Translator translator_;  // maps no address if the configuration has no translation
 };
 
 }  // namespace natxy::gateway

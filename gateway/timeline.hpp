@@ -1,4 +1,5 @@
-// Things that wait for their time: taken out in order of time, equal times in order of arrival.
+// A queue of things that wait for their time. They are taken in the order of their times; at equal
+// times, in the order of arrival.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +23,13 @@ class Timeline {
     return !heap_.empty() && heap_.front().due_ns <= now_ns;
   }
 
-  // The first thing and its time; only where there is one.
+  // Removes the first thing and returns it with its time. The queue must not be empty.
   [[nodiscard]] std::pair<Nanoseconds, T> take() {
     std::ranges::pop_heap(heap_, later);
     auto entry = std::move(heap_.back());
     heap_.pop_back();
     return {entry.due_ns, std::move(entry.thing)};
   }
-
-  [[nodiscard]] std::size_t size() const { return heap_.size(); }
-  void clear() { heap_.clear(); }
 
  private:
   struct Entry {

@@ -15,7 +15,7 @@ constexpr std::size_t kLargestIpv4WithoutDf = 1260;  // RFC 7915, 5.1
 constexpr std::uint16_t kDontFragment = 0x4000;
 constexpr std::uint16_t kMoreFragments = 0x2000;
 
-// The transport data in its new packet, and what the checksum's pseudo header loses and gains.
+// The transport data in its new packet, and the change of the checksum's pseudo-header.
 struct Transport {
   std::uint8_t* data;
   std::size_t octets;
@@ -29,7 +29,7 @@ void follow_at(const Transport& transport, std::size_t offset) {
   write16(at, follow(read16(at), transport.removed, transport.added));
 }
 
-// RFC 7915, 4.5: a checksum that is not there is computed, which takes the whole datagram.
+// Computes a missing checksum (RFC 7915, 4.5), which needs the whole datagram.
 bool compute_udp_checksum(const Transport& transport) {
   if (!transport.piece.is_whole()) return false;
   const auto sum =
@@ -65,7 +65,8 @@ std::optional<std::uint8_t> echo_type_in_ipv4(std::uint8_t type) {
   return std::nullopt;
 }
 
-// Only ICMPv6 has a pseudo header, and the length in it is known of whole packets only.
+// Translates an ICMP echo. Only ICMPv6 has a pseudo-header, whose length is known for whole packets
+// only.
 bool translate_echo(Transport transport, std::optional<std::uint8_t> type, bool to_ipv6) {
   if (!type || !transport.piece.is_whole()) return false;
   const auto pseudo_header =
@@ -79,7 +80,7 @@ bool translate_echo(Transport transport, std::optional<std::uint8_t> type, bool 
   return true;
 }
 
-// False: cannot be translated. Only a packet's first piece has a transport header.
+// Returns false if the packet cannot be translated. Only the first fragment has a transport header.
 bool translate_transport(const Transport& transport, std::uint8_t protocol, bool to_ipv6) {
   if (protocol == kIcmp || protocol == kIcmp6) {
     if ((protocol == kIcmp) != to_ipv6 || transport.octets < 8) return false;

@@ -1,5 +1,5 @@
-// Stateless translation between IPv4 and IPv6 (RFC 7915) of UDP, TCP and ICMP echo; data of other
-// transport protocols is carried unchanged.
+// Translates UDP, TCP and ICMP echo between IPv4 and IPv6 without state (RFC 7915). The data of
+// other transport protocols is not changed.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace natxy::gateway {
 
-// What a packet's addresses become.
+// The addresses of a packet after translation.
 struct AddressPair {
   IpAddress source;
   IpAddress destination;
@@ -23,11 +23,11 @@ class Translator {
 
   [[nodiscard]] const AddressMap& map() const { return map_; }
 
-  // The frames have their type and packet, with the hop limit lowered by 1; no MAC addresses yet.
-  // A packet whose hop limit may not be lowered must not come here.
+  // Translate a packet into a frame with EtherType and packet, but without MAC addresses. The hop
+  // limit is decremented, so the packet's must be above 1.
   [[nodiscard]] Outcome to_ipv6(const Ipv4Packet& packet, FrameStore& store) const;
   [[nodiscard]] Outcome to_ipv4(const Ipv6Packet& packet, FrameStore& store);
-  // Into these addresses, whatever the map says.
+  // Translate to these addresses instead of those of the map.
   [[nodiscard]] static Outcome to_ipv6(const Ipv4Packet& packet, const AddressPair& addresses,
                                        FrameStore& store);
   [[nodiscard]] Outcome to_ipv4(const Ipv6Packet& packet, const AddressPair& addresses,
@@ -35,7 +35,7 @@ class Translator {
 
  private:
   AddressMap map_;
-  std::uint16_t next_identification_ = 0;  // RFC 7915, 5.1: of packets without Fragment Header
+  std::uint16_t next_identification_ = 0;  // for packets without Fragment Header (RFC 7915, 5.1)
 };
 
 }  // namespace natxy::gateway

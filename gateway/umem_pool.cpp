@@ -9,7 +9,7 @@
 namespace natxy::gateway {
 namespace {
 
-// The two ways in which DPDK would leave gaps: at page ends, and between memory channels.
+// Prevents the gaps that DPDK would leave at page boundaries and between memory channels.
 constexpr unsigned kWithoutGaps = RTE_MEMPOOL_F_NO_IOVA_CONTIG | RTE_MEMPOOL_F_NO_SPREAD;
 
 unsigned object_octets() {
@@ -24,7 +24,7 @@ rte_mempool* create_empty(const UmemOrder& order) {
                                         order.numa_node, kWithoutGaps);
   if (pool == nullptr) return nullptr;
   rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), nullptr);
-  rte_pktmbuf_pool_init(pool, nullptr);  // the room in a buffer follows from the object's size
+  rte_pktmbuf_pool_init(pool, nullptr);  // derives the data room from the object size
   return pool;
 }
 
@@ -32,7 +32,7 @@ void give_back(rte_mempool_memhdr* /*piece*/, void* zone) {
   rte_memzone_free(static_cast<const rte_memzone*>(zone));
 }
 
-// False, with rte_errno set: not every buffer has its place.
+// Allocates memory for all buffers. Returns false and sets rte_errno if this fails.
 bool place(rte_mempool& pool, const UmemOrder& order) {
   const auto octets = order.frames * kUmemBufferOctets;
   const auto* zone = rte_memzone_reserve_aligned(order.name.c_str(), octets, order.numa_node, 0,

@@ -1,8 +1,8 @@
-// Buffers of an AF_XDP port: all in one piece of memory, one behind the other without a gap.
+// The buffers of an AF_XDP port, in one piece of memory without gaps.
 //
-// net_af_xdp tells the kernel of as many octets as the pool has buffers times their size, counted
-// from the first. An ordinary pool leaves gaps before page ends and so is longer than that: the
-// kernel drops, and never gives back, each buffer that lies behind the end it was told.
+// net_af_xdp registers (number of buffers) x (buffer size) octets with the kernel, from the first
+// buffer on. An ordinary pool has gaps at page boundaries, so it is longer, and the kernel drops
+// the buffers beyond the registered end and never returns them.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ struct UmemOrder {
   int numa_node = 0;
 };
 
-// The kernel takes no longer buffers than a page, DPDK's own part of them included.
+// The size of a buffer, including DPDK's part of it. The kernel accepts at most a page.
 inline constexpr std::size_t kUmemBufferOctets = 4096;
 
-// Null, with rte_errno set, where there is no such memory.
+// Creates the pool. Returns null and sets rte_errno if there is not enough memory.
 [[nodiscard]] rte_mempool* create_umem_pool(const UmemOrder& order);
 
 }  // namespace natxy::gateway

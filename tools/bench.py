@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the engine's benchmarks beside their references, interleaved, and prints the ratios.
+"""Runs the engine's benchmarks and their references in turn, and prints the ratios.
 
-`build/bench/engine/natxy-bench --main-cpu A --cpus B,C` prints a JSON object a line: first
+`build/bench/engine/natxy-bench --main-cpu A --cpus B,C` prints one JSON object per line: first
 {"tsc_hz": ...}, then for each benchmark {"name", "cycles_per_frame", "reference",
-"reference_cycles"}. A reference that is one of TESTPMD below has no cycles yet: they are
-measured here, in the same round. Medians of all rounds go to build/bench/bench.json;
---record adds them to docs/benchmarks.md too. Connections come last, and their goals: the status
-is 1 where phase 1 falls too far behind the same frames without connections.
+"reference_cycles"}. The cycles of a reference in TESTPMD are measured here, in the same round.
+The medians of all rounds are written to build/bench/bench.json; --record also adds them to
+docs/benchmarks.md. Last come the connections and their goals: the exit status is 1 if phase 1 is
+too slow compared with the same frames without connections.
 """
 
 import argparse
@@ -36,7 +36,7 @@ TESTPMD = {
     "dpdk-testpmd rxonly, burst 32": testpmd.Mode(forward="rxonly"),
 }
 GOAL_CPS = 10_000_000
-GOAL_RATIO = 0.5  # what a connection needs costs no more than its frame
+GOAL_RATIO = 0.5  # handling a connection costs no more than its frame
 MET = {True: "met", False: "not met"}
 
 
@@ -72,7 +72,7 @@ def our_rows(cpus: Cpus) -> list[Row]:
 
 
 def connection_rows(cpus: Cpus) -> list[Row]:
-    """Phase 1 of a stateful trial: rounds beside the same frames stateless, then many
+    """Runs phase 1 of stateful trials: rounds with and without connections, then many
     connections."""
     command = [str(BENCH), "connections"]
     command += ["--main-cpu", str(cpus.main), "--cpus", ",".join(map(str, cpus.workers))]
@@ -81,9 +81,9 @@ def connection_rows(cpus: Cpus) -> list[Row]:
 
 
 def connections_table(rows: list[Row]) -> str:
-    """What is established a second, and what a connection takes of memory."""
+    """Returns the table of connections per second and memory per connection."""
     lines = [
-        "| connections | established a second | replies a second | octets each | resident | page |",
+        "| connections | established/s | replies/s | octets each | resident | page |",
         "|---|---|---|---|---|---|",
     ]
     lines += [
@@ -104,7 +104,7 @@ def median_of(rows: list[Row]) -> Row:
 
 
 def establishment_ratio(rows: list[Row]) -> float:
-    """Connections a second beside the same frames stateless: the median of the rounds' own."""
+    """Returns the rate of connections divided by that of stateless frames: median of the rounds."""
     ratios: list[float] = [
         row["per_second"] / row["stateless_per_second"] for row in rounds_of(rows)
     ]
@@ -112,14 +112,15 @@ def establishment_ratio(rows: list[Row]) -> float:
 
 
 def connection_goals(rows: list[Row]) -> str:
-    """A machine that is busy, or slow, misses the rate: the ratio alone is held."""
+    """Returns whether the goals are met. Only the ratio is required, because a busy or slow machine
+    misses the rate."""
     rate_cps = median_of(rounds_of(rows))["per_second"]
     rate_met, ratio_met = rate_cps >= GOAL_CPS, establishment_ratio(rows) >= GOAL_RATIO
     return (
-        f"- {rate_cps:,} connections a second on two cores over net_ring; {GOAL_CPS:,} is the "
-        f"goal: {MET[rate_met]}\n"
-        f"- {establishment_ratio(rows):.2f} of the same frames stateless; {GOAL_RATIO} is the "
-        f"goal: {MET[ratio_met]}\n"
+        f"- {rate_cps:,} connections per second on two cores over net_ring "
+        f"(goal: {GOAL_CPS:,}): {MET[rate_met]}\n"
+        f"- {establishment_ratio(rows):.2f} of the rate of the same frames without connections "
+        f"(goal: {GOAL_RATIO}): {MET[ratio_met]}\n"
     )
 
 
@@ -129,7 +130,7 @@ def testpmd_cycles(mode: testpmd.Mode, cpus: Cpus, tsc_hz: float) -> float:
 
 
 def result_of(samples: Samples) -> list[Row]:
-    """Medians of the cycles, and the median of the rounds' own ratios."""
+    """Returns the medians of the cycles, and the median of the ratios of the rounds."""
     return [
         {
             "name": name,
@@ -144,7 +145,7 @@ def result_of(samples: Samples) -> list[Row]:
 
 def as_table(result: list[Row]) -> str:
     lines = [
-        "| benchmark | cycles a frame | beside | its cycles | ratio |",
+        "| benchmark | cycles per frame | reference | its cycles | ratio |",
         "|---|---|---|---|---|",
     ]
     lines += [f"| {' | '.join(str(value) for value in row.values())} |" for row in result]
@@ -174,8 +175,10 @@ def record(table: str, rounds: int) -> None:
 def main() -> int:
     allowed = sorted(os.sched_getaffinity(0))
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds [default: 5]")
+    parser.add_argument(
+        "--record", action="store_true", help="also add the tables to docs/benchmarks.md"
+    )
     options = parser.parse_args()
     cpus = Cpus(main=allowed[0], workers=(allowed * 2)[-2:] if len(allowed) < 3 else allowed[1:3])
     samples: Samples = collections.defaultdict(list)

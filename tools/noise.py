@@ -1,7 +1,7 @@
-"""Takes each core away at random, so much of it in all and in pieces so long, as a busy host does.
+"""Takes a share of each core away, in pieces at random times, as a busy host does.
 
-A real-time process a core sleeps for exponential times and spins for log-uniform ones. A command
-that is given after `--` runs under that noise, and its exit status is that of `tools/noise`.
+On each core, a real-time process sleeps for exponential times and spins for log-uniform times. A
+command after `--` runs under this noise; its exit status is that of `tools/noise`.
 
     tools/noise --share 5% -- make demo
     tools/noise --share 10% --pieces 1ms-20ms --cpus 1 --seconds 60
@@ -25,15 +25,15 @@ import time
 from collections.abc import Iterator
 from typing import NoReturn, Protocol
 
-PRIORITY = 50  # above the tester's workers, which take 5
-HORIZON_S = 2.0  # within which a share that chance has moved is put right
+PRIORITY = 50  # above the tester's workers, which have 5
+HORIZON_S = 2.0  # time within which a random deviation of the share is corrected
 UNITS_S = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 PR_SET_PDEATHSIG = 1
 THROTTLE = pathlib.Path("/proc/sys/kernel")
 
 
 class Refused(Exception):
-    """One sentence: where, what is wrong, what was expected."""
+    """An error in one sentence: where, what is wrong, what was expected."""
 
 
 class Ended(BaseException):
@@ -42,7 +42,7 @@ class Ended(BaseException):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Pieces:
-    """Lengths between two bounds, log-uniform: as many from 0.1 to 1 ms as from 1 to 10 ms."""
+    """Log-uniform lengths between two bounds: as many from 0.1 to 1 ms as from 1 to 10 ms."""
 
     shortest_s: float
     longest_s: float
@@ -59,7 +59,7 @@ class Pieces:
 
 @dataclasses.dataclass
 class Taken:
-    """What one process took of its core."""
+    """The time that one process took of its core."""
 
     elapsed_s: float = 0.0
     taken_s: float = 0.0
@@ -73,7 +73,7 @@ class Taken:
 
 
 class Clock(Protocol):
-    """Where the time comes from; a test brings its own."""
+    """A source of time; tests use a fake one."""
 
     def now(self) -> float: ...
     def sleep(self, for_s: float) -> None: ...
@@ -88,21 +88,21 @@ class RealClock:
 
     @staticmethod
     def spin(until_s: float) -> None:
-        now = time.monotonic  # one look-up less a turn
+        now = time.monotonic  # saves a look-up per turn
         while now() < until_s:
             pass
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """Says when the next piece begins and how long it is."""
+    """Determines when the next piece begins and how long it is."""
 
     share: float
     pieces: Pieces
     chance: random.Random
 
     def gap_s(self, taken: Taken) -> float:
-        """Returns an exponential time; its mean makes up for a share that is off by chance."""
+        """Returns an exponential time, whose mean corrects random deviations of the share."""
         mean_s = self.pieces.mean_s * (1 - self.share) / self.share
         ahead_s = taken.taken_s / self.share - taken.elapsed_s
         return self.chance.expovariate(1 / mean_s) * math.exp(
@@ -110,7 +110,7 @@ class Schedule:
         )
 
     def take(self, clock: Clock, taken: Taken) -> NoReturn:
-        """Sleeps and spins until an exception ends it; `taken` is up to date at any time."""
+        """Sleeps and spins until an exception ends it; `taken` is always up to date."""
         begin_s = clock.now()
         while True:
             clock.sleep(self.gap_s(taken))
@@ -125,22 +125,22 @@ def end(_number: int, _frame: object) -> NoReturn:
 
 
 def end_with_parent(number: int, parent: int) -> None:
-    """Has the kernel send this process a signal when its parent dies, however it died."""
+    """Makes the kernel send this process a signal when its parent dies for any reason."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
-    if os.getppid() != parent:  # it died before the kernel knew
+    if os.getppid() != parent:  # it died before the call of prctl
         os.kill(os.getpid(), number)
 
 
 def work(cpu: int, schedule: Schedule, report: int, parent: int) -> None:
-    """Takes one core away until SIGTERM, then writes what it took into a pipe.
+    """Takes one core away until SIGTERM, then writes what it took to a pipe.
 
-    SIGTERM is blocked but for the schedule: nowhere else is an exception sure to be heard.
+    SIGTERM is unblocked only while the schedule runs, where its exception is certain to be caught.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets Ctrl-C and ends this process
     end_with_parent(signal.SIGKILL, parent)
     os.sched_setaffinity(0, {cpu})
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-    gc.disable()  # its pause would lengthen a piece
+    gc.disable()  # a garbage collection would lengthen a piece
     taken = Taken()
     begin_s = time.monotonic()
     with contextlib.suppress(Ended):
@@ -152,7 +152,7 @@ def work(cpu: int, schedule: Schedule, report: int, parent: int) -> None:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Worker:
-    """The process that takes one core away."""
+    """A process that takes one core away."""
 
     cpu: int
     pid: int
@@ -175,14 +175,14 @@ class Worker:
         return cls(cpu=cpu, pid=pid, report=report)
 
     def stop(self) -> str:
-        """Ends the process and returns the sentence of what it took."""
+        """Ends the process. Returns a sentence on the time that it took."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGTERM)
         with os.fdopen(self.report, "rb") as pipe:
             written = pipe.read()
         os.waitpid(self.pid, 0)
         if not written:
-            return f"CPU {self.cpu}: its process ended before it could say what it took"
+            return f"CPU {self.cpu}: its process ended without a report"
         taken = Taken(**json.loads(written))
         share = taken.taken_s / taken.elapsed_s if taken.elapsed_s else 0.0
         return (
@@ -193,7 +193,7 @@ class Worker:
 
 @contextlib.contextmanager
 def workers(schedules: dict[int, Schedule]) -> Iterator[None]:
-    """Noise on these CPUs while the block runs; what it took goes to standard error."""
+    """Makes noise on these CPUs while the block runs; reports to standard error."""
     started: list[Worker] = []
     try:
         for cpu, schedule in schedules.items():
@@ -201,13 +201,13 @@ def workers(schedules: dict[int, Schedule]) -> Iterator[None]:
         yield
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)  # each worker is to be ended, whatever comes
+            signal.signal(number, signal.SIG_IGN)  # all workers must be ended
         for worker in started:
             print(f"noise: {worker.stop()}", file=sys.stderr, flush=True)
 
 
 def run(command: list[str]) -> int:
-    """Runs the command; Ctrl-C reaches it by the terminal, SIGTERM is passed on."""
+    """Runs the command. It gets Ctrl-C from the terminal; SIGTERM is passed on to it."""
     parent = os.getpid()
     try:
         process = subprocess.Popen(
@@ -240,7 +240,7 @@ def pieces(text: str) -> Pieces:
         shortest_s, longest_s = (seconds(part) for part in text.split("-"))
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f'"{text}" is not a range of times (expected e.g. 0.1ms-10ms)'
+            f'"{text}" is not a range of times (expected a range such as 0.1ms-10ms)'
         ) from None
     if not 0 < shortest_s <= longest_s <= 0.5:
         raise argparse.ArgumentTypeError(
@@ -254,12 +254,14 @@ def cpus(text: str) -> list[int]:
     try:
         wanted = [int(number) for number in text.split(",")]
     except ValueError:
-        raise argparse.ArgumentTypeError(f'"{text}" is no list of CPUs (expected 0,1)') from None
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is not a list of CPUs (expected a list such as 0,1)'
+        ) from None
     for cpu in wanted:
         if cpu not in allowed:
             choice = ",".join(map(str, allowed))
             raise argparse.ArgumentTypeError(
-                f"CPU {cpu} is not there for this process (expected some of {choice})"
+                f"this process may not use CPU {cpu} (expected some of {choice})"
             )
     return list(dict.fromkeys(wanted))
 
@@ -279,31 +281,31 @@ def arguments() -> argparse.Namespace:
         "--pieces",
         type=pieces,
         default=pieces("0.1ms-10ms"),
-        help="how long each piece is, log-uniform [default: 0.1ms-10ms]",
+        help="range of the lengths of pieces, log-uniform [default: 0.1ms-10ms]",
     )
-    parser.add_argument("--cpus", type=cpus, default=everywhere, help="which [default: all]")
+    parser.add_argument("--cpus", type=cpus, default=everywhere, help="CPUs to use [default: all]")
     parser.add_argument(
-        "--seconds", type=float, help="how long [default: until COMMAND ends, or Ctrl-C]"
+        "--seconds", type=float, help="duration [default: until COMMAND ends, or Ctrl-C]"
     )
-    parser.add_argument("--seed", type=int, default=None, help="repeats an earlier run's noise")
+    parser.add_argument("--seed", type=int, default=None, help="repeat the noise of an earlier run")
     words = sys.argv[1:]
     split = words.index("--") if "--" in words else len(words)
     options = parser.parse_args(words[:split])
     options.command = words[split + 1 :]
     if options.command and options.seconds is not None:
-        parser.error("--seconds: not with a command, which has its own end (expected one of them)")
+        parser.error("--seconds: is not possible with a command (expected one of them)")
     return options
 
 
 def check_real_time(wanted: float) -> None:
-    """Says in one sentence why this process cannot take a core away."""
+    """Raises Refused if this process cannot take a core away."""
     runtime_us, period_us = (
         int((THROTTLE / f"sched_rt_{name}_us").read_text()) for name in ("runtime", "period")
     )
     if 0 <= runtime_us < wanted * period_us:
         raise Refused(
-            f"/proc/sys/kernel/sched_rt_runtime_us: {runtime_us} of {period_us} us leaves a "
-            f"real-time process less than the share (expected {wanted:.0%} or more, or -1)"
+            f"/proc/sys/kernel/sched_rt_runtime_us: {runtime_us} of {period_us} us gives real-time "
+            f"processes less than the share (expected {wanted:.0%} or more, or -1)"
         )
     before, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
     try:
@@ -330,7 +332,7 @@ def schedules(options: argparse.Namespace) -> dict[int, Schedule]:
 
 
 def main() -> int:
-    signal.signal(signal.SIGINT, end)  # where it is inherited as ignored, too
+    signal.signal(signal.SIGINT, end)  # also if it is ignored by inheritance
     signal.signal(signal.SIGTERM, end)
     end_with_parent(signal.SIGTERM, os.getppid())
     options = arguments()

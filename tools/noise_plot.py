@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draws what tools/noise_table.py has measured: a panel a gateway, its figures over the noise.
+"""Draws the results of tools/noise_table.py: one panel per gateway, throughput over noise.
 
-Every run is a dot, medians are joined; a run that was refused stands on the lower edge as a cross.
+Each run is a dot; a line connects the medians; a cross on the lower edge is a run that was refused.
 """
 
 import argparse
@@ -17,7 +17,7 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
 COLOURS = {"before": "#b0532c", "now": "#1f6f8b", "this": "#1f6f8b"}
-APART = 0.12  # of two builds at one share, in the axis's unit: a place a share
+APART = 0.12  # distance of two builds at one share; neighbouring shares have distance 1
 
 
 def draw(axes: Any, gateway: str, runs: Sequence[dict[str, Any]]) -> None:
@@ -52,9 +52,9 @@ def main() -> None:
         "measured",
         type=pathlib.Path,
         nargs="+",
-        help="JSON of noise_table.py; builds are called before, now or this",
+        help="JSON files of noise_table.py; builds must have the names before, now or this",
     )
-    parser.add_argument("--output", type=pathlib.Path, required=True, help="an SVG")
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="SVG file to write")
     asked = parser.parse_args()
     runs = [run for file in asked.measured for run in json.loads(file.read_text())]
     gateways = list(dict.fromkeys(run["gateway"] for run in runs))
@@ -67,7 +67,7 @@ def main() -> None:
     )
     figure.supxlabel("share of each core that was taken away")
     figure.tight_layout()
-    plt.rcParams["svg.hashsalt"] = "natxy"  # the same figure gives the same file
+    plt.rcParams["svg.hashsalt"] = "natxy"  # makes the file reproducible
     figure.savefig(asked.output, metadata={"Date": None})
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures throughputs under noise, and prints them as a table: what noise does to a figure.
+"""Measures throughputs under noise, and prints them as a table.
 
-Each cell is the median of the runs, one search each, with the smallest and the largest. Runs of
-different shares of noise alternate, so that what changes on the machine meets all of them. With
---natxy another build is measured beside this one.
+Each cell is the median of several runs of one search each, with the smallest and the largest. Runs
+with different shares of noise alternate, so that changes on the machine affect all of them. With
+--natxy, other builds are measured.
 """
 
 import argparse
@@ -84,11 +84,28 @@ def table(runs: Sequence[dict[str, Any]]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--shares", default="0%,2%,5%,10%")
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--natxy", action="append", default=[], metavar="NAME=PROGRAM")
-    parser.add_argument("--gateways", default=",".join(TESTBEDS))
-    parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build" / "noise.json")
+    parser.add_argument(
+        "--shares",
+        default="0%,2%,5%,10%",
+        help="shares of each core that the noise takes [default: 0%%,2%%,5%%,10%%]",
+    )
+    parser.add_argument("--runs", type=int, default=3, help="runs per cell [default: 3]")
+    parser.add_argument(
+        "--natxy",
+        action="append",
+        default=[],
+        metavar="NAME=PROGRAM",
+        help="a build to measure; may be given several times [default: this one]",
+    )
+    parser.add_argument(
+        "--gateways", default=",".join(TESTBEDS), help="gateways to measure [default: all]"
+    )
+    parser.add_argument(
+        "--output",
+        type=pathlib.Path,
+        default=ROOT / "build" / "noise.json",
+        help="JSON file to write [default: build/noise.json]",
+    )
     parser.add_argument(
         "--measured", type=pathlib.Path, nargs="+", help="print the table of these files instead"
     )

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints the requirements of pyproject.toml, one a line: build, run, or the name of an extra.
+"""Prints requirements of pyproject.toml, one per line: build, run, or those of an extra.
 
-So the Makefile installs them apart from the package, which is then rebuilt without a download.
+The Makefile uses it to install them before the package, whose build then needs no download.
 """
 
 import pathlib

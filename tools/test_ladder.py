@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Climbs the named part of the test ladder, all of it, and ends with `N passed, N failed`.
+"""Runs the named ladders of tests and prints `N passed, N failed` at the end.
 
-A rung that fails shows the end of its log; the rungs after it still run, so that one run tells all.
+A ladder consists of rungs. If a rung fails, the end of its log is shown, and the others still run.
 """
 
 import argparse
@@ -19,7 +19,7 @@ LOGS = ROOT / "build" / "test"
 SHOWN_LINES = 80
 PYTEST = [".venv/bin/pytest", "-q", "--durations=40"]
 CPUS = os.cpu_count() or 1
-# Tools that read frames and write frames: they may run side by side, what tells the time may not.
+# Tests of programs that read and write frames: unlike tests of time, they may run in parallel.
 WITHOUT_PORTS = [
     "tests/frames/test_golden.py",
     "tests/frames/test_judgement.py",
@@ -75,7 +75,7 @@ LADDERS = {"check": CHECK, "test": TEST, "test-long": LONG}
 
 
 def tally(log: str, *, succeeded: bool) -> Tally:
-    """What pytest, ctest or libFuzzer counted; a rung that counts nothing is one test."""
+    """Reads the counts of pytest, ctest or libFuzzer; a rung without counts is one test."""
     passed = sum(int(n) for n in re.findall(r"\b(\d+) passed", log))
     failed = sum(int(n) for n in re.findall(r"\b(\d+) (?:failed|errors?)\b", log))
     for bad, total in re.findall(r"(\d+) tests failed out of (\d+)", log):
@@ -87,7 +87,7 @@ def tally(log: str, *, succeeded: bool) -> Tally:
 
 
 def run(rung: Rung) -> tuple[int | None, str]:
-    """The exit status (None: out of time) and what the rung printed."""
+    """Runs a rung. Returns its exit status (None: out of time) and its output."""
     log = LOGS / f"{rung.name}.log"
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     with log.open("wb") as output:
@@ -110,7 +110,7 @@ def run(rung: Rung) -> tuple[int | None, str]:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Interrupts what still runs, so that a lab can clean up, and kills it half a minute later."""
+    """Interrupts a running process, so that a lab can clean up, and kills it 30 s later."""
     for number, patience_s in ((signal.SIGINT, 30), (signal.SIGKILL, 10)):
         if process.poll() is not None:
             return
@@ -122,8 +122,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def under_noise(rung: Rung, share: str) -> Rung:
-    """The same rung while each core is taken away at random, so much of it in all."""
-    told = ["env", f"NATXY_NOISE={share}"]  # tests that make noise of their own make no more
+    """Returns the same rung with noise, which takes this share of each core away."""
+    told = ["env", f"NATXY_NOISE={share}"]  # so that tests with their own noise do not add more
     noise = ["tools/noise", "--share", share, "--"]
     return dataclasses.replace(rung, command=[*noise, *told, *rung.command])
 
@@ -146,8 +146,10 @@ def climb(rung: Rung) -> Tally:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("ladders", nargs="+", choices=LADDERS)
-    parser.add_argument("--noise", metavar="SHARE", help="take so much of each core, e.g. 5%%")
+    parser.add_argument("ladders", nargs="+", choices=LADDERS, help="what to run")
+    parser.add_argument(
+        "--noise", metavar="SHARE", help="take this share of each core, such as 5%% [default: none]"
+    )
     arguments = parser.parse_args()
     LOGS.mkdir(parents=True, exist_ok=True)
     rungs = [rung for name in arguments.ladders for rung in LADDERS[name]]
@@ -160,7 +162,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # A script's background job inherits that it ignores it, and could not be interrupted.
+    # A background job of a script ignores SIGINT by inheritance and could not be interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         sys.exit(main())

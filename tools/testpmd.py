@@ -1,7 +1,7 @@
-"""What dpdk-testpmd pays for a frame on net_null: the reference of our own benchmarks.
+"""Measures the cost of dpdk-testpmd per frame on net_null, the reference of the benchmarks.
 
-Its own cycle counter counts wall time. Here the forwarding thread's CPU time is read from the
-kernel, so that a busy machine spoils nothing, and divided by the frames that testpmd counted.
+testpmd's cycle counter measures wall time. Here, the CPU time of the forwarding thread is read from
+the kernel, so that other programs do not disturb it, and divided by the frames of testpmd.
 """
 
 import contextlib
@@ -14,8 +14,8 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-FRAME_OCTETS = 80  # of an 84-byte frame, without FCS
-WORKER_NAMES = {"rte-worker-1", "dpdk-worker1"}  # DPDK 22.11; from 23.11 on
+FRAME_OCTETS = 80  # an 84-byte frame without FCS
+WORKER_NAMES = {"rte-worker-1", "dpdk-worker1"}  # in DPDK 22.11; from 23.11 on
 STATISTICS = re.compile(r"RX-packets: (\d+).*?TX-packets: (\d+)", re.DOTALL)
 
 
@@ -39,7 +39,7 @@ def measure(mode: Mode, *, main_cpu: int, cpu: int, seconds: float) -> Measured:
     with testpmd(mode, main_cpu=main_cpu, cpu=cpu) as process:
         thread = forwarding_thread(process)
         say(process, "start")
-        time.sleep(0.2)  # the pools' caches are warm then
+        time.sleep(0.2)  # fills the caches of the pools
         before, began_ns = frames(process), cpu_time_ns(thread)
         time.sleep(seconds)
         after, ended_ns = frames(process), cpu_time_ns(thread)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy over every source of ours in build/dev's compilation database.
+"""Runs clang-tidy over all sources in the compilation database of build/dev.
 
-A source whose includes have not changed since it was found clean is not looked at again.
+Skips a source that was clean if neither it nor any header has changed since.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def sources() -> list[pathlib.Path]:
 
 
 def fingerprint(source: pathlib.Path, headers: bytes) -> pathlib.Path:
-    """The file that says that this source, with these headers and checks, was clean."""
+    """Returns the file that marks this source, with these headers and checks, as clean."""
     digest = hashlib.sha256(source.read_bytes() + headers).hexdigest()[:16]
     return CLEAN / f"{source.stem}-{digest}"
 
@@ -36,7 +36,7 @@ def headers() -> bytes:
 
 
 def tidy(source: pathlib.Path) -> tuple[pathlib.Path, str | None]:
-    """What clang-tidy had to say, None where it found nothing."""
+    """Runs clang-tidy. Returns the source and the findings, None if there are none."""
     # The flags are gcc's; clang knows nearly all of them.
     command = [
         str(CLANG_TIDY),
@@ -51,7 +51,7 @@ def tidy(source: pathlib.Path) -> tuple[pathlib.Path, str | None]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="sources at once [default: 1]")
     jobs = parser.parse_args().jobs
     CLEAN.mkdir(parents=True, exist_ok=True)
     seen = headers()

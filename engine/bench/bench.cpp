@@ -1,13 +1,15 @@
-// What a frame costs the tester: cycles of thread CPU time, beside a reference in the same run.
+// Measures the tester's cost per frame, in cycles of thread CPU time, and that of a reference in
+// the same run.
 //
 //   natxy-bench [connections [--count N]] --main-cpu A --cpus B,C
 //
-// prints a JSON object a line, the first {"tsc_hz"}, then {"name", "cycles_per_frame", "reference",
-// "reference_cycles"}; reference_cycles is absent where tools/bench.py measures the reference. With
-// `connections` it establishes 2 million of them instead, several times, each time beside as many
-// frames without connections: {"connections", "preparation_s", "per_second", "replies_per_second",
-// "table_octets", "resident_octets", "page_bytes", "stateless_per_second"}; then N, 100 million if
-// not said, without the last.
+// Prints one JSON object per line: first {"tsc_hz"}, then {"name", "cycles_per_frame", "reference",
+// "reference_cycles"}. reference_cycles is absent if tools/bench.py measures the reference.
+//
+// With `connections`, establishes 2 million connections instead, several times, and each time sends
+// as many frames without connections: {"connections", "preparation_s", "per_second",
+// "replies_per_second", "table_octets", "resident_octets", "page_bytes", "stateless_per_second"}.
+// Then establishes N connections (default 100 million), without the last member.
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,7 +49,7 @@ void senders_on_null(Bench& bench) {
   print("sender/net_null/random-ports-ipv4",
         bench.sender_on_null({.traffic = random_ports(spec::IpVersion::k4)}), kTxonly);
   print("sender/net_null/enumerated", bench.sender_on_null({.traffic = enumerated()}), kTxonly);
-  constexpr std::uint16_t kFew = 63;  // as many pairs as the benchmark has frames, and few more
+  constexpr std::uint16_t kFew = 63;  // gives slightly more port pairs than the benchmark's frames
   print("sender/net_null/enumerated-few-destinations",
         bench.sender_on_null({.traffic = enumerated(kFew)}), kTxonly);
   print("sender/net_null/networks-and-fields", bench.sender_on_null({.traffic = varied()}),
@@ -76,7 +78,7 @@ void over_rings(Bench& bench) {
   print("receiver/net_ring-across-cores/all-checks", across.ours, kBareRx, across.bare);
 }
 
-// A sender that was kept from its core for a second has given up: again then.
+// Repeats a measurement that failed because a sender was kept from its core for a second.
 template <class Measure>
 auto in_some_attempt(Measure&& measure) {
   constexpr int kAttempts = 5;
@@ -102,10 +104,10 @@ void print(const Establishment& measured, std::optional<double> stateless_per_se
   std::fflush(stdout);
 }
 
-// As fast as it goes, every frame being due at once; then many, at a rate that can be kept up also
-// where other programs take a core away for a while.
+// Measures as fast as possible, with all frames due at once; then with many connections, at a rate
+// that can be kept even if other programs take a core away for a while.
 void connections(std::uint64_t many, const std::vector<int>& cpus, run::TickRate ticks) {
-  constexpr std::uint64_t kFew = 2'000'000;  // gone before 1 s, also at a quarter of the goal
+  constexpr std::uint64_t kFew = 2'000'000;  // sent within 1 s, even at a quarter of the goal
   constexpr int kRounds = 9;
   ConnectionBench bench(cpus, ticks);
   std::vector<double> rates;

@@ -24,7 +24,7 @@ double resident_octets() {
 }
 
 std::unique_ptr<port::Port> port_between(spec::Side side, rte_ring* from, rte_ring* to) {
-  // net_null's traits: a frame that the ring has no room for is tried again.
+  // With the traits of net_null, a frame that the full ring refuses is sent again.
   return std::make_unique<port::Port>(
       port::PortOptions{
           .side = side, .device = port::parse_device("net_null0,no-rx=1"), .workers = 2},
@@ -33,7 +33,7 @@ std::unique_ptr<port::Port> port_between(spec::Side side, rte_ring* from, rte_ri
 
 constexpr std::uint64_t kReplies = 2'000'000;
 
-// Phase 1's frames, as far as a frame without a connection goes.
+// Returns a stream like that of phase 1, but without connections.
 spec::Stream stateless_stream(std::uint64_t frames, std::uint64_t rate_fps) {
   spec::Stream stream;
   stream.direction = spec::Direction::kForward;

@@ -1,5 +1,5 @@
-// Phase 1 as a trial carries it out: how many connections a second two cores establish, and what
-// one takes of memory.
+// Measures phase 1 as a trial runs it: how many connections two cores establish per second, and the
+// memory per connection.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 namespace natxy::bench {
 
 struct Establishment {
-  std::uint64_t connections = 0;  // that the table has at the end
-  double preparation_s = 0;       // most of which is the first touch of the table's memory
+  std::uint64_t connections = 0;  // in the table at the end
+  double preparation_s = 0;       // mostly the first access to the table's memory
   double per_second = 0;
-  double replies_per_second = 0;  // to connections in pseudorandom order, as fast as it goes
-  double table_octets = 0;        // a connection
-  double resident_octets = 0;     // a connection, by which the process grew
+  double replies_per_second = 0;  // in pseudorandom order, as fast as possible
+  double table_octets = 0;        // per connection
+  double resident_octets = 0;     // growth of the process per connection
   std::uint64_t page_bytes = 0;
 };
 
-// Whole trials over rings between the ports: one core sends, another receives and checks every
-// frame. They throw std::runtime_error where a frame was lost; a sender that is late by a second
-// gives up, as in any trial.
+// Runs whole trials over rings between the ports: one core sends, another receives and checks each
+// frame. Throws std::runtime_error if a frame is lost. A sender that is late by a second gives up,
+// as in any trial.
 class ConnectionBench {
  public:
-  // EAL is up with these two CPUs.
+  // EAL must have been started with these two CPUs.
   ConnectionBench(const std::vector<int>& cpus, run::TickRate ticks);
 
-  // Phase 1, which fills a table of its own; then the responder answers.
+  // Runs phase 1 with a new state table; then the responder answers.
   [[nodiscard]] Establishment establish(std::uint64_t connections, std::uint64_t rate_fps);
-  // The same frames without connections: how many a second.
+  // Returns the rate of the same frames without connections.
   [[nodiscard]] double stateless(std::uint64_t frames);
 
  private:
@@ -41,7 +41,7 @@ class ConnectionBench {
   port::Ring there_;
   port::Ring back_;
   port::Device device_;
-  std::uint32_t nonce_ = 0;  // frames of a trial that failed are another's
+  std::uint32_t nonce_ = 0;  // differs between trials, so that frames of a failed one are foreign
 };
 
 }  // namespace natxy::bench

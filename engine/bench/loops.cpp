@@ -36,7 +36,7 @@ double cpu_ns() {
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-// CPU time of many short pieces of work, less what reading it costs.
+// Measures the CPU time of many short pieces of work, minus the cost of reading the clock.
 class Stopwatch {
  public:
   Stopwatch() {
@@ -58,10 +58,10 @@ class Stopwatch {
   double total_ns_ = 0;
 };
 
-// Two threads that take turns: what one does is timed while the other waits.
+// Makes two threads take turns: the work of one is timed while the other waits.
 class Turns {
  public:
-  // Runs work whenever it is this side's turn, until the other side ends.
+  // Runs `work` in each turn of this side, until the other side ends.
   template <class Work>
   void follow(Work&& work) {
     for (await(Turn::kFollower); turn_ != Turn::kOver; await(Turn::kFollower)) {
@@ -96,7 +96,7 @@ void fill(TxQueue& queue, const run::StreamPlan& plan) {
   }
 }
 
-// The receiver's poll without what it checks.
+// Polls like the receiver, but without its checks.
 unsigned receive_and_free(RxQueue& queue) {
   std::array<rte_mbuf*, run::kMaxBurst> frames;
   const auto n = queue.receive(frames.data(), run::kMaxBurst);
@@ -104,7 +104,7 @@ unsigned receive_and_free(RxQueue& queue) {
   return n;
 }
 
-// Sends a burst of untouched buffers; what is refused is freed. How many were taken.
+// Sends a burst of unpatched buffers and frees those that are refused. Returns how many were sent.
 unsigned send_untouched(TxQueue& queue) {
   std::array<rte_mbuf*, run::kMaxBurst> frames;
   if (!queue.allocate(0, frames.data(), run::kMaxBurst)) return 0;
@@ -199,8 +199,8 @@ double Bench::sender_on_null(const Case& which) {
       sender.begin(start);
       const auto before = cpu_ns();
       if (which.burst == 1) {
-        // Time as it would be at a rate at which one frame is due at each step; the clock is read
-        // all the same.
+        // Uses the time at which the next frame is due, so that each step sends one frame. The
+        // clock is read as well, as in a real sender.
         run::Ticks unused = 0;
         for (std::uint64_t i = 0; !control.draining(); ++i) {
           unused += TscClock::now();
@@ -216,7 +216,7 @@ double Bench::sender_on_null(const Case& which) {
   return cycles(spent_ns, kSendFrames);
 }
 
-// The sender sends a chunk, timed; the peer empties the ring, and so on.
+// Times the sender while it sends a chunk; then the peer empties the ring, and so on.
 Compared Bench::sender_on_ring(const Case& which) {
   const auto stream = plan(which, kRingFrames);
   auto& queue = loop_->tx_queue(0);
@@ -277,7 +277,7 @@ Compared Bench::receiver(const Case& which, const InChunks& in_chunks) {
     run::Receiver<kShape, TscClock, RxQueue> receiver(
         &stream, {.tag = stream.tag, .window = kRingFrames}, rx);
     receiver.begin(TscClock::now());
-    timed(result.ours, [&] {  // one poll more, as drain() does
+    timed(result.ours, [&] {  // one more poll, as in drain()
       for (unsigned i = 0; i < kChunkBursts + 1; ++i) receiver.step(TscClock::now());
     });
     expect_all("receiver", receiver.report().kinds[0].received);

@@ -1,5 +1,5 @@
-// The loops that are timed: the engine's own senders and receivers over net_null and net_ring, and
-// the bare loops that they are held against.
+// The loops that are timed: the engine's senders and receivers over net_null and net_ring, and the
+// bare loops that they are compared with.
 #pragma once
 
 #include <cstdint>
@@ -13,42 +13,42 @@
 
 namespace natxy::bench {
 
-// IPv6 both ways unless said otherwise, ports of RFC 4814.
+// Returns traffic with the pseudorandom ports of RFC 4814, in IPv6 on both sides by default.
 [[nodiscard]] spec::Traffic random_ports(spec::IpVersion version = spec::IpVersion::k6);
-// All pairs of ports, each once, pseudorandom: 3,170,829,312 if not said otherwise.
+// Returns traffic with each pair of ports once in pseudorandom order; 3,170,829,312 by default.
 [[nodiscard]] spec::Traffic enumerated(std::uint16_t destination_ports = 49151);
-// 256 destination networks and a pseudorandom field in the source address besides.
+// Returns traffic that also has 256 destination networks and a pseudorandom field in the source.
 [[nodiscard]] spec::Traffic varied();
 
 struct Case {
   spec::Traffic traffic;
-  spec::Mix mix;  // background, where there is some, is random_ports()
+  spec::Mix mix;  // the background traffic, if any, is random_ports()
   std::uint16_t frame_size_bytes = 84;
-  unsigned burst = run::kMaxBurst;  // or 1: each frame due when the one before has gone
+  unsigned burst = run::kMaxBurst;  // or 1: one frame per step
 };
 
-struct Compared {  // cycles a frame
+struct Compared {  // cycles per frame
   double ours;
   double bare;
 };
 
 class Bench {
  public:
-  // EAL is up with two worker CPUs: the first is timed, the second is the peer.
+  // EAL must have been started with two worker CPUs: the first is timed, the second is the peer.
   Bench(std::vector<int> cpus, run::TickRate ticks);
 
   [[nodiscard]] double sender_on_null(const Case& which);
-  // The peer empties the ring: what a cache line costs that moves between cores is in it.
+  // The peer empties the ring, so this includes the cost of cache lines that move between cores.
   [[nodiscard]] Compared sender_on_ring(const Case& which);
-  // Frames come from the same core: what the checks cost, memory apart.
+  // Frames come from the same core, so this is the cost of the checks without that of memory.
   [[nodiscard]] Compared receiver_on_ring(const Case& which);
-  // Frames come from the peer.
+  // Frames come from the peer, so this includes the cost of memory.
   [[nodiscard]] Compared receiver_across_cores(const Case& which);
 
  private:
   template <class InChunks>
   [[nodiscard]] Compared receiver(const Case& which, const InChunks& in_chunks);
-  // A benchmark that loses frames measures something else.
+  // Throws if frames were lost, because then the benchmark measures something else.
   static void expect_all(const char* who, std::uint64_t frames);
   [[nodiscard]] run::StreamPlan plan(const Case& which, std::uint64_t frames) const;
   [[nodiscard]] double cycles(double cpu_ns, std::uint64_t frames) const;

@@ -1,4 +1,4 @@
-// Division by a number that is known before the trial, without a division instruction.
+// Divides by a number that is known before the trial, without a division instruction.
 #pragma once
 
 #include <cassert>
@@ -13,8 +13,8 @@ struct QuotientRemainder {
   std::uint64_t remainder;
 };
 
-// Exact for all dividends and divisors up to 2^32: the estimate by the reciprocal, which is rounded
-// up, is at most one too large, which the remainder's sign shows.
+// Exact for all dividends and for divisors up to 2^32: the estimate by the reciprocal, which is
+// rounded up, is at most one too large, and the sign of the remainder shows this.
 class Divider {
  public:
   constexpr explicit Divider(std::uint64_t divisor = 1)
@@ -37,8 +37,8 @@ class Divider {
   std::uint64_t reciprocal_;
 };
 
-// The same for divisors and quotients up to 2^16, so dividends below 2^32: one product of 64 bits,
-// and nothing to put right. A loop over it is vectorised.
+// The same for divisors and quotients up to 2^16, and so for dividends below 2^32. It needs one
+// 64-bit product and no correction, so that a loop over it is vectorised.
 class NarrowDivider {
  public:
   constexpr explicit NarrowDivider(std::uint32_t divisor = 1)

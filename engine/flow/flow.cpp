@@ -11,14 +11,14 @@ bool addresses_vary(const spec::Traffic& traffic) {
   return traffic.networks > 1 || has_field(traffic.departure) || has_field(traffic.arrival);
 }
 
-// In an enumeration a series gives its range alone; the order is the enumeration's.
+// Returns the range of a series. In an enumeration, only the range counts, not the order.
 Series16 as_range(const spec::Series& series) {
   const auto min = series.min;
   const auto max = series.mode == spec::SeriesMode::kFixed ? series.min : series.max;
   return {spec::SeriesMode::kIncreasing, min, max - min + 1U};
 }
 
-// A value's place in its range; nothing where it lies outside.
+// Returns the position of a value in its range; absent if the value is outside.
 std::optional<std::uint64_t> index_in(const Series16& range, std::uint16_t value) {
   if (value < range.first() || value - range.first() >= range.range()) return std::nullopt;
   return value - range.first();

@@ -1,7 +1,7 @@
-// Number -> four-tuple: which ports, address fields and network the frame of an ordinal has.
+// Maps an ordinal to a four-tuple: the ports, the address fields and the network of its frame.
 //
-// The ordinal counts frames within one kind of one stream. Sender and receiver ask the same
-// object, so what is sent and what must arrive cannot differ.
+// The ordinal counts the frames of one kind in one stream. Sender and receiver use the same object,
+// so the frames that are sent and those that are expected cannot differ.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Values {
 
 inline constexpr unsigned kMaxLot = 32;
 
-// The values of up to kMaxLot frames, one array a member.
+// The values of up to kMaxLot frames, with one array per member.
 struct ValueLot {
   template <class Value>
   using Lane = std::array<Value, kMaxLot>;
@@ -49,7 +49,7 @@ struct ValueLot {
     destination_field[i] = values.destination_field;
     network[i] = values.network;
   }
-  // As the other end's frames have them.
+  // Exchanges source and destination, for frames in the other direction.
   void swap_ends() {
     std::swap(source_port, destination_port);
     std::swap(source_field, destination_field);
@@ -59,17 +59,18 @@ struct ValueLot {
   }
 };
 
-// What varies in a stream: template arguments of the hot loops.
+// What varies in a stream. A template argument of the hot loops.
 struct Shape {
   bool addresses_vary = false;  // a field or the network of either address
   bool enumerated = false;
-  bool connected = false;  // frames use connections of a state table; they are enumerated then
+  bool connected = false;  // frames use connections of the state table; implies enumerated
 };
 
-// A 16-bit value as a linear function of a 64-bit fraction, so that every mode is the same
-// arithmetic and a loop over ordinals is vectorised: fraction = (random & mask) + ordinal * step;
-// value = base +- floor(fraction * range). A counter's fraction lies less than 2^-24 / range above
-// k / range for ordinals below 2^40, so its upper 32 bits rounded up still give k (range <= 2^16).
+// A 16-bit value as a linear function of a 64-bit fraction. All modes use the same arithmetic, so
+// that a loop over ordinals is vectorised: fraction = (random & mask) + ordinal * step;
+// value = base +- floor(fraction * range). The fraction of a counter is less than 2^-24 / range
+// above k / range for ordinals below 2^40, so its upper 32 bits, rounded up, still give k
+// (range <= 2^16).
 class Series16 {
  public:
   constexpr Series16() = default;
@@ -121,7 +122,7 @@ class Flow {
     return independent<kShape>(ordinal);
   }
 
-  // The same for n ordinals at once, n <= kMaxLot: the sender's way, vectorised.
+  // Does the same for n ordinals at once, n <= kMaxLot, vectorised.
   template <Shape kShape>
   void fill(const std::uint64_t* ordinals, unsigned n, ValueLot& values) const {
     if constexpr (kShape.enumerated) {
@@ -131,12 +132,12 @@ class Flow {
     for (unsigned i = 0; i < n; ++i) values.set(i, independent<kShape>(ordinals[i]));
   }
 
-  // The ordinal at which an enumeration has these values, the inverse of at(); nothing where it
-  // has them nowhere. Not for the hot loops.
+  // Returns the ordinal at which an enumeration has these values: the inverse of at(). Absent if
+  // the enumeration does not have them. Too slow for the hot loops.
   [[nodiscard]] std::optional<std::uint64_t> ordinal_of(const Values& values) const;
 
   [[nodiscard]] Shape shape() const { return shape_; }
-  // How many different four-tuples an enumeration has.
+  // Returns the number of different four-tuples of an enumeration.
   [[nodiscard]] std::uint64_t combinations() const { return combinations_; }
 
  private:
@@ -168,7 +169,7 @@ class Flow {
     return of_rank<kShape>(its_rank);
   }
 
-  // Loops of their own, each vectorised; where addresses vary, all but the divisions.
+  // Uses separate loops, which are vectorised; if addresses vary, all but the divisions are.
   template <Shape kShape>
   void fill_enumerated(const std::uint64_t* ordinals, unsigned n, ValueLot& values) const {
     std::array<Rank<kShape>, kMaxLot> ranks;
@@ -177,7 +178,8 @@ class Flow {
     for (unsigned i = 0; i < n; ++i) values.set(i, of_rank<kShape>(ranks[i]));
   }
 
-  // In increasing order. An ordinal that a broken frame claims may be beyond all: the last one.
+  // Returns the position of an ordinal in increasing order. An ordinal beyond the enumeration,
+  // which a corrupt frame may claim, gets the last position.
   template <Shape kShape>
   [[nodiscard]] Rank<kShape> rank(std::uint64_t ordinal) const {
     const auto last = static_cast<Rank<kShape>>(combinations_ - 1);
@@ -185,7 +187,8 @@ class Flow {
     return selection_ == spec::Selection::kEnumerateDecreasing ? last - rank : rank;
   }
 
-  // The source goes through its range fastest, and in each half the port.
+  // Returns the values at a position. The source changes faster than the destination, and in each
+  // of them, the port changes faster than the field.
   template <Shape kShape>
   [[nodiscard]] Values of_rank(Rank<kShape> rank) const {
     const auto value = [](const Series16& series, std::uint64_t index) {
@@ -221,7 +224,7 @@ class Flow {
   Series16 network_;
   Permutation permutation_;
   bool permuted_ = false;
-  Divider by_sources_;  // ports and fields
+  Divider by_sources_;  // by the number of source ports times source fields
   NarrowDivider by_ports_alone_;
   Divider by_source_ports_;
   Divider by_destination_ports_;

@@ -1,5 +1,5 @@
-// A counter-based pseudorandom function: no state to carry, any start point, repeatable from the
-// seed.
+// A counter-based pseudorandom function. It has no state, can start at any point, and is repeatable
+// from the seed.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace natxy::flow {
   return x ^ (x >> 31U);
 }
 
-// An independent key for each use of one seed.
+// Derives an independent key for each purpose from one seed.
 [[nodiscard]] constexpr std::uint64_t derive(std::uint64_t seed, std::uint64_t purpose) {
   return mix(mix(seed) + (purpose + 1) * 0x9e3779b97f4a7c15ULL);
 }

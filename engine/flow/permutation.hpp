@@ -1,5 +1,5 @@
-// A keyed permutation of 0..size-1: every rank once, in pseudorandom order, with no table and O(1)
-// at any start point (RFC 9693's unique pseudorandom enumeration).
+// A keyed permutation of 0..size-1: each rank once, in pseudorandom order, without a table and in
+// O(1) for each rank (the unique pseudorandom enumeration of RFC 9693).
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 
 namespace natxy::flow {
 
-// A Feistel network over the cells of a rectangle that is 2^k wide, the smallest k >= 1 for which
-// its square holds the size, and as high as it must be. Both halves are near the size's root,
-// whatever it is a product of, so every round mixes. Fewer than 2^k cells lie beyond the size: a
-// rank that comes to one of them goes through the network again (cycle walking).
+// A Feistel network over the cells of a rectangle. Its width is 2^k with the smallest k >= 1 for
+// which (2^k)^2 >= size; its height is the smallest that holds the size. Both halves are near the
+// square root of the size, whatever its factors, so each round mixes well. Fewer than 2^k cells are
+// beyond the size; a rank that reaches one of them goes through the network again (cycle walking).
 class Permutation {
  public:
   constexpr Permutation() : Permutation(1, 0) {}
@@ -28,15 +28,15 @@ class Permutation {
     }
   }
 
-  // The rank 0..size-1 that this one becomes.
+  // Returns the permuted rank, 0..size-1.
   [[nodiscard]] constexpr std::uint64_t at(std::uint64_t rank) const {
     permute(&rank, 1);
     return rank;
   }
 
-  // The same for n ranks in their place; 32 bits are enough for a size of up to 2^32, and twice as
-  // many of them fit into a vector. Where one has to walk, all go through the network again, and
-  // the others stay what they are.
+  // Permutes n ranks in place. For sizes up to 2^32, ranks of 32 bits suffice, and a vector holds
+  // twice as many of them. If one rank must walk, all go through the network again, and the others
+  // keep their values.
   template <std::unsigned_integral Rank>
   constexpr void permute(Rank* ranks, unsigned n) const {
     const auto last = static_cast<Rank>(last_);
@@ -66,7 +66,8 @@ class Permutation {
  private:
   static constexpr std::uint32_t kRounds = 4;
 
-  // Once through the network. No branch and no 128-bit product: a loop over it is vectorised.
+  // Passes a rank through the network once. Has no branch and no 128-bit product, so that a loop
+  // over it is vectorised.
   template <std::unsigned_integral Rank>
   [[nodiscard]] constexpr Rank passed(Rank rank) const {
     auto x = static_cast<Rank>(rank & ((Rank{1} << width_bits_) - 1));
@@ -75,11 +76,11 @@ class Permutation {
     for (std::uint32_t round = 0; round < kRounds; round += 2) {
       x ^= across(y, keys_[round]);
       const auto sum = static_cast<Rank>(y + upwards(x, keys_[round + 1]));
-      y = std::min(sum, static_cast<Rank>(sum - height));  // the difference wraps where it is not
+      y = std::min(sum, static_cast<Rank>(sum - height));  // wraps to a high value if sum < height
     }
     return static_cast<Rank>(y << width_bits_ | x);
   }
-  // The rounds backwards.
+  // Reverses passed().
   [[nodiscard]] constexpr std::uint64_t restored(std::uint64_t rank) const {
     auto x = rank & ((std::uint64_t{1} << width_bits_) - 1);
     auto y = rank >> width_bits_;
@@ -100,7 +101,7 @@ class Permutation {
     const std::uint64_t bits = scramble(static_cast<std::uint32_t>(x), key);
     return static_cast<Rank>((bits * static_cast<Rank>(height_)) >> 32U);
   }
-  // Mixes 32 bits; the upper ones, which are used, are well spread.
+  // Mixes 32 bits. The upper bits, which are used, are well distributed.
   [[nodiscard]] static constexpr std::uint32_t scramble(std::uint32_t half, std::uint32_t key) {
     auto bits = half ^ key;
     bits *= 0x7feb352dU;

@@ -1,5 +1,5 @@
-// Where the varying parts of an address pair stand: at most a network octet and a 16-bit field in
-// each address, any combination, at any offset.
+// The positions of the varying parts of an address pair: at most a network octet and a 16-bit field
+// in each address, in any combination, at any offset.
 #pragma once
 
 #include <array>
@@ -14,10 +14,11 @@ namespace natxy::frame {
 class AddressSlots {
  public:
   AddressSlots() = default;
-  // base: offset of the source address in what write() is given; destination follows directly.
+  // base: offset of the source address in the buffer of write(); the destination address follows
+  // it.
   AddressSlots(const spec::AddressPair& pair, std::uint16_t networks, std::uint16_t base);
 
-  // Writes the values and returns the sum of the 16-bit words that they make up.
+  // Writes the values. Returns their contribution to a sum of 16-bit words.
   std::uint64_t write(std::uint8_t* to, const flow::Values& values) const {
     std::uint64_t sum = 0;
     if (source_field_.at != 0) sum += write_field(to, source_field_, values.source_field);
@@ -32,7 +33,7 @@ class AddressSlots {
     return sum;
   }
 
-  // The fields of an address pair; from: the source address, base: as the constructor was given.
+  // Reads the fields of an address pair. from: the source address; base: as in the constructor.
   [[nodiscard]] flow::Values read(const std::uint8_t* from, std::uint16_t base) const {
     const auto field = [&](Slot slot) {
       return slot.at == 0 ? std::uint16_t{0} : swap16(load<std::uint16_t>(from + slot.at - base));
@@ -45,8 +46,8 @@ class AddressSlots {
   }
 
  private:
-  // at: offset, 0 for none (no address starts a frame). shift: 8 where the offset is odd within
-  // the address, since words are summed as a little-endian machine loads them.
+  // at: offset; 0: none (no frame starts with an address). shift: 8 if the offset within the
+  // address is odd, because words are summed as a little-endian machine loads them.
   struct Slot {
     std::uint16_t at = 0;
     std::uint8_t shift = 0;
@@ -55,7 +56,7 @@ class AddressSlots {
   static std::uint64_t write_field(std::uint8_t* to, Slot slot, std::uint16_t value) {
     const auto word = swap16(value);
     store(to + slot.at, word);
-    return slot.shift == 0 ? word : value;  // at an odd offset the octets stand the other way round
+    return slot.shift == 0 ? word : value;  // at an odd offset, the octets of the word are swapped
   }
   static Slot slot(std::size_t offset_in_address, std::size_t base);
 

@@ -6,7 +6,7 @@ namespace natxy::frame {
 
 namespace {
 
-// The initiator's frames come from where the gateway chose.
+// Returns whether the gateway chooses the source on arrival, as it does for the initiator's frames.
 bool learned(const spec::Traffic& traffic) {
   return traffic.connections && traffic.connections->role != spec::Role::kRespond;
 }

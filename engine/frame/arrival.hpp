@@ -1,7 +1,8 @@
-// A frame as it comes: is it ours, and is it what its number says it must be after the gateway?
+// Checks arriving frames: whether a frame belongs to the trial, and whether it is the frame that
+// its number determines, as it must be after the gateway.
 //
-// Nothing is read before the length is checked. The checks' order is that of spec::Misdelivered:
-// a number is believed only where the checksums are right.
+// The length is checked before anything is read. The checks have the order of spec::Misdelivered:
+// the number is used only if the checksums are correct.
 #pragma once
 
 #include <array>
@@ -30,11 +31,11 @@ enum class Defect : std::uint8_t {
 };
 inline constexpr std::size_t kDefects = 9;
 
-// A frame whose tag is the trial's; offsets are checked against the frame's length.
+// A frame with the trial's tag. It is long enough for all offsets of its layout.
 struct Claimed {
   const std::uint8_t* frame;
   std::uint32_t size;
-  const Layout* layout;  // null: not ours
+  const Layout* layout;  // null if the frame does not belong to the trial
   Stamp stamp;
 };
 
@@ -52,12 +53,13 @@ struct Claimed {
   return {.frame = frame, .size = size, .layout = layout, .stamp = stamp};
 }
 
-// The UDP length, a big-endian 16-bit word, as a number.
+// Reads a big-endian 16-bit word.
 [[nodiscard]] inline std::uint16_t read16(const std::uint8_t* from) {
   return swap16(load<std::uint16_t>(from));
 }
 
-// Malformed: not UDP in plain IPv4 or IPv6, or lengths that contradict each other or the frame.
+// Returns false if the frame is malformed: not UDP in plain IPv4 or IPv6, or with lengths that
+// contradict each other or the frame.
 [[nodiscard]] inline bool well_formed(const Claimed& claimed) {
   const auto* frame = claimed.frame;
   const auto udp_octets = read16(frame + claimed.layout->udp + 4);
@@ -70,8 +72,8 @@ struct Claimed {
          read16(frame + 18) == udp_octets && claimed.size == udp_octets + 54U;
 }
 
-// RFC 768: over IPv4 a UDP checksum of 0 says that there is none, which may be as good as a right
-// one. Over IPv6 there must be one (RFC 8200 8.1).
+// Returns whether the checksums are correct. RFC 768: over IPv4, a UDP checksum of 0 means that
+// there is none, which is accepted if udp_may_lack_it. Over IPv6, there must be one (RFC 8200 8.1).
 [[nodiscard]] inline bool checksums_right(const Claimed& claimed, bool udp_may_lack_it) {
   const auto& layout = *claimed.layout;
   const auto* frame = claimed.frame;
@@ -87,7 +89,8 @@ struct Claimed {
   return fold(sum) == 0xffffU;
 }
 
-// ARP, or ICMPv6 Neighbour Solicitation or Advertisement: for the neighbour responder.
+// Returns whether the frame is for the neighbour responder: ARP, or an ICMPv6 Neighbour
+// Solicitation or Advertisement.
 [[nodiscard]] inline bool concerns_neighbours(const std::uint8_t* frame, std::uint32_t size) {
   if (size < 42) return false;
   const auto type = read16(frame + 12);
@@ -95,7 +98,7 @@ struct Claimed {
   return type == 0x86dd && size >= 78 && frame[20] == 58 && (frame[54] == 135 || frame[54] == 136);
 }
 
-// Claimed frames of one kind that arrived in one burst, an array a member.
+// Claimed frames of one kind that arrived in one burst, with one array per member.
 struct ArrivalLot {
   unsigned size = 0;
   std::array<const std::uint8_t*, flow::kMaxLot> frames;
@@ -114,21 +117,21 @@ struct ArrivalLot {
   }
 };
 
-// Frames of a lot, a bit each.
+// The judgement on a lot, with one bit per frame.
 struct LotJudgement {
-  std::uint32_t right = 0;
-  std::uint32_t without_checksum = 0;  // of UDP: it is 0, whether or not that is right
+  std::uint32_t right = 0;             // correct in all checks
+  std::uint32_t without_checksum = 0;  // the UDP checksum is 0, whether or not this is allowed
 };
 
-// What frames of one kind must look like when they arrive.
+// The expected form of the frames of one kind when they arrive.
 class Arrival {
  public:
   Arrival() = default;
   Arrival(const spec::Traffic& traffic, std::uint16_t frame_size_bytes);
 
-  // Which frames of a lot are right in every check, checksums included. What is not is looked at
-  // again by well_formed(), checksums_right() and check(), which know the reason. A part of the
-  // receiver's loop, wherever it is called from.
+  // Returns which frames of a lot are correct in all checks, including checksums. For the others,
+  // well_formed(), checksums_right() and check() find the reason. Always inlined, because it is a
+  // part of the receiver's hot loop.
   template <flow::Shape kShape>
   [[nodiscard, gnu::always_inline]] LotJudgement judge(const ArrivalLot& lot,
                                                        const flow::ValueLot& values,
@@ -177,20 +180,20 @@ class Arrival {
     return judgement;
   }
 
-  // Whether a UDP checksum of 0 is as good as a right one.
+  // Returns whether a UDP checksum of 0 is accepted.
   [[nodiscard]] bool may_lack_checksum() const { return may_lack_checksum_; }
 
-  // Whether the source is the gateway's choice: it is read from the frame and not held against
-  // the spec.
+  // Returns whether the gateway chooses the source, which is then read from the frame and not
+  // checked.
   [[nodiscard]] bool learns_source() const { return learns_source_; }
-  // The ports that a lot's frames come from, which a gateway chose.
+  // Reads the source ports of a lot's frames, which the gateway chose.
   void read_source_ports(const ArrivalLot& lot, flow::ValueLot& values) const {
     for (unsigned i = 0; i < lot.size; ++i) {
       values.source_port[i] = read16(lot.frames[i] + lot.layouts[i]->udp);
     }
   }
-  // The values of the frame of an enumeration that has these addresses and ports; nothing where
-  // the addresses are not of this kind at all.
+  // Returns the values that give these addresses and ports; absent if the addresses cannot belong
+  // to this kind of traffic.
   [[nodiscard]] std::optional<flow::Values> values_of(const Claimed& claimed) const {
     if (claimed.layout != layout_) return std::nullopt;
     const auto* seen = claimed.frame + layout_->source;
@@ -203,7 +206,7 @@ class Arrival {
     return values;
   }
 
-  // The first of length, address, port, hop limit and traffic class that is not as it must be.
+  // Returns the first of length, address, port, hop limit and traffic class that is wrong.
   [[nodiscard]] Defect check(const Claimed& claimed, const flow::Values& values,
                              std::uint8_t hop_limit) const {
     if (claimed.layout != layout_) return Defect::kMalformed;
@@ -223,23 +226,21 @@ class Arrival {
     return kept == (ip_first_ & kept_mask()) ? Defect::kNone : Defect::kTrafficClass;
   }
 
-  [[nodiscard]] const Layout& layout() const { return *layout_; }
-
  private:
   static constexpr std::size_t kBase = 8;  // a slot's offset is never 0
-  // Octets 14-21 of a frame as a little-endian load has them.
+  // Masks for octets 14-21 of a frame as a little-endian load reads them.
   static constexpr std::uint64_t kIpv4Mask = 0xffbf0000ffff00ffU;  // not TOS, identification, DF
   static constexpr std::uint64_t kIpv6Mask = 0xffffffff000000f0U;  // not traffic class, flow label
-  // TOS; traffic class and flow label.
+  // TOS in IPv4; traffic class and flow label in IPv6.
   static constexpr std::uint64_t kIpv4Kept = 0x000000000000ff00U;
   static constexpr std::uint64_t kIpv6Kept = 0x00000000ffffff0fU;
 
-  // Which of the octets that are a gateway's affair must be kept in spite of that.
+  // Returns the mask of TOS, traffic class and flow label if the gateway must keep them, else 0.
   [[nodiscard]] std::uint64_t kept_mask() const {
     return ip_mask_ & (layout_->ip_version == spec::IpVersion::k6 ? kIpv6Kept : kIpv4Kept);
   }
 
-  // Adds the sum of what varies to `sum`.
+  // Returns whether the addresses are correct. Adds the sum of their varying parts to `sum`.
   template <flow::Shape kShape>
   [[nodiscard]] bool addresses_match(const std::uint8_t* seen, const flow::ValueLot& values,
                                      unsigned i, std::uint64_t& sum) const {
@@ -251,7 +252,7 @@ class Arrival {
       return same(seen, addresses_.data() + kBase);
     }
   }
-  // The same where the gateway chose the source.
+  // Does the same if the gateway chose the source.
   template <flow::Shape kShape>
   [[nodiscard]] bool destination_matches(const std::uint8_t* seen, const flow::ValueLot& values,
                                          unsigned i, std::uint64_t& sum) const {
@@ -265,8 +266,8 @@ class Arrival {
     const auto octets = layout_->address_octets;
     return std::memcmp(seen + octets, expected + octets, octets) == 0;
   }
-  // Version, lengths, protocol and hop limit; identification and DF are the gateway's affair, and
-  // unless the spec has them kept, traffic class, flow label and TOS.
+  // Checks version, lengths, protocol and hop limit. The gateway may change identification and DF,
+  // and unless the spec asks for them to be kept, traffic class, flow label and TOS.
   [[nodiscard]] bool ip_matches(const std::uint8_t* frame, std::uint8_t hop_limit) const {
     const auto first = load<std::uint64_t>(frame + kEthernetOctets);
     if (layout_->ip_version == spec::IpVersion::k6) {
@@ -291,8 +292,8 @@ class Arrival {
   bool may_lack_checksum_ = false;
   std::array<std::uint8_t, kBase + 32> addresses_{};  // source, then destination
   AddressSlots slots_;
-  std::uint64_t pseudo_sum_ = 0;  // addresses without what varies, UDP length, protocol
-  std::uint64_t udp_length_ = 0;  // in its place in the UDP header
+  std::uint64_t pseudo_sum_ = 0;  // addresses without varying parts, UDP length, protocol
+  std::uint64_t udp_length_ = 0;  // at its position in the UDP header
   std::uint64_t ip_first_ = 0;    // octets 14-21, masked, without the hop limit
   std::uint64_t ip_mask_ = 0;     // which bits of them are checked
 };

@@ -1,5 +1,5 @@
-// The Internet checksum (RFC 1071) as sums of 16-bit words in memory order: such sums do not
-// depend on the machine's byte order, so nothing is swapped.
+// The Internet checksum (RFC 1071) as sums of 16-bit words in memory order. Such sums do not depend
+// on the byte order of the machine, so no octets are swapped.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ inline void store(std::uint8_t* to, Word word) {
   return static_cast<std::uint16_t>(sum);
 }
 
-// The same for sums below 2^36, a step shorter.
+// Does the same for sums below 2^36, with one step less.
 [[nodiscard]] constexpr std::uint16_t fold_short(std::uint64_t sum) {
   sum = (sum >> 32U) + (sum & 0xffffffffU);
   sum = (sum >> 16U) + (sum & 0xffffU);
@@ -41,12 +41,13 @@ inline void store(std::uint8_t* to, Word word) {
   return static_cast<std::uint16_t>(sum);
 }
 
-// The words of a 64-bit load, added.
+// Adds the two halves of a 64-bit load.
 [[nodiscard]] constexpr std::uint64_t halves(std::uint64_t word) {
   return (word & 0xffffffffU) + (word >> 32U);
 }
 
-// Sum of the 16-bit words of `size` octets; an odd last octet counts as if followed by 0.
+// Returns the sum of the 16-bit words of `size` octets; an odd last octet counts as if followed
+// by 0.
 [[nodiscard]] inline std::uint64_t sum_words(const std::uint8_t* octets, std::size_t size) {
   std::uint64_t sum = 0;
   for (; size >= 8; octets += 8, size -= 8) sum += halves(load<std::uint64_t>(octets));
@@ -59,8 +60,8 @@ inline void store(std::uint8_t* to, Word word) {
   return sum;
 }
 
-// A UDP checksum from a folded sum: 0 would mean "none", so its other representation is sent (RFC
-// 768).
+// Returns the UDP checksum of a folded sum. A checksum of 0 would mean "none", so its other
+// representation, ffff, is sent (RFC 768).
 [[nodiscard]] constexpr std::uint16_t udp_checksum(std::uint16_t folded) {
   return folded == 0xffffU ? std::uint16_t{0xffffU} : static_cast<std::uint16_t>(~folded);
 }

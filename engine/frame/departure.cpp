@@ -16,7 +16,8 @@ void put_ethernet(std::vector<std::uint8_t>& octets, const Link& link, spec::IpV
   put16(octets, 12, version == spec::IpVersion::k4 ? 0x0800 : 0x86dd);
 }
 
-// RFC 791: no options, identification 0 (RFC 6864: an atomic datagram, one with DF, needs none).
+// Writes an IPv4 header (RFC 791) without options and with identification 0 (RFC 6864: an atomic
+// datagram, which has DF, needs none).
 void put_ipv4(std::vector<std::uint8_t>& octets, const spec::Traffic& traffic) {
   octets[14] = 0x45;
   put16(octets, 16, octets.size() - kEthernetOctets);
@@ -32,7 +33,7 @@ void put_ipv6(std::vector<std::uint8_t>& octets, const spec::Traffic& traffic) {
   octets[kIpv6Layout.hop_limit] = traffic.hop_limit;
 }
 
-// The address with zeros where it varies.
+// Writes the address with zeros in its varying parts.
 void put_address(std::vector<std::uint8_t>& octets, std::size_t at,
                  const spec::AddressPattern& pattern, std::size_t size, bool networks) {
   std::copy_n(pattern.octets.begin(), size, octets.begin() + static_cast<std::ptrdiff_t>(at));
@@ -40,7 +41,7 @@ void put_address(std::vector<std::uint8_t>& octets, std::size_t at,
   if (pattern.field_byte) put16(octets, at + *pattern.field_byte, 0);
 }
 
-// RFC 2544 C.2.6.4: the data behind the stamp is increasing octets from 0.
+// Writes the data after the stamp: increasing octets from 0 (RFC 2544 C.2.6.4).
 void put_data(std::vector<std::uint8_t>& octets, std::size_t at) {
   for (std::uint8_t value = 0; at < octets.size(); ++at) octets[at] = value++;
 }
@@ -54,7 +55,7 @@ bool responds(const spec::Traffic& traffic) {
 Departure::Departure(const spec::Traffic& traffic, std::uint16_t frame_size_bytes, const Link& link)
     : octets_(frame_octets(traffic.departure.ip_version, frame_size_bytes)) {
   auto pair = traffic.departure;
-  if (responds(traffic)) pair.destination = {};  // each frame has its own
+  if (responds(traffic)) pair.destination = {};  // each frame has its own destination
   const auto& layout = layout_of(pair.ip_version);
   udp_ = layout.udp;
   destination_ = layout.destination;

@@ -1,5 +1,5 @@
-// A frame as it leaves: a template that a pool's buffers hold, and the patch that makes it the
-// frame of one number.
+// Makes departing frames: a template, which the buffers of a pool hold, and a patch that turns it
+// into the frame of one number.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace natxy::frame {
 
 using Mac = std::array<std::uint8_t, 6>;
 
-// Where frames of connections go that only the gateway knows, an array a member: addresses as they
-// stand in a frame, 4 octets of IPv4 or what an IPv6 address' pointer shows.
+// The destination addresses of a lot of replies, which the gateway chose, as they are in a frame:
+// IPv4 addresses, or pointers to the 16 octets of IPv6 addresses.
 struct LearnedLot {
   std::array<std::uint32_t, flow::kMaxLot> ipv4;
   std::array<const std::uint8_t*, flow::kMaxLot> ipv6;
@@ -34,20 +34,20 @@ class Departure {
   Departure() = default;
   Departure(const spec::Traffic& traffic, std::uint16_t frame_size_bytes, const Link& link);
 
-  // The frame with zeros where each frame differs; the IPv4 header checksum is right where
-  // addresses do not vary.
+  // Returns the template: the frame with zeros where frames differ. Its IPv4 header checksum is
+  // correct if the addresses do not vary.
   [[nodiscard]] const std::vector<std::uint8_t>& octets() const { return octets_; }
 
-  // Where the ports, the checksum and the stamp begin, which every patch writes.
+  // Returns the offset of the UDP header; each patch writes the ports, the checksum and the stamp
+  // there.
   [[nodiscard]] std::size_t patched_at() const { return udp_; }
 
-  // Whether the spec asks for avoid_zero_checksum().
+  // Returns whether the spec asks for avoid_zero_checksum().
   [[nodiscard]] bool avoids_zero_checksum() const { return arrival_sum_ != 0; }
 
-  // Changes the stamps of frames that would have to arrive with a UDP checksum of ffff, the one
-  // that stands for 0 (RFC 768): a translator that forgets this, tayga 0.9.2 for one, spoils one
-  // frame of 65,536, and its throughput without loss could not be found. The flows stay as they
-  // are.
+  // Changes the stamps of frames that would arrive with a UDP checksum of ffff, which represents 0
+  // (RFC 768). A translator that ignores this rule, for example tayga 0.9.2, spoils one of 65,536
+  // frames, so that its throughput without loss could not be found. The flows do not change.
   template <flow::Shape kShape>
   void avoid_zero_checksum(const flow::ValueLot& values, StampLot& stamps, unsigned n) const {
     for (unsigned i = 0; i < n; ++i) {
@@ -63,8 +63,8 @@ class Departure {
     }
   }
 
-  // Makes n buffers that hold octets() (patched before or not) the frames of these values.
-  // learned: their destinations, of a stream that responds; else null.
+  // Turns n buffers, which hold octets() with or without an earlier patch, into the frames of these
+  // values. learned: the destinations of a stream that responds; else null.
   template <flow::Shape kShape>
   void patch(std::uint8_t* const* frames, unsigned n, const flow::ValueLot& values,
              const StampLot& stamps, const LearnedLot* learned = nullptr) const {
@@ -100,7 +100,7 @@ class Departure {
   void put_ip_checksum(std::uint8_t* frame, std::uint64_t address_sum) const {
     store(frame + ip_checksum_, static_cast<std::uint16_t>(~fold(ip_sum_ + address_sum)));
   }
-  // The sum of what it wrote.
+  // Writes the destination address. Returns the sum of its words.
   std::uint64_t put_destination(std::uint8_t* frame, const LearnedLot& learned, unsigned i) const {
     auto* to = frame + destination_;
     if (ip_checksum_ != 0) {
@@ -111,8 +111,8 @@ class Departure {
     return sum_words(to, 16);
   }
 
-  // UDP header, data and pseudo header on arrival without what varies; never 0 (the length is in
-  // it).
+  // Computes arrival_sum_: UDP header, data and pseudo-header on arrival without varying parts. It
+  // is never 0, because it contains the length.
   void prepare_arrival_sum(const spec::Traffic& traffic, std::uint64_t udp_words);
 
   static constexpr std::size_t kArrivalBase = 8;  // a slot's offset is never 0
@@ -121,11 +121,11 @@ class Departure {
   AddressSlots slots_;
   AddressSlots arrival_slots_;
   std::uint64_t arrival_sum_ = 0;  // 0: zero checksums are not avoided
-  std::uint64_t udp_sum_ = 0;      // pseudo header, UDP header and data of the template, folded
+  std::uint64_t udp_sum_ = 0;      // pseudo-header, UDP header and data of the template, folded
   std::uint64_t ip_sum_ = 0;       // IPv4 header of the template without its checksum
   std::uint16_t udp_ = 0;
-  std::uint16_t destination_ = 0;  // offset of the address
-  std::uint16_t ip_checksum_ = 0;  // offset; 0: IPv6, none
+  std::uint16_t destination_ = 0;  // offset of the destination address
+  std::uint16_t ip_checksum_ = 0;  // offset; 0 for IPv6, which has none
 };
 
 }  // namespace natxy::frame

@@ -23,13 +23,13 @@ std::size_t at16(Octets octets, std::size_t at) {
   return swap16(load<std::uint16_t>(octets.data() + at));
 }
 
-// What stands behind an IP header that the packet is long enough for; empty where it is not.
+// The IP header and the data of a packet; empty if the packet is too short.
 struct Packet {
   Octets header;
   Octets data;
 };
 
-// A fragment that is not the first one has no header behind its own.
+// Splits an IPv4 packet. Returns an empty one for later fragments, which have no UDP header.
 Packet ipv4_packet(Octets octets) {
   if (octets.size() < kIpv4Octets || octets[0] >> 4U != 4) return {};
   const auto header = (octets[0] & 0xfU) * std::size_t{4};
@@ -47,7 +47,7 @@ Packet packet_of(spec::IpVersion version, Octets octets) {
   return version == spec::IpVersion::k4 ? ipv4_packet(octets) : ipv6_packet(octets);
 }
 
-// Of the packet alone: a short one is padded to the smallest frame.
+// Returns the packet without the padding to Ethernet's minimum frame size.
 Octets without_padding(spec::IpVersion version, Octets octets) {
   const auto length =
       version == spec::IpVersion::k4 ? at16(octets, 2) : kIpv6Octets + at16(octets, 4);
@@ -85,7 +85,7 @@ std::optional<IcmpError> parse_packet(spec::IpVersion version, Octets octets) {
   return error;
 }
 
-// The address, and which of its octets are the same in all frames.
+// Writes the address, and a mask of the octets that are the same in all frames.
 void put_address(const spec::AddressPattern& pattern, bool networks, std::size_t octets,
                  std::uint8_t* expected, std::uint8_t* mask) {
   std::fill_n(mask, octets, std::uint8_t{0xff});

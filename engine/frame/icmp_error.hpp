@@ -1,8 +1,8 @@
-// ICMP and ICMPv6 errors (RFC 792, RFC 1191, RFC 4443): what a gateway says of a frame that it did
-// not forward, with the beginning of that frame.
+// Parses ICMP and ICMPv6 errors (RFC 792, RFC 1191, RFC 4443), in which a gateway quotes the
+// beginning of a frame that it did not forward.
 //
-// Nothing is read before the length is checked. The ICMP checksum is not read: where a gateway's
-// interface leaves it to hardware that is not there, it is wrong and the message is not.
+// The length is checked before anything is read. The ICMP checksum is not checked: if a virtual
+// interface leaves it to hardware that does not exist, it is wrong although the message is correct.
 #pragma once
 
 #include <array>
@@ -21,22 +21,23 @@ struct IcmpError {
   spec::IpVersion ip_version = spec::IpVersion::k4;
   std::uint8_t type = 0;
   std::uint8_t code = 0;
-  std::uint32_t mtu = 0;  // 0: it names none
+  std::uint32_t mtu = 0;  // 0 if the error names no MTU
   Address source{};
-  std::span<const std::uint8_t> quoted;  // from the IP header on; may be cut off, or empty
+  std::span<const std::uint8_t> quoted;  // from the IP header on; may be truncated or empty
 };
 
-// Nothing: it is no ICMP error. ICMPv4: types 3, 4, 11 and 12; ICMPv6: types 1 to 4.
+// Parses an ICMP error; absent if the frame is none. ICMP: types 3, 4, 11 and 12; ICMPv6: types
+// 1 to 4.
 [[nodiscard]] std::optional<IcmpError> parse_icmp_error(std::span<const std::uint8_t> frame);
 
-// What a port's sender sends of one kind, as an ICMP error that comes back to it quotes it.
+// Recognizes the quotation of a frame of one kind of traffic in an ICMP error.
 class Quotation {
  public:
   Quotation() = default;  // fits nothing
   Quotation(const spec::Traffic& traffic, std::uint32_t tag);
 
-  // Whether the quoted octets can be of a frame of this traffic. What was cut off is not judged,
-  // but for the addresses, which no error is without.
+  // Returns whether the quoted octets can belong to a frame of this traffic. Truncated parts are
+  // not judged, except for the addresses, which each error contains.
   [[nodiscard]] bool fits(const IcmpError& error) const;
 
  private:
@@ -44,7 +45,7 @@ class Quotation {
   [[nodiscard]] bool fits_data(std::span<const std::uint8_t> udp) const;
 
   bool any_ = false;
-  bool any_destination_ = false;  // replies go to where the gateway has the connection outside
+  bool any_destination_ = false;  // replies go to the external address that the gateway chose
   spec::IpVersion ip_version_ = spec::IpVersion::k4;
   std::uint8_t address_octets_ = 0;
   std::array<std::uint8_t, 32> expected_{};  // source, then destination

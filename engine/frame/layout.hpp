@@ -1,5 +1,5 @@
-// Where things are in a test frame: Ethernet, IPv4 without options or IPv6 without extension
-// headers, UDP, and the data. The FCS is the port's.
+// The layout of a test frame: Ethernet, IPv4 without options or IPv6 without extension headers,
+// UDP, and the data. The port adds the FCS.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ inline constexpr std::size_t kUdpOctets = 8;
 inline constexpr std::size_t kStampOctets = 18;
 inline constexpr std::uint8_t kProtocolUdp = 17;
 
-// EtherTypes as a 16-bit load from the frame gives them on a little-endian machine.
+// EtherTypes as a 16-bit load from the frame on a little-endian machine.
 inline constexpr std::uint16_t kEtherTypeIpv4 = 0x0008;
 inline constexpr std::uint16_t kEtherTypeIpv6 = 0xdd86;
 
@@ -51,7 +51,7 @@ inline constexpr Layout kIpv6Layout{.ip_version = spec::IpVersion::k6,
   return version == spec::IpVersion::k4 ? kIpv4Layout : kIpv6Layout;
 }
 
-// Octets of a frame without FCS, from the IPv6 frame size with FCS that a spec names.
+// Returns the octets of a frame without FCS, from the spec's frame size (IPv6, with FCS).
 [[nodiscard]] constexpr std::size_t frame_octets(spec::IpVersion version,
                                                  std::uint16_t frame_size_bytes) {
   return frame_size_bytes - kFcsOctets - (version == spec::IpVersion::k4 ? 20U : 0U);

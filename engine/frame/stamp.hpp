@@ -1,4 +1,4 @@
-// The 18 octets of data that every frame carries (docs/decisions: payload layout), little-endian:
+// The stamp: 18 octets of data in each frame (docs/decisions: payload layout), little-endian:
 //
 //   0-3 tag   4 stream   5-9 number   10-13 connection   14-17 lateness in ticks
 #pragma once
@@ -13,7 +13,8 @@
 
 namespace natxy::frame {
 
-// What the tag is for frames of the trial with this nonce: "NTXY" makes a nonce of 0 a mark too.
+// Returns the tag of the frames of a trial with this nonce. XOR with "NTXY" gives a mark also for a
+// nonce of 0.
 [[nodiscard]] constexpr std::uint32_t tag_of(std::uint32_t nonce) {
   return nonce ^ 0x5958544eU;
 }
@@ -87,7 +88,7 @@ struct Stamp {
   }
 };
 
-// The stamps of up to kMaxLot frames of one kind, one array a word.
+// The stamps of up to kMaxLot frames of one kind, with one array per word.
 class StampLot {
  public:
   void fill(std::uint32_t tag, StreamId stream, const std::uint64_t* numbers,
@@ -104,12 +105,11 @@ class StampLot {
     second_[i] = stamp.second;
     third_[i] = stamp.third;
   }
-  // After fill().
+  // Adds the connections. Called after fill().
   void set_connections(const std::uint64_t* connections, unsigned n) {
     for (unsigned i = 0; i < n; ++i) second_[i] |= connections[i] << 16U;
   }
-  // Makes the lateness, which is in ticks, longer by one, or shorter where its low word is full:
-  // another checksum.
+  // Changes the checksum: adds one tick to the lateness, or subtracts one if its low word is full.
   void change_sum(unsigned i) {
     constexpr auto kTick = std::uint64_t{1} << 48U;
     const bool full = second_[i] >> 48U == 0xffffU;

@@ -1,8 +1,8 @@
-// The frame parser must survive any octets, and the check of a whole burst must judge a frame as
-// the checks one by one do.
+// Fuzzes the frame parser. It must survive any octets, and the check of a whole burst must judge a
+// frame as the single checks do.
 //
-// An input is a choice of traffic, a number, and either a frame as it is or what to XOR a right
-// frame with: few random octets pass a checksum.
+// An input is a choice of traffic, a number, and either a frame or octets to XOR a correct frame
+// with, because few random frames have correct checksums.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -65,7 +65,7 @@ const std::array<Case, 4>& cases() {
   return all;
 }
 
-// Makes the checksums of the frame's form right, so that the checks behind them are met as well.
+// Corrects the checksums of the frame, so that the checks after them are reached too.
 void repair(std::vector<std::uint8_t>& frame) {
   const auto type = frame::read16(frame.data() + 12);
   const auto& layout = type == 0x0800 ? frame::kIpv4Layout : frame::kIpv6Layout;
@@ -83,8 +83,9 @@ void repair(std::vector<std::uint8_t>& frame) {
   frame::store(frame.data() + layout.udp + 6, frame::udp_checksum(frame::fold(sum)));
 }
 
-// Of exactly the frame's size on the heap, so that ASan sees a read beyond it. The choice's bits:
-// 2 changes a right frame, 3-6 are its number, 7 repairs its checksums.
+// Returns the frame of an input, in heap memory of exactly its size, so that ASan sees a read
+// beyond it. Bits of `choice`: 2 changes a correct frame, 3-6 are its number, 7 corrects its
+// checksums.
 std::vector<std::uint8_t> frame_of(const Case& traffic, std::uint8_t choice,
                                    std::span<const std::uint8_t> octets) {
   if ((choice & 4U) == 0) return {octets.begin(), octets.end()};
@@ -95,7 +96,7 @@ std::vector<std::uint8_t> frame_of(const Case& traffic, std::uint8_t choice,
   return frame;
 }
 
-// Between two right frames, so that a judgement that slips to another's bit shows.
+// Judges the frame between two correct ones, to reveal a judgement in the wrong bit.
 std::uint32_t judge_at_once(const Case& traffic, const frame::Claimed& claimed) {
   constexpr std::uint64_t kNeighbour = 3;
   const auto beside = traffic.right_frame(kNeighbour);
@@ -117,7 +118,7 @@ void judge(const Case& traffic, const frame::Claimed& claimed) {
   check(judge_at_once(traffic, claimed) == (one_by_one ? 0b111U : 0b101U));
 }
 
-// What is read as a question gets an answer that is read as one, about the same address.
+// Checks that the answer to a question is read as an answer about the same address.
 void meet_neighbour(std::span<const std::uint8_t> octets) {
   const auto message = port::parse_neighbour_message(octets);
   if (!message || message->type != port::NeighbourMessage::Type::kQuestion) return;
@@ -127,7 +128,7 @@ void meet_neighbour(std::span<const std::uint8_t> octets) {
   check(read->target == message->target && read->mac[5] == 9);
 }
 
-// What an ICMP error quotes lies within its frame, and each error is counted once.
+// Checks that the quotation of an ICMP error lies within its frame, and that it is counted once.
 void meet_icmp_error(const Case& traffic, std::span<const std::uint8_t> octets) {
   const auto error = frame::parse_icmp_error(octets);
   if (error) {
@@ -142,7 +143,7 @@ void meet_icmp_error(const Case& traffic, std::span<const std::uint8_t> octets) 
   check(listed + counted.unlisted + counted.of_others == (error ? 1U : 0U));
 }
 
-// The octets as what an error quotes, behind headers that are right.
+// Uses the octets as the quotation of an ICMP error with correct headers.
 void meet_quotation(const Case& traffic, std::span<const std::uint8_t> octets, bool ipv6) {
   std::vector<std::uint8_t> frame(ipv6 ? 62 : 42);
   frame[12] = ipv6 ? 0x86 : 0x08;

@@ -1,5 +1,5 @@
-// The spec reader must survive any octets, and what it accepts must lie within the limits that
-// the rest of the engine's arithmetic relies on.
+// Fuzzes the spec reader. It must survive any octets, and what it accepts must be within the limits
+// that the engine's arithmetic relies on.
 #include <cstdlib>
 #include <string_view>
 
@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto request = parse_request(text);
     if (const auto* trial = std::get_if<TrialRequest>(&request)) check_limits(trial->spec);
   } catch (const RequestError&) {
-    // Refused in a sentence: what it is there for.
+    // The reader refused the input, as it should.
   }
   return 0;
 }

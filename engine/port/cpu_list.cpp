@@ -13,7 +13,8 @@ namespace {
 constexpr int kMaxCpu = CPU_SETSIZE - 1;
 
 [[noreturn]] void refuse_list(const std::string& text) {
-  throw std::invalid_argument("\"" + text + "\" is no list of CPUs, such as 2,3 or 2-3, each once");
+  throw std::invalid_argument(
+      "\"" + text + "\" is not a list of CPUs (expected a list such as 2,3 or 2-3, each CPU once)");
 }
 
 int number(const std::string& part, const std::string& whole) {

@@ -1,4 +1,4 @@
-// CPUs, as the command line writes them: 2,3 or 2-3.
+// Lists of CPUs as on the command line: 2,3 or 2-3.
 #pragma once
 
 #include <string>
@@ -6,10 +6,11 @@
 
 namespace natxy::port {
 
-// In the order given, each once; throws std::invalid_argument with a sentence.
+// Returns the CPUs in the order given. Each may occur once. Throws std::invalid_argument with a
+// sentence.
 [[nodiscard]] std::vector<int> parse_cpu_list(const std::string& text);
 
-// Those that this process may run on.
+// Returns the CPUs that this process may use.
 [[nodiscard]] std::vector<int> allowed_cpus();
 
 }  // namespace natxy::port

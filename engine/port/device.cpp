@@ -20,12 +20,12 @@ using std::chrono::steady_clock;
 constexpr milliseconds kLinkPatience{10'000};  // a NIC's negotiation takes three or four seconds
 constexpr milliseconds kConnectAgain{200};     // a memif's handshake takes some milliseconds
 constexpr milliseconds kAskAgain{100};
-constexpr milliseconds kTell{10};  // a cancel is read when we tell
+constexpr milliseconds kTell{10};  // reporting progress also reads a cancel request
 constexpr std::chrono::microseconds kNap{50};
 constexpr unsigned kLoopFrames = 1024;
 constexpr std::uint64_t kLongestWaitNs = 1'000'000'000;
 
-constexpr unsigned kIpv4Smaller = 20;  // than the IPv6 frame that a size names
+constexpr unsigned kIpv4Smaller = 20;  // an IPv4 frame is so much smaller than its frame size
 
 bool only_ipv4(const spec::Stream& stream) {
   for (const auto* kind : {&stream.foreground, &stream.background}) {
@@ -56,8 +56,9 @@ PortOptions port_options(const DeviceOptions& options, Side side) {
   std::snprintf(seconds, sizeof seconds, "%.3g", static_cast<double>(patience.count()) / 1e9);
   throw spec::TrialError(spec::ErrorKind::kNeighbour,
                          std::string(name_of(side)) + ": " + resolution.complaint() + " within " +
-                             seconds + " s, the address of a gateway that is up, or sides." +
-                             name_of(side) + ".next_hop.mac, is right");
+                             seconds +
+                             " s (expected the address of a gateway that is up, or sides." +
+                             name_of(side) + ".next_hop.mac)");
 }
 
 std::unique_ptr<Port> looped_port(const PortOptions& options, rte_ring* rx, rte_ring* tx) {
@@ -79,8 +80,10 @@ Device::Device(std::array<std::unique_ptr<Port>, 2> ports, const std::vector<int
 Device::Device(const DeviceOptions& options, run::TickRate ticks)
     : workers_(options.worker_cpus), ticks_(ticks) {
   if (options.devices[0].ring() != options.devices[1].ring()) {
-    throw spec::TrialError(spec::ErrorKind::kDevice,
-                           "one port is \"ring\" and the other is not, both or neither is right");
+    throw spec::TrialError(
+        spec::ErrorKind::kDevice,
+        "--left, --right: one is \"ring\" and the other is not (expected both or "
+        "neither)");
   }
   const bool looped = options.devices[0].ring();
   if (looped) {
@@ -141,7 +144,7 @@ void Device::resolve(const spec::TrialSpec& spec, const std::function<void()>& t
   check_frame_sizes(spec);
   for (const auto side : {Side::kLeft, Side::kRight}) await_link(side, watch);
   std::array plans{neighbour_plan(spec, Side::kLeft), neighbour_plan(spec, Side::kRight)};
-  // Both answer before either asks: their next hops may be each other, through a cable.
+  // Both sides can answer before either asks, because a cable may connect them to each other.
   for (const auto side : {Side::kLeft, Side::kRight}) {
     side_of(side).service.set_own(std::move(plans[static_cast<unsigned>(side)].own));
   }
@@ -166,8 +169,8 @@ void Device::check_frame_sizes(const spec::TrialSpec& spec) const {
       throw spec::TrialError(spec::ErrorKind::kSpec,
                              "phases[" + std::to_string(p) + "].streams[" + std::to_string(s) +
                                  "].frame_size_bytes: " + std::to_string(stream.frame_size_bytes) +
-                                 " is beyond what the engine's --mtu " + std::to_string(mtu) +
-                                 " takes, at most " + std::to_string(largest) + " is right");
+                                 " is too large for the engine's --mtu " + std::to_string(mtu) +
+                                 " (expected at most " + std::to_string(largest) + ")");
     }
   }
 }
@@ -176,12 +179,12 @@ void Device::await_link(Side side, const Watch& watch) {
   const auto begin = steady_clock::now();
   auto connect_at = begin + kConnectAgain;
   while (!port(side).link_up() && !watch.cancelled.load()) {
-    side_of(side).answered.clear();  // what comes up may be another gateway
+    side_of(side).answered.clear();  // another gateway may be connected when the link comes up
     const auto now = steady_clock::now();
     if (now >= begin + kLinkPatience) {
       throw spec::TrialError(spec::ErrorKind::kDevice,
                              std::string(name_of(side)) + ": the link of \"" + port(side).device() +
-                                 "\" is down, a peer that is connected and up is right");
+                                 "\" is down (expected a peer that is connected and up)");
     }
     if (now >= connect_at) {
       port(side).reconnect();

@@ -1,14 +1,14 @@
-// The tester's hardware as the run loops see it: two ports and the workers. What a trial uses, in
-// this order:
+// The tester's hardware as engine/run sees it: two ports and the workers. A trial calls, in this
+// order:
 //
 //   resolve(spec, told, cancelled)      link, neighbours; then link(side, version) has both MACs
 //   tx_queue(side, i).fill(kind, octets)
 //   counters(side), arrival_clock(side) before and after
 //   launch(worker, work, realtime)...   running(), join()
 //
-// While workers run, queues and services belong to them: transmit queue i of a port to one worker,
-// its receive queue to one, service(side) to the worker that has the side's transmit queue 0. All
-// other calls are the main thread's.
+// While workers run, queues and services belong to them: each transmit queue of a port to one
+// worker, its receive queue to one worker, and service(side) to the worker that has the side's
+// transmit queue 0. Only the main thread makes all other calls.
 #pragma once
 
 #include <array>
@@ -31,10 +31,10 @@ namespace natxy::port {
 
 struct DeviceOptions {
   std::array<DeviceString, 2> devices;  // by Side
-  std::vector<int> worker_cpus;         // as Eal was given them
+  std::vector<int> worker_cpus;         // the same as in EalOptions
   std::uint16_t mtu_bytes = 1500;
   std::optional<unsigned> tx_queues;
-  bool own_clocks = true;  // of ports that stamp what arrives
+  bool own_clocks = true;  // use the clocks of ports that time-stamp arrivals
 };
 
 class Device {
@@ -43,9 +43,9 @@ class Device {
   using RxQueue = port::RxQueue;
   using Service = NeighbourTask;
 
-  // Opens both ports. EAL must be up. Throws TrialError (device).
+  // Opens both ports. EAL must have been started. Throws TrialError (device).
   Device(const DeviceOptions& options, run::TickRate ticks);
-  // Over ports that a test or benchmark made; their sides are left, right.
+  // Uses ports that a test or a benchmark has made, left and right.
   Device(std::array<std::unique_ptr<Port>, 2> ports, const std::vector<int>& worker_cpus,
          run::TickRate ticks);
 
@@ -59,30 +59,31 @@ class Device {
   [[nodiscard]] RxQueue& rx_queue(spec::Side side) { return port(side).rx_queue(); }
   [[nodiscard]] Service& service(spec::Side side) { return side_of(side).service; }
   [[nodiscard]] spec::PortCounters counters(spec::Side side) { return port(side).counters(); }
-  // Its error is since this was asked last.
+  // Returns the state of a port's clock; its error is the largest since the last call.
   [[nodiscard]] spec::ArrivalClock arrival_clock(spec::Side side);
   [[nodiscard]] unsigned rx_ring_frames(spec::Side side) const {
     return port(side).rx_ring_frames();
   }
   [[nodiscard]] bool link_up(spec::Side side) const { return port(side).link_up(); }
-  // Called every 10 ms or so while a trial runs.
+  // Called about every 10 ms while a trial runs.
   void watch_links() {
     for (const auto& side : sides_) side->port->watch_link();
   }
   [[nodiscard]] spec::PortInfo info(spec::Side side) const;
 
-  // Own MAC and next hop's; zeros where the last trial resolved none.
+  // Returns the MAC addresses of the port and of the next hop; zeros if the last trial resolved
+  // none.
   [[nodiscard]] frame::Link link(spec::Side side, spec::IpVersion version) const;
 
-  // Waits for the links, then asks for every next hop from every own address, for at most the
-  // warm-up's time limit; what has been answered for the same addresses is not asked again. Calls
-  // told between attempts. Throws TrialError: device, neighbour, or spec for a frame beyond the
-  // MTU.
+  // Waits for the links, then resolves each next hop from each own address, within the warm-up's
+  // time limit. Questions that were answered in an earlier trial are not asked again. Calls `told`
+  // between attempts. Throws TrialError: device, neighbour, or spec if a frame exceeds the MTU.
   void resolve(const spec::TrialSpec& spec, const std::function<void()>& told,
                const std::atomic<bool>& cancelled);
-  // The next trial asks again: after one that failed, the gateway may be another.
+  // Forgets all answers, so that the next trial asks again: after an error, the gateway may be
+  // another one.
   void forget();
-  // Between trials, now and then: answers the gateway's questions, drops what else came.
+  // Called regularly between trials: answers the gateway's questions and drops other frames.
   void idle();
 
   void launch(unsigned worker, std::function<void()> work, bool realtime) {
@@ -95,9 +96,9 @@ class Device {
   struct SideState {
     explicit SideState(std::unique_ptr<Port> own) : port(std::move(own)), service(*port) {}
     std::unique_ptr<Port> port;
-    std::optional<PortClock> clock;  // by which it stamps what arrives
+    std::optional<PortClock> clock;  // the clock of its time stamps
     NeighbourTask service;
-    std::vector<NeighbourQuestion> answered;  // the questions that macs are the answers to
+    std::vector<NeighbourQuestion> answered;  // the questions that `macs` answers
     NextHopMacs macs;
   };
   struct Watch {
@@ -120,7 +121,7 @@ class Device {
            const Watch& watch);
   void send_all(spec::Side side, const std::vector<NeighbourFrame>& frames);
 
-  std::array<Ring, 2> loop_;  // by the side that receives; only of the pseudo device `ring`
+  std::array<Ring, 2> loop_;  // by receiving side; used by the pseudo device `ring` only
   std::array<std::unique_ptr<SideState>, 2> sides_;
   Workers workers_;
   run::TickRate ticks_;

@@ -14,7 +14,7 @@ bool all_hexadecimal(std::string_view text) {
          text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
 }
 
-// [domain:]bus:device.function
+// Returns whether this is a PCI address: [domain:]bus:device.function.
 bool is_pci(std::string_view name) {
   if (name.size() < 7) return false;
   const auto tail = name.substr(name.size() - 7);
@@ -25,7 +25,8 @@ bool is_pci(std::string_view name) {
                             all_hexadecimal(domain.substr(0, domain.size() - 1)));
 }
 
-// net_af_xdp of net_af_xdp0; empty: no virtual device's name.
+// Returns the driver of a virtual device: net_af_xdp for net_af_xdp0. Empty if the name is not that
+// of a virtual device.
 std::string driver_of(std::string_view name) {
   const auto end = name.find_last_not_of("0123456789");
   const auto driver = name.substr(0, end == std::string_view::npos ? 0 : end + 1);
@@ -37,8 +38,8 @@ std::string driver_of(std::string_view name) {
 [[noreturn]] void refuse_device(const std::string& text) {
   throw spec::TrialError(spec::ErrorKind::kDevice,
                          "the device \"" + text +
-                             "\" is not known, a PCI address such as 0000:01:00.0, a virtual "
-                             "device such as net_af_xdp0,iface=eth1, or ring is right");
+                             "\" is unknown (expected a PCI address such as 0000:01:00.0, a "
+                             "virtual device such as net_af_xdp0,iface=eth1, or ring)");
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ unsigned long DeviceString::number(const std::string& key, unsigned long otherwi
   if (!value || value->empty()) return otherwise;
   char* end = nullptr;
   const auto number = std::strtoul(value->c_str(), &end, 0);
-  return *end == '\0' ? number : otherwise;  // the driver itself complains of a wrong one
+  return *end == '\0' ? number : otherwise;  // the driver itself refuses a wrong number
 }
 
 std::string DeviceString::interface() const {

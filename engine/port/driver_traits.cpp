@@ -10,7 +10,7 @@ namespace {
 constexpr unsigned long kAfPacketFrameCount = 512;  // the driver's defaults
 constexpr unsigned long kAfPacketFrameBytes = 2048;
 constexpr unsigned long kMemifLog2RingSize = 10;
-constexpr std::uint32_t kUnbounded = 1U << 30U;  // net_null and net_pcap have frames when asked
+constexpr std::uint32_t kUnbounded = 1U << 30U;  // net_null and net_pcap make frames when polled
 
 DriverTraits of_nic() {
   return {.tx_queues = 0, .sets_mtu = true, .has_link_speed = true};
@@ -20,8 +20,9 @@ DriverTraits of_gateways_ring(std::uint32_t frames) {
   return {.refusal = spec::Refusal::kGateway, .rx_ring_frames = frames};
 }
 
-// The negotiated number of a memif's queues is not to be seen, and frames sent to one that the
-// peer has not would end in the first: one queue is what both sides always have.
+// A memif does not show the number of queues that was negotiated, and frames that are sent to a
+// queue that the peer does not have arrive in the first one. So one queue is used, which both sides
+// always have.
 DriverTraits of_memif(const DeviceString& device) {
   const auto log2 = std::min(device.number("rsize", kMemifLog2RingSize), 14UL);
   auto traits = of_gateways_ring(1U << log2);
@@ -32,10 +33,11 @@ DriverTraits of_memif(const DeviceString& device) {
 std::string frame_argument(const DeviceString& device, unsigned long needed) {
   return device.name + " has frames of " +
          std::to_string(device.number("framesz", kAfPacketFrameBytes)) +
-         " octets, too few for the MTU; framesz=" + std::to_string(needed) + " is right";
+         " octets, too few for the MTU (expected framesz=" + std::to_string(needed) + ")";
 }
 
-// The kernel puts its header, the sender's address and 16 octets of reserve before the frame.
+// Checks that the ring's frames are long enough. The kernel puts its header, the sender's address
+// and 16 reserved octets before the frame.
 void check_af_packet_frames(const DeviceString& device, std::uint16_t mtu_bytes) {
   const auto needed = TPACKET_ALIGN(TPACKET2_HDRLEN + 16UL) + mtu_bytes;
   if (device.number("framesz", kAfPacketFrameBytes) >= needed) return;
@@ -47,9 +49,9 @@ void check_af_packet_frames(const DeviceString& device, std::uint16_t mtu_bytes)
 void check_one_queue(const DeviceString& device, const std::string& key) {
   const auto value = device.argument(key).value_or("1");
   if (value == "1") return;
-  throw spec::TrialError(spec::ErrorKind::kDevice, device.name + " has " + key + "=" + value +
-                                                       ", but frames are received on one queue; " +
-                                                       key + "=1 is right");
+  throw spec::TrialError(spec::ErrorKind::kDevice,
+                         device.name + " has " + key + "=" + value +
+                             ", but the tester receives on one queue (expected " + key + "=1)");
 }
 
 }  // namespace
@@ -62,7 +64,7 @@ DriverTraits traits_of(const DeviceString& device) {
   }
   if (driver == "net_memif") return of_memif(device);
   if (driver == "net_vhost" || driver == "net_virtio_user") return of_gateways_ring(256);
-  if (driver == "net_af_xdp") {  // the ring is as long as the queue; frames come from the RX pool
+  if (driver == "net_af_xdp") {  // the ring has as many frames as the queue has descriptors
     return {.rx_descriptors = 2048,
             .tx_descriptors = 2048,
             .rx_pool_frames = 16383,
@@ -72,9 +74,10 @@ DriverTraits traits_of(const DeviceString& device) {
     return {.rx_ring_frames =
                 static_cast<std::uint32_t>(device.number("framecnt", kAfPacketFrameCount))};
   }
-  if (driver == "net_tap") return {.rx_ring_frames = 500, .sets_mtu = true};  // the tun's queue
+  if (driver == "net_tap")
+    return {.rx_ring_frames = 500, .sets_mtu = true};  // the tun's queue size
   if (driver == "net_null") return {.rx_ring_frames = kUnbounded, .tx_queues = 0};
-  if (driver == "net_pcap") {  // of an interface the stamps are the kernel's
+  if (driver == "net_pcap") {  // the kernel time-stamps the frames of an interface
     return {.rx_ring_frames = kUnbounded, .stamps = Stamps::kRealtime_us};
   }
   return {};

@@ -1,4 +1,4 @@
-// What DPDK does not tell about its drivers and a measurement must know.
+// Properties of DPDK's drivers that a measurement depends on and that DPDK does not report.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,31 @@
 
 namespace natxy::port {
 
-// By which clock a driver stamps what arrives.
+// The clock with which a driver time-stamps arrivals.
 enum class Stamps : std::uint8_t {
-  kOffload,     // of the device, where it offers to
-  kRealtime_us  // always, by CLOCK_REALTIME
+  kOffload,     // the device's own, if it offers time stamps
+  kRealtime_us  // CLOCK_REALTIME, always
 };
 
 struct DriverTraits {
   spec::Refusal refusal = spec::Refusal::kTester;
-  // Frames that wait for a poll before any is lost; 0: as many as the queue has descriptors.
+  // Frames that can wait for a poll before one is lost; 0: as many as the queue has descriptors.
   std::uint32_t rx_ring_frames = 0;
   std::uint16_t rx_descriptors = 1024;
   std::uint16_t tx_descriptors = 1024;
   std::uint32_t rx_pool_frames = 8191;
-  bool rx_pool_is_umem = false;  // of AF_XDP: see umem_pool.hpp
-  std::uint16_t tx_queues = 1;   // 0: as many as the device says
-  bool must_reconnect = false;   // whose link, once lost, comes back with another start only
-  bool sets_mtu = false;         // the device takes its MTU from us; else from its interface
+  bool rx_pool_is_umem = false;  // AF_XDP; see umem_pool.hpp
+  std::uint16_t tx_queues = 1;   // 0: as many as the device reports
+  bool must_reconnect = false;   // after a loss of the link, the device must be started again
+  bool sets_mtu = false;         // the engine sets the MTU; else its interface has one
   bool has_link_speed = false;
   Stamps stamps = Stamps::kOffload;
 };
 
 [[nodiscard]] DriverTraits traits_of(const DeviceString& device);
 
-// Arguments that would have frames arrive on queues that nobody polls, or cut frames short; throws
-// TrialError (device).
+// Checks the arguments of a device. Throws TrialError (device) for arguments that make frames
+// arrive on queues that are not polled, or that truncate frames.
 void check_arguments(const DeviceString& device, std::uint16_t mtu_bytes);
 
 }  // namespace natxy::port

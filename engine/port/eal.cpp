@@ -21,7 +21,8 @@ std::string joined(const std::vector<int>& cpus) {
   return text;
 }
 
-// 0@(0,1),1@2,2@3: the main lcore where it may run, each worker on its CPU.
+// Returns the lcores, for example 0@(0,1),1@2,2@3: the main lcore on its CPUs, each worker on its
+// own CPU.
 std::string lcores(const EalOptions& options) {
   auto text = "0@(" + joined(options.main_cpus) + ")";
   for (std::size_t i = 0; i < options.worker_cpus.size(); ++i) {
@@ -73,14 +74,14 @@ Eal::Eal(const EalOptions& options)
   if (rte_eal_init(static_cast<int>(arguments.size()), pointers.data()) < 0) {
     throw spec::TrialError(spec::ErrorKind::kDevice, std::string("DPDK does not start: ") +
                                                          rte_strerror(rte_errno) +
-                                                         "; its own words are on standard error");
+                                                         "; its messages are on standard error");
   }
   runtime_directory_ = rte_eal_get_runtime_dir();
 }
 
 Eal::~Eal() {
   rte_eal_cleanup();
-  std::error_code ignored;  // --in-memory may have left nothing
+  std::error_code ignored;  // with --in-memory, there may be nothing to remove
   fs::remove_all(runtime_directory_, ignored);
 }
 

@@ -1,4 +1,4 @@
-// DPDK's environment: started once a process, gone without a trace at its end.
+// DPDK's environment abstraction layer: started once per process; removes its files at the end.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 namespace natxy::port {
 
 struct EalOptions {
-  std::string file_prefix;               // of this process alone, such as natxy-4711
+  std::string file_prefix;               // unique to this process, such as natxy-4711
   std::vector<int> worker_cpus;          // one worker lcore each, numbered from 1
-  std::vector<int> main_cpus;            // the main lcore floats over these
+  std::vector<int> main_cpus;            // the CPUs that the main lcore may use
   std::vector<std::string> pci_devices;  // with their arguments
   bool huge_pages_allowed = true;
   unsigned memory_mb = 512;
@@ -17,7 +17,7 @@ struct EalOptions {
 
 class Eal {
  public:
-  // Throws TrialError (device).
+  // Starts DPDK. Throws TrialError (device).
   explicit Eal(const EalOptions& options);
   ~Eal();
   Eal(const Eal&) = delete;
@@ -30,10 +30,11 @@ class Eal {
   std::string runtime_directory_;
 };
 
-// Whether free huge pages of one size hold that much; `root` is /sys but for tests.
+// Returns whether the free huge pages of one size hold this much memory. root: /sys, except in
+// tests.
 [[nodiscard]] bool enough_huge_pages(unsigned memory_mb, const std::string& root = "/sys");
 
-// The arguments that rte_eal_init gets.
+// Returns the arguments for rte_eal_init().
 [[nodiscard]] std::vector<std::string> eal_arguments(const EalOptions& options, bool huge_pages);
 
 }  // namespace natxy::port

@@ -28,23 +28,23 @@ std::uint16_t port_of(const DeviceString& device) {
   std::uint16_t id = 0;
   if (rte_eth_dev_get_port_by_name(device.name.c_str(), &id) == 0) return id;
   refuse("DPDK finds no Ethernet device " + device.name +
-         (device.pci ? ", one bound to vfio-pci or to a driver of its own is right"
-                     : ", a device whose driver DPDK has is right"));
+         (device.pci ? " (expected one that is bound to vfio-pci or to a bifurcated driver)"
+                     : " (expected a device that DPDK has a driver for)"));
 }
 
 }  // namespace
 
 EthDevice EthDevice::probe(const DeviceString& device) {
-  if (device.pci) return {port_of(device), ""};  // probed when DPDK started
+  if (device.pci) return {port_of(device), ""};  // DPDK probed it at its start
   std::uint16_t id = 0;
   if (rte_eth_dev_get_port_by_name(device.name.c_str(), &id) == 0) {
-    refuse("both ports are called " + device.name + ", two names such as " + device.driver +
-           "0 and " + device.driver + "1 are right");
+    refuse("both ports have the name " + device.name + " (expected two names, such as " +
+           device.driver + "0 and " + device.driver + "1)");
   }
   const int status = rte_dev_probe(device.text.c_str());
   if (status != 0) {
-    refuse("the device \"" + device.text + "\" cannot be made (" + rte_strerror(-status) +
-           "); DPDK's own words are on standard error");
+    refuse("the device \"" + device.text + "\" cannot be created (" + rte_strerror(-status) +
+           "); DPDK's messages are on standard error");
   }
   return {port_of(device), device.name};
 }
@@ -52,7 +52,7 @@ EthDevice EthDevice::probe(const DeviceString& device) {
 EthDevice EthDevice::over_rings(rte_ring* rx, rte_ring* tx, unsigned tx_queues) {
   const std::vector<rte_ring*> ends(tx_queues, tx);
   const int id = rte_eth_from_rings(unique("natxy").c_str(), &rx, 1, ends.data(), tx_queues, 0);
-  if (id < 0) refuse(std::string("no port over rings (") + rte_strerror(rte_errno) + ")");
+  if (id < 0) refuse(std::string("no port over rings: ") + rte_strerror(rte_errno));
   return {static_cast<std::uint16_t>(id), ""};
 }
 
@@ -66,7 +66,7 @@ EthDevice::~EthDevice() {
   if (!made_.empty()) rte_eal_hotplug_remove("vdev", made_.c_str());
 }
 
-// What is still in it goes with its pool, which may be gone already.
+// Frees the ring but not the frames in it: they belong to a pool, which may be freed already.
 void RingDeleter::operator()(rte_ring* ring) const {
   rte_ring_free(ring);
 }
@@ -74,7 +74,7 @@ void RingDeleter::operator()(rte_ring* ring) const {
 Ring make_ring(unsigned frames, Producers producers) {
   const unsigned flags = RING_F_SC_DEQ | (producers == Producers::kOne ? RING_F_SP_ENQ : 0U);
   Ring ring(rte_ring_create(unique("natxy_ring").c_str(), frames, SOCKET_ID_ANY, flags));
-  if (!ring) refuse(std::string("no memory for a ring (") + rte_strerror(rte_errno) + ")");
+  if (!ring) refuse(std::string("no memory for a ring: ") + rte_strerror(rte_errno));
   return ring;
 }
 

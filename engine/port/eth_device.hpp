@@ -1,4 +1,4 @@
-// An Ethernet device of DPDK's and the objects that go with it: found or made, and given back.
+// Owns an Ethernet device of DPDK and the objects that belong to it.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace natxy::port {
 
 class EthDevice {
  public:
-  // Finds the device, or makes it where it is a virtual one; throws TrialError (device).
+  // Finds a PCI device, or creates a virtual one. Throws TrialError (device).
   static EthDevice probe(const DeviceString& device);
-  // A device of rings that are the caller's: every transmit queue ends in tx.
+  // Makes a device over rings that the caller owns; all transmit queues end in tx.
   static EthDevice over_rings(rte_ring* rx, rte_ring* tx, unsigned tx_queues);
 
   EthDevice(EthDevice&& other) noexcept;
   EthDevice(const EthDevice&) = delete;
   EthDevice& operator=(const EthDevice&) = delete;
   EthDevice& operator=(EthDevice&&) = delete;
-  ~EthDevice();  // stops and closes it
+  ~EthDevice();  // stops and closes the device
 
   [[nodiscard]] std::uint16_t id() const { return id_; }
 
@@ -31,7 +31,7 @@ class EthDevice {
   EthDevice(std::uint16_t id, std::string made) : id_(id), made_(std::move(made)) {}
 
   std::uint16_t id_ = kNone;
-  std::string made_;  // name of the virtual device to remove
+  std::string made_;  // name of the virtual device to remove; empty if there is none
 };
 
 struct RingDeleter {
@@ -41,7 +41,7 @@ using Ring = std::unique_ptr<rte_ring, RingDeleter>;
 
 enum class Producers : std::uint8_t { kOne, kMany };
 
-// One consumer. Throws TrialError (device).
+// Makes a ring with one consumer. Throws TrialError (device).
 [[nodiscard]] Ring make_ring(unsigned frames, Producers producers);
 
 }  // namespace natxy::port

@@ -22,7 +22,7 @@ struct IpAddress {
 [[nodiscard]] std::string to_text(const IpAddress& address);
 [[nodiscard]] std::string to_text(const Mac& mac);
 
-// Of a text that the spec's reader has accepted.
+// Parses an address, which the reader of the spec has already accepted.
 [[nodiscard]] IpAddress parse_address(const std::string& text);
 
 }  // namespace natxy::port

@@ -12,7 +12,7 @@
 
 namespace natxy::port {
 
-// Over netlink: /sys may show another namespace's interfaces.
+// Uses netlink, because /sys may show the interfaces of another namespace.
 std::optional<InterfaceCounters> interface_counters(const std::string& name) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return std::nullopt;

@@ -1,5 +1,5 @@
-// The kernel's network interface behind a port: its drops are the tester's, and DPDK does not count
-// them.
+// The kernel's network interface behind a port. Frames that it drops are lost by the tester, and
+// DPDK does not count them.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,13 @@
 
 namespace natxy::port {
 
-struct InterfaceCounters {  // of 32 bits: only differences mean something
+struct InterfaceCounters {  // counters of 32 bits, which wrap around: use differences only
   std::uint32_t rx_dropped = 0;
   std::uint32_t rx_errors = 0;
 };
 
-// In this process's network namespace; absent: there is no such interface.
+// Return properties of an interface in the network namespace of this process; absent if there is no
+// such interface.
 [[nodiscard]] std::optional<InterfaceCounters> interface_counters(const std::string& name);
 [[nodiscard]] std::optional<unsigned> interface_mtu_bytes(const std::string& name);
 

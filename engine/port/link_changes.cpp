@@ -21,7 +21,7 @@ struct LinkRequest {
 class NetlinkSocket {
  public:
   NetlinkSocket() : handle_(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE)) {
-    // The kernel answers within the call that asks; nothing is to hang where it does not.
+    // The kernel answers during the send call. The timeout prevents a hang if it does not.
     const timeval patience{.tv_sec = 0, .tv_usec = 100'000};
     if (handle_ >= 0) setsockopt(handle_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   }
@@ -65,7 +65,7 @@ std::optional<std::uint32_t> downs_of(const nlmsghdr* message) {
 
 }  // namespace
 
-// Over netlink: /sys may show another namespace's interfaces.
+// Uses netlink, because /sys may show the interfaces of another namespace.
 std::optional<std::uint32_t> link_downs(const std::string& name) {
   const auto index = name.empty() ? 0 : if_nametoindex(name.c_str());
   const NetlinkSocket netlink;

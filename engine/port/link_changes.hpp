@@ -1,4 +1,4 @@
-// How often the link of the kernel's network interface behind a port has gone down.
+// Counts how often the link of a port has gone down.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,21 @@
 
 namespace natxy::port {
 
-// Since the interface was made, in this process's network namespace; absent: there is no such
-// interface, or its kernel does not tell.
+// Returns how often the link of an interface in the network namespace of this process has gone down
+// since the interface was created; absent if there is no such interface, or if the kernel does not
+// report it.
 [[nodiscard]] std::optional<std::uint32_t> link_downs(const std::string& name);
 
-// How often a link has gone down since the first answer: what the kernel counted where it answered
-// both times, and what looking at the link has seen where it did not.
+// Counts how often a link has gone down since the first call. Uses the kernel's count if the kernel
+// reported one in two successive calls, else the number of times that the engine saw the link go
+// down.
 class LinkFalls {
  public:
-  // kernel: see link_downs(); seen: falls that somebody saw, in all. Never less than before.
+  // Returns the total, which never decreases. kernel: the result of link_downs(); seen: how often
+  // the engine has seen the link go down, in total.
   [[nodiscard]] std::uint64_t total(std::optional<std::uint32_t> kernel, std::uint64_t seen) {
     if (kernel && kernel_) {
-      total_ += *kernel < *kernel_ ? *kernel : *kernel - *kernel_;  // less: it was made anew
+      total_ += *kernel < *kernel_ ? *kernel : *kernel - *kernel_;  // lower: a new interface
     } else {
       total_ += seen - seen_;
     }

@@ -87,7 +87,8 @@ NeighbourFrame arp(std::uint16_t operation, const Neighbour& from, const Neighbo
 
 // --- Neighbour Discovery -------------------------------------------------------------------------
 
-// RFC 4443 2.3: over the pseudo-header and the message; 0 where a checksum within is right.
+// Returns the checksum over the pseudo-header and the message (RFC 4443 2.3); 0 if the message
+// contains its correct checksum.
 std::uint16_t icmpv6_checksum(Octets ipv6) {
   const std::size_t length = word(ipv6, 4);
   std::uint32_t sum = static_cast<std::uint32_t>(length) + kIcmpv6;
@@ -98,7 +99,7 @@ std::uint16_t icmpv6_checksum(Octets ipv6) {
   return static_cast<std::uint16_t>(~sum);
 }
 
-// The checks of RFC 4861 7.1.1 and 7.1.2 that both messages share.
+// Makes the checks of RFC 4861 7.1.1 and 7.1.2 that both messages have in common.
 bool valid_discovery(Octets frame) {
   if (frame.size() < kOptions) return false;
   const auto ipv6 = frame.subspan(kEthernet);
@@ -137,7 +138,7 @@ std::optional<NeighbourMessage> parse_discovery(Octets frame) {
       .type = asks ? NeighbourMessage::Type::kQuestion : NeighbourMessage::Type::kAnswer,
       .target = address_at(frame, kTarget, IpVersion::k6),
       .sender = sender,
-      .mac = options.link_layer.value_or(mac_at(frame, 6))};  // may be left out where it is known
+      .mac = options.link_layer.value_or(mac_at(frame, 6))};  // the option may be left out
 }
 
 struct Discovery {
@@ -171,7 +172,7 @@ NeighbourFrame discovery(const Discovery& message) {
   return frame;
 }
 
-// RFC 4291 2.7.1 and RFC 2464 7.
+// Returns the solicited-node address and its MAC address (RFC 4291 2.7.1 and RFC 2464 7).
 Neighbour solicited_node(const IpAddress& target) {
   const auto& low = target.octets;
   return {.address = {.version = IpVersion::k6,

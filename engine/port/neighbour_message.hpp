@@ -1,5 +1,5 @@
-// ARP (RFC 826) and Neighbour Discovery (RFC 4861): reading what arrives, writing what the tester
-// asks and answers. No DPDK here.
+// Reads and writes the messages of ARP (RFC 826) and Neighbour Discovery (RFC 4861). Does not use
+// DPDK.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@ namespace natxy::port {
 struct NeighbourMessage {
   enum class Type : std::uint8_t { kQuestion, kAnswer };
   Type type = Type::kQuestion;
-  IpAddress target;  // asked for, or told about
+  IpAddress target;  // the address that is asked for, or that the answer is about
   IpAddress sender;  // IPv6: unspecified in duplicate address detection
-  Mac mac{};         // of a question: where the answer goes; of an answer: the target's
+  Mac mac{};         // in a question: where the answer goes; in an answer: the target's
 };
 
-// A frame on the wire without its FCS, at least the 60 octets that Ethernet asks for.
+// A frame without its FCS, with at least the 60 octets that Ethernet requires.
 struct NeighbourFrame {
   std::array<std::uint8_t, 96> octets{};
   std::size_t size = 60;
@@ -31,13 +31,13 @@ struct Neighbour {
   Mac mac{};
 };
 
-// Absent: neither, or one that the RFCs have a receiver discard.
+// Parses a message; absent if the frame is none, or if the RFCs require that it is discarded.
 [[nodiscard]] std::optional<NeighbourMessage> parse_neighbour_message(
     std::span<const std::uint8_t> frame);
 
 [[nodiscard]] NeighbourFrame question(const Neighbour& from, const IpAddress& target);
 
-// Tells the asker that the question's target has this MAC.
+// Makes the answer to a question: its target has this MAC address.
 [[nodiscard]] NeighbourFrame answer(const NeighbourMessage& question, const Mac& mac);
 
 }  // namespace natxy::port

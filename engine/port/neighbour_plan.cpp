@@ -9,7 +9,7 @@ namespace {
 
 using spec::IpVersion;
 
-// One of the tester's addresses on a side, with what makes it vary.
+// One of the tester's addresses on a side, with its variation.
 struct Own {
   IpVersion version;
   const spec::AddressPattern& pattern;
@@ -36,7 +36,7 @@ void visit_own(const spec::Stream& stream, spec::Side side, Visit visit) {
   }
 }
 
-// Calls visit with each address that the pattern takes, at most limit of them.
+// Calls `visit` with each address of the pattern, with at most `limit` of them.
 template <typename Visit>
 void visit_variations(const Own& own, std::size_t limit, Visit visit) {
   const unsigned networks = own.pattern.network_byte ? own.networks : 1;

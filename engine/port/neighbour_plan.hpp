@@ -1,5 +1,5 @@
-// What a trial asks of the neighbours on one side: for which addresses the tester answers, and from
-// which of them it asks for which next hop.
+// The plan of neighbour resolution on one side: the addresses that the tester answers for, and the
+// questions that it asks.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,10 @@
 
 namespace natxy::port {
 
-// The gateway must know as many of the tester's addresses as a neighbour table takes (it has one
-// for each IP version); a wider range is routed to the tester.
-inline constexpr std::size_t kMaxQuestions = 256;  // of a next hop
+// The tester asks from each of its addresses, so that the gateway learns them, but only from as
+// many as a neighbour table holds (one table per IP version). A wider range is routed to the
+// tester.
+inline constexpr std::size_t kMaxQuestions = 256;  // per next hop
 
 struct NeighbourQuestion {
   IpAddress from;
@@ -22,7 +23,7 @@ struct NeighbourQuestion {
 
 struct NeighbourPlan {
   AddressSet own;
-  std::vector<NeighbourQuestion> questions;  // none where the next hop's MAC is given
+  std::vector<NeighbourQuestion> questions;  // empty if the next hop's MAC address is given
 };
 
 [[nodiscard]] NeighbourPlan neighbour_plan(const spec::TrialSpec& spec, spec::Side side);

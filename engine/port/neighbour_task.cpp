@@ -10,8 +10,8 @@ namespace natxy::port {
 namespace {
 
 constexpr unsigned kBurst = 32;
-constexpr unsigned kDeferredAtOnce = 4;  // a sender waits meanwhile
-constexpr unsigned kBurstsAPoll = 256;   // more than any ring holds: what is older is gone
+constexpr unsigned kDeferredAtOnce = 4;  // few, because a sender waits for this task
+constexpr unsigned kBurstsAPoll = 256;   // more than any ring holds
 
 std::span<const std::uint8_t> octets(rte_mbuf* frame) {
   return {RxQueue::data(frame), RxQueue::length(frame)};
@@ -47,7 +47,7 @@ void NeighbourTask::take(std::span<const std::uint8_t> frame, Resolution* resolu
   }
 }
 
-// One that the port does not take is lost: who asked asks again.
+// Sends a message. If the port refuses it, it is lost, and the neighbour asks again.
 void NeighbourTask::send(const NeighbourFrame& frame) {
   auto* buffer = rte_pktmbuf_alloc(port_->answers());
   if (buffer == nullptr) return;

@@ -1,5 +1,5 @@
-// Keeps the tester's addresses alive on one port: answers ARP requests and Neighbour Solicitations.
-// Stepped by the worker that owns the port's transmit queue 0; between trials by the main thread.
+// The neighbour responder of one port: answers ARP requests and Neighbour Solicitations. The worker
+// that owns the port's transmit queue 0 runs it; between trials, the main thread does.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ class NeighbourTask {
  public:
   explicit NeighbourTask(Port& port) : port_(&port) {}
 
-  // The addresses to answer for; between trials.
+  // Sets the addresses to answer for. Called between trials.
   void set_own(AddressSet own) { own_ = std::move(own); }
 
-  // Answers what receivers deferred: a look at an empty ring, nearly always.
+  // Answers the messages that receivers deferred. Nearly always, there are none.
   void step(std::uint64_t now);
 
-  // Between trials, where no receiver polls: takes what has arrived, answers, and gives answers to
-  // a resolution (null: none is under way).
+  // Receives what has arrived, answers questions, and passes answers to `resolution` (null: there
+  // is none). Called between trials, when no receiver polls.
   void poll(Resolution* resolution);
 
   void send(const NeighbourFrame& frame);

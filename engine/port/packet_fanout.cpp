@@ -1,10 +1,10 @@
-// Takes the reassembly of fragments away from net_af_packet.
+// Switches off the reassembly of fragments in net_af_packet.
 //
-// The driver puts its socket into a fanout group with PACKET_FANOUT_FLAG_DEFRAG, though a port here
-// has one queue: the kernel then hands it an IPv4 datagram whole that a gateway had cut up, and the
-// gateway's fault is not seen. No device argument switches that off, and a socket leaves its group
-// only when it is closed. So this program has a `setsockopt` of its own, which DPDK's libraries
-// find before the C library's, and which drops that one flag (decision 0019).
+// The driver puts its socket into a fanout group with PACKET_FANOUT_FLAG_DEFRAG, although a port
+// has one queue here. The kernel then reassembles IPv4 datagrams that a gateway has fragmented,
+// which hides the gateway's fault. No device argument switches this off, and a socket leaves its
+// group only when it is closed. So this program has its own `setsockopt`, which DPDK's libraries
+// find before that of the C library, and which removes this flag (docs/decisions/0019).
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr int kFlagsFrom = 16;  // bit of a fanout's argument: above its group
+constexpr int kFlagsFrom = 16;  // first bit of the flags in a fanout's argument
 
 bool asks_for_fanout(int level, int option, const void* value, socklen_t size) {
   return level == SOL_PACKET && option == PACKET_FANOUT && value != nullptr && size >= sizeof(int);

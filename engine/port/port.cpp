@@ -17,8 +17,8 @@ constexpr unsigned kAnswers = 1023;
 constexpr unsigned kDeferred = 256;
 constexpr std::uint16_t kSmallestDataRoom = RTE_MBUF_DEFAULT_BUF_SIZE;
 constexpr unsigned kInCaches = 512;  // frames that one core's cache of a pool may hold
-// After a tester was killed its XDP program may stay for about a second; a memif's server may be
-// starting as we are.
+// How long to try again: the XDP program of a tester that was killed may stay for about a second,
+// and a memif's server may be starting.
 constexpr milliseconds kPatience{2000};
 
 std::string side_name(spec::Side side) {
@@ -31,28 +31,29 @@ std::string side_name(spec::Side side) {
 
 void check_interface(const PortOptions& options) {
   const auto name = options.device.interface();
-  if (name.empty() || options.device.driver == "net_tap") return;  // a tap's is made by its driver
+  if (name.empty() || options.device.driver == "net_tap") return;  // net_tap makes its interface
   const auto mtu = interface_mtu_bytes(name);
   if (!mtu) {
     refuse(options, "there is no network interface " + name +
-                        " in this network namespace, the name of one is right");
+                        " in this network namespace (expected the name of one)");
   }
   if (*mtu < options.mtu_bytes) {
-    refuse(options, "the interface " + name + " has an MTU of " + std::to_string(*mtu) + ", " +
-                        std::to_string(options.mtu_bytes) + " is needed; ip link set " + name +
-                        " mtu " + std::to_string(options.mtu_bytes) + " is right");
+    const auto needed = std::to_string(options.mtu_bytes);
+    refuse(options, "the interface " + name + " has an MTU of " + std::to_string(*mtu) +
+                        " (expected at least " + needed + ": ip link set " + name + " mtu " +
+                        needed + ")");
   }
 }
 
-// How long a device may need until another process lets it start.
+// Returns how long to wait until another process lets the device start.
 milliseconds patience_for(const DeviceString& device) {
   return device.driver == "net_af_xdp" || device.memif_client() ? kPatience : milliseconds(0);
 }
 
 std::string reason(const DeviceString& device, int status) {
-  if (device.driver == "net_memif" && status == -1) {  // a number of the driver's own
+  if (device.driver == "net_memif" && status == -1) {  // not an errno, but the driver's own number
     return "no server listens at " + device.argument("socket").value_or("its socket") +
-           ", a gateway that has been started is right";
+           ": start the gateway first";
   }
   return rte_strerror(-status);
 }
@@ -107,16 +108,16 @@ void Port::check(int status, const char* what) const {
   throw spec::TrialError(spec::ErrorKind::kDevice, "the device \"" + options_.device.text +
                                                        "\" does not " + what + " (" +
                                                        reason(options_.device, status) +
-                                                       "); DPDK's own words are on standard error");
+                                                       "); DPDK's messages are on standard error");
 }
 
 unsigned Port::tx_queues_to_use(unsigned limit) const {
   const auto wanted = options_.tx_queues.value_or(std::min(options_.workers, limit));
   if (wanted >= 1 && wanted <= limit) return wanted;
-  throw spec::TrialError(spec::ErrorKind::kDevice,
-                         "the device \"" + options_.device.text + "\" has no " +
-                             std::to_string(wanted) + " transmit queues, 1 to " +
-                             std::to_string(limit) + " is right for --tx-queues");
+  throw spec::TrialError(
+      spec::ErrorKind::kDevice,
+      "the device \"" + options_.device.text + "\" does not have " + std::to_string(wanted) +
+          " transmit queues (expected --tx-queues 1 to " + std::to_string(limit) + ")");
 }
 
 void Port::configure(unsigned tx_queues) {
@@ -151,7 +152,8 @@ void Port::set_up_receiving() {
         "set up its receive queue");
 }
 
-// Enough for the queue, a ring behind it, and the caches of every core that frees frames.
+// Returns the size of a transmit pool: enough for the queue, a ring behind it, and the caches of
+// all cores that free frames.
 unsigned Port::tx_pool_frames() const {
   const auto needed = 2U * tx_descriptors_ + (options_.workers + 1) * kInCaches;
   unsigned frames = 4095;
@@ -180,14 +182,15 @@ void Port::set_up_sending(unsigned tx_queues) {
 void Port::start() {
   check(rte_eth_dev_start(id()), "start");
   started_ = true;
-  if (stamps_) rte_eth_timesync_enable(id());  // without it some have no clock to read
-  rte_eth_promiscuous_enable(id());            // where it cannot, its own MAC is enough
+  if (stamps_) rte_eth_timesync_enable(id());  // without it, some drivers have no readable clock
+  rte_eth_promiscuous_enable(id());            // may fail: the port's own MAC address is enough
   mac_ = read_mac();
   last_interface_ = interface_counters(options_.device.interface()).value_or(InterfaceCounters{});
   rte_eth_stats_reset(id());
 }
 
-// net_ring and net_null have none: a locally administered one.
+// Returns the port's MAC address; for net_ring and net_null, which have none, a locally
+// administered one.
 Mac Port::read_mac() const {
   rte_ether_addr address{};
   Mac mac{};
@@ -196,7 +199,7 @@ Mac Port::read_mac() const {
   return mac == Mac{} ? Mac{0x02, 0x6e, 0x78, 0, 0, last} : mac;
 }
 
-// What drivers have to read the clock of their stamps: a raw counter, or PTP's clock in
+// Reads the clock of the port's time stamps. Drivers offer a raw counter, or the PTP clock in
 // nanoseconds.
 std::optional<std::uint64_t> Port::read_clock() const {
   std::uint64_t shown = 0;

@@ -1,4 +1,4 @@
-// One Ethernet port of the tester: one receive queue, as many transmit queues as it has senders.
+// One Ethernet port of the tester, with one receive queue and one transmit queue per sender.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ struct PortOptions {
   DeviceString device;
   std::uint16_t mtu_bytes = 1500;
   unsigned workers = 1;
-  std::optional<unsigned> tx_queues;  // absent: one a worker, or as many as the device has
-  bool own_clock = true;              // of a port that stamps what arrives
-  PortClock::Read clock;              // of a port over rings that bear stamps
+  std::optional<unsigned> tx_queues;  // absent: one per worker, or as many as the device has
+  bool own_clock = true;              // use the clock of a port that time-stamps arrivals
+  PortClock::Read clock;              // the clock of a port over rings with time stamps
 };
 
 struct PoolDeleter {
@@ -40,15 +40,16 @@ using Pool = std::unique_ptr<rte_mempool, PoolDeleter>;
 
 class Port {
  public:
-  // Makes and starts the device that the options name. Throws TrialError (device).
+  // Creates and starts the device that the options name. Throws TrialError (device).
   [[nodiscard]] static std::unique_ptr<Port> open(const PortOptions& options);
-  // Starts a device that exists; of the device string only the driver's traits are used.
+  // Starts a device that exists; uses only the driver's traits of the device string.
   Port(const PortOptions& options, EthDevice device);
 
   [[nodiscard]] unsigned tx_queues() const { return static_cast<unsigned>(tx_queues_.size()); }
   [[nodiscard]] TxQueue& tx_queue(unsigned index) { return tx_queues_[index]; }
   [[nodiscard]] RxQueue& rx_queue() { return rx_queue_; }
-  // Of the clock with which it stamps what arrives; empty: it does not, or was asked not to.
+  // Returns a reader of the clock of the port's time stamps; empty if the port makes none, or if
+  // they are not to be used.
   [[nodiscard]] PortClock::Read clock_reader() const;
   [[nodiscard]] rte_ring* deferred() { return deferred_.get(); }
   [[nodiscard]] rte_mempool* answers() { return answers_.get(); }
@@ -59,16 +60,17 @@ class Port {
   [[nodiscard]] const std::string& device() const { return options_.device.text; }
 
   [[nodiscard]] bool link_up() const;
-  // Looks whether the link has gone down since the last look, for counters(). The kernel counts
-  // that of an interface of its own; of the control thread alone.
+  // Checks whether the link has gone down since the last call, for counters(); the kernel counts
+  // this for its own interfaces. Only the control thread may call it.
   void watch_link();
-  // Of a link that is down: tries again where the device does not by itself. Not while workers run,
-  // and not within milliseconds of the loss, which a thread of DPDK's is busy with then.
+  // Starts the device again if its link is down and the driver does not reconnect by itself. Must
+  // not be called while workers run, nor within milliseconds after the loss of the link, while a
+  // thread of DPDK still handles it.
   void reconnect();
-  // False after a reconnect in vain: queues must not be polled.
+  // Returns false after a reconnect that failed; queues must not be polled then.
   [[nodiscard]] bool started() const { return started_; }
   [[nodiscard]] spec::PortInfo info() const;
-  // Since the port was opened. Of the control thread alone.
+  // Returns the counters since the port was opened. Only the control thread may call it.
   [[nodiscard]] spec::PortCounters counters();
 
  private:
@@ -83,7 +85,7 @@ class Port {
   [[nodiscard]] unsigned tx_pool_frames() const;
   void check(int status, const char* what) const;
 
-  // In the order in which they are needed: pools and rings outlive the device that uses them.
+  // In the order of construction: pools and rings must outlive the device that uses them.
   PortOptions options_;
   DriverTraits traits_;
   Pool rx_pool_;
@@ -97,11 +99,11 @@ class Port {
   std::uint16_t rx_descriptors_ = 0;
   std::uint16_t tx_descriptors_ = 0;
   std::uint32_t rx_ring_frames_ = 0;
-  bool stamps_ = false;  // the device was asked to, and takes that
+  bool stamps_ = false;  // the device time-stamps arrivals
   bool started_ = false;
   InterfaceCounters last_interface_{};
   std::uint64_t kernel_rx_dropped_ = 0;
-  bool watched_up_ = false;  // at the last look
+  bool watched_up_ = false;  // the link was up at the last call of watch_link()
   std::uint64_t falls_seen_ = 0;
   LinkFalls link_falls_;
 };

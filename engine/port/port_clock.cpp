@@ -15,9 +15,9 @@ using run::TscClock;
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kReadEveryNs = 100 * kMillisecond;
 constexpr std::uint64_t kSettledNs = 100 * kMillisecond;
-constexpr std::uint64_t kBaseNs = 4000 * kMillisecond;  // a bus's 1 us is 0.25 ppm of it
-constexpr std::uint64_t kStepNs = kMillisecond;         // somebody has set the clock
-constexpr unsigned kTries = 3;  // the quickest is the best: nothing came between
+constexpr std::uint64_t kBaseNs = 4000 * kMillisecond;  // 1 us of a bus is 0.25 ppm of it
+constexpr std::uint64_t kStepNs = kMillisecond;         // a larger step: the clock was set
+constexpr unsigned kTries = 3;  // the quickest reading is the most exact one
 
 Ticks apart(Ticks a, Ticks b) {
   return a > b ? a - b : b - a;
@@ -72,13 +72,14 @@ void PortClock::read() {
   }
 }
 
-// A stamp is as coarse as the clock, hence the unit more.
+// Adds a reading to the fit. The error includes one unit of the clock, because a stamp is as coarse
+// as the clock.
 void PortClock::fit(const Reading& reading) {
   const auto off = rate_ == 0 ? 0 : apart(ticks_at(reading.shown), reading.ticks);
   const auto unit = static_cast<Ticks>(std::ceil(rate_));
   error_ = std::max(error_, off + reading.error + unit);
   last_ = reading;
-  if (off > ticks_.from_ns(kStepNs)) {  // what it showed before tells nothing about its rate
+  if (off > ticks_.from_ns(kStepNs)) {  // the clock was set: earlier readings are of no use
     base_ = next_base_ = reading;
     return;
   }

@@ -1,5 +1,5 @@
-// The clock with which a port stamps what arrives, held against the time stamp counter: of unknown
-// rate, drifting, read over a bus. Of one thread at a time.
+// Converts the time stamps of a port to ticks of the time stamp counter. The port's clock has an
+// unknown rate, drifts, and is read over a bus. May be used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,32 @@ namespace natxy::port {
 
 class PortClock {
  public:
-  // What it shows now; absent: it cannot be read.
+  // Reads the clock; absent if this fails.
   using Read = std::function<std::optional<std::uint64_t>()>;
 
-  // Absent where it cannot be read, or stands still.
+  // Makes a PortClock; absent if the clock cannot be read or stands still.
   [[nodiscard]] static std::optional<PortClock> of(Read read, run::TickRate ticks);
 
-  // Waits until readings are far enough apart to tell its rate.
+  // Waits until the readings are far enough apart to determine the rate.
   void settle();
-  // Another reading where one is due: between readings the clock is extrapolated.
+  // Reads the clock if a reading is due. Between readings, the clock is extrapolated.
   void tend(run::Ticks now) {
     if (now >= due_) [[unlikely]]
       read();
   }
-  // When the clock showed this.
+  // Returns when the clock showed this value.
   [[nodiscard]] run::Ticks ticks_at(std::uint64_t shown) const {
     const auto since = static_cast<double>(static_cast<std::int64_t>(shown - last_.shown));
     return last_.ticks + static_cast<run::Ticks>(static_cast<std::int64_t>(since * rate_));
   }
-  // How far ticks_at() may have been from the truth since this was asked last; reads it.
+  // Reads the clock, and returns the largest possible error of ticks_at() since the last call.
   [[nodiscard]] run::Ticks take_error();
 
  private:
   struct Reading {
     std::uint64_t shown;
-    run::Ticks ticks;  // the middle of the time in which it was read
-    run::Ticks error;  // half of that time
+    run::Ticks ticks;  // the middle of the time that the reading took
+    run::Ticks error;  // half of this time
   };
 
   PortClock(Read read, run::TickRate ticks, const Reading& first);
@@ -49,11 +49,11 @@ class PortClock {
 
   Read read_;
   run::TickRate ticks_;
-  // The rate is between base_ and last_. The next base is a reading that is younger.
+  // The rate is measured from base_ to last_. The next base is a later reading.
   Reading base_;
   Reading next_base_;
   Reading last_;
-  double rate_ = 0;  // ticks a unit of the clock
+  double rate_ = 0;  // ticks per unit of the clock
   run::Ticks due_ = 0;
   run::Ticks error_ = 0;
 };

@@ -1,5 +1,5 @@
-// The state of finding the next hops of one side: what is to be asked, what has been answered. No
-// DPDK here: the caller moves the frames.
+// The state of the neighbour resolution of one side: open questions and answers. Does not use DPDK:
+// the caller sends and receives the frames.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace natxy::port {
 
-// Where frames of each IP version go; absent: nothing of that version leaves there.
+// The next hop's MAC address for each IP version; absent if no frames of this version leave there.
 struct NextHopMacs {
   std::optional<Mac> ipv4;
   std::optional<Mac> ipv6;
@@ -23,14 +23,15 @@ class Resolution {
  public:
   explicit Resolution(std::vector<NeighbourQuestion> questions);
 
-  // Every question, as often as this is called, until its next hop has answered.
+  // Returns all questions whose next hop has not answered yet.
   [[nodiscard]] std::vector<NeighbourFrame> open_questions(const Mac& own) const;
   void take(const NeighbourMessage& message);
   [[nodiscard]] bool done() const { return open_ == 0; }
   [[nodiscard]] NextHopMacs macs() const;
   [[nodiscard]] const std::vector<NeighbourQuestion>& questions() const { return questions_; }
 
-  // "next hop 198.18.0.1 did not answer ARP requests from 198.18.0.2": the first that is open.
+  // Describes the first open question: "next hop 198.18.0.1 did not answer ARP requests from
+  // 198.18.0.2".
   [[nodiscard]] std::string complaint() const;
 
  private:

@@ -1,4 +1,4 @@
-// The receive queue of a port: what a receiver's hot loop sees. Touched by one worker at a time.
+// The receive queue of a port, as the receiver's hot loop uses it. One worker at a time may use it.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -13,14 +13,14 @@
 
 namespace natxy::port {
 
-// Where in its buffer a frame's stamp is, and the flag that says that it bears one.
+// The position of a frame's time stamp in its mbuf, and the flag that marks frames that have one.
 struct StampField {
   int offset = -1;
   std::uint64_t flag = 0;
 };
 
-// By how much a stamp can be after the poll that found the frame, for an error of the clock's, and
-// before it; in ticks.
+// The plausible range of a time stamp, in ticks: how far it may be after the poll that found the
+// frame (an error of the clock), and how far before it.
 struct StampLimits {
   std::int64_t ahead = 0;
   std::int64_t waits = 0;
@@ -30,7 +30,7 @@ class RxQueue {
  public:
   using Frame = rte_mbuf*;
 
-  // deferred: one producer (this), one consumer (the neighbour task).
+  // deferred: a ring whose producer is this queue, and whose consumer is the neighbour task.
   RxQueue(std::uint16_t port, rte_ring* deferred) : port_(port), deferred_(deferred) {}
 
   unsigned receive(Frame* frames, unsigned n) {
@@ -39,12 +39,12 @@ class RxQueue {
   static const std::uint8_t* data(Frame frame) {
     return rte_pktmbuf_mtod(frame, const std::uint8_t*);
   }
-  // Of the first segment: a frame in several is shorter here than its headers say, and malformed.
+  // Returns the length of the first segment. A frame in several segments is shorter here than its
+  // headers say, so it counts as malformed.
   static std::uint32_t length(Frame frame) { return rte_pktmbuf_data_len(frame); }
-  // The buffer's own fields: what data(), length() and release() read.
-  static void prefetch_handle(Frame frame) { rte_prefetch0(frame); }
-  // The frame, where pools without private data put it: to read its address first would be to wait
-  // for the handle. The stamp of a small frame stands in the second line.
+  // Prefetches the frame's octets, which follow the mbuf in a pool without private data. Reading
+  // their address from the mbuf would wait for the mbuf's own cache line. The stamp of a small
+  // frame is in the second line.
   static void prefetch(Frame frame) {
     const auto* octets = reinterpret_cast<const std::uint8_t*>(frame + 1) + RTE_PKTMBUF_HEADROOM;
     rte_prefetch0(octets);
@@ -52,12 +52,12 @@ class RxQueue {
   }
   void release(Frame* frames, unsigned n) { rte_pktmbuf_free_bulk(frames, n); }
 
-  // To the neighbour task, which owns it then; dropped where that is behind.
+  // Passes a frame to the neighbour task, which then owns it. Drops it if the ring is full.
   void defer(Frame frame) {
     if (rte_ring_sp_enqueue(deferred_, frame) != 0) rte_pktmbuf_free(frame);
   }
 
-  // Arrivals are by the port's own stamps from now on.
+  // Uses the port's own time stamps from now on.
   void time_by(PortClock* clock, const StampField& field, const StampLimits& limits) {
     clock_ = clock;
     stamp_ = field;
@@ -67,7 +67,8 @@ class RxQueue {
   void tend(run::Ticks now) {
     if (clock_ != nullptr) clock_->tend(now);
   }
-  // How long before `polled` the port stamped it; 0 where it did not. Of a queue that stamps().
+  // Returns how long before `polled` the port time-stamped the frame; 0 without a plausible stamp.
+  // Only if stamps().
   [[nodiscard]] run::Ticks waited(Frame frame, run::Ticks polled) {
     if ((frame->ol_flags & stamp_.flag) == 0) [[unlikely]] {
       ++unstamped_;
@@ -81,7 +82,7 @@ class RxQueue {
     }
     return waited < 0 ? 0 : static_cast<run::Ticks>(waited);
   }
-  // Since it was made.
+  // Return the frames without a stamp, and those with an implausible one, since the queue was made.
   [[nodiscard]] std::uint64_t unstamped() const { return unstamped_; }
   [[nodiscard]] std::uint64_t implausible() const { return implausible_; }
 

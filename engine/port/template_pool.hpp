@@ -1,5 +1,5 @@
-// A pool whose buffers all hold the same frame, so that a sender only patches what differs. Buffers
-// keep data and lengths when they come back: nothing on the way resets or writes them.
+// A pool whose buffers all hold the same frame, so that a sender patches only what differs. Buffers
+// keep their data and lengths when they are freed, because nothing resets or overwrites them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ struct rte_mempool;  // NOLINT(readability-identifier-naming): DPDK's
 
 namespace natxy::port {
 
-inline constexpr unsigned kPoolCacheFrames = 256;  // with none, cores that share one nearly stop
+inline constexpr unsigned kPoolCacheFrames = 256;  // without caches, cores that share a pool stall
 
 struct PoolOptions {
   std::string name;  // at most 12 characters; a number is added
@@ -20,10 +20,10 @@ struct PoolOptions {
   int numa_node = -1;
 };
 
-// Of two pools with one name each gets its own.
+// Returns the name with a unique number, because DPDK's names must differ.
 [[nodiscard]] std::string numbered_pool_name(const std::string& name);
 
-// Throws TrialError (device).
+// Creates a pool of mbufs. Throws TrialError (device).
 [[nodiscard]] rte_mempool* create_pool(const PoolOptions& options);
 
 class TemplatePool {
@@ -35,9 +35,10 @@ class TemplatePool {
   TemplatePool& operator=(const TemplatePool&) = delete;
   TemplatePool& operator=(TemplatePool&&) = delete;
 
-  // Nothing is done where the buffers hold these octets already. Creates the pool the first time.
+  // Writes the octets to all buffers, unless they hold them already. The first call creates the
+  // pool.
   void fill(std::span<const std::uint8_t> octets, std::size_t patched_at = 0);
-  // Null until the first fill.
+  // Returns the pool; null before the first fill().
   [[nodiscard]] rte_mempool* pool() const { return pool_; }
 
  private:

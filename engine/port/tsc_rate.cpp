@@ -24,7 +24,8 @@ std::uint64_t raw_ns() {
 
 TscRate::TscRate() : first_(read()) {}
 
-// Of several readings the one that the counter enclosed most closely: nothing came between.
+// Returns the reading for which the two reads of the counter are closest together, so that least
+// time passed between counter and clock.
 TscRate::Reading TscRate::read() {
   Reading best{};
   auto closest = ~std::uint64_t{0};

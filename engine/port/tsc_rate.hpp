@@ -1,6 +1,6 @@
-// How fast the time stamp counter runs. DPDK rounds its own figure to 10 MHz, 0.2 % at worst, which
-// every rate and delay would carry; this one is held against the kernel's raw clock for as long as
-// start-up takes, to about one part in a million.
+// Measures the rate of the time stamp counter. DPDK rounds its own figure to 10 MHz, which is wrong
+// by up to 0.2 %, and so would each rate and delay be. This one is measured against the kernel's
+// raw clock during start-up, to about one part in a million.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace natxy::port {
 class TscRate {
  public:
   TscRate();  // takes the first of two readings
-  // Waits until the readings are far enough apart.
+  // Takes the second reading, as soon as it is far enough from the first. Returns the rate.
   [[nodiscard]] std::uint64_t hz() const;
 
  private:

@@ -1,5 +1,5 @@
-// One transmit queue of a port and the pools that its frames come from: what a sender's hot loop
-// sees. Touched by one worker at a time.
+// One transmit queue of a port and the pools of its frames, as the sender's hot loop uses them. One
+// worker at a time may use it.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -17,7 +17,7 @@ struct TxQueueOptions {
   std::uint16_t port = 0;
   std::uint16_t queue = 0;
   bool refusal_is_gateways = false;
-  PoolOptions pool;  // of each kind of traffic; the kind's digit is added to the name
+  PoolOptions pool;  // for each kind of traffic; the kind's digit is added to the name
 };
 
 class TxQueue {
@@ -31,21 +31,23 @@ class TxQueue {
         templates_{TemplatePool(named(options.pool, "0")), TemplatePool(named(options.pool, "1"))} {
   }
 
-  // kind: 0 foreground, 1 background. All n or none; the buffers hold what fill() gave them, or
-  // what was patched since. No reset: lengths and reference counts are as they must be.
+  // Allocates n buffers, or none. kind: 0 foreground, 1 background. The buffers hold the template
+  // of fill(), possibly patched. They need no reset, because lengths and reference counts are
+  // correct.
   bool allocate(unsigned kind, Frame* frames, unsigned n) {
     return n == 0 || rte_mempool_get_bulk(pools_[kind], reinterpret_cast<void**>(frames), n) == 0;
   }
   static std::uint8_t* data(Frame frame) { return rte_pktmbuf_mtod(frame, std::uint8_t*); }
 
-  // How many were taken; the rest stays the caller's.
+  // Sends frames. Returns how many the port accepted; the caller keeps the others.
   unsigned send(Frame* frames, unsigned n) {
     return rte_eth_tx_burst(port_, queue_, frames, static_cast<std::uint16_t>(n));
   }
   void release(Frame* frames, unsigned n) { rte_pktmbuf_free_bulk(frames, n); }
   [[nodiscard]] bool refusal_is_gateways() const { return refusal_is_gateways_; }
 
-  // Between trials. patched_at: where what differs from frame to frame begins.
+  // Fills all buffers with a template. Called between trials. patched_at: offset of the first octet
+  // that differs between frames.
   void fill(unsigned kind, std::span<const std::uint8_t> octets, std::size_t patched_at = 0) {
     templates_[kind].fill(octets, patched_at);
     pools_[kind] = templates_[kind].pool();

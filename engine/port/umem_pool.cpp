@@ -14,8 +14,8 @@
 namespace natxy::port {
 namespace {
 
-// No gaps that DPDK would leave between buffers, for pages (no bus address is needed: the kernel
-// maps the memory) or to spread them over memory channels.
+// Prevents gaps between buffers, which DPDK would leave for page boundaries (not needed, because
+// the kernel maps the memory) or to spread the buffers over memory channels.
 constexpr unsigned kFlags = RTE_MEMPOOL_F_NO_IOVA_CONTIG | RTE_MEMPOOL_F_NO_SPREAD;
 
 struct Free {
@@ -26,11 +26,11 @@ using Unready = std::unique_ptr<rte_mempool, Free>;
 [[noreturn]] void refuse(const PoolOptions& options, int error) {
   throw spec::TrialError(spec::ErrorKind::kDevice,
                          "no memory in one piece for " + std::to_string(options.frames) +
-                             " frames of " + std::to_string(kUmemFrameBytes) + " octets (" +
-                             rte_strerror(error) + "), a larger --memory-mb is right");
+                             " frames of " + std::to_string(kUmemFrameBytes) + " octets: " +
+                             rte_strerror(error) + " (expected a larger --memory-mb)");
 }
 
-// What is left of a buffer for DPDK's private part of it and the frame.
+// Returns the octets of a buffer that remain for the mbuf and the frame.
 unsigned element_bytes() {
   rte_mempool_objsz sizes{};
   rte_mempool_calc_obj_size(RTE_CACHE_LINE_SIZE, kFlags, &sizes);
@@ -70,7 +70,7 @@ rte_mempool* create_umem_pool(const PoolOptions& options) {
   if (rte_pktmbuf_data_room_size(pool.get()) < options.data_room_bytes) {
     throw spec::TrialError(spec::ErrorKind::kDevice,
                            "AF_XDP has buffers of " + std::to_string(kUmemFrameBytes) +
-                               " octets, too few for the MTU, a smaller --mtu is right");
+                               " octets, too few for the MTU (expected a smaller --mtu)");
   }
   populate(*pool, name, options);
   rte_mempool_obj_iter(pool.get(), rte_pktmbuf_init, nullptr);

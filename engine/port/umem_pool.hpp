@@ -1,11 +1,10 @@
-// The buffers of an AF_XDP port: one piece of memory that user space and kernel share (a umem), in
-// which every buffer has its place.
+// The buffers of an AF_XDP port, in one piece of memory that user space and kernel share (a umem).
 //
-// net_af_xdp of DPDK 22.11 registers as many octets as the pool has buffers times their size, from
-// the first one on. A pool of rte_pktmbuf_pool_create's is longer: it leaves gaps so that no buffer
-// lies across two pages, and with pages of 4 KiB two fifths of the buffers are then beyond that
-// end. The kernel takes such a buffer from the fill ring or from the transmit ring and forgets it:
-// frames count as sent that never leave, and at the end none arrives any more.
+// net_af_xdp of DPDK 22.11 registers (number of buffers) x (buffer size) octets, from the first
+// buffer on. A pool of rte_pktmbuf_pool_create() is longer: it leaves gaps so that no buffer
+// crosses a page boundary, and with pages of 4 KiB, two fifths of the buffers are then beyond the
+// registered end. The kernel takes such a buffer from the fill ring or the transmit ring and drops
+// it: frames that never leave count as sent, and in the end no frame arrives.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +15,13 @@ struct rte_mempool;  // NOLINT(readability-identifier-naming): DPDK's
 
 namespace natxy::port {
 
-// A buffer with all that is before its frame. No longer, because the kernel takes none beyond its
-// page size; no shorter, so that none lies across two pages, which a NIC that works on the umem
-// (zero copy) could not use.
+// The size of a buffer, including all that precedes its frame. Not larger, because the kernel
+// accepts at most its page size; not smaller, so that no buffer crosses a page boundary, which a
+// NIC with zero copy could not use.
 inline constexpr unsigned kUmemFrameBytes = 4096;
 
-// Of the options, the data room is only checked. Throws TrialError (device).
+// Creates the pool. Throws TrialError (device), also if the buffers are smaller than the data room
+// of the options.
 [[nodiscard]] rte_mempool* create_umem_pool(const PoolOptions& options);
 
 }  // namespace natxy::port

@@ -13,27 +13,27 @@
 namespace natxy::port {
 namespace {
 
-constexpr int kPriority = 5;  // above everything ordinary, below the kernel's own threads
+constexpr int kPriority = 5;  // above all ordinary threads, below the kernel's own threads
 
 int set_policy(int policy, int priority) {
   const sched_param parameters{.sched_priority = priority};
   return pthread_setschedparam(pthread_self(), policy, &parameters);
 }
 
-// On the main thread, which takes the policy for a moment.
+// Checks that SCHED_FIFO is allowed: the main thread uses it for a moment.
 void require_realtime() {
   const int status = set_policy(SCHED_FIFO, kPriority);
   set_policy(SCHED_OTHER, 0);
   if (status == 0) return;
   throw spec::TrialError(spec::ErrorKind::kDevice,
-                         std::string("realtime: this process may not run under SCHED_FIFO (") +
-                             std::strerror(status) + "), CAP_SYS_NICE or realtime false is right");
+                         std::string("realtime: this process may not run under SCHED_FIFO: ") +
+                             std::strerror(status) + " (expected CAP_SYS_NICE, or realtime false)");
 }
 
 }  // namespace
 
 Workers::Workers(const std::vector<int>& cpus) {
-  unsigned lcore = 1;  // 0 is the main one
+  unsigned lcore = 1;  // 0 is the main lcore
   for (const int cpu : cpus) {
     slots_.push_back(std::make_unique<Slot>());
     slots_.back()->cpu = cpu;
@@ -69,7 +69,8 @@ void Workers::launch(unsigned worker, std::function<void()> work, bool realtime)
   ++active_;
   if (rte_eal_remote_launch(&Workers::run, &slot, slot.lcore) == 0) return;
   --active_;
-  throw spec::TrialError(spec::ErrorKind::kInternal, "a worker does not take its work");
+  throw spec::TrialError(spec::ErrorKind::kInternal,
+                         "worker " + std::to_string(worker) + ": does not accept its work");
 }
 
 void Workers::join() {

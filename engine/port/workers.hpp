@@ -1,4 +1,4 @@
-// The worker cores: each runs what it is given, to its end.
+// The worker cores. Each runs the work that it is given to its end.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace natxy::port {
 
 class Workers {
  public:
-  // EAL's worker lcores, in the order of the CPUs that Eal was given.
+  // cpus: the same as in EalOptions, in the order of EAL's worker lcores.
   explicit Workers(const std::vector<int>& cpus);
   ~Workers();
   Workers(const Workers&) = delete;
@@ -20,11 +20,11 @@ class Workers {
   [[nodiscard]] unsigned count() const { return static_cast<unsigned>(slots_.size()); }
   [[nodiscard]] int cpu(unsigned worker) const { return slots_[worker]->cpu; }
 
-  // realtime: under SCHED_FIFO for as long as the work takes. Throws TrialError (device) where this
-  // process may not, before anything has started.
+  // Starts work on a worker. realtime: run it under SCHED_FIFO. Throws TrialError (device) before
+  // the start if this process may not use SCHED_FIFO.
   void launch(unsigned worker, std::function<void()> work, bool realtime);
   [[nodiscard]] bool running() const { return active_.load() > 0; }
-  // Waits for all; throws again what a worker threw.
+  // Waits for all workers. Rethrows an exception of a worker.
   void join();
 
  private:

@@ -1,5 +1,5 @@
-// IPv6 addresses by number, so that an entry of the state table has room for one: as many as a
-// gateway may have outside, which is far fewer than connections.
+// Numbers the external IPv6 addresses of a gateway, because an entry of the state table has room
+// for a number only. A gateway has far fewer external addresses than connections.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class AddressDictionary {
   static constexpr std::uint32_t kMax = 1U << 20U;
   static constexpr std::uint32_t kFull = ~0U;
 
-  // Makes room for all, empty.
+  // Allocates memory for kMax addresses and removes all entries.
   void prepare() {
     addresses_.assign(kMax, {});
     slots_.assign(2 * std::size_t{kMax}, 0);
@@ -25,7 +25,8 @@ class AddressDictionary {
   }
   [[nodiscard]] bool prepared() const { return !slots_.empty(); }
 
-  // The number of an address, the next one if it is new. Called by one thread.
+  // Returns the number of an address; a new address gets the next number, or kFull if the
+  // dictionary is full. Called by one thread only.
   [[nodiscard]] std::uint32_t number_of(const std::uint8_t* octets) {
     std::array<std::uint64_t, 2> halves;
     std::memcpy(halves.data(), octets, 16);
@@ -38,7 +39,8 @@ class AddressDictionary {
       }
     }
   }
-  // Called by any thread that has the number from an entry of the table.
+  // Returns the address of a number. May be called by each thread that read the number from the
+  // state table.
   [[nodiscard]] const Address& at(std::uint32_t number) const { return addresses_[number]; }
 
  private:
@@ -50,7 +52,7 @@ class AddressDictionary {
   }
 
   std::vector<Address> addresses_;
-  std::vector<std::uint32_t> slots_;  // number + 1; 0: none
+  std::vector<std::uint32_t> slots_;  // number + 1; 0: empty slot
   std::uint32_t count_ = 0;
 };
 

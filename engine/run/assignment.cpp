@@ -12,19 +12,20 @@ using spec::Side;
 
 constexpr std::array kSides{Side::kLeft, Side::kRight};
 
-// How many workers do nothing but receive.
+// Returns how many workers only receive.
 unsigned receiving_workers(unsigned workers, std::size_t directions) {
   if (directions == 2) return workers <= 2 ? 0 : workers == 3 ? 1 : 2;
   return workers == 1 ? 0 : 1;
 }
 
-// Each direction's senders: the sending workers shared out evenly, as far as the port has queues.
+// Returns the number of senders of a direction: the sending workers are distributed evenly, up to
+// the number of the port's transmit queues.
 unsigned senders_of(Direction direction, const AssignmentInput& input, unsigned sending) {
   const auto fair = std::max(1U, sending / static_cast<unsigned>(input.directions.size()));
   return std::min(fair, input.transmit_queues[static_cast<std::size_t>(from_side(direction))]);
 }
 
-// The receiver of a side goes to a receiving worker if there is one, else to the worker that sends
+// Assigns the receiver of each side to a receiving worker; without one, to the worker that sends
 // towards that side.
 void place_receivers(std::vector<WorkerTasks>& workers, unsigned receiving) {
   const auto sending = static_cast<unsigned>(workers.size()) - receiving;

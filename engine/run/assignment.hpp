@@ -1,5 +1,5 @@
-// Which worker does what: computed from the number of workers and the active directions, so that
-// nothing assumes a number of cores.
+// Assigns tasks to workers. The assignment follows from the number of workers and the active
+// directions, so nothing else depends on the number of cores.
 #pragma once
 
 #include <array>
@@ -18,19 +18,23 @@ struct SenderTask {
 
 struct WorkerTasks {
   std::vector<SenderTask> senders;
-  std::vector<spec::Side> receivers;  // both ports are always polled, by one worker each
-  std::vector<spec::Side> services;   // the neighbour responder of a side, with transmit queue 0
+  std::vector<spec::Side> receivers;  // both ports are always polled, each by one worker
+  std::vector<spec::Side> services;   // sides whose neighbour responder runs here (queue 0)
   [[nodiscard]] std::vector<std::string> describe() const;
 };
 
 struct AssignmentInput {
   unsigned workers = 1;
-  std::vector<spec::Direction> directions;        // active, one or two
-  std::array<unsigned, 2> transmit_queues{1, 1};  // by spec::Side: how many senders a port takes
+  std::vector<spec::Direction> directions;        // the active ones, one or two
+  std::array<unsigned, 2> transmit_queues{1, 1};  // by spec::Side: the most senders of a port
 };
 
-// One worker does all; two have a direction each; three have a sender each and share receiving on
-// the third; four are siitperf's layout; more are several senders a direction.
+// Returns the tasks of each worker. With two directions:
+// - One worker has all tasks.
+// - Two workers have one direction each.
+// - Of three workers, two send one direction each and the third receives on both sides.
+// - Of four workers, two send and two receive, as in siitperf.
+// - With more workers, a direction has several senders.
 [[nodiscard]] std::vector<WorkerTasks> assign(const AssignmentInput& input);
 
 [[nodiscard]] constexpr spec::Side from_side(spec::Direction direction) {

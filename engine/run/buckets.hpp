@@ -1,4 +1,4 @@
-// What a recorder of durations holds, as a list: how many values lay from lower to upper.
+// The contents of a recorder of durations as a list of buckets.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace natxy::run {
 
 struct Bucket {
-  double lower = 0;  // ticks, signed; both included
+  double lower = 0;  // ticks, signed; both ends included
   double upper = 0;
   std::uint64_t count = 0;
   [[nodiscard]] double middle() const { return (lower + upper) / 2; }
@@ -28,8 +28,8 @@ struct Buckets {
     for (const auto& bucket : list) total += bucket.count;
     return total;
   }
-  // The smallest recorded value v with F(v) >= p (RFC 2330 11.3), to the bucket's resolution;
-  // the extremes are exact.
+  // Returns the smallest recorded value v with F(v) >= p (RFC 2330 11.3), to the resolution of the
+  // buckets. The extremes are exact.
   [[nodiscard]] double percentile(double p) const {
     const auto total = count();
     if (total == 0) return 0;

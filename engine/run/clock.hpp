@@ -1,4 +1,5 @@
-// Time in a trial is counted in ticks of the time stamp counter: one instruction, no system call.
+// Time in a trial is counted in ticks of the time stamp counter, which one instruction reads
+// without a system call.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ using Ticks = std::uint64_t;
 inline constexpr Ticks kNever = ~Ticks{0};
 inline constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
 
-// The invariant counter (x86: constant_tsc; aarch64: the generic timer).
+// Reads the invariant counter (x86: constant_tsc; aarch64: the generic timer).
 struct TscClock {
   [[nodiscard]] static Ticks now() {
 #if defined(__x86_64__)
@@ -32,7 +33,7 @@ struct TscClock {
   }
 };
 
-// The rate of a tick counter; converts at setting up and reporting, never per frame.
+// The rate of a tick counter. Converts during set-up and reporting, never per frame.
 class TickRate {
  public:
   constexpr explicit TickRate(std::uint64_t hz) : hz_(hz) {}

@@ -1,7 +1,7 @@
-// What arrivals say of their connections: the table is filled, answers are marked, and replies that
-// went to another connection are told.
+// Records what arrivals show about their connections: fills the state table, marks answers, and
+// counts replies that were delivered to another connection.
 //
-// Touched by its receiver alone; the table is read by senders meanwhile.
+// Only its receiver uses it. Senders read the state table at the same time.
 #pragma once
 
 #include <array>
@@ -17,15 +17,16 @@ struct ConnectionTally {
   std::uint64_t changed = 0;
   std::uint64_t wrong = 0;
   std::uint64_t collided = 0;
-  std::uint64_t answered = 0;     // for the first time
-  std::uint64_t ending_came = 0;  // of the last 1 % of the numbers
-  std::uint64_t ending_new = 0;
-  std::uint64_t without_number = 0;  // IPv6 addresses outside for which there was no room
+  std::uint64_t answered = 0;        // connections that answered for the first time
+  std::uint64_t ending_came = 0;     // arrivals in the last 1 % of the stream's numbers
+  std::uint64_t ending_new = 0;      // new connections among these
+  std::uint64_t without_number = 0;  // frames whose external IPv6 address found no room
 };
 
 class ConnectionRecorder {
  public:
-  // Takes the connections that a lot's frames name; which are in the table, a bit each.
+  // Reads the connection numbers in a lot's frames. Returns one bit per frame: its number is within
+  // the table.
   [[nodiscard]] std::uint32_t read(const ConnectionPlan& use, const frame::ArrivalLot& lot) {
     std::uint32_t known = 0;
     for (unsigned i = 0; i < lot.size; ++i) {
@@ -37,10 +38,11 @@ class ConnectionRecorder {
     }
     return known;
   }
-  // Of the lot that was read last; 0 for what is not in the table.
+  // Returns the numbers of the lot that was read last; 0 for a number outside the table.
   [[nodiscard]] const std::uint64_t* numbers() const { return numbers_.data(); }
 
-  // accepted: frames of that lot, a bit each; frames: how many the stream has.
+  // Records the accepted frames of that lot. accepted: one bit per frame; frames: the number of
+  // frames of the stream.
   void record(const ConnectionPlan& use, const frame::ArrivalLot& lot, std::uint32_t accepted,
               std::uint64_t frames) {
     for (unsigned i = 0; i < lot.size; ++i) {
@@ -54,8 +56,8 @@ class ConnectionRecorder {
     }
   }
 
-  // A reply that came with a four-tuple that is not that of the connection it was sent for: whose
-  // it is, and whether the gateway has both at one four-tuple outside.
+  // Judges a reply that arrived with the four-tuple of another connection than the one it was sent
+  // to: finds that connection, and whether both have the same external four-tuple.
   template <flow::Shape kShape>
   void judge_reply(const KindPlan& plan, const frame::Claimed& claimed) {
     const auto& table = *plan.connections->table;

@@ -1,9 +1,10 @@
-// Which connection each frame of a stream uses (RFC 9693 phase 2): a walk over the table that skips
-// what the stream does not take, without using up a frame's number. It takes what exists, but for
-// an initiator of missing connections, which takes what does not.
+// Selects the connection that each frame of a stream uses (RFC 9693 phase 2). The walk goes over
+// the state table and skips connections that the stream does not use; a skipped connection takes no
+// frame number. The stream uses connections that exist; an initiator with the order `missing` uses
+// those that do not.
 //
-// A candidate is a place in the walk's order; what a candidate stands for is a function of its
-// number, as everything else. Touched by its sender alone.
+// A candidate is a position in the walk's order; its connection is a function of this position.
+// Only its sender uses a walk.
 #pragma once
 
 #include <array>
@@ -16,20 +17,20 @@
 
 namespace natxy::run {
 
-// What the walks of one stream share.
+// The data that the walks of one stream share.
 struct WalkPlan {
   const StateTable* table = nullptr;
   spec::Role role = spec::Role::kRespond;
   spec::Order order = spec::Order::kLinear;
   std::uint64_t connections = 1;  // numbered 0 to connections - 1
   bool whole = false;             // all of them exist
-  std::uint64_t key = 0;          // of pseudorandom orders
+  std::uint64_t key = 0;          // key of the pseudorandom order
 };
 
 class ConnectionWalk {
  public:
   ConnectionWalk() = default;
-  // Takes the candidates index, index + stride, ...; all, if the stream takes none of those.
+  // Visits the candidates index, index + stride, ...; all candidates if none of those can be used.
   ConnectionWalk(const WalkPlan& plan, unsigned index, unsigned stride)
       : table_(plan.table),
         order_(plan.order),
@@ -41,7 +42,7 @@ class ConnectionWalk {
         stride_(stride),
         next_(first_) {}
 
-  // The connections of the next n frames, n <= kMaxLot.
+  // Writes the connections of the next n frames to `to`; n <= kMaxLot.
   void take(std::uint64_t* to, unsigned n) {
     if (n == 0) return;
     if (order_ == spec::Order::kFixed) return take_fixed(to, n);
@@ -57,26 +58,26 @@ class ConnectionWalk {
       if (stride_ > 1) {
         take_from_all();
         fruitless = 0;
-      } else {  // not to be: a stream is not longer than what it takes
+      } else {  // must not happen: a stream has no more frames than connections to use
         for (; found < n; ++found) put(to, found, last_, next_);
       }
     }
     last_ = to[n - 1];
   }
 
-  // Of the last take() the first `left` frames left, and the other `stayed` did not.
+  // Goes back after the last take(): its first `left` frames left, the other `stayed` did not.
   void keep(unsigned left, unsigned stayed) {
     if (stayed > 0) next_ = left > 0 ? after_[left - 1] : before_;
   }
 
  private:
-  // Of a sender whose share has only holes: what other senders use serves it as well.
+  // Visits all candidates from now on, because none of this sender's share can be used.
   void take_from_all() {
     first_ = next_ = 0;
     stride_ = 1;
   }
 
-  // Looks at as many candidates as places are left; how many that were.
+  // Visits as many candidates as connections are still needed. Returns how many it visited.
   unsigned batch(std::uint64_t* to, unsigned& found, unsigned n) {
     std::array<std::uint64_t, flow::kMaxLot> numbers;
     std::array<std::uint64_t, flow::kMaxLot> after;
@@ -94,7 +95,7 @@ class ConnectionWalk {
     return wanted;
   }
 
-  // The first one that exists, for ever; where it is gone the next.
+  // Uses the first connection that exists for all frames; the next one if it no longer exists.
   void take_fixed(std::uint64_t* to, unsigned n) {
     before_ = next_;
     for (std::uint64_t looked = 0; looked < connections_ && !takes(next_); ++looked) {
@@ -124,16 +125,16 @@ class ConnectionWalk {
 
   const StateTable* table_ = nullptr;
   spec::Order order_ = spec::Order::kLinear;
-  bool makes_ = false;  // takes what is not in the table
+  bool makes_ = false;  // uses connections that are not in the table
   std::uint64_t connections_ = 1;
   bool looks_ = false;
-  flow::Permutation permutation_;  // of pseudorandom order
+  flow::Permutation permutation_;  // the pseudorandom order
   std::uint64_t first_ = 0;
   std::uint64_t stride_ = 1;
   std::uint64_t next_ = 0;
-  std::uint64_t before_ = 0;  // the last take()
+  std::uint64_t before_ = 0;  // next_ before the last take()
   std::uint64_t last_ = 0;
-  std::array<std::uint64_t, flow::kMaxLot> after_{};  // the candidate behind each frame's
+  std::array<std::uint64_t, flow::kMaxLot> after_{};  // next_ after each frame's candidate
 };
 
 }  // namespace natxy::run

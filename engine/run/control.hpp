@@ -1,4 +1,4 @@
-// What the threads of one phase share: when it starts and when it is over.
+// The state that the threads of one phase share: when the phase starts and when it is over.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,9 @@ class Control {
   Control(unsigned senders, Ticks drain, const std::atomic<bool>& cancelled, Ticks not_before = 0)
       : drain_(drain), not_before_(not_before), cancelled_(cancelled), senders_(senders) {}
 
-  // Called by each of `workers` threads when it is ready; returns when the phase starts, the same
-  // for all. The last one to be ready sets it `lead` ticks ahead, or later. 0: cancelled.
+  // Called by each of `workers` threads when it is ready. Returns the start of the phase, which is
+  // the same for all threads; 0 if the trial is cancelled. The last thread to be ready sets the
+  // start at least `lead` ticks ahead.
   template <class Clock>
   [[nodiscard]] Ticks arrive(unsigned workers, Ticks lead) {
     if (arrived_.fetch_add(1) + 1 == workers) {
@@ -26,14 +27,15 @@ class Control {
   }
   [[nodiscard]] Ticks start() const { return start_.load(); }
 
-  // Each sender says once when its last frame's period is over; the last one starts the drain.
+  // Called once by each sender with the end of its last frame's period. The last sender starts the
+  // drain.
   void sender_done(Ticks when) {
     auto latest = latest_.load(std::memory_order_relaxed);
     while (latest < when && !latest_.compare_exchange_weak(latest, when)) {
     }
     if (senders_.fetch_sub(1) == 1) deadline_.store(latest_.load() + drain_);
   }
-  // By how much, in all, a sender has moved its schedule; the largest of them counts.
+  // Records the total pause of a sender; the longest one of all senders counts.
   void note_pause(Ticks total) {
     auto longest = paused_.load(std::memory_order_relaxed);
     while (longest < total && !paused_.compare_exchange_weak(longest, total)) {
@@ -46,12 +48,12 @@ class Control {
            cancelled_.load(std::memory_order_relaxed) ||
            ended_at_.load(std::memory_order_relaxed) != 0;
   }
-  // A receiver's word that nothing more is to be learned: no drain.
+  // Called by a receiver to end the phase now, without a drain.
   void end_early(Ticks now) { ended_at_.store(now); }
   [[nodiscard]] bool ended_early() const { return ended_at_.load() != 0; }
 
   [[nodiscard]] bool draining() const { return deadline_.load() != kNever; }
-  // When it was over.
+  // Returns when the phase was over.
   [[nodiscard]] Ticks end() const { return ended_early() ? ended_at_.load() : deadline_.load(); }
 
  private:

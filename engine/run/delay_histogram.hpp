@@ -1,11 +1,12 @@
-// Delays, to 0.1 % of their distance from the smallest one, in constant memory.
+// Records delays in constant memory, with a resolution of 0.1 % of their distance from the smallest
+// one.
 //
-// A packet delay variation is P99.9 - Dmin: of a delay of 100 ms that varies by a microsecond, a
-// histogram of the delays themselves would say nothing. So the buckets are those of the distance
-// from a base, which is the smallest delay of the first lot: above it they are log-linear, in the
-// kLinear ticks below it one tick wide. A delay further below begins a new epoch with a base of its
-// own; what the old one held is kept as a list. Since no base lies below the smallest delay, no
-// bucket is wider than 2^-10 of its distance from it (docs/decisions/0010).
+// Packet delay variation is P99.9 - Dmin. A histogram of the delays themselves could not show that
+// a delay of 100 ms varies by a microsecond. So the buckets divide the distance from a base, which
+// is the smallest delay of the first lot. Buckets above the base are log-linear; in the kLinear
+// ticks below it they are one tick wide. A delay below these begins a new epoch with a new base,
+// and the buckets of the old epoch are kept as a list. No base is below the smallest delay, so each
+// bucket is at most 2^-10 of its distance from the smallest delay wide (docs/decisions/0010).
 #pragma once
 
 #include <algorithm>
@@ -23,13 +24,13 @@ class DelayHistogram {
  public:
   static constexpr unsigned kMaxLot = 32;
   static constexpr Ticks kLinear = Ticks{1} << 16U;
-  // Epochs are for queues that were long at the start and emptied; a delay that falls on and on
-  // shares a bucket with others then, whose bounds say so.
+  // Epochs serve queues that are long at the start and then empty. Delays that fall further after
+  // the last epoch share wider buckets, whose bounds are correct.
   static constexpr std::size_t kMaxEpochs = 64;
 
   DelayHistogram() : counts_(kLinear + Scheme::kBuckets, 0) {}
 
-  // n values at once, 1 <= n <= kMaxLot.
+  // Records n values at once, 1 <= n <= kMaxLot.
   void record(const Ticks* values, unsigned n) {
     Ticks least = values[0];
     Ticks most = values[0];
@@ -81,9 +82,9 @@ class DelayHistogram {
     for (unsigned i = 0; i < n; ++i) ++counts[buckets[i]];
   }
 
-  // The base is `least` from now on. Its origin may lie below 0: differences wrap.
+  // Makes `least` the base. The origin may be below 0, because differences wrap around.
   [[gnu::noinline]] void rebase(Ticks least) {
-    if (recorded_ > 0) {  // else there is none, and to look would keep the next frame waiting
+    if (recorded_ > 0) {  // skipped for the first lot: a scan would delay the next frame
       append_present(past_);
       std::ranges::fill(counts_, 0);
     }
@@ -104,10 +105,10 @@ class DelayHistogram {
     }
   }
 
-  std::vector<std::uint64_t> counts_;  // kLinear buckets of a tick, then the log-linear ones
-  std::vector<Bucket> past_;           // of the epochs before
+  std::vector<std::uint64_t> counts_;  // kLinear buckets of one tick, then the log-linear ones
+  std::vector<Bucket> past_;           // buckets of the earlier epochs
   std::size_t epochs_ = 0;
-  Ticks origin_ = 0;  // kLinear below the base
+  Ticks origin_ = 0;  // base - kLinear
   Ticks min_ = kNever;
   Ticks max_ = 0;
   Uint128 sum_ = 0;

@@ -1,5 +1,5 @@
-// Inter-packet delay variation: D(i) - D(i-1), signed, of frames that are consecutive by their
-// number (RFC 8219 7.3.2, RFC 5481 4.1), whatever the order in which they arrive.
+// Records inter-packet delay variation: the signed differences D(i) - D(i-1) of frames with
+// consecutive numbers (RFC 8219 7.3.2, RFC 5481 4.1), in whatever order they arrive.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,15 @@ namespace natxy::run {
 
 class DelayVariation {
  public:
-  // Frames that came this much later than a neighbour of theirs make no pair with it.
+  // A frame that arrives this many numbers after its predecessor or successor makes no pair with
+  // it.
   static constexpr std::size_t kWindow = std::size_t{1} << 14U;
 
   DelayVariation()
       : window_(kWindow), rising_(Scheme::kBuckets, 0), falling_(Scheme::kBuckets, 0) {}
 
-  // Each ordinal once; of a pair the one that comes later completes it.
+  // Records n delays. Each ordinal must be given once. The frame of a pair that arrives later
+  // completes the pair.
   void record(const std::uint64_t* ordinals, const Ticks* delays, unsigned n) {
     for (unsigned i = 0; i < n; ++i) {
       const auto ordinal = ordinals[i];
@@ -59,7 +61,7 @@ class DelayVariation {
  private:
   using Scheme = LogLinear<10>;
   struct Slot {
-    std::uint64_t after = 0;  // the ordinal + 1; 0: empty
+    std::uint64_t after = 0;  // ordinal + 1; 0: empty slot
     Ticks delay = 0;
   };
 

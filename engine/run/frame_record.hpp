@@ -1,7 +1,7 @@
-// Every frame's record, on its way from the receivers to whoever asked for them.
+// Rings that carry the record of each frame from the receivers to the record writer.
 //
-// One producer a ring, the receiver of a side, and one consumer for all: nothing waits, and what
-// finds no room is counted.
+// Each ring has one producer, the receiver of a side; all rings have the same consumer. A producer
+// never waits: records that find no room are counted.
 #pragma once
 
 #include <algorithm>
@@ -34,9 +34,9 @@ static_assert(sizeof(FrameRecord) == 32);
 
 class RecordRing {
  public:
-  static constexpr std::size_t kFrames = std::size_t{1} << 20U;  // a tenth of a second of 10 Mfps
+  static constexpr std::size_t kFrames = std::size_t{1} << 20U;  // 0.1 s at 10 Mfps
 
-  // Before the first trial that asks for records.
+  // Called before the first trial that asks for records.
   void allocate() { slots_.resize(kFrames); }
 
   void push(const FrameRecord& record) {
@@ -48,7 +48,7 @@ class RecordRing {
     slots_[at % kFrames] = record;
     pushed_.store(at + 1, std::memory_order_release);
   }
-  // Shows `use` what has come, at most kLongest records in a row; how many there were.
+  // Calls `use` with the next records, at most kLongest. Returns how many there were.
   template <class Use>
   std::size_t take(Use&& use) {
     const auto from = taken_.load(std::memory_order_relaxed);
@@ -60,7 +60,8 @@ class RecordRing {
     return n;
   }
   [[nodiscard]] bool empty() const { return taken_.load() == pushed_.load(); }
-  // Of the producer's thread, or when it has ended; counts from then on anew.
+  // Returns the number of lost records and sets it to 0. Called by the producer's thread, or after
+  // that thread has ended.
   [[nodiscard]] std::uint64_t take_lost() { return std::exchange(lost_, 0); }
 
  private:
@@ -72,16 +73,16 @@ class RecordRing {
   alignas(64) std::atomic<std::uint64_t> taken_{0};
 };
 
-// The rings of both sides' receivers; the consumer empties them in a thread of its own.
+// The rings of both receivers. The consumer empties them in its own thread.
 struct RecordRings {
   std::array<RecordRing, 2> by_side;
-  std::atomic<bool> abandoned{false};  // nobody reads what is taken: nothing is waited for
+  std::atomic<bool> abandoned{false};  // nobody reads the records: settle() does not wait
 
   [[nodiscard]] RecordRing& of(spec::Side side) { return by_side[static_cast<std::size_t>(side)]; }
   void allocate() {
     for (auto& ring : by_side) ring.allocate();
   }
-  // Until the consumer has taken all, or the trial is cancelled.
+  // Waits until the consumer has taken all records, or the trial is cancelled.
   void settle(const std::atomic<bool>& cancelled) const {
     const auto all_taken = [this] { return by_side[0].empty() && by_side[1].empty(); };
     while (!all_taken() && !abandoned.load() && !cancelled.load()) {

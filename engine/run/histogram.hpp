@@ -1,5 +1,5 @@
-// A log-linear histogram of durations: constant memory, exact extremes, a relative error of at
-// most 2^-kPrecision in between.
+// A log-linear histogram of durations in constant memory. The extremes are exact; the relative
+// error of other values is at most 2^-kPrecision.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class Histogram {
     sum_ += value;
   }
 
-  // One value `times` times.
+  // Records one value `times` times.
   void record(Ticks value, std::uint64_t times) {
     counts_[Scheme::bucket(value)] += times;
     min_ = std::min(min_, value);
@@ -35,7 +35,7 @@ class Histogram {
     sum_ += Uint128{value} * times;
   }
 
-  // n values at once, 1 <= n <= kMaxLot: all but the counting is vectorised.
+  // Records n values at once, 1 <= n <= kMaxLot. All but the counting is vectorised.
   template <class Value>
   void record(const Value* values, unsigned n) {
     std::array<std::uint32_t, kMaxLot> buckets;

@@ -1,4 +1,4 @@
-// Counts the ICMP errors that come to one port, by what they say. Bounded, whatever comes.
+// Counts the ICMP errors that arrive at one port, by their content, in bounded memory.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace natxy::run {
 
-// What a port sends, by kind; null: nothing.
+// The traffic that a port sends, by kind; null: none.
 using SentHere = std::array<const frame::Quotation*, 2>;
 
 struct IcmpSort {
-  frame::IcmpError error;  // of the first one; what it quoted is in the example
+  frame::IcmpError error;  // the first one of this sort; its quotation is in the example
   std::uint64_t count = 0;
   std::vector<std::uint8_t> example;
 
@@ -30,7 +30,7 @@ class IcmpTally {
   static constexpr std::size_t kSorts = 16;
   static constexpr std::size_t kExampleOctets = 128;
 
-  // Nothing is counted of a frame that is no ICMP error.
+  // Counts the frame if it is an ICMP error.
   void look_at(const std::uint8_t* frame, std::uint32_t size, const SentHere& sent_here) {
     const auto error = frame::parse_icmp_error({frame, size});
     if (!error) return;
@@ -62,7 +62,7 @@ class IcmpTally {
     }
     const auto shown = std::min<std::size_t>(size, kExampleOctets);
     sorts_.push_back({.error = error, .count = 1, .example = {frame, frame + shown}});
-    sorts_.back().error.quoted = {};  // the frame's buffer goes
+    sorts_.back().error.quoted = {};  // the frame's buffer will be freed
   }
 
   std::vector<IcmpSort> sorts_;

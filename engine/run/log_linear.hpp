@@ -1,6 +1,6 @@
-// Log-linear buckets (HdrHistogram's scheme): values below 2^(kPrecision + 1) have a bucket each,
-// each octave above has 2^kPrecision of them, so that a bucket is never wider than 2^-kPrecision
-// of its values.
+// Log-linear buckets (HdrHistogram's scheme). Each value below 2^(kPrecision + 1) has its own
+// bucket; each octave above has 2^kPrecision buckets. So the width of a bucket is at most
+// 2^-kPrecision of its values.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct LogLinear {
   static constexpr unsigned kMaxBits = 48;  // longer durations share the last bucket
   static constexpr std::size_t kBuckets = (kMaxBits + 1 - kPrecision) * kSub;
 
-  // No branch: a loop over values is vectorised.
+  // Returns the bucket of a value. Has no branch, so that a loop over values is vectorised.
   template <class Value>
   [[nodiscard]] static constexpr std::uint64_t bucket(Value value) {
     constexpr auto kWidth = std::numeric_limits<Value>::digits;

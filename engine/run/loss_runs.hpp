@@ -1,5 +1,5 @@
-// Numbers that never came, told in ascending order: how many, the first, the last, and the longest
-// run of consecutive ones.
+// Summary of the numbers that did not arrive: their count, the first, the last, and the longest run
+// of consecutive ones. They are added in ascending order.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@ struct LossRuns {
   std::uint64_t longest = 0;
   std::uint64_t longest_first = 0;
 
-  // numbers from .. from + n - 1, above all told before.
+  // Adds the numbers from .. from + n - 1, which are above all that were added before.
   void missing(std::uint64_t from, std::uint64_t n) {
     if (n == 0) return;
     if (count == 0) first = from;
@@ -26,7 +26,8 @@ struct LossRuns {
       longest_first = run_first_;
     }
   }
-  // 64 numbers from `from` on, a bit for each that came; none of `end` or above counts.
+  // Adds the missing ones of 64 numbers from `from` on. came: one bit for each number that arrived.
+  // Numbers from `end` on do not count.
   void word(std::uint64_t from, std::uint64_t came, std::uint64_t end = ~std::uint64_t{0}) {
     auto absent = ~came;
     if (end - from < 64) absent &= (std::uint64_t{1} << (end - from)) - 1;

@@ -1,5 +1,5 @@
-// Foreground or background, and the ordinal within the kind: frame i is foreground iff
-// i mod n < m (RFC 8219 5.3's mixes as n and m).
+// Determines the kind of a frame and its ordinal within the kind: frame i is foreground iff
+// i mod n < m (the mixes of RFC 8219 5.3 as n and m).
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ class Mix {
     if (remainder < m_) return {spec::Kind::kForeground, quotient * m_ + remainder};
     return {spec::Kind::kBackground, quotient * (by_n_.divisor() - m_) + remainder - m_};
   }
-  // Both kinds occur.
+  // Returns whether both kinds occur.
   [[nodiscard]] bool mixed() const { return m_ > 0 && m_ < by_n_.divisor(); }
   [[nodiscard]] spec::Kind only() const {
     return m_ > 0 ? spec::Kind::kForeground : spec::Kind::kBackground;
   }
-  // How many of the first `frames` frames are of this kind.
+  // Returns how many of the first `frames` frames are of this kind.
   [[nodiscard]] std::uint64_t count(spec::Kind kind, std::uint64_t frames) const {
     const auto [quotient, remainder] = by_n_.divide(frames);
     const auto foreground = quotient * m_ + (remainder < m_ ? remainder : m_);

@@ -5,8 +5,9 @@
 namespace natxy::run {
 namespace {
 
-// What each holds beside RFC 1242's is the tester's own part, and the links'. The send call bounds
-// none of it: on a NIC it returns before the frame is on the wire.
+// Beside the delay of RFC 1242, each of these contains a part of the tester and of the links. The
+// duration of the send call is no bound of it: on a NIC, the call returns before the frame is on
+// the wire.
 constexpr const char* kDelayDefinition =
     "from just before the send call to just after the receive call, at burst granularity "
     "(RFC 1242 3.8 store and forward, plus send call, transmit queue, DMA, serialisation on both "
@@ -120,8 +121,9 @@ std::optional<spec::ConnectionCounters> connections(const StreamReport& stream) 
                                   .ending_new_percent = share * 100};
 }
 
-// How much longer the frames took to arrive than to leave, as far as a queue that grew is why: what
-// the last frame was delayed beyond the shortest delay, which in part may be how delays vary.
+// Returns how long the gateway held the frames back: by how much the last frame's delay exceeds the
+// shortest delay, limited to the growth of the shortest delay. Without this limit, the ordinary
+// variation of delays would count too. See spec::StreamResult::held_back_ns.
 double held_back_ns(const StreamReport& report, TickRate ticks) {
   const auto last = report.receiver->last_arrival;
   if (last == kNever || last < report.sender.last_departure) return 0;
@@ -217,7 +219,7 @@ const char* delay_clock(const TrialMeasure& measure) {
   return measure.ports[0].clock.own ? "port (left), tsc (right)" : "tsc (left), port (right)";
 }
 
-// What came when a later phase ran was too late for its own.
+// Adds frames that arrived during a later phase to the late frames of the phase that sent them.
 void add_stragglers(const TrialMeasure& measure, spec::TrialResult& result) {
   std::size_t at = 0;
   for (std::size_t phase = 0; phase < measure.phases.size(); ++phase) {
@@ -287,7 +289,7 @@ void judge_sending(const spec::StreamResult& stream, const SenderReport& sender,
   const auto behind_ns = ticks.to_ns(static_cast<double>(sender.behind));
   const auto why = stream.pauses.count > 0
                        ? "it had paused for " + milliseconds(stream.pauses.total_ns)
-                       : "the next would have left too late, by " + milliseconds(behind_ns);
+                       : "the next frame would have left too late, by " + milliseconds(behind_ns);
   reasons.push_back(who + "the sender gave up after " + part + " frames: " + why);
 }
 
@@ -295,13 +297,14 @@ void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number
                   const spec::TrialSpec& spec, std::vector<std::string>& reasons) {
   const auto who = words(stream.direction) + ": ";
   if (stream.connections && without_number > 0) {
-    reasons.push_back(who + std::to_string(without_number) + " frames came from more than " +
-                      std::to_string(AddressDictionary::kMax) + " IPv6 addresses outside");
+    reasons.push_back(who + std::to_string(without_number) +
+                      " frames came from further external IPv6 addresses (expected at most " +
+                      std::to_string(AddressDictionary::kMax) + ")");
   }
   if (stream.lateness.max_ns > static_cast<double>(spec.lateness_tolerance_ns)) {
-    reasons.push_back(
-        who + "a frame left " + milliseconds(stream.lateness.max_ns) + " after it was due; " +
-        milliseconds(static_cast<double>(spec.lateness_tolerance_ns)) + " is tolerated");
+    reasons.push_back(who + "a frame left " + milliseconds(stream.lateness.max_ns) +
+                      " after it was due (expected at most " +
+                      milliseconds(static_cast<double>(spec.lateness_tolerance_ns)) + ")");
   }
   if (stream.overrun_frames > 0 && stream.losses) {
     reasons.push_back(who + "up to " + std::to_string(stream.overrun_frames) +
@@ -312,25 +315,26 @@ void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number
 
 void judge_port(const spec::PortResult& port, std::vector<std::string>& reasons) {
   const auto who = words(port.side) + " port: ";
-  const std::string advice = R"(; tester.arrival_clock = "tsc" does without)";
+  const std::string advice = R"(; tester.arrival_clock = "tsc" does not use this clock)";
   const auto dropped = [&](std::uint64_t count, const std::string& what) {
     if (count > 0) reasons.push_back(who + std::to_string(count) + " frames " + what);
   };
-  dropped(port.rx_missed, "missed for want of descriptors (rx_missed)");
-  dropped(port.rx_no_buffer, "missed for want of buffers (rx_no_buffer)");
+  dropped(port.rx_missed, "missed for lack of descriptors (rx_missed)");
+  dropped(port.rx_no_buffer, "missed for lack of buffers (rx_no_buffer)");
   dropped(port.rx_errors, "received with an error (rx_errors)");
   dropped(port.tx_errors, "not sent because of an error (tx_errors)");
-  dropped(port.records_lost, "whose records found no room (records_lost)");
+  dropped(port.records_lost, "without a record, because its buffer had no room (records_lost)");
   dropped(port.kernel_rx_dropped, "dropped by the network interface (kernel_rx_dropped)");
-  dropped(port.clock.unstamped, "without a stamp of the port's clock" + advice);
-  dropped(port.clock.implausible, "with a stamp that its clock cannot have shown" + advice);
+  dropped(port.clock.unstamped, "without a time stamp of the port's clock" + advice);
+  dropped(port.clock.implausible, "with an impossible time stamp of the port's clock" + advice);
   if (port.clock.error_ns > static_cast<double>(spec::kClockErrorLimitNs)) {
-    reasons.push_back(who + "its clock was known within " + milliseconds(port.clock.error_ns) +
-                      " only" + advice);
+    reasons.push_back(who + "the error of its clock was " + milliseconds(port.clock.error_ns) +
+                      " (expected at most " + milliseconds(spec::kClockErrorLimitNs) + ")" +
+                      advice);
   }
 }
 
-// A link that falls loses frames that no gateway has seen.
+// Judges a port's link. A link that goes down loses frames that the gateway has never received.
 void judge_link(const PortMeasure& port, spec::Side side, bool may_fall,
                 std::vector<std::string>& reasons) {
   const auto who = words(side) + " port: its link ";

@@ -1,4 +1,4 @@
-// From what the threads recorded to the result that is told, and whether the trial was valid.
+// Makes the result of a trial from what the threads recorded, and judges whether it is valid.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ struct PortMeasure {
   spec::PortCounters moved;
   spec::ArrivalClock clock;
   unsigned rx_ring_frames = 0;
-  bool link_up = true;  // when the trial had ended
+  bool link_up = true;  // at the end of the trial
 };
 
 struct TrialMeasure {
@@ -25,7 +25,7 @@ struct TrialMeasure {
   bool incomplete = false;
   std::string unwatched_reason;
   std::optional<spec::ConnectionTable> connections;
-  Ticks requested = 0;  // when the request was taken up
+  Ticks requested = 0;  // when the engine began to handle the request
 };
 
 [[nodiscard]] spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measure,

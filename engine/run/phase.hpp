@@ -1,7 +1,7 @@
-// One phase of a trial: its senders and receivers, on the device's workers, from start to the end
-// of the drain.
+// Runs one phase of a trial: its senders and receivers on the device's workers, from the start to
+// the end of the drain.
 //
-// Device, here and in the files beside: see port/device.hpp.
+// For the template argument Device see port/device.hpp.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@ namespace natxy::run {
 
 struct StreamReport {
   const StreamPlan* plan = nullptr;
-  SenderReport sender;  // of all senders of the direction
+  SenderReport sender;  // of all senders of the direction together
   std::shared_ptr<const ReceiverReport> receiver;
   LossRuns losses;
-  std::uint64_t tags = 0;  // sent
+  std::uint64_t tags = 0;  // tagged frames sent
 };
 
 struct WorkerSummary {
@@ -35,7 +35,7 @@ struct WorkerSummary {
 
 struct PhaseReport {
   std::vector<StreamReport> streams;
-  // By Side; a stream's receiver again, or a silent port's.
+  // By Side. Includes the receivers of the streams, and those of ports where no stream arrives.
   std::array<std::shared_ptr<const ReceiverReport>, 2> ports;
   std::vector<WorkerSummary> workers;
   std::vector<watch::CpuWatch::Watched> watched;
@@ -46,19 +46,19 @@ struct PhaseReport {
 
 struct PhaseSetup {
   Ticks drain = 0;
-  Ticks not_before = 0;  // when it starts, unless it is ready later
+  Ticks not_before = 0;  // the earliest start
   Ticks frame_timeout = kNever;
   bool realtime = false;
-  std::optional<Ticks> tags_after;  // if frames are tagged
+  std::optional<Ticks> tags_after;  // present if frames are tagged
   std::uint64_t tags = 0;
   bool variation = false;
   Ticks early_end = kNever;
-  std::uint32_t burst_limit_frames = 0;  // 0: none
+  std::uint32_t burst_limit_frames = 0;  // 0: senders never pause
   Ticks lateness_tolerance = kNever;
-  RecordRings* records = nullptr;  // for every frame, if they were asked for
+  RecordRings* records = nullptr;  // null if frames are not recorded
   std::uint8_t phase = 0;
   std::uint32_t nonce = 0;
-  // Hop limits on arrival by direction and kind, 0 where unknown.
+  // Hop limits on arrival by direction and kind; 0 if unknown.
   std::array<std::array<std::uint8_t, 2>, 2> hop_limits{};
 };
 
@@ -114,7 +114,6 @@ class Phase {
   void join() { device_.join(); }
 
   [[nodiscard]] bool draining() const { return control_.draining(); }
-  [[nodiscard]] Ticks start_ticks() const { return control_.start(); }
   [[nodiscard]] std::array<std::uint64_t, 2> sent() const {
     std::array<std::uint64_t, 2> counts{};
     for (const auto& [direction, sender] : senders_) {
@@ -126,7 +125,7 @@ class Phase {
     return {receivers_[1]->progress(), receivers_[0]->progress()};  // forward arrives on the right
   }
 
-  // After join().
+  // Returns the results of the phase. Called after join().
   [[nodiscard]] PhaseReport report() const {
     PhaseReport report{
         .start = control_.start(), .end = control_.end(), .ended_early = control_.ended_early()};
@@ -156,10 +155,11 @@ class Phase {
   }
 
  private:
-  // No port delivers more, whatever the stream's rate: what 100 Gbit/s carry of 64-octet frames.
+  // The fastest that a port delivers frames, at any rate of the stream: 64-octet frames at
+  // 100 Gbit/s.
   static constexpr std::uint64_t kFastestArrivalsFps = 150'000'000;
-  static constexpr std::uint64_t kLeadNs =
-      100'000;  // all threads leave the barrier before it is over
+  // Long enough for all threads to leave the barrier before the phase starts.
+  static constexpr std::uint64_t kLeadNs = 100'000;
 
   [[nodiscard]] AssignmentInput assignment_input() const {
     AssignmentInput input{.workers = device_.workers()};
@@ -167,8 +167,8 @@ class Phase {
     for (std::size_t side = 0; side < 2; ++side) {
       input.transmit_queues[side] = device_.tx_queues(static_cast<spec::Side>(side));
     }
-    // Of several senders each would have to find as many connections as it has frames; in a mix one
-    // may have all the background, and its share of the connections would be used by none.
+    // A stream that uses each connection once, or that has background frames too, gets one sender:
+    // with several, a sender's share of the connections might not match its share of the frames.
     for (const auto& plan : plans_) {
       const auto& connections = plan.kind(spec::Kind::kForeground).connections;
       if (connections && (connections->ends() || plan.mix.mixed())) {
@@ -233,34 +233,36 @@ class Phase {
   }
 
   [[nodiscard]] std::optional<TagPlan> tags_of(const StreamPlan& plan) const {
-    // Latency is phase 2's (RFC 9693).
+    // Latency is measured in phase 2 (RFC 9693).
     if (!setup_.tags_after || plan.takes_each_once()) return std::nullopt;
     return TagPlan(plan.schedule, *setup_.tags_after, setup_.tags);
   }
 
   [[nodiscard]] Catching catching(const StreamPlan& plan) const {
     if (setup_.burst_limit_frames == 0) return {};
-    // Arrears of a burst would make two bursts one.
+    // More overdue frames than a burst has would merge two bursts.
     const auto frames =
         std::min<std::uint64_t>(setup_.burst_limit_frames, plan.schedule.shortest_burst());
     return {.limit = std::min(time_of(plan, frames), setup_.lateness_tolerance)};
   }
 
-  // How long so many frames of the stream take at its highest rate; of bursts at their mean rate.
+  // Returns how long this many frames take at the stream's highest rate (for bursts: mean rate).
   [[nodiscard]] Ticks time_of(const StreamPlan& plan, std::uint64_t frames) const {
     const auto rate_fps = plan.schedule.max_rate_fps();
-    if (rate_fps == 0) return kNever;  // there is nothing to send: no connection is missing
+    if (rate_fps == 0) return kNever;  // nothing to send, because no connection is missing
     return Period(rate_fps, device_.ticks()).at(frames);
   }
 
-  // Tells the receivers what has left. A direction's senders are made in the order of their shares.
+  // Gives the receivers access to the numbers that have left. The senders of a direction are in the
+  // order of their shares.
   void tell_receivers() {
     for (const auto& [direction, sender] : senders_) {
       sent_[static_cast<std::size_t>(direction)].add(sender->sent(), &sender->bases());
     }
   }
 
-  // Frames that leave within a drain and a second: what comes later than that is late anyway.
+  // Returns the size of the receive window: the frames that leave within the drain plus a second.
+  // Frames that arrive later than that are late anyway.
   [[nodiscard]] std::uint64_t window_of(const StreamPlan& plan) const {
     const auto span = static_cast<double>(setup_.drain) / static_cast<double>(device_.ticks().hz());
     const auto frames = static_cast<double>(plan.schedule.max_rate_fps()) * (span + 1);

@@ -1,8 +1,8 @@
-// Receives what arrives at one port, holds each frame against its number, and records: the hot
-// loop of arrival.
+// Receives the frames that arrive at one port, checks each against its number, and records it: the
+// hot loop of arrivals.
 //
-// Queue: see port/rx_queue.hpp; Clock: see clock.hpp. Touched by its worker alone, but for
-// progress().
+// For Queue see port/rx_queue.hpp, for Clock see clock.hpp. Only the receiver's worker may call its
+// functions, except progress().
 #pragma once
 
 #include <algorithm>
@@ -38,9 +38,9 @@ struct KindTally {
   std::uint64_t late = 0;
   std::uint64_t negative_delays = 0;
   std::array<std::uint64_t, frame::kDefects> defects{};  // by frame::Defect
-  std::uint8_t hop_limit = 0;  // what arrivals must have; 0: the first one tells
+  std::uint8_t hop_limit = 0;  // required on arrival; 0: learned from the first arrival
   DelayHistogram delay;
-  std::optional<DelayVariation> variation;  // if it was asked for
+  std::optional<DelayVariation> variation;  // present if the spec asks for it
 };
 
 // The longest time between two receive calls that found frames of the stream.
@@ -59,46 +59,46 @@ struct ReceiverReport {
   std::uint64_t foreign = 0;
   std::uint64_t neighbour = 0;
   IcmpTally icmp;  // a part of foreign
-  // By frame: how long before it was found it may have come, since the poll before did not look.
+  // Per frame: how long it may have waited for the poll that found it.
   Histogram<1> poll_gap;
-  // The most frames that may have waited for a poll at once, where the ring holds fewer.
+  // The most frames that may have waited for a poll at once; 0 if the ring held them all.
   std::uint64_t overrun = 0;
-  // Late frames that may have been in time, by poll_gap; 0 where the port stamps them itself.
+  // Late frames that may have arrived in time, because of the poll gap; 0 if the port stamps them.
   std::uint64_t uncertain_late = 0;
-  Ticks last_arrival = kNever;  // of a frame that was right
+  Ticks last_arrival = kNever;  // of the received frames
   ShortestDelays shortest;
   std::vector<FaultExample> examples;
   ConnectionTally connections;
-  std::optional<DelayHistogram> tags;  // the tagged frames' delays, if they were asked for
+  std::optional<DelayHistogram> tags;  // delays of the tagged frames, if there are any
   Histogram<1> tag_poll_gap;
   Silence silence;
   std::uint64_t records_lost = 0;
-  // Frames that an earlier phase sent, by phase and kind: that phase's late ones.
+  // Frames that an earlier phase sent, by phase and kind; they are late frames of that phase.
   std::array<std::array<std::uint64_t, 2>, 4> stragglers{};
 };
 
 struct ReceiverSetup {
   std::uint32_t tag = 0;
-  SentHere sent_here{};  // by the port that this receives at
+  SentHere sent_here{};  // the traffic that this port sends
   Ticks frame_timeout = kNever;
-  std::uint64_t window = 0;  // numbers; see Window
-  unsigned senders = 1;      // order is judged within each one's share
+  std::uint64_t window = 0;  // in numbers; see Window
+  unsigned senders = 1;      // reordering is judged within the share of each sender
   std::array<std::uint8_t, 2> hop_limits{};
   std::optional<TagPlan> tags;
   bool variation = false;
-  Ticks early_end = kNever;  // a frame that left longer ago and has not come is lost for certain
+  Ticks early_end = kNever;  // a frame that left longer ago and has not arrived is lost
   Control* control = nullptr;
   const SentNumbers* sent = nullptr;  // of the stream's senders
-  unsigned ring_frames = ~0U;         // what the port holds between two polls
-  Ticks long_absence = 0;             // in any shorter one it cannot fill
-  RecordRing* records = nullptr;      // for every frame
-  FrameRecord record;                 // what they have in common
+  unsigned ring_frames = ~0U;         // frames that the port holds between two polls
+  Ticks long_absence = 0;             // the ring cannot fill in a shorter time without a poll
+  RecordRing* records = nullptr;      // null if frames are not recorded
+  FrameRecord record;                 // the values that all records share
 };
 
 template <flow::Shape kShape, class Clock, class Queue>
 class Receiver {
  public:
-  // plan: the stream that arrives here; null: nothing is due on this port.
+  // plan: the stream that arrives here; null if no stream arrives at this port.
   Receiver(const StreamPlan* plan, const ReceiverSetup& setup, Queue& queue)
       : plan_(plan),
         queue_(&queue),
@@ -124,7 +124,7 @@ class Receiver {
     next_look_ = setup_.early_end == kNever ? kNever : start + setup_.early_end;
   }
 
-  // True if there were frames.
+  // Polls the port once. Returns whether there were frames.
   bool step(Ticks now) {
     const auto n = queue_->receive(frames_.data(), kMaxReceive);
     const auto before = std::exchange(stepped_, now);
@@ -138,10 +138,10 @@ class Receiver {
     const auto arrived = Clock::now();
     gap_ = arrived - looked_;
     found_ += n;
-    // Until after the call: the core may have been taken between `now` and the call.
+    // Measured up to `arrived`, because the core may have been taken between `now` and the call.
     if (arrived - before > setup_.long_absence || waiting_ > 0) [[unlikely]]
       look_for_overrun();
-    if (n < kMaxReceive) empty_at(now);  // else some may wait that came as long ago
+    if (n < kMaxReceive) empty_at(now);  // else more frames may be waiting in the ring
     report_.poll_gap.record(gap_, n);
     take_all(n, arrived);
     return true;
@@ -153,7 +153,7 @@ class Receiver {
     report.last_arrival = last_arrival_;
     return report;
   }
-  // What never came of the first `frames` frames of the stream.
+  // Returns which of the first `frames` frames of the stream did not arrive.
   [[nodiscard]] LossRuns losses(std::uint64_t frames) const { return window_.losses(frames); }
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
@@ -161,17 +161,17 @@ class Receiver {
   static constexpr unsigned kMaxReceive = flow::kMaxLot;
   static constexpr unsigned kAhead = 4;
   static constexpr std::size_t kMaxExamples = 8;
-  static constexpr Ticks kLooks = 64;  // within the time that a frame may be missing
+  static constexpr Ticks kLooks = 64;  // checks for loss within the time `early_end`
   void empty_at(Ticks now) {
     looked_ = now;
     found_ = 0;
     waiting_ = 0;
   }
 
-  // The ring may have been full if more frames had been sent and not come than it holds, and half
-  // as many as it holds are found without a rest. Neither these nor the absence after which they
-  // are looked at goes by the rate: a sender that catches up, and a gateway that empties a queue,
-  // are faster.
+  // Checks whether the ring may have been full: more frames than it holds had been sent and had not
+  // arrived, and at least half as many as it holds were found since it was last empty. Neither this
+  // nor `long_absence` depends on the stream's rate, because a sender that catches up and a gateway
+  // that empties a queue are faster (docs/decisions/0022).
   [[gnu::noinline]] void look_for_overrun() {
     if (setup_.sent == nullptr) return;
     const auto sent = setup_.sent->total();
@@ -209,11 +209,12 @@ class Receiver {
   void sort(const frame::Claimed& claimed) {
     const auto stream = claimed.stamp.stream();
     if (stream.probe()) [[unlikely]]
-      return;  // of the warm-up, on its way when it ended
+      return;  // a probe frame that arrived after the end of the warm-up
     lots_[static_cast<std::size_t>(stream.kind())].add(claimed);
   }
 
-  // Of the frames in the lots, which are some of those at hand, in their order.
+  // Reads the port's time stamps of the frames in the lots. The lots hold some of the frames of
+  // this poll, in the same order.
   [[gnu::noinline]] void read_stamps(Ticks arrived) {
     for (std::size_t kind = 0; kind < 2; ++kind) {
       const auto& lot = lots_[kind];
@@ -254,7 +255,7 @@ class Receiver {
     lot.size = 0;
   }
 
-  // Which frames are what their numbers say. Leaves the numbers in numbers_.
+  // Returns which frames match their numbers. Leaves the numbers in numbers_.
   [[nodiscard]] frame::LotJudgement check(spec::Kind kind, const frame::ArrivalLot& lot,
                                           std::uint8_t hop_limit) {
     const auto& plan = plan_->kind(kind);
@@ -290,7 +291,7 @@ class Receiver {
     return judgement;
   }
 
-  // What the accepted frames of a lot, a bit each, tell of their connections.
+  // Records the connections of the accepted frames of a lot; accepted: one bit per frame.
   void learn(spec::Kind kind, const frame::ArrivalLot& lot, std::uint32_t accepted) {
     const auto& plan = plan_->kind(kind);
     if (!plan.connections || accepted == 0) return;
@@ -303,8 +304,8 @@ class Receiver {
     return follows;
   }
 
-  // What did not match, check by check: counts the defect. True if there is none: the frame that
-  // tells the hop limit.
+  // Checks a frame that did not match, one check after the other, and counts its defect. Returns
+  // true if it has none, which is the case for the frame that the hop limit is learned from.
   [[nodiscard, gnu::noinline]] bool look_again(const frame::Claimed& claimed, KindTally& tally) {
     const auto defect = judge(claimed, tally);
     if (defect == frame::Defect::kNone) return true;
@@ -326,14 +327,15 @@ class Receiver {
     return false;
   }
 
-  // A frame that came wrong no longer waits, either. What has not left is a broken number.
+  // Notes the number of a defective frame, which no longer waits in the ring. Ignores numbers that
+  // have not been sent: they are corrupt.
   void note_stray(const frame::Stamp& stamp) {
     if (setup_.sent == nullptr || stamp.number() >= setup_.sent->total()) return;
     if (stamp.stream() != plan_->stream.with(stamp.stream().kind())) return;
     strayed_ = std::max(strayed_, stamp.number() + 1);
   }
 
-  // Whether an earlier phase sent it, this way; counts it then.
+  // Returns whether an earlier phase sent the frame in this direction, and counts it if so.
   [[nodiscard]] bool straggles(frame::StreamId stream) {
     const auto own = plan_->stream;
     if (stream.direction() != own.direction() || stream.phase() >= own.phase()) return false;
@@ -365,8 +367,8 @@ class Receiver {
     return kind.arrival.check(claimed, values, tally.hop_limit);
   }
 
-  // Marks one right frame; numbers_ and lateness_ keep those to be recorded, in place. True if it
-  // is to be: the first with its number.
+  // Marks the number of a correct frame. Returns true if it is the first frame with this number;
+  // its values are then kept in numbers_, waits_ and lateness_, to be recorded.
   bool accept(const frame::Stamp& stamp, KindTally& tally, Ticks polled, Ticks waited) {
     const auto mark = window_.mark(stamp.number());
     if (mark != Window::Mark::kNew) {
@@ -381,7 +383,7 @@ class Receiver {
     return true;
   }
 
-  // Records the accepted_ frames of numbers_ and lateness_: right, and seen for the first time.
+  // Records the accepted_ frames in numbers_ and lateness_.
   void record(Ticks arrived, KindTally& tally) {
     std::array<Ticks, kMaxReceive> delays;
     for (unsigned i = 0; i < accepted_; ++i) {
@@ -394,7 +396,7 @@ class Receiver {
       for (unsigned i = 0; i < accepted_; ++i) delays[i] -= setup_.sent->stamp_base(numbers_[i]);
     }
     Ticks longest = 0;
-    for (unsigned i = 0; i < accepted_; ++i) {  // below 0 by a clock's or a core's whim
+    for (unsigned i = 0; i < accepted_; ++i) {  // clocks of two cores may differ: delays below 0
       tally.negative_delays += delays[i] >> 63U;
       delays[i] = static_cast<std::int64_t>(delays[i]) < 0 ? 0 : delays[i];
       longest = std::max(longest, delays[i]);
@@ -416,12 +418,12 @@ class Receiver {
     judge_order(tally);
   }
 
-  // Whether a sender has paused for longer than a stamp can say.
+  // Returns whether a sender has paused for longer than a stamp can hold (see StampBases).
   [[nodiscard]] bool stamps_leave_out() const {
     return setup_.control != nullptr && setup_.sent != nullptr &&
            setup_.control->paused() >= StampBases::kStep;
   }
-  // When a frame left, since the phase's start, of what its stamp says.
+  // Returns when a frame left, since the phase's start, from the lateness in its stamp.
   [[nodiscard]] Ticks departure(std::uint64_t number, std::uint32_t lateness) const {
     const auto base = stamps_leave_out() ? setup_.sent->stamp_base(number) : 0;
     return plan_->schedule.due(number) + base + lateness;
@@ -431,7 +433,7 @@ class Receiver {
     return static_cast<spec::Kind>(&tally - report_.kinds.data());
   }
 
-  // The records of frames `from` to `end` of those at hand.
+  // Writes the records of the accepted frames from index `from` to before `end`.
   [[gnu::noinline]] void keep_all(const std::array<Ticks, kMaxReceive>& delays,
                                   const KindTally& tally, FrameStatus status, unsigned from,
                                   unsigned end) {
@@ -445,7 +447,7 @@ class Receiver {
       setup_.records->push(record);
     }
   }
-  // Of a frame that does not count as received.
+  // Writes the record of a frame that does not count as received.
   void keep_odd(const frame::Stamp& stamp, const KindTally& tally, Ticks arrived,
                 FrameStatus status) {
     if (setup_.records == nullptr) return;
@@ -483,7 +485,7 @@ class Receiver {
     if (plan_ == nullptr) return;
     const auto oldest = window_.first_missing();
     if (oldest >= plan_->schedule.frames()) return;
-    if (setup_.sent != nullptr && !setup_.sent->has_left(oldest)) return;  // its sender was away
+    if (setup_.sent != nullptr && !setup_.sent->has_left(oldest)) return;  // its sender is late
     const auto left = start_ + plan_->schedule.due(oldest) + setup_.control->paused();
     if (now > left && now - left > setup_.early_end) setup_.control->end_early(now);
   }
@@ -506,8 +508,8 @@ class Receiver {
     accepted_ = kept;
   }
 
-  // RFC 4737 3.3: a frame is reordered if its number is smaller than the next one expected, here
-  // of its kind and of its sender.
+  // Counts reordered frames. RFC 4737 3.3: a frame is reordered if its number is smaller than the
+  // next one expected; here, the next one of its kind and of its sender.
   void judge_order(KindTally& tally) {
     auto* expected = expected_[static_cast<std::size_t>(kind_of(tally))].data();
     for (unsigned i = 0; i < accepted_; ++i) {
@@ -520,7 +522,7 @@ class Receiver {
     }
   }
 
-  // Counts a frame that is not of this trial; true if it is for the neighbour responder.
+  // Counts a frame that is not of this trial. Returns true if it is for the neighbour responder.
   [[gnu::noinline]] bool stranger(const frame::Claimed& claimed) {
     if (frame::concerns_neighbours(claimed.frame, claimed.size)) {
       ++report_.neighbour;
@@ -539,22 +541,22 @@ class Receiver {
   std::array<std::vector<std::uint64_t>, 2> expected_;  // by kind, then by sender
   std::array<typename Queue::Frame, kMaxReceive> frames_{};
   std::array<frame::ArrivalLot, 2> lots_{};  // by kind
-  // From a port's own stamp to the poll; 0 of a port that has none.
-  bool stamped_;
-  std::array<std::array<Ticks, kMaxReceive>, 2> waited_{};  // as lots_
-  // Of the lot at hand.
+  bool stamped_;                             // whether the port time-stamps arrivals
+  // From the port's time stamp to the poll, by kind, in the order of lots_; 0 without a stamp.
+  std::array<std::array<Ticks, kMaxReceive>, 2> waited_{};
+  // The current lot.
   std::array<std::uint64_t, kMaxReceive> numbers_{};
   std::array<std::uint32_t, kMaxReceive> lateness_{};
   std::array<Ticks, kMaxReceive> waits_{};
   unsigned accepted_ = 0;
-  std::uint32_t without_checksum_ = 0;  // of the accepted ones, a bit each
+  std::uint32_t without_checksum_ = 0;  // one bit per accepted frame
   Ticks start_ = 0;
   Ticks stepped_ = 0;
-  Ticks looked_ = 0;           // a time at which the ring was empty
-  Ticks gap_ = 0;              // since then, of the frames at hand
-  std::uint64_t found_ = 0;    // frames since then
-  std::uint64_t waiting_ = 0;  // the most that may have been in the ring since then
-  std::uint64_t strayed_ = 0;  // one more than the highest number that came wrong
+  Ticks looked_ = 0;           // the last time at which the ring was known to be empty
+  Ticks gap_ = 0;              // from looked_ to the arrival of the current frames
+  std::uint64_t found_ = 0;    // frames since looked_
+  std::uint64_t waiting_ = 0;  // the most frames that may have been in the ring since looked_
+  std::uint64_t strayed_ = 0;  // highest number of a defective frame, plus 1
   Ticks last_arrival_ = 0;
   Ticks next_look_ = kNever;
   ConnectionRecorder connections_;

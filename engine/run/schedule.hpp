@@ -1,4 +1,4 @@
-// When each frame of a stream is due, in ticks since the stream's start: exact for every number.
+// The due time of each frame of a stream, in ticks since the stream's start, exact for each number.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,11 @@
 
 namespace natxy::run {
 
-// Frame i of an even rate is due at floor(i * hz / rate). With the period in units of 2^-76 ticks,
-// rounded up, i * period >> 76 is exactly that: the error stays below 2^40 * 2^-76 ticks, and a
-// due time's distance to the next whole tick is at least 1 / rate > 2^-36. Exact while the
-// product's integer part stays below 2^52 ticks (a day at 52 GHz; a spec may ask for a day).
+// The period of a constant rate, at which frame i is due at floor(i * hz / rate). With the period
+// in units of 2^-76 ticks, rounded up, i * period >> 76 is exactly this value: the error is below
+// 2^40 * 2^-76 ticks, and the distance of a due time to the next whole tick is at least
+// 1 / rate > 2^-36. This is exact while the integer part of the product is below 2^52 ticks (a day
+// at 52 GHz; a trial may last a day).
 class Period {
  public:
   constexpr Period() = default;
@@ -34,8 +35,8 @@ class Schedule {
  public:
   Schedule(const std::vector<spec::Segment>& segments, TickRate ticks);
 
-  // Valid for numbers below frames(). A receiver asks for each frame: bursts cost a steady part
-  // nothing.
+  // Returns the due time of a frame; number < frames(). The receiver calls it for each frame, so
+  // bursts must not slow down steady parts.
   [[nodiscard]] Ticks due(std::uint64_t number) const {
     const auto* part = parts_.data();
     while (number >= part->steady_end) {
@@ -45,24 +46,26 @@ class Schedule {
     return part->start + part->period.at(number - part->first);
   }
   [[nodiscard]] std::uint64_t frames() const { return frames_; }
-  // When the last segment's last period and pause are over.
+  // Returns when the last period and the pause of the last segment are over.
   [[nodiscard]] Ticks end() const { return end_; }
-  // Of bursts it is the mean rate.
+  // Returns the highest rate of a segment; for bursts, this is the mean rate.
   [[nodiscard]] std::uint64_t max_rate_fps() const { return max_rate_fps_; }
-  // In frames; where no part has bursts the shortest has no limit, and the longest is 0.
+  // Return the shortest and the longest burst in frames; without bursts, the highest 64-bit number
+  // and 0.
   [[nodiscard]] std::uint64_t shortest_burst() const { return shortest_burst_; }
   [[nodiscard]] std::uint64_t longest_burst() const { return longest_burst_; }
 
  private:
   friend class Cursor;
-  // Burst by burst; a steady part is one burst, as long as the part, at the part's rate.
+  // A segment, which is a series of bursts. A steady part is one burst as long as the part, at the
+  // part's rate.
   struct Part {
     std::uint64_t first;
     std::uint64_t end;
-    std::uint64_t steady_end;  // 0: it has several bursts
-    std::uint64_t burst;       // frames of each, but the last may have fewer
+    std::uint64_t steady_end;  // 0 if the part has several bursts
+    std::uint64_t burst;       // frames of each burst; the last one may have fewer
     Ticks start;
-    Period period;        // at the mean rate: bursts begin when their first frames are due by it
+    Period period;        // of the mean rate, at which the bursts' first frames are due
     Period burst_period;  // within a burst
     flow::Divider by_burst;
 
@@ -72,7 +75,7 @@ class Schedule {
       return start + period.at(index - in_burst) + burst_period.at(in_burst);
     }
   };
-  std::vector<Part> parts_;  // none empty
+  std::vector<Part> parts_;  // each has at least one frame
   std::uint64_t frames_ = 0;
   std::uint64_t max_rate_fps_ = 0;
   std::uint64_t shortest_burst_ = ~std::uint64_t{0};
@@ -80,7 +83,7 @@ class Schedule {
   Ticks end_ = 0;
 };
 
-// Walks through every stride-th number of a schedule by addition alone.
+// Visits every stride-th number of a schedule, using only additions.
 class Cursor {
  public:
   Cursor(const Schedule& schedule, std::uint64_t first, std::uint64_t stride)
@@ -90,7 +93,7 @@ class Cursor {
 
   [[nodiscard]] bool done() const { return number_ >= schedule_->frames_; }
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  // kNever where there is no frame left.
+  // Returns the due time of the current number; kNever after the last frame.
   [[nodiscard]] Ticks due() const {
     return start_ + static_cast<Ticks>(elapsed_ >> Period::kFraction);
   }
@@ -102,7 +105,7 @@ class Cursor {
   }
 
  private:
-  // The next burst, or the next part: a steady part is entered once.
+  // Enters the next burst or the next part; a steady part is entered once.
   void enter() {
     const auto& parts = schedule_->parts_;
     while (part_ < parts.size() && number_ >= parts[part_].end) end_ = parts[part_++].end;
@@ -113,7 +116,7 @@ class Cursor {
       return;
     }
     const auto& part = parts[part_];
-    while (number_ >= end_) end_ += part.burst;  // a stride passes few bursts
+    while (number_ >= end_) end_ += part.burst;  // a stride skips few bursts
     const auto first = end_ - part.burst;
     start_ = part.start + part.period.at(first - part.first);
     step_ = part.burst_period.step() * stride_;
@@ -125,8 +128,8 @@ class Cursor {
   std::size_t part_ = 0;
   std::uint64_t number_;
   std::uint64_t stride_;
-  std::uint64_t end_ = 0;  // of the burst
-  Ticks start_ = 0;        // likewise
+  std::uint64_t end_ = 0;  // end of the current burst
+  Ticks start_ = 0;        // start of the current burst
   Uint128 elapsed_ = 0;
   Uint128 step_ = 0;
 };

@@ -1,7 +1,7 @@
-// Sends its share of one stream's frames, each when it is due: the hot loop of departure.
+// Sends its share of the frames of one stream, each when it is due: the hot loop of departures.
 //
-// Queue: see port/tx_queue.hpp; Clock: see clock.hpp. Touched by its worker alone, but for
-// progress().
+// For Queue see port/tx_queue.hpp, for Clock see clock.hpp. Only the sender's worker may call its
+// functions, except progress().
 #pragma once
 
 #include <algorithm>
@@ -29,36 +29,37 @@ struct Share {  // this sender's numbers: index, index + count, ...
 // Why a sender stopped before its last frame.
 enum class GaveUp : std::uint8_t {
   kNo,
-  kBehind,   // it was kept from its core, or is too slow
-  kRefused,  // the port did not take its frames
+  kBehind,   // the sender was kept from its core, or is too slow
+  kRefused,  // the port did not accept frames
 };
 
 struct SenderReport {
   std::array<std::uint64_t, 2> sent{};  // by kind
   std::uint64_t refused_by_gateway = 0;
   std::uint64_t refused_by_port = 0;
-  std::uint64_t largest_burst = 0;  // frames that left without waiting for a due time
+  std::uint64_t largest_burst = 0;  // most frames that left without a wait for a due time
   std::uint64_t pauses = 0;
-  Ticks paused = 0;  // in all
+  Ticks paused = 0;  // total of all pauses
   Ticks longest_pause = 0;
   Ticks first_departure = kNever;
   Ticks last_departure = 0;
   GaveUp gave_up = GaveUp::kNo;
-  Ticks behind = 0;  // when it gave up: how late its next frame was
+  Ticks behind = 0;  // how late the next frame was when the sender gave up
   Histogram<5> lateness;
   Histogram<5> send_call;
-  Histogram<1> step_gap;      // by frame: until the sender's next step, since when it has left
-  Histogram<1> tag_step_gap;  // by tagged frame
+  Histogram<1> step_gap;      // per frame: time until the sender's next step, by when it has left
+  Histogram<1> tag_step_gap;  // the same per tagged frame
 };
 
-// A sender that may not pause gives up where it is further behind: a stamp's lateness has 32 bits.
-// One that may gives up where the port has taken nothing for so long, or where it has paused by so
-// much more than half of the time: the trial would go on for ever.
+// A sender that must not pause gives up when it is behind by more than this, because the lateness
+// in a stamp has 32 bits. A sender that may pause gives up when the port has accepted nothing for
+// this long, or when its pauses exceed half of the elapsed time by this much; otherwise the trial
+// might never end.
 inline constexpr Ticks kGiveUp = StampBases::kStep;
 
-// How a sender that is behind makes up for it.
+// How a sender that is behind catches up.
 struct Catching {
-  Ticks limit = kNever;  // it pauses where it is further behind; kNever: it may not
+  Ticks limit = kNever;  // the sender pauses if it is further behind; kNever: it must not pause
   Ticks give_up = kGiveUp;
 };
 
@@ -83,10 +84,11 @@ class Sender {
     set_due(start);
   }
 
-  // Flattened: with all four shapes in one program the inliner gives up half-way, which costs a
-  // third where addresses vary or tuples are enumerated (docs/performance.md).
+  // Sends the frames that are due. Flattened: with all shapes in one program, the compiler does not
+  // inline everything, which costs a third where addresses vary or four-tuples are enumerated
+  // (docs/performance.md).
   [[gnu::flatten]] void step(Ticks now) {
-    if (left_ != 0) {  // the frames of the step before are on their way by now
+    if (left_ != 0) {  // the frames of the previous step have left by now
       report_.step_gap.record(now - stepped_, left_);
       if (tags_left_ != 0) [[unlikely]]
         report_.tag_step_gap.record(now - stepped_, tags_left_);
@@ -97,7 +99,7 @@ class Sender {
       return;
     auto after = cursor_;
     const auto size = collect(after, now - start_);
-    if (!prepare(size)) [[unlikely]] {  // the pool is empty: the port has not sent what it took
+    if (!prepare(size)) [[unlikely]] {  // the pool is empty: the port still holds its frames
       report_.refused_by_port += size;
       refused_at_ = calls_;
       return;
@@ -117,7 +119,7 @@ class Sender {
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
  private:
-  // Frames of one kind: numbers, ordinals and lateness, and the buffers that they go into.
+  // Frames of one kind: their numbers, ordinals, lateness and buffers.
   struct Lot {
     unsigned size = 0;
     std::array<std::uint64_t, kMaxBurst> numbers;
@@ -126,12 +128,13 @@ class Sender {
     std::array<typename Queue::Frame, kMaxBurst> frames;
   };
 
-  // Of a sender that is behind by more than it makes up for at once; false: it has given up.
+  // Handles a sender that is behind by more than its limit: it pauses or gives up. Returns false if
+  // it has given up.
   [[nodiscard, gnu::noinline]] bool catches_up(Ticks now) {
-    const bool refused = refused_at_ == calls_;  // the step before
+    const bool refused = refused_at_ == calls_;  // in the previous step
     const auto late = now - due_;
     const auto left = report_.sent[0] + report_.sent[1];
-    stuck_ = left == left_when_behind_ ? stuck_ + late : late;  // since a frame has left
+    stuck_ = left == left_when_behind_ ? stuck_ + late : late;  // since a frame last left
     left_when_behind_ = left;
     const bool stalled = refused && stuck_ > catching_.give_up;
     if (catching_.limit == kNever || stalled) {
@@ -147,8 +150,8 @@ class Sender {
     return false;
   }
 
-  // The rest of the schedule moves by what the sender is late: the rate is never exceeded. What
-  // has been due before is stamped with how late it is by the schedule as it was.
+  // Moves the rest of the schedule by the sender's lateness, so that the rate is never exceeded.
+  // The stamps still tell the lateness by the original schedule.
   void pause(Ticks now) {
     const auto late = now - due_;
     start_ += late;
@@ -169,9 +172,9 @@ class Sender {
     run_ = 0;
   }
 
-  // The frames due by now: fills numbers_, lateness_ and stamped_, returns how many.
+  // Collects the frames that are due: fills numbers_, lateness_ and stamped_. Returns their count.
   [[nodiscard]] unsigned collect(Cursor& after, Ticks elapsed) {
-    auto cursor = after;                         // a copy that no store can alias
+    auto cursor = after;                         // a local copy, which no store can alias
     const auto beyond = report_.paused - base_;  // see StampBases
     unsigned size = 0;
     do {
@@ -185,7 +188,7 @@ class Sender {
     return size;
   }
 
-  // Fills frames_[0..size); false if there is no buffer.
+  // Fills frames_[0..size). Returns false if there are not enough buffers.
   [[nodiscard]] bool prepare(unsigned size) {
     if (plan_->mix.mixed()) return prepare_mixed(size);
     const auto kind = plan_->mix.only();
@@ -237,7 +240,7 @@ class Sender {
     put(plan, values, stamps, nullptr, frames, n);
   }
 
-  // Frames of connections: the next ones of the walk, or those that the ordinals establish.
+  // Patches frames of connections: the next ones of the walk, or those that the ordinals establish.
   void patch_connected(const KindPlan& plan, const std::uint64_t* numbers,
                        const std::uint64_t* ordinals, const std::uint32_t* lateness,
                        const typename Queue::Frame* frames, unsigned n) {
@@ -263,7 +266,7 @@ class Sender {
     put(plan, values, stamps, &learned, frames, n);
   }
 
-  // Where the gateway has each connection's outside end.
+  // Looks up the external address and port of each connection.
   static void look_up(const StateTable& table, const std::uint64_t* connections, unsigned n,
                       flow::ValueLot& values, frame::LearnedLot& learned) {
     for (unsigned i = 0; i < n; ++i) table.prefetch(connections[i]);
@@ -283,7 +286,8 @@ class Sender {
     plan.departure.template patch<kShape>(octets.data(), n, values, stamps, learned);
   }
 
-  // The call's duration is sampled: it bounds what a delay holds in excess (docs/decisions).
+  // Sends the frames. Samples the duration of the call, which is a part of each delay. Returns how
+  // many frames the port accepted.
   [[nodiscard]] unsigned send(unsigned size) {
     if (calls_++ % kSampleEvery != 0) return queue_->send(frames_.data(), size);
     const auto before = Clock::now();
@@ -292,8 +296,8 @@ class Sender {
     return accepted;
   }
 
-  // A gateway whose ring is full has lost the rest; a port of the tester's is asked again later.
-  // Returns how many frames count as offered.
+  // Handles frames that were refused. Those that a gateway's full ring refused are lost; those that
+  // the tester's port refused are sent again later. Returns how many frames count as offered.
   [[nodiscard, gnu::noinline]] unsigned refused(unsigned size, unsigned accepted,
                                                 const Cursor& after) {
     const auto rest = size - accepted;
@@ -310,7 +314,7 @@ class Sender {
     return accepted;
   }
 
-  // The walk goes back to behind the last connection whose frame left.
+  // Moves the walk back to after the last connection whose frame left.
   void keep_places(unsigned accepted, unsigned rest) {
     const auto foreground = [this](unsigned from, unsigned frames) {
       unsigned count = 0;
@@ -379,22 +383,22 @@ class Sender {
   Ticks start_ = 0;  // moved by every pause
   Ticks begun_ = 0;
   Catching catching_;
-  Ticks limit_;  // it looks whether it pauses or gives up where it is further behind
+  Ticks limit_;  // if it is further behind, the sender pauses or gives up
   Cursor cursor_;
-  ConnectionWalk walk_;  // of a stream that uses connections
+  ConnectionWalk walk_;  // used by streams that use connections
   Ticks due_ = kNever;
-  Ticks base_ = 0;  // of bases_, from now on
+  Ticks base_ = 0;  // the current base of the stamps
   std::uint64_t calls_ = 0;
   std::uint64_t refused_at_ = ~std::uint64_t{0};  // calls_ when the port last refused a frame
-  Ticks stuck_ = 0;  // how long it was behind, the last times together, and none left
+  Ticks stuck_ = 0;                               // total time behind since a frame last left
   std::uint64_t left_when_behind_ = 0;
   std::uint64_t run_ = 0;   // frames since the sender last had to wait
   unsigned left_ = 0;       // frames of the last step
-  unsigned tags_left_ = 0;  // of these, tagged ones
-  Ticks stepped_ = 0;       // when it was
+  unsigned tags_left_ = 0;  // tagged frames among these
+  Ticks stepped_ = 0;       // time of the last step
   std::array<std::uint64_t, kMaxBurst> numbers_{};
-  std::array<std::uint32_t, kMaxBurst> lateness_{};  // by the schedule as it is now
-  std::array<std::uint32_t, kMaxBurst> stamped_{};   // by the schedule as the spec has it
+  std::array<std::uint32_t, kMaxBurst> lateness_{};  // by the current schedule
+  std::array<std::uint32_t, kMaxBurst> stamped_{};   // by the original schedule
   std::array<typename Queue::Frame, kMaxBurst> frames_{};
   SenderReport report_;
   StampBases bases_;

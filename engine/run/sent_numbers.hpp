@@ -1,5 +1,5 @@
-// Which numbers of a stream have left by now, and by which base their stamps are to be read, as its
-// senders tell while they send.
+// Tells receivers which numbers of a stream have left, and the base of their stamps. The senders
+// update both while they send.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,10 @@
 
 namespace natxy::run {
 
-// Sender s of k takes the numbers s, s + k, s + 2k, ...; each tells how many it has sent.
+// Sender s of k sends the numbers s, s + k, s + 2k, ...; each publishes how many it has sent.
 class SentNumbers {
  public:
-  // bases: null where the sender does not pause.
+  // Adds a sender. bases: null if it does not pause.
   void add(const std::atomic<std::uint64_t>& sent, const StampBases* bases = nullptr) {
     senders_.push_back({.sent = &sent, .bases = bases});
   }
@@ -28,7 +28,7 @@ class SentNumbers {
     for (const auto& sender : senders_) total += sender.sent->load(std::memory_order_relaxed);
     return total;
   }
-  // What a frame's stamp leaves out of how late it left.
+  // Returns the part of a frame's lateness that its stamp leaves out.
   [[nodiscard]] Ticks stamp_base(std::uint64_t number) const {
     if (senders_.empty()) return 0;
     const auto* bases = senders_[number % senders_.size()].bases;

@@ -1,5 +1,5 @@
-// The shortest delay among the first tenth of a stream's frames and among the last: only a queue
-// that fills makes every delay longer, whatever else makes delays vary.
+// Compares the shortest delay in the first tenth of a stream's frames with that in the last tenth.
+// Only a queue that fills makes the shortest delay longer; other causes make delays vary.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@ class ShortestDelays {
  public:
   explicit ShortestDelays(std::uint64_t frames = 0) : tenth_(frames / 10), last_(frames - tenth_) {}
 
-  // Frames that came, n of them, at least one; those in the middle cost two comparisons.
+  // Records n >= 1 arrivals. Frames in the middle of the stream cost two comparisons.
   void record(const std::uint64_t* numbers, const Ticks* delays, unsigned n) {
     if (numbers[0] < tenth_ || numbers[n - 1] >= last_) [[unlikely]]
       record_ends(numbers, delays, n);
   }
 
-  // By how much a queue that fills at an even pace has made the last frame's delay longer than the
-  // first one's. The last tenth's shortest delay has nine tenths of that. 0: none has, or there are
-  // too few frames to tell.
+  // Returns by how much a queue that fills at a constant rate has made the last frame's delay
+  // longer than the first one's. The shortest delay of the last tenth has nine tenths of this
+  // growth. Returns 0 if there is no growth, or if there are too few frames to tell.
   [[nodiscard]] double growth() const {
     if (at_first_ == kNever || at_last_ == kNever || at_last_ <= at_first_) return 0;
     return static_cast<double>(at_last_ - at_first_) * 10 / 9;
@@ -37,7 +37,7 @@ class ShortestDelays {
   }
 
   std::uint64_t tenth_;
-  std::uint64_t last_;  // number from which on a frame is of the last tenth
+  std::uint64_t last_;  // first number of the last tenth
   Ticks at_first_ = kNever;
   Ticks at_last_ = kNever;
 };

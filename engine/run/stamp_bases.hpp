@@ -1,8 +1,8 @@
-// What a sender's stamps leave out.
+// The part of the lateness that a sender's stamps leave out.
 //
-// A stamp has 32 bits for how late its frame left by the schedule as the spec has it, in ticks: two
-// seconds of pauses at 2 GHz. So it holds what the sender's pauses are beyond a base, a multiple of
-// kStep, and the sender tells from which of its numbers on each base holds.
+// A stamp has 32 bits for the lateness of its frame by the original schedule, in ticks: two seconds
+// of pauses at 2 GHz. So it holds the sender's pauses minus a base, which is a multiple of kStep,
+// and the sender publishes from which number on each base applies.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 
 namespace natxy::run {
 
-// Written by the sender, before it sends a frame with the base; read by the receiver.
+// Written by the sender before it sends the first frame with the base; read by the receiver.
 class StampBases {
  public:
   static constexpr Ticks kStep = Ticks{1} << 31U;
 
-  // Holds from `number` on, and is higher than the one before.
+  // Sets the base from `number` on. It must be higher than the one before.
   void set(std::uint64_t number, Ticks base) {
     const auto count = count_.load(std::memory_order_relaxed);
     auto& entry = entries_[count % kKept];
@@ -28,12 +28,12 @@ class StampBases {
     count_.store(count + 1, std::memory_order_release);
   }
 
-  // A frame from before the oldest base that is kept has been on its way for 14 steps, seven
-  // seconds at 4 GHz: it is taken to have left just before that base, so its delay is still as
-  // long.
+  // Returns the base that applies to a number. A frame from before the oldest base that is kept has
+  // been on its way for 14 steps, seven seconds at 4 GHz. It counts as sent just before that base,
+  // so its delay remains that long.
   [[nodiscard]] Ticks at(std::uint64_t number) const {
     const auto count = count_.load(std::memory_order_acquire);
-    // The sender may be writing the oldest.
+    // The sender may be overwriting the oldest entry.
     const auto kept = std::min<std::uint64_t>(count, kKept - 1);
     Ticks base = 0;
     for (auto i = count; i > count - kept; --i) {

@@ -1,7 +1,7 @@
-// What only the gateway knows of each connection, at the connection's number: its external address
-// and port as the responder saw them, in 8 octets.
+// The state table: for each connection, in 8 octets at the index of its number, the external
+// address and port that the gateway chose, as the responder saw them.
 //
-// Written by the receivers while senders read, without a lock: an entry is one word.
+// Receivers write while senders read, without a lock, because an entry is one word.
 #pragma once
 
 #include <atomic>
@@ -11,14 +11,14 @@
 
 namespace natxy::run {
 
-// Address in bits 0-31 as it stands in a frame (IPv6: its number in the dictionary), port in 32-47,
-// two flags; above them, in the table, the trial that made it.
+// An entry: the address in bits 0-31 as in a frame (IPv6: its number in the dictionary), the port
+// in bits 32-47, two flags, and above them, in the table, the number of the trial that wrote it.
 class Entry {
  public:
   static constexpr std::uint64_t kStored = 1ULL << 48U;
   static constexpr std::uint64_t kAnswered = 1ULL << 49U;  // a linear reply came back
   static constexpr unsigned kTrialShift = 50;
-  static constexpr std::uint64_t kTrials = (1ULL << (64U - kTrialShift)) - 1;  // 0: of none
+  static constexpr std::uint64_t kTrials = (1ULL << (64U - kTrialShift)) - 1;  // 0: no trial
 
   constexpr Entry() = default;
   constexpr explicit Entry(std::uint64_t word) : word_(word) {}
@@ -34,7 +34,7 @@ class Entry {
   [[nodiscard]] constexpr std::uint16_t port() const {
     return static_cast<std::uint16_t>(word_ >> 32U);
   }
-  // Whether both are stored, and at one external endpoint.
+  // Returns whether both entries have the same flag kStored, trial, address and port.
   [[nodiscard]] constexpr bool same_endpoint(Entry other) const {
     return ((word_ ^ other.word_) & ~kAnswered) == 0;
   }
@@ -48,14 +48,14 @@ enum class Learned : std::uint8_t { kNew, kKnown, kChanged };
 class StateTable {
  public:
   StateTable() = default;
-  // words: one an entry, 0 or of another trial. trial: 1 to Entry::kTrials.
+  // words: one per entry, each 0 or from another trial. trial: 1 to Entry::kTrials.
   StateTable(std::uint64_t* words, std::uint64_t entries, std::uint64_t trial)
       : words_(words), entries_(entries), trial_(trial) {}
 
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
 
-  // Acquire, here and below: an entry's IPv6 address is in the dictionary before its number is
-  // here.
+  // Returns an entry. The acquire order matches the release order in learn(): the dictionary has an
+  // IPv6 address before the table has its number.
   [[nodiscard]] Entry at(std::uint64_t connection) const {
     return of_trial(word(connection).load(std::memory_order_acquire));
   }
@@ -69,7 +69,7 @@ class StateTable {
     auto word = of.load(std::memory_order_relaxed);
     const auto before = of_trial(word);
     const Entry now(seen.word() | trial_ << Entry::kTrialShift);
-    if (!before.stored()) [[likely]] {  // nobody marks what is not stored
+    if (!before.stored()) [[likely]] {  // mark_answered() is called for stored entries only
       of.store(now.word(), std::memory_order_release);
       return Learned::kNew;
     }
@@ -80,18 +80,19 @@ class StateTable {
     }
     return Learned::kChanged;
   }
-  // Of one that is stored; true the first time.
+  // Marks a stored entry as answered. Returns true if it was not marked before.
   bool mark_answered(std::uint64_t connection) {
     const Entry before(word(connection).fetch_or(Entry::kAnswered, std::memory_order_relaxed));
     return !before.answered();
   }
 
-  // IPv6 addresses outside; unused where the outside is IPv4.
+  // The external IPv6 addresses; unused if the external addresses are IPv4.
   [[nodiscard]] AddressDictionary& addresses() { return addresses_; }
   [[nodiscard]] const AddressDictionary& addresses() const { return addresses_; }
 
  private:
-  // What another trial left is no entry: so nothing is cleared between trials.
+  // Returns the entry, or an empty one if another trial wrote it; so nothing is cleared between
+  // trials.
   [[nodiscard]] Entry of_trial(std::uint64_t word) const {
     return word >> Entry::kTrialShift == trial_ ? Entry(word) : Entry();
   }

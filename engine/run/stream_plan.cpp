@@ -22,12 +22,13 @@ KindPlan compile_kind(const std::optional<spec::Traffic>& traffic, std::uint16_t
 }
 
 std::uint64_t seed_of(const StreamContext& context, spec::Direction direction, spec::Kind kind) {
-  // Phases share the seed: phase 2 must find phase 1's connections again.
+  // All phases have the same seed, because phase 2 uses the connections of phase 1.
   return flow::derive(context.seed,
                       static_cast<std::uint64_t>(direction) * 2 + static_cast<std::uint64_t>(kind));
 }
 
-// The numbers of connections are those of the establishing stream's enumeration, whoever sends.
+// Connects the plan to the state table. Connections are numbered by the establishing stream's
+// enumeration, in all streams.
 void connect(KindPlan& plan, const spec::Connections& use, const StreamContext& context) {
   const auto& made = *context.establishing;
   const auto seed = seed_of(context, made.direction, spec::Kind::kForeground);

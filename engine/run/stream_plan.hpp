@@ -1,4 +1,4 @@
-// A stream of a spec, compiled once before the trial: what sender and receiver share, read-only.
+// A stream of a spec, compiled once before the trial. Sender and receiver share it, read-only.
 #pragma once
 
 #include <array>
@@ -19,20 +19,20 @@
 
 namespace natxy::run {
 
-// What a stream does with the trial's connections. Its flow is then the establishing stream's, from
-// a connection's number to its four-tuple.
+// How a stream uses the trial's connections. Its flow is that of the establishing stream, which
+// maps a connection's number to its four-tuple.
 struct ConnectionPlan {
   spec::Role role = spec::Role::kEstablish;
   StateTable* table = nullptr;
-  WalkPlan walk;  // of a stream that uses connections
+  WalkPlan walk;  // used by streams that use connections
 
   [[nodiscard]] bool responds() const { return role == spec::Role::kRespond; }
-  // An end after which there is nothing more to send.
+  // Returns whether the stream has no more to send after it has used each connection once.
   [[nodiscard]] bool ends() const {
     return role != spec::Role::kEstablish &&
            (walk.order == spec::Order::kLinear || walk.order == spec::Order::kMissing);
   }
-  // The connection that the frame of this ordinal establishes.
+  // Returns the connection that the frame of this ordinal establishes.
   [[nodiscard]] std::uint64_t established_by(std::uint64_t ordinal) const {
     if (walk.order != spec::Order::kRepeating) return ordinal;
     return (flow::mix(ordinal ^ walk.key) >> 32U) * walk.connections >> 32U;
@@ -44,8 +44,8 @@ struct KindPlan {
   frame::Departure departure;
   frame::Arrival arrival;
   frame::Quotation quotation;
-  std::uint8_t hop_limit = 0;                 // on arrival, where the spec says it; 0: learned
-  std::optional<ConnectionPlan> connections;  // absent: stateless
+  std::uint8_t hop_limit = 0;                 // on arrival, from the spec; 0: learned
+  std::optional<ConnectionPlan> connections;  // absent in stateless traffic
 };
 
 struct StreamPlan {
@@ -66,7 +66,7 @@ struct StreamPlan {
   [[nodiscard]] spec::Side to() const {
     return direction == spec::Direction::kForward ? spec::Side::kRight : spec::Side::kLeft;
   }
-  // Phase 1, and whatever else takes each connection once.
+  // Returns whether the stream is phase 1 or uses each connection once.
   [[nodiscard]] bool takes_each_once() const {
     const auto& connections = kind(spec::Kind::kForeground).connections;
     return connections && (connections->role == spec::Role::kEstablish || connections->ends());
@@ -80,20 +80,21 @@ struct StreamPlan {
   }
 };
 
-// The spec's stream as a plan. links: the MAC addresses by IP version (4, then 6) of the sending
-// side.
+// What compile() needs beside the stream. links: the MAC addresses of the sending side by IP
+// version (4, then 6).
 struct StreamContext {
   std::uint64_t seed;
   std::uint32_t nonce;
   std::size_t phase;
   TickRate ticks;
   std::array<frame::Link, 2> links;
-  const spec::Stream* establishing = nullptr;  // null: a stateless trial
-  StateTable* table = nullptr;                 // its entries
+  const spec::Stream* establishing = nullptr;  // null in a stateless trial
+  StateTable* table = nullptr;                 // the state table
 };
+// Compiles a stream of the spec.
 [[nodiscard]] StreamPlan compile(const spec::Stream& stream, const StreamContext& context);
 
-// Cuts the stream off behind so many frames of its foreground.
+// Shortens the stream to this many foreground frames.
 void shorten(StreamPlan& plan, const spec::Stream& stream, std::uint64_t foreground_frames,
              TickRate ticks);
 

@@ -17,7 +17,7 @@ constexpr std::size_t kGigabytePage = std::size_t{1} << 30U;
 constexpr std::size_t kMegabytePage = std::size_t{2} << 20U;
 constexpr std::uint64_t kPiece = kMegabytePage / sizeof(std::uint64_t);  // under 1 ms
 
-// 0 where nobody knows.
+// Returns the available memory; 0 if it is unknown.
 std::uint64_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string name;
@@ -40,7 +40,7 @@ StateTable TableMemory::reserve(std::uint64_t entries) {
   const auto bytes = static_cast<std::size_t>(entries) * sizeof(std::uint64_t);
   if (bytes > bytes_) allocate(entries, bytes);
   entries_ = entries;
-  if (trial_++ == Entry::kTrials) {  // an entry could be of either trial of this number
+  if (trial_++ == Entry::kTrials) {  // the numbers of trials start again: clear the old entries
     trial_ = 1;
     touched_ = 0;
   }
@@ -63,11 +63,11 @@ void TableMemory::allocate(std::uint64_t entries, std::size_t bytes) {
     madvise(begin_, bytes_, MADV_HUGEPAGE);
     return;
   }
-  throw spec::TrialError(spec::ErrorKind::kSpec,
-                         "phases[0]: a table of " + std::to_string(entries) +
-                             " connections takes " + std::to_string(bytes) + " bytes, of which " +
-                             std::to_string(available) +
-                             " are available; fewer connections are right");
+  throw spec::TrialError(spec::ErrorKind::kSpec, "phases[0]: a table of " +
+                                                     std::to_string(entries) +
+                                                     " connections takes " + std::to_string(bytes) +
+                                                     " bytes, but " + std::to_string(available) +
+                                                     " are available (expected fewer connections)");
 }
 
 bool TableMemory::map(std::size_t bytes, std::size_t page_bytes) {

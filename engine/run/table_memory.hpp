@@ -1,5 +1,5 @@
-// Memory for the state table: huge pages where there are enough, else plain ones. It stays from
-// trial to trial, with what they left in it: an entry says of which trial it is.
+// The memory of the state table: huge pages if enough are free, else ordinary ones. It is kept from
+// trial to trial with its contents, because each entry names its trial.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ class TableMemory {
   TableMemory(const TableMemory&) = delete;
   TableMemory& operator=(const TableMemory&) = delete;
 
-  // The table of the next trial, empty as soon as touch() has nothing left to do. Throws
-  // spec::TrialError (spec) where the memory is not there.
+  // Returns the table of the next trial, which is empty after touch() has been called until
+  // touched(). Throws spec::TrialError (spec) if there is not enough memory.
   [[nodiscard]] StateTable reserve(std::uint64_t entries);
-  // Clears a piece of what the table needs and no table had yet: pages come into being near the
-  // core that does it.
+  // Clears the next piece of memory that no table has used yet. The kernel allocates its pages near
+  // the calling core.
   void touch();
   [[nodiscard]] bool touched() const { return touched_ >= entries_; }
 
@@ -34,8 +34,8 @@ class TableMemory {
   void* begin_ = nullptr;
   std::size_t bytes_ = 0;
   std::uint64_t page_bytes_ = 0;
-  std::uint64_t entries_ = 0;  // of the table reserved last
-  std::uint64_t touched_ = 0;  // so many from the first on are 0 or of an earlier trial
+  std::uint64_t entries_ = 0;  // of the table that was reserved last
+  std::uint64_t touched_ = 0;  // this many entries from the first on are 0 or from earlier trials
   std::uint64_t trial_ = 0;
 };
 

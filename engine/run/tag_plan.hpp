@@ -1,4 +1,5 @@
-// Which frames are tagged for latency: a function of the number, evenly spread (RFC 8219 7.2).
+// Selects the frames that are tagged for latency, evenly spread (RFC 8219 7.2). Whether a frame is
+// tagged is a function of its number.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,9 @@
 
 namespace natxy::run {
 
-// Tag k of `count` is frame first + floor(k * span / count), the quotient cut to 24 binary places,
-// of the span frames that are due from `after` on; where there are no more of those, each is one.
+// Of the `span` frames that are due from `after` on, tag k of `count` is frame
+// first + floor(k * span / count), where span / count is cut to 24 binary places. If there are no
+// more than `count` frames, all of them are tagged.
 class TagPlan {
  public:
   TagPlan() = default;
@@ -21,11 +23,13 @@ class TagPlan {
     count_ = std::min(count, span);
     if (count_ == 0) return;
     step_ = static_cast<std::uint64_t>((Uint128{span} << kFraction) / count_);
-    // Of the step as it was cut, not of span / count: far out the two lie many tags apart.
+    // Computed from the cut step, not from span / count: for high numbers, the two are many tags
+    // apart.
     tags_a_frame_ = static_cast<double>(1U << kFraction) / static_cast<double>(step_);
   }
 
-  // No division: the tag before, at or after the estimate is it, or the number is none.
+  // Returns whether the frame is tagged. Avoids a division: only the tags next to the estimate can
+  // be at this number.
   [[nodiscard]] bool holds(std::uint64_t number) const {
     if (number < first_) return false;
     const auto offset = number - first_;
@@ -35,7 +39,7 @@ class TagPlan {
     }
     return false;
   }
-  // How many of the first `frames` frames are tagged.
+  // Returns how many of the first `frames` frames are tagged.
   [[nodiscard]] std::uint64_t among(std::uint64_t frames) const {
     std::uint64_t low = 0;
     for (auto high = count_; low < high;) {
@@ -55,7 +59,7 @@ class TagPlan {
   [[nodiscard]] std::uint64_t offset_of(std::uint64_t tag) const {
     return static_cast<std::uint64_t>((Uint128{step_} * tag) >> kFraction);
   }
-  // The smallest number that is due at `after` or later.
+  // Returns the smallest number that is due at `after` or later.
   static std::uint64_t first_due(const Schedule& schedule, Ticks after) {
     std::uint64_t low = 0;
     for (auto high = schedule.frames(); low < high;) {
@@ -71,7 +75,7 @@ class TagPlan {
 
   std::uint64_t first_ = 0;
   std::uint64_t count_ = 0;
-  std::uint64_t step_ = 0;  // frames from tag to tag, in units of 2^-24
+  std::uint64_t step_ = 0;  // frames between two tags, in units of 2^-24
   double tags_a_frame_ = 0;
 };
 

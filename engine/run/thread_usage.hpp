@@ -1,4 +1,4 @@
-// What the operating system did to a worker's thread.
+// CPU time and context switches of a worker's thread.
 #pragma once
 
 #include <sys/resource.h>
@@ -13,7 +13,7 @@ struct ThreadUsage {
   std::uint64_t involuntary_switches = 0;
   double cpu_ns = 0;
 
-  // Of the calling thread since it began.
+  // Returns the usage of the calling thread since it began.
   [[nodiscard]] static ThreadUsage now() {
     rusage usage{};
     getrusage(RUSAGE_THREAD, &usage);

@@ -1,4 +1,4 @@
-// A trial from request to result: neighbours, warm-up, phases, drain.
+// Runs a trial from the request to the result: neighbours, warm-up, phases, drain.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,8 @@
 
 namespace natxy::run {
 
-// One instantiation of the hot loops for each combination of what varies, chosen once a phase.
+// Calls `use` with the shape as a template argument. So the hot loops are compiled for each
+// combination of what varies, and one is chosen per phase.
 template <class Use>
 auto dispatch(flow::Shape shape, Use&& use) {
   using flow::Shape;
@@ -39,17 +40,17 @@ auto dispatch(flow::Shape shape, Use&& use) {
              : use.template operator()<Shape{.addresses_vary = false, .enumerated = false}>();
 }
 
-// Called about every 10 ms while a trial runs: reads requests, tells progress.
+// Called about every 10 ms while a trial runs; reads requests and reports progress.
 using Poll = std::function<void(const spec::Progress&)>;
 
 template <class Clock, class Device>
 class TrialRunner {
  public:
-  // records: where every frame's record goes, if a spec asks for it; null: nobody reads them.
+  // records: the rings for the records of frames; null if nobody reads records.
   explicit TrialRunner(Device& device, RecordRings* records = nullptr)
       : device_(device), records_(records) {}
 
-  // Throws spec::TrialError, also where it was cancelled.
+  // Runs one trial. Throws spec::TrialError, also if the trial is cancelled.
   spec::TrialResult run(const spec::TrialSpec& spec, const Poll& poll,
                         const std::atomic<bool>& cancelled) {
     if (spec.recording.frames) allocate_records();
@@ -120,8 +121,8 @@ class TrialRunner {
   void allocate_records() {
     if (records_ != nullptr) return records_->allocate();
     throw spec::TrialError(spec::ErrorKind::kSpec,
-                           "recording.frames: true, but the engine was started without "
-                           "--records-fd; false is right");
+                           "recording.frames: is true, but the engine was started without "
+                           "--records-fd (expected false)");
   }
 
   static void stop_if(const std::atomic<bool>& cancelled) {
@@ -146,7 +147,7 @@ class TrialRunner {
     return static_cast<std::uint64_t>(total);
   }
 
-  // Resolves neighbours and compiles every phase's streams.
+  // Resolves the neighbours and compiles the streams of all phases.
   template <class Told>
   std::vector<std::vector<StreamPlan>> prepare(const spec::TrialSpec& spec, const Told& told,
                                                const std::atomic<bool>& cancelled) {
@@ -170,7 +171,7 @@ class TrialRunner {
     return plans;
   }
 
-  // Every sender's pools hold the templates of its stream; what has not changed is not touched.
+  // Fills the pools of all senders with the templates of their streams; unchanged ones are skipped.
   void fill(const std::vector<StreamPlan>& plans) {
     for (const auto& plan : plans) {
       for (unsigned queue = 0; queue < device_.tx_queues(plan.from()); ++queue) {
@@ -202,7 +203,7 @@ class TrialRunner {
       setup.tags_after = device_.ticks().from_ns(tags->after_ns);
       setup.tags = tags->count;
     }
-    // A frame may leave as late as is tolerated and still come in time.
+    // A frame may leave as late as the tolerance and still arrive in time.
     if (spec.early_end_ns > 0) {
       setup.early_end = device_.ticks().from_ns(spec.early_end_ns + spec.lateness_tolerance_ns);
     }
@@ -222,7 +223,7 @@ class TrialRunner {
     }
   }
 
-  // A hop limit that one phase has seen is that of the trial.
+  // Uses the hop limits that a phase has learned in the following phases.
   static void take_over(const PhaseReport& phase, PhaseSetup& setup) {
     for (const auto& stream : phase.streams) {
       for (std::size_t kind = 0; kind < 2; ++kind) {
@@ -258,8 +259,8 @@ class TrialRunner {
     });
   }
 
-  // From the phase's start until its last frame had left, and had come: what was away later has
-  // lost none.
+  // Returns the absences from the phase's start until its last frame left and arrived. Later
+  // absences cannot cause a loss.
   [[nodiscard]] std::vector<watch::CpuWatch::Watched> seen(const watch::CpuWatch& watch,
                                                            const PhaseReport& phase) const {
     auto until = phase.start;
@@ -277,7 +278,7 @@ class TrialRunner {
     return watch.seen(raw(phase.start), raw(until));
   }
 
-  // Until there is just time to prepare the phase that starts then.
+  // Waits until it is time to prepare the phase that starts at `start`.
   template <class Told>
   void wait_until(Ticks start, const Told& told, const std::atomic<bool>& cancelled) {
     const auto preparation = device_.ticks().from_ns(kPreparationNs);

@@ -1,6 +1,6 @@
-// The connections of a trial: the table in which its phases keep them, and how many there are.
+// The connections of a trial: the state table, and the number of connections in it.
 //
-// Used between phases, by the main thread.
+// Used by the main thread between phases.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace natxy::run {
 
 class TrialConnections {
  public:
-  // An empty table, in memory near the worker that will fill it; none for a stateless trial. Calls
-  // told every millisecond of the seconds that a large one takes.
+  // Prepares an empty state table in memory near the worker that will fill it; none for a stateless
+  // trial. Calls `told` every millisecond, because a large table takes seconds.
   template <class Device, class Told>
   void prepare(const spec::TrialSpec& spec, Device& device, const Told& told,
                const std::atomic<bool>& cancelled) {
@@ -38,7 +38,8 @@ class TrialConnections {
 
   [[nodiscard]] StateTable& table() { return table_; }
 
-  // What a stream that takes each connection once has to send is known only now.
+  // Completes the plans of a phase: how many frames a stream sends that uses each connection once
+  // is known only now.
   void before(std::vector<StreamPlan>& plans, const spec::Phase& phase, TickRate ticks) const {
     for (std::size_t i = 0; i < plans.size(); ++i) {
       auto& use = plans[i].kinds[0].connections;
@@ -58,7 +59,7 @@ class TrialConnections {
     }
   }
 
-  // Whether the trial is over after this phase.
+  // Returns whether there are too few connections for the next phase.
   [[nodiscard]] bool too_few(const spec::Phase& phase) const {
     const auto there = asks(phase) ? answered_ : stored_;
     return table_.entries() > 0 && there < std::max<std::uint64_t>(1, phase.minimum_connections);
@@ -73,7 +74,7 @@ class TrialConnections {
   }
 
  private:
-  // Whether a responder asks each connection once, as long as a minimum is asked for.
+  // Returns whether the phase validates connections: it has a minimum and a responder.
   [[nodiscard]] static bool asks(const spec::Phase& phase) {
     return phase.minimum_connections > 0 &&
            std::ranges::any_of(phase.streams, [](const spec::Stream& stream) {
@@ -100,7 +101,7 @@ class TrialConnections {
     device.join();
   }
 
-  // The worker that receives what establishes.
+  // Returns the worker that receives the establishing stream.
   template <class Device>
   [[nodiscard]] static unsigned filler(const spec::Stream& establishing, Device& device) {
     AssignmentInput input{.workers = device.workers(), .directions = {establishing.direction}};

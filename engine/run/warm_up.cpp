@@ -16,14 +16,14 @@ std::vector<Probe> probes_of(const std::vector<StreamPlan>& plans) {
   return probes;
 }
 
-std::string deaf(const std::vector<Probe>& probes, std::uint64_t timeout_ns) {
-  std::string sentence = "no probe came through in " + milliseconds(timeout_ns);
+std::string missing_probes(const std::vector<Probe>& probes, std::uint64_t timeout_ns) {
+  std::string sentence = "no probe frame arrived within " + milliseconds(timeout_ns);
   for (const auto& probe : probes) {
     if (probe.hop_limit != 0) continue;
     sentence += "; " + words(probe.plan->direction) + " " + words(probe.kind) + ": " +
                 std::to_string(probe.sent) + " sent from the " + words(probe.plan->from()) + ", ";
-    sentence += probe.defect ? "what arrived on the " + words(probe.plan->to()) + " had a wrong " +
-                                   words(*probe.defect)
+    sentence += probe.defect ? "those that arrived on the " + words(probe.plan->to()) +
+                                   " had a wrong " + words(*probe.defect)
                              : "none arrived on the " + words(probe.plan->to());
   }
   return sentence;

@@ -1,5 +1,5 @@
-// Probe frames, one of each stream and kind at a time, until one of each has come through: the
-// path is open in every direction, and the hop limits on arrival are known.
+// Sends probe frames of each stream and kind until one of each has arrived. Then the path is open
+// in each direction, and the hop limits on arrival are known.
 #pragma once
 
 #include <algorithm>
@@ -16,18 +16,20 @@
 
 namespace natxy::run {
 
-// What is known of one stream's kind during the warm-up.
+// The state of the warm-up for one kind of traffic of a stream.
 struct Probe {
   const StreamPlan* plan;
   spec::Kind kind;
   std::uint64_t sent = 0;
-  std::optional<frame::Defect> defect;  // of the last one that came, wrong
-  std::uint8_t hop_limit = 0;           // of the one that came, right; 0: none yet
+  std::optional<frame::Defect> defect;  // defect of the last probe that was not correct
+  std::uint8_t hop_limit = 0;           // of the correct probe that arrived; 0: none yet
 };
 
 [[nodiscard]] std::vector<Probe> probes_of(const std::vector<StreamPlan>& plans);
-// "no probe came through in 5 s: forward foreground: 12 sent, none arrived on the right"
-[[nodiscard]] std::string deaf(const std::vector<Probe>& probes, std::uint64_t timeout_ns);
+// Names the streams whose probes did not arrive: "no probe frame arrived within 5 s; forward
+// foreground: 12 sent from the left, none arrived on the right".
+[[nodiscard]] std::string missing_probes(const std::vector<Probe>& probes,
+                                         std::uint64_t timeout_ns);
 
 template <class Clock, class Device>
 class WarmUp {
@@ -35,8 +37,8 @@ class WarmUp {
   WarmUp(Device& device, const std::vector<StreamPlan>& plans)
       : device_(device), probes_(probes_of(plans)) {}
 
-  // Throws spec::TrialError, with the ICMP errors that came, if the time is over. poll is called
-  // between attempts.
+  // Sends probes until all kinds have one that arrived. Calls `poll` between attempts. Throws
+  // spec::TrialError with the ICMP errors that arrived if the timeout expires.
   const std::vector<Probe>& run(std::uint64_t timeout_ns, const std::function<void()>& poll,
                                 const std::atomic<bool>& cancelled) {
     const auto end = Clock::now() + device_.ticks().from_ns(timeout_ns);
@@ -45,7 +47,7 @@ class WarmUp {
       const auto now = Clock::now();
       if (cancelled.load()) return probes_;
       if (now >= end) {
-        throw spec::TrialError(spec::ErrorKind::kWarmUp, deaf(probes_, timeout_ns),
+        throw spec::TrialError(spec::ErrorKind::kWarmUp, missing_probes(probes_, timeout_ns),
                                {icmp_[0].result().listed, icmp_[1].result().listed});
       }
       if (now >= next) {
@@ -61,7 +63,7 @@ class WarmUp {
 
  private:
   static constexpr std::uint64_t kIntervalNs = 5'000'000;
-  // Right for every flow: what does not vary is not patched.
+  // Correct for each flow, because what does not vary is not patched.
   static constexpr flow::Shape kShape{.addresses_vary = true, .enumerated = true};
 
   [[nodiscard]] bool all_through() const {
@@ -83,7 +85,7 @@ class WarmUp {
     }
   }
 
-  // Ordinal 0 each time: a probe shows the path, not the flows.
+  // Patches a probe. All probes have ordinal 0: they test the path, not the flows.
   static void patch(const Probe& probe, std::uint8_t* octets) {
     constexpr std::uint64_t kFirst = 0;
     constexpr std::uint32_t kPunctual = 0;

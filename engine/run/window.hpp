@@ -1,5 +1,6 @@
-// Which numbers have arrived: a bitmap over the newest numbers, so that memory depends on rate and
-// timeout and not on the trial's length. What leaves it without having come is told to LossRuns.
+// Tracks which numbers have arrived, in a bitmap of the newest numbers. So its memory depends on
+// the rate and the drain, not on the length of the trial. A number that leaves the bitmap without
+// having arrived is added to LossRuns.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +17,8 @@ class Window {
  public:
   enum class Mark : std::uint8_t { kNew, kDuplicate, kTooOld };
 
-  // capacity: how far behind the newest number a frame may come and still be told from a
-  // duplicate; rounded up.
+  // capacity: how far behind the newest number a frame can be distinguished from a duplicate;
+  // rounded up.
   explicit Window(std::uint64_t capacity)
       : words_(std::bit_ceil(capacity / 64 + 2), 0), mask_(words_.size() - 1) {}
 
@@ -30,7 +31,7 @@ class Window {
     word |= bit;
     return Mark::kNew;
   }
-  // Marks first .. first + n - 1 (n <= 64) if that is just what was to come next.
+  // Marks first .. first + n - 1 (n <= 64) if these are the next numbers. Returns whether they are.
   [[nodiscard]] bool mark_next(std::uint64_t first, unsigned n) {
     if (first != end_) return false;
     extend(first + n - 1);
@@ -42,10 +43,10 @@ class Window {
   }
   [[nodiscard]] std::uint64_t capacity() const { return (words_.size() - 1) * 64 + 1; }
 
-  // One more than the highest number that has come.
+  // Returns the highest number that has arrived, plus 1.
   [[nodiscard]] std::uint64_t end() const { return end_; }
 
-  // What never came of the numbers 0 .. frames - 1.
+  // Returns which of the numbers 0 .. frames - 1 have not arrived.
   [[nodiscard]] LossRuns losses(std::uint64_t frames) const {
     auto found = losses_;
     const auto words = entered();
@@ -56,7 +57,7 @@ class Window {
     return found;
   }
 
-  // The smallest number that has not come; asked again and again it looks at each word once.
+  // Returns the smallest number that has not arrived. Repeated calls look at each word once.
   [[nodiscard]] std::uint64_t first_missing() {
     if (losses_.count > 0) return losses_.first;
     settled_ = std::max(settled_, gone());
@@ -67,14 +68,15 @@ class Window {
   }
 
  private:
-  // Words are counted from number 0: `entered` have been in the window, `gone` of them have left.
+  // Words are counted from number 0: `entered` have been in the window, `gone` of these have left.
   [[nodiscard]] std::uint64_t entered() const { return (end_ + 63) / 64; }
   [[nodiscard]] std::uint64_t gone() const {
     const auto words = entered();
     return words > words_.size() ? words - words_.size() : 0;
   }
 
-  // Clears what the words that come into the window held of numbers long gone.
+  // Extends the window to `number`: clears the words that enter it, after counting the losses of
+  // the old numbers that they held.
   void extend(std::uint64_t number) {
     const auto last = number / 64;
     auto word = entered();
@@ -88,8 +90,8 @@ class Window {
     }
     end_ = number + 1;
   }
-  // All that is in the window leaves it, and so does what was never in it; the first word of the
-  // new window.
+  // Handles a number far beyond the window: all numbers in the window leave it, and those between
+  // are lost. Returns the first word of the new window.
   [[gnu::noinline]] std::uint64_t leap(std::uint64_t entered, std::uint64_t last) {
     const auto size = words_.size();
     for (auto word = entered > size ? entered - size : 0; word < entered; ++word) {
@@ -97,14 +99,14 @@ class Window {
     }
     const auto begin = last - size + 1;
     losses_.missing(entered * 64, (begin - entered) * 64);
-    for (auto& bits : words_) bits = ~std::uint64_t{0};  // told already
+    for (auto& bits : words_) bits = ~std::uint64_t{0};  // their losses are counted already
     return begin;
   }
 
   std::vector<std::uint64_t> words_;
   std::uint64_t mask_;
   std::uint64_t end_ = 0;      // the newest number + 1
-  std::uint64_t settled_ = 0;  // words before it have come whole, or are lost
+  std::uint64_t settled_ = 0;  // all words before this one have arrived completely or are lost
   LossRuns losses_;
 };
 

@@ -1,4 +1,4 @@
-// The field's words for what sentences name.
+// The names of sides, directions, kinds and defects in messages.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ namespace natxy::run {
   return text;
 }
 
-// "1.25 ms", "15 s": a few significant digits are enough for a sentence.
+// Returns a duration as "1.25 ms" or "15 s", with four significant digits at most.
 [[nodiscard]] inline std::string milliseconds(double ns) {
   char text[32];
   const bool long_one = ns >= 1e9;

@@ -1,4 +1,4 @@
-// A core and the tasks that it steps in turn.
+// A worker: a core that executes its tasks in turn.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace natxy::run {
 struct WorkerReport {
   ThreadUsage usage;
   Ticks worst_loop_gap = 0;
-  Ticks ran = 0;  // from the start to the end of the loop; what of it is not CPU time was elsewhere
+  Ticks ran = 0;  // from the start to the end of the loop; minus CPU time: time off the core
 };
 
-// Service: the neighbour responder of a port; see port/neighbour_task.hpp.
+// For Service, the neighbour responder of a port, see port/neighbour_task.hpp.
 template <class Clock, class Sender, class Receiver, class Service>
 struct Worker {
   std::vector<Sender*> senders;
@@ -24,7 +24,7 @@ struct Worker {
   std::vector<Service*> services;
   WorkerReport report;
 
-  // Runs until the phase is over; `workers` threads run at once.
+  // Runs until the phase is over. `workers`: the number of threads that run at the same time.
   void run(Control& control, unsigned workers, Ticks lead) {
     const auto start = control.template arrive<Clock>(workers, lead);
     for (auto* sender : senders) sender->begin(start);
@@ -38,8 +38,8 @@ struct Worker {
   }
 
  private:
-  // Each sender gets a clock of its own, since the one before it may have spent long in a send
-  // call.
+  // Reads the clock again for each sender, because the previous sender may have spent a long time
+  // in a send call.
   void loop(Control& control) {
     auto last = Clock::now();
     for (auto now = last; !control.over(now); last = now, now = Clock::now()) {
@@ -54,10 +54,11 @@ struct Worker {
     }
   }
 
-  // A thread that was kept from its core until the drain was over finds in the ring what came in
-  // time: that is no loss of the gateway's. Bounded, since frames may never end.
+  // Receives what is still in the ring. If the thread was kept from its core until the drain was
+  // over, these frames arrived in time, so the gateway has not lost them. Bounded, because frames
+  // may arrive without end.
   void take_the_rest() {
-    constexpr unsigned kPolls = 512;  // of 32 frames: more than any ring holds
+    constexpr unsigned kPolls = 512;  // with 32 frames each: more than any ring holds
     for (auto* receiver : receivers) {
       for (unsigned poll = 0; poll < kPolls && receiver->step(Clock::now()); ++poll) {
       }

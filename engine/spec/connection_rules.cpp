@@ -17,7 +17,8 @@ bool same(const Series& a, const Series& b) {
   return a.mode == b.mode && a.min == b.min && a.max == b.max;
 }
 
-// Whether b enumerates what a does; swapped: with source and destination in each other's place.
+// Returns whether b enumerates the same four-tuples as a; swapped: with source and destination
+// exchanged.
 bool same_ranges(const Traffic& a, const Traffic& b, bool swapped) {
   const auto& [source, destination] = swapped ? std::tie(b.destination_port, b.source_port)
                                               : std::tie(b.source_port, b.destination_port);
@@ -33,9 +34,11 @@ void check_order(const Connections& connections, const std::string& member) {
   const auto [role, order] = connections;
   const bool establishes = order == Order::kLinear || order == Order::kRepeating;
   if (role == Role::kEstablish ? establishes : order != Order::kRepeating) return;
-  throw SpecError(member + ".order", role == Role::kEstablish
-                                         ? "is no order to establish in, linear is right"
-                                         : "is no order of this role, pseudorandom is right");
+  throw SpecError(member + ".order",
+                  role == Role::kEstablish
+                      ? "is not an order of the role establish (expected linear or repeating)"
+                      : "is not an order of this role (expected another one, such as "
+                        "pseudorandom)");
 }
 
 void check_role(const Stream& stream, const Stream* establishing, const std::string& stream_path) {
@@ -46,21 +49,22 @@ void check_role(const Stream& stream, const Stream* establishing, const std::str
   if (&stream == establishing) return;
   if (connections.role == Role::kEstablish || establishing == nullptr) {
     throw SpecError(member + ".role",
-                    "one stream of the first phase establishes, streams of later phases initiate "
-                    "or respond; that is right");
+                    "is not possible here (expected establish in one stream of the first phase, "
+                    "initiate or respond in later phases)");
   }
   const bool same_way = stream.direction == establishing->direction;
   if (same_way != (connections.role == Role::kInitiate)) {
     throw SpecError(member + ".role", same_way
-                                          ? "connections are established in this direction, "
-                                            "initiate is right"
-                                          : "connections are established in the other direction, "
-                                            "respond is right");
+                                          ? "connections are established in this direction "
+                                            "(expected initiate)"
+                                          : "connections are established in the other direction "
+                                            "(expected respond)");
   }
   if (same_ranges(*establishing->foreground, *stream.foreground, !same_way)) return;
   throw SpecError(member + ".role",
-                  std::string("selection and ranges are not those of the connections, the same") +
-                      (same_way ? "" : ", source and destination swapped,") + " are right");
+                  std::string("selection and ranges differ from those of the establishing stream "
+                              "(expected the same") +
+                      (same_way ? "" : ", with source and destination swapped") + ")");
 }
 
 }  // namespace
@@ -69,7 +73,7 @@ void check_connections(const TrialSpec& spec) {
   const auto* establishing = establishing_stream(spec);
   if (establishing != nullptr && spec.warm_up.mode == WarmUpMode::kProbes) {
     throw SpecError("warm_up.mode",
-                    "probes would make connections of their own, neighbours is right");
+                    "probes would create connections of their own (expected neighbours)");
   }
   for (std::size_t i = 0; i < spec.phases.size(); ++i) {
     const auto& streams = spec.phases[i].streams;

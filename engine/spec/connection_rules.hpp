@@ -1,12 +1,12 @@
-// What streams of a trial of connections must be together (RFC 9693).
+// The rules for the streams of a stateful trial (RFC 9693).
 #pragma once
 
 #include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
 
-// Throws SpecError: one stream of the first phase establishes, streams of later phases use the same
-// connections.
+// Checks that one stream of the first phase establishes connections and that streams of later
+// phases use the same connections. Throws SpecError.
 void check_connections(const TrialSpec& spec);
 
 }  // namespace natxy::spec

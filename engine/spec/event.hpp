@@ -1,4 +1,4 @@
-// What the engine says beside results: hello, progress and errors, as plain values.
+// The events other than results, as plain values: hello, progress and errors.
 #pragma once
 
 #include <array>
@@ -16,18 +16,18 @@ namespace natxy::spec {
 
 inline constexpr int kProtocol = 1;
 
-// Whose fault a refused frame is: the tester's (a NIC's full queue) or the gateway's (a ring that
-// the gateway empties).
+// Who is the cause of a refused frame: the tester (a NIC's queue is full) or the gateway (a ring
+// that the gateway empties is full).
 enum class Refusal : std::uint8_t { kTester, kGateway };
 
 struct PortInfo {
   Side side = Side::kLeft;
   std::string device;
   std::string driver;
-  std::string interface;  // empty: none; JSON: null
+  std::string interface;  // empty (JSON: null) if there is none
   std::string mac;
   std::uint16_t mtu_bytes = 0;
-  std::uint32_t link_speed_mbps = 0;  // 0: the port has none
+  std::uint32_t link_speed_mbps = 0;  // 0: the port has no link speed
   std::uint32_t rx_ring_frames = 0;
   Refusal refusal = Refusal::kTester;
   std::vector<std::string> offloads;
@@ -69,13 +69,13 @@ enum class ErrorKind : std::uint8_t {
 
 using IcmpBySide = std::array<std::vector<IcmpErrorCount>, 2>;
 
-// Why a request could not be carried out, in one sentence.
+// An error that ends a request; the message is one sentence.
 class TrialError : public std::runtime_error {
  public:
   TrialError(ErrorKind kind, const std::string& sentence, IcmpBySide icmp = {})
       : std::runtime_error(sentence), kind_(kind), icmp_(std::move(icmp)) {}
   [[nodiscard]] ErrorKind kind() const { return kind_; }
-  // What a gateway said of frames that did not come through.
+  // The ICMP errors that the gateway sent about the probe frames, by side.
   [[nodiscard]] const IcmpBySide& icmp() const { return icmp_; }
 
  private:
@@ -84,7 +84,7 @@ class TrialError : public std::runtime_error {
 };
 
 struct ErrorEvent {
-  std::optional<std::uint64_t> id;  // absent where no trial caused it
+  std::optional<std::uint64_t> id;  // absent if no trial caused the error
   ErrorKind kind = ErrorKind::kInternal;
   std::string message;
   IcmpBySide icmp{};

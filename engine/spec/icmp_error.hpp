@@ -1,4 +1,4 @@
-// ICMP errors that came to one of the tester's ports, as a result has them.
+// ICMP errors that arrived at one of the tester's ports, as a result lists them.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace natxy::spec {
 
-// Errors that are alike, and what one of them looked like.
+// Equal ICMP errors: their count and one example.
 struct IcmpErrorCount {
   IpVersion ip_version = IpVersion::k4;
   std::uint8_t type = 0;
   std::uint8_t code = 0;
-  std::uint32_t mtu = 0;  // 0: it names none; JSON: null
-  std::string source;     // who says it
+  std::uint32_t mtu = 0;  // 0 (JSON: null) if the error names no MTU
+  std::string source;     // the sender's address
   std::uint64_t count = 0;
   std::string example_hex;
 };
 
 struct IcmpErrors {
-  std::vector<IcmpErrorCount> listed;  // about the trial's own frames
-  std::uint64_t unlisted = 0;          // about them too, but of more sorts than are told apart
-  std::uint64_t of_others = 0;         // that quote nothing that this port sends in the trial
+  std::vector<IcmpErrorCount> listed;  // errors about frames of the trial
+  std::uint64_t unlisted = 0;          // further ones, beyond the number of sorts that are listed
+  std::uint64_t of_others = 0;         // errors that quote no frame that this port sends
 };
 
 }  // namespace natxy::spec

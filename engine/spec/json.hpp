@@ -1,5 +1,5 @@
-// JSON in and out. The library that reads it stays inside json_read.cpp and json_write.cpp: it is
-// slow to compile.
+// Reads requests and writes events as JSON. Only json_read.cpp and json_write.cpp include the JSON
+// library, because it is slow to compile.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace natxy::spec {
 
-// A line that is no request, or a trial whose spec is wrong; id where the line had one.
+// An error in a request or in the spec of a trial. Has the request's id if the line contains one.
 class RequestError : public std::runtime_error {
  public:
   RequestError(std::optional<std::uint64_t> id, ErrorKind kind, const std::string& sentence)
@@ -28,11 +28,12 @@ class RequestError : public std::runtime_error {
   ErrorKind kind_;
 };
 
-// Any octets are allowed as input. Throw SpecError and RequestError and nothing else.
+// Parse any sequence of octets. parse_spec() throws only SpecError, parse_request() only
+// RequestError.
 [[nodiscard]] TrialSpec parse_spec(std::string_view text);
 [[nodiscard]] Request parse_request(std::string_view line);
 
-// Each is one line, without its end.
+// Each returns one line without its newline.
 [[nodiscard]] std::string hello_event(const Hello& hello);
 [[nodiscard]] std::string progress_event(std::uint64_t id, const Progress& progress);
 [[nodiscard]] std::string result_event(std::uint64_t id, const TrialResult& result);

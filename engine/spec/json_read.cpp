@@ -18,27 +18,28 @@ template <std::size_t kOctets>
 std::array<std::uint8_t, kOctets> address(const Value& value) {
   constexpr int kFamily = kOctets == 4 ? AF_INET : AF_INET6;
   std::array<std::uint8_t, kOctets> octets{};
-  // A zero octet inside would end the text early for inet_pton.
+  // inet_pton() would stop at a zero octet within the text.
   const auto& text = value.text();
   if (text.find('\0') != std::string::npos ||
       inet_pton(kFamily, text.c_str(), octets.data()) != 1) {
-    value.refuse(kOctets == 4 ? "is not an IPv4 address, such as 198.18.0.1 is right"
-                              : "is not an IPv6 address, such as 2001:2::1 is right");
+    value.refuse(kOctets == 4 ? "is not an IPv4 address (expected an address such as 198.18.0.1)"
+                              : "is not an IPv6 address (expected an address such as 2001:2::1)");
   }
   return octets;
 }
 
 std::array<std::uint8_t, 6> mac_address(const Value& value) {
-  static const std::string kRight = "is not a MAC address, such as 02:00:00:00:00:01 is right";
+  static const std::string kRefusal =
+      "is not a MAC address (expected an address such as 02:00:00:00:00:01)";
   static const std::string kDigits = "0123456789abcdef";
   const auto& text = value.text();
-  if (text.size() != 17) value.refuse(kRight);
+  if (text.size() != 17) value.refuse(kRefusal);
   std::array<std::uint8_t, 6> octets{};
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto lower = text[i] >= 'A' && text[i] <= 'F' ? text[i] - 'A' + 'a' : text[i];
     const auto digit = kDigits.find(static_cast<char>(lower));
     const bool separator = i % 3 == 2;
-    if (separator ? text[i] != ':' : digit == std::string::npos) value.refuse(kRight);
+    if (separator ? text[i] != ':' : digit == std::string::npos) value.refuse(kRefusal);
     if (!separator) octets[i / 3] = static_cast<std::uint8_t>(octets[i / 3] * 16U + digit);
   }
   return octets;
@@ -52,7 +53,7 @@ std::string own_address(const Value& value) {
                 inet_pton(AF_INET6, text.c_str(), octets.data()) == 1)) {
     return text;
   }
-  value.refuse("is not an IP address, such as 198.18.0.2 or 2001:2::2 is right");
+  value.refuse("is not an IP address (expected an address such as 198.18.0.2 or 2001:2::2)");
 }
 
 // --- reading: the spec, from the inside out ------------------------------------------------------
@@ -94,7 +95,7 @@ AddressPair address_pair(const Value& value) {
   Object object(value);
   const auto version = object["ip_version"];
   const auto number = version.integer<std::uint8_t>(4, 6);
-  if (number == 5) version.refuse("is no IP version, 4 or 6 is right");
+  if (number == 5) version.refuse("is not an IP version (expected 4 or 6)");
   AddressPair pair{.ip_version = IpVersion{number}, .source = {}, .destination = {}};
   pair.source = pattern(object["source"], pair.ip_version);
   pair.destination = pattern(object["destination"], pair.ip_version);
@@ -287,14 +288,15 @@ TrialSpec trial_spec(const Value& value) {
 
 // --- reading: lines ------------------------------------------------------------------------------
 
-// A root of "" keeps paths as the spec's readers know them; only a wrong root itself is named.
+// Uses the empty path for the root, so that error paths start with the member's name.
 TrialSpec rooted_spec(const Json& json) {
-  if (!json.is_object()) throw SpecError("spec", shown(json) + " is not an object");
+  if (!json.is_object())
+    throw SpecError("spec", shown(json) + " is not an object (expected {...})");
   return trial_spec(Value(json, ""));
 }
 
 Json parsed(std::string_view text) {
-  return Json::parse(text.begin(), text.end(), nullptr, false);  // discarded where it is not JSON
+  return Json::parse(text.begin(), text.end(), nullptr, false);  // is_discarded() if it is not JSON
 }
 
 std::optional<std::uint64_t> id_of(const Json& json) {
@@ -309,7 +311,8 @@ const Names<Verb> kVerbs = {
     {"trial", Verb::kTrial}, {"cancel", Verb::kCancel}, {"quit", Verb::kQuit}};
 
 Request simple_request(const Json& json) {
-  if (!json.is_object()) throw SpecError("line", shown(json) + " is not an object");
+  if (!json.is_object())
+    throw SpecError("line", shown(json) + " is not an object (expected {...})");
   Object object(Value(json, ""));
   const auto verb = object["request"].one_of(kVerbs);
   if (verb != Verb::kTrial) {
@@ -328,7 +331,7 @@ Request simple_request(const Json& json) {
 
 TrialSpec parse_spec(std::string_view text) {
   const auto json = parsed(text);
-  if (json.is_discarded()) throw SpecError("spec", "is not JSON, an object is right");
+  if (json.is_discarded()) throw SpecError("spec", "is not JSON (expected an object)");
   return rooted_spec(json);
 }
 
@@ -336,7 +339,7 @@ Request parse_request(std::string_view text) {
   const auto json = parsed(text);
   if (json.is_discarded()) {
     throw RequestError(std::nullopt, ErrorKind::kRequest,
-                       "a line is not JSON, one request a line is right");
+                       "line: is not JSON (expected one request per line)");
   }
   const auto id = id_of(json);
   auto kind = ErrorKind::kRequest;

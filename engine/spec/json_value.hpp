@@ -1,5 +1,5 @@
-// A JSON value that knows its path, so that what is wrong with it can be said in a sentence.
-// Included by json_read.cpp and json_write.cpp alone: the library is slow to compile.
+// A JSON value with its path, which errors name. Included only by json_read.cpp and json_write.cpp,
+// because the library is slow to compile.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace natxy::spec {
 
 using Json = nlohmann::json;
 
-// Of lists and objects only the type is shown: the library writes nested values recursively, and
-// input may be nested deeper than the stack.
+// Returns the value as text for an error. Names only the type of lists and objects: the library
+// writes nested values recursively, and deeply nested input would overflow the stack.
 inline std::string shown(const Json& value) {
   if (value.is_structured()) return value.is_object() ? "an object" : "a list";
   auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -30,27 +30,31 @@ class Value {
  public:
   Value(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
 
-  [[noreturn]] void refuse(const std::string& right) const {
-    throw SpecError(path_, shown(json_) + " " + right);
+  // Throws SpecError; what: the sentence after the value, "is out of range (expected 1 to 4)".
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw SpecError(path_, shown(json_) + " " + what);
   }
   [[nodiscard]] const Json& json() const { return json_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
   template <typename Integer>
   [[nodiscard]] Integer integer(std::uint64_t min, std::uint64_t max) const {
-    const auto range = std::to_string(min) + " to " + std::to_string(max) + " is right";
-    if (!json_.is_number_integer()) refuse("is not a whole number in range, " + range);
+    const auto range =
+        min == max ? std::to_string(min) : std::to_string(min) + " to " + std::to_string(max);
+    if (!json_.is_number_integer()) {
+      refuse("is not a whole number in range (expected " + range + ")");
+    }
     const bool negative = !json_.is_number_unsigned() && json_.get<std::int64_t>() < 0;
     const auto value = json_.get<std::uint64_t>();
-    if (negative || value < min || value > max) refuse("is out of range, " + range);
+    if (negative || value < min || value > max) refuse("is out of range (expected " + range + ")");
     return static_cast<Integer>(value);
   }
   [[nodiscard]] bool boolean() const {
-    if (!json_.is_boolean()) refuse("is not a truth value, true or false is right");
+    if (!json_.is_boolean()) refuse("is not a truth value (expected true or false)");
     return json_.get<bool>();
   }
   [[nodiscard]] const std::string& text() const {
-    if (!json_.is_string()) refuse("is not a string");
+    if (!json_.is_string()) refuse("is not a string (expected \"...\")");
     return json_.get_ref<const std::string&>();
   }
   template <typename Enum>
@@ -60,15 +64,16 @@ class Value {
       if (json_.is_string() && text() == name) return value;
       all += (all.empty() ? "" : ", ") + name;
     }
-    refuse("is not known, one of " + all + " is right");
+    refuse("is unknown (expected one of " + all + ")");
   }
   template <typename Element>
   [[nodiscard]] std::vector<Element> list(std::size_t min, std::size_t max,
                                           Element (*read)(const Value&)) const {
     const auto range = std::to_string(min) + " to " + std::to_string(max);
-    if (!json_.is_array()) refuse("is not a list, a list of " + range + " elements is right");
+    if (!json_.is_array()) refuse("is not a list (expected a list of " + range + " elements)");
     if (json_.size() < min || json_.size() > max) {
-      throw SpecError(path_, std::to_string(json_.size()) + " elements, " + range + " is right");
+      throw SpecError(path_, std::to_string(json_.size()) +
+                                 " elements are out of range (expected " + range + ")");
     }
     std::vector<Element> elements;
     for (std::size_t i = 0; i < json_.size(); ++i) {
@@ -82,14 +87,14 @@ class Value {
   std::string path_;
 };
 
-// An object whose members must all be asked for: what is left over when it is closed is refused.
+// A JSON object whose members must all be read: close() refuses those that were not.
 class Object {
  public:
   explicit Object(const Value& value) : json_(value.json()), path_(value.path()) {
-    if (!json_.is_object()) value.refuse("is not an object, an object is right");
+    if (!json_.is_object()) value.refuse("is not an object (expected {...})");
   }
 
-  // Absent and null are the same.
+  // Returns the member; absent if it is missing or null.
   [[nodiscard]] std::optional<Value> find(const std::string& name) {
     known_.insert(name);
     const auto member = json_.find(name);
@@ -98,7 +103,7 @@ class Object {
   }
   [[nodiscard]] Value operator[](const std::string& name) {
     auto value = find(name);
-    if (!value) throw SpecError(path_of(name), "is missing, a value is right");
+    if (!value) throw SpecError(path_of(name), "is missing (expected a value)");
     return *std::move(value);
   }
   template <typename Read>
@@ -107,9 +112,13 @@ class Object {
     if (const auto value = find(name)) return read(*value);
     return std::nullopt;
   }
+  // Throws SpecError for a member that was not read.
   void close() const {
     for (const auto& [name, value] : json_.items()) {
-      if (!known_.contains(name)) throw SpecError(path_of(name), "is not a member known here");
+      if (known_.contains(name)) continue;
+      std::string all;
+      for (const auto& known : known_) all += (all.empty() ? "" : ", ") + known;
+      throw SpecError(path_of(name), "is unknown (expected one of " + all + ")");
     }
   }
 

@@ -7,7 +7,8 @@
 namespace natxy::spec {
 namespace {
 
-// Names that come from outside (an interface, a kernel, a faulty request) need not be UTF-8.
+// Writes JSON as one line. Replaces invalid UTF-8, which names from outside (an interface, the
+// kernel, a wrong request) may contain.
 std::string line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -1,4 +1,4 @@
-// The enumerators' names in JSON.
+// The names of the enumerators in JSON, in the order of the enumerators.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
-// What a port, its clock and the network interface behind it tell of a trial.
+// Counters of a port, of its clock and of the network interface behind it.
 #pragma once
 
 #include <cstdint>
 
 namespace natxy::spec {
 
-// Differences are taken over a trial.
+// Counters since the port was opened; a result has their differences over the trial.
 struct PortCounters {
   std::uint64_t rx_missed = 0;
   std::uint64_t rx_errors = 0;
@@ -24,12 +24,12 @@ struct PortCounters {
   }
 };
 
-// By which clock arrivals are timed, and how well.
+// The clock that times arrivals, and its quality.
 struct ArrivalClock {
-  bool own = false;               // the port stamps frames itself; else they come when it is polled
-  double error_ns = 0;            // at most, of its clock against the processor's
-  std::uint64_t unstamped = 0;    // frames without a stamp
-  std::uint64_t implausible = 0;  // frames with a stamp that cannot be
+  bool own = false;     // true: the port time-stamps frames; false: the time of the poll counts
+  double error_ns = 0;  // upper bound of the error of the port's clock against the processor's
+  std::uint64_t unstamped = 0;    // frames without a time stamp
+  std::uint64_t implausible = 0;  // frames with an impossible time stamp
 
   [[nodiscard]] ArrivalClock operator-(const ArrivalClock& before) const {
     return {.own = own,
@@ -39,7 +39,7 @@ struct ArrivalClock {
   }
 };
 
-// As good as a delay must be.
+// The largest error of a port's clock in a valid trial.
 inline constexpr std::uint64_t kClockErrorLimitNs = 20'000;
 
 }  // namespace natxy::spec

@@ -1,4 +1,4 @@
-// What the engine is asked for: one of these a line.
+// The requests to the engine; each is one line.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A spec that cannot be carried out: the sentence starts with the member's path.
+// The error of a trial spec that is not valid; the message starts with the member's path.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@ namespace natxy::spec {
 
 class SpecError : public std::runtime_error {
  public:
-  // "phases[0].gap_ns" and "-1 is out of range, 0 to 86400000000000 is right"
+  // Example: "phases[0].gap_ns" and "-1 is out of range (expected 0 to 86400000000000)".
   SpecError(const std::string& member, const std::string& sentence)
       : std::runtime_error(member + ": " + sentence) {}
 };

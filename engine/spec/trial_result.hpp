@@ -1,5 +1,5 @@
-// What a trial yields: counters, distributions and what the tester itself did. No verdict but
-// validity: whether the DUT passed is the package's judgement.
+// The result of a trial: counters, distributions and what the tester itself did. It says whether
+// the trial is valid; whether the DUT passed is decided by the package.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@
 namespace natxy::spec {
 
 struct DistributionBucket {
-  double lower_ns = 0;  // both included; equal where the values are known to the clock's tick
+  double lower_ns = 0;  // both ends included; equal if the bucket is one tick wide
   double upper_ns = 0;
   std::uint64_t count = 0;
 };
 
-// A distribution of durations in nanoseconds. Minimum and maximum are exact (to the clock). A
-// delay's bucket is not wider than 2^-10 of its distance from the minimum, or one tick.
+// A distribution of durations in nanoseconds. Minimum and maximum are exact to a clock tick. The
+// bucket of a delay is at most 2^-10 of its distance from the minimum wide, or one tick.
 struct Distribution {
   std::uint64_t count = 0;
   double min_ns = 0;
@@ -35,21 +35,21 @@ struct Distribution {
   std::vector<DistributionBucket> buckets;  // ascending, none empty
 };
 
-struct Misdelivered {           // by the first check that failed, in this order
-  std::uint64_t malformed = 0;  // not the IP version, protocol or lengths that were due
-  std::uint64_t checksum = 0;   // IPv4 header or UDP
-  std::uint64_t number = 0;     // a number, stream or direction that was never sent to this port
+struct Misdelivered {           // counted by the first check that failed, in this order
+  std::uint64_t malformed = 0;  // wrong IP version, protocol or lengths
+  std::uint64_t checksum = 0;   // IPv4 header checksum or UDP checksum
+  std::uint64_t number = 0;     // a number, stream or direction that was not sent to this port
   std::uint64_t length = 0;
   std::uint64_t address = 0;
   std::uint64_t port = 0;
   std::uint64_t hop_limit = 0;
-  std::uint64_t traffic_class = 0;  // or flow label, where the spec has them kept
+  std::uint64_t traffic_class = 0;  // or flow label, if the spec asks for them to be kept
   [[nodiscard]] std::uint64_t total() const {
     return malformed + checksum + number + length + address + port + hop_limit + traffic_class;
   }
 };
 
-// Tagged frames, of both kinds of traffic.
+// The tagged frames of a stream, of both kinds of traffic.
 struct TagCounters {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
@@ -59,118 +59,118 @@ struct TagCounters {
   Distribution step_gap;
 };
 
-// Frames that never came, by when they were due since the phase's start.
+// The frames that did not arrive; times are their due times since the phase's start.
 struct Losses {
   std::uint64_t frames = 0;
   std::uint64_t first_number = 0;
   std::uint64_t last_number = 0;
   double first_due_ns = 0;
   double last_due_ns = 0;
-  std::uint64_t longest_run = 0;  // frames, consecutive by number
+  std::uint64_t longest_run = 0;  // number of lost frames with consecutive numbers
   double longest_run_from_ns = 0;
-  double longest_run_until_ns = 0;  // the due time of the first frame after it
+  double longest_run_until_ns = 0;  // due time of the first frame after the run
 };
 
-// The longest time without an arrival, since the phase's start (RFC 6201's timestamp method).
+// The longest time without an arrival, from and until since the phase's start (the timestamp method
+// of RFC 6201).
 struct Silence {
   double from_ns = 0;
   double until_ns = 0;
 };
 
-// D(i) - D(i-1), signed; a pair of which a frame is missing is undefined (RFC 8219 7.3.2).
+// IPDV: the signed differences D(i) - D(i-1). A pair with a missing frame is undefined (RFC 8219
+// 7.3.2).
 struct DelayVariation {
   std::uint64_t undefined = 0;
   Distribution distribution;
 };
 
-// Of one kind of traffic in one direction of one phase.
+// Counters of one kind of traffic in one direction of one phase.
 struct KindCounters {
-  std::uint64_t sent =
-      0;  // offered to the gateway: accepted by the port, or refused by the gateway's ring
-  std::uint64_t received = 0;  // each number once, right in every check, in time
+  // Frames offered to the gateway: accepted by the port, or refused by the gateway's ring.
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;  // each number once, correct in every check, in time
   std::uint64_t lost = 0;      // sent - received
   std::uint64_t duplicated = 0;
-  std::uint64_t reordered = 0;             // RFC 4737 singleton; a part of received
-  std::uint64_t without_udp_checksum = 0;  // it was 0, over IPv4; a part of received
-  std::uint64_t late = 0;                  // beyond the frame timeout, or beyond the window (drain)
+  std::uint64_t reordered = 0;             // RFC 4737's singleton metric; a part of received
+  std::uint64_t without_udp_checksum = 0;  // UDP checksum 0 over IPv4; a part of received
+  std::uint64_t late = 0;                  // after the frame timeout, or older than the window
   Misdelivered misdelivered;
-  std::uint8_t hop_limit = 0;         // seen on arrival; 0: none arrived
-  std::uint64_t negative_delays = 0;  // set to 0
+  std::uint8_t hop_limit = 0;         // on arrival; 0: no frame arrived
+  std::uint64_t negative_delays = 0;  // delays below 0, which were set to 0
   Distribution delay;
-  std::optional<DelayVariation> ipdv;  // present if it was asked for
+  std::optional<DelayVariation> ipdv;  // present if the spec asks for it
 };
 
-// What the frames of a stream that arrived said of their connections.
+// Counters of a stream's arrivals by what they show about their connections.
 struct ConnectionCounters {
-  std::uint64_t stored = 0;    // for the first time; JSON: "new"
-  std::uint64_t known = 0;     // with the mapping that is stored; of replies: that came back right
-  std::uint64_t changed = 0;   // with another mapping, which is stored now
-  std::uint64_t wrong = 0;     // replies delivered to another connection; a part of misdelivered
-  std::uint64_t collided = 0;  // of those: both connections have one external four-tuple
-  double ending_new_percent = 0;  // new ones among the last 1 % of an establishing stream's frames
+  std::uint64_t stored = 0;   // new connections, stored in the state table; JSON: "new"
+  std::uint64_t known = 0;    // the mapping is the stored one; replies: delivered correctly
+  std::uint64_t changed = 0;  // the mapping differs from the stored one, which is replaced
+  std::uint64_t wrong = 0;    // replies delivered to another connection; a part of misdelivered
+  std::uint64_t collided =
+      0;  // a part of wrong: both connections have the same external four-tuple
+  double ending_new_percent = 0;  // share of new ones in the last 1 % of an establishing stream
 };
 
-// The tester's own table.
+// The tester's state table.
 struct ConnectionTable {
-  std::uint64_t asked = 0;   // entries
-  std::uint64_t stored = 0;  // connections
+  std::uint64_t asked = 0;   // entries that the spec asks for
+  std::uint64_t stored = 0;  // connections in it
   std::uint64_t bytes = 0;
   std::uint64_t page_bytes = 0;
 };
 
-// Times in which a sender moved its schedule, because it was further behind than it may make up.
+// Pauses: a sender that was too far behind moved the rest of its schedule (docs/decisions/0017).
 struct Pauses {
   std::uint64_t count = 0;
-  double total_ns = 0;  // of the sender that paused longest, where several share a direction
+  double total_ns = 0;  // if several senders share a direction: of the one that paused longest
   double longest_ns = 0;
 };
 
 struct StreamResult {
   std::string phase;
   Direction direction = Direction::kForward;
-  std::uint64_t due = 0;  // frames that the spec asked for
-  std::uint64_t refused_by_gateway =
-      0;                              // the gateway's own ring was full; a part of sent and of lost
-  std::uint64_t refused_by_port = 0;  // the tester's port was full; tried again
-  std::uint64_t largest_burst = 0;    // frames that left without waiting for a due time
+  std::uint64_t due = 0;  // frames that the spec asks for
+  // Frames refused because the gateway's ring was full; a part of sent and of lost.
+  std::uint64_t refused_by_gateway = 0;
+  std::uint64_t refused_by_port = 0;  // refused because the tester's port was full; sent again
+  std::uint64_t largest_burst = 0;    // most frames that left without a wait for a due time
   Pauses pauses;
-  double sending_ns = 0;          // first departure to last departure
+  double sending_ns = 0;          // from the first departure to the last one
   double first_departure_ns = 0;  // since the trial's start
   Distribution lateness;
-  Distribution send_call;  // duration of the port's send call, a part of each delay
-  // By how much a frame's delay may have been measured too long: by frame, the time since the poll
-  // before the one that found it, and the time until its sender's next step.
+  Distribution send_call;  // duration of the port's send call, which is a part of each delay
+  // Upper bounds, per frame, of the tester's part in a delay: the time since the poll before the
+  // one that found the frame, and the time until its sender's next step.
   Distribution poll_gap;
   Distribution step_gap;
-  // How much longer the frames took to arrive than to leave, as far as a queue that grew is why:
-  // what the gateway held at the end. The last arrival less the last departure less the shortest
-  // delay; at most 10/9 of what the shortest delay of the last tenth of the frames is longer than
-  // that of the first tenth.
+  // How long the gateway held the frames back at the end: (last arrival - last departure) -
+  // shortest delay. It is limited to 10/9 of the growth of the shortest delay from the first tenth
+  // of the frames to the last tenth, because only a growing queue makes the shortest delay longer.
   double held_back_ns = 0;
-  // Frames that may have been waiting for a poll at once, where that is more than the port's ring
-  // holds; 0: never.
+  // The most frames that may have waited for a poll at once; 0 if the port's ring held them all.
   std::uint64_t overrun_frames = 0;
-  // Late frames that may have been in time, by poll_gap; 0 where the port stamps them itself.
+  // Late frames that may have arrived in time, because of the poll gap; 0 if the port stamps them.
   std::uint64_t uncertain_late = 0;
-  std::array<std::optional<KindCounters>, 2> kinds;  // by Kind; absent: the stream has none of it
-  std::optional<TagCounters> tags;                   // present if they were asked for
-  std::optional<Losses> losses;                      // absent: none was lost
+  std::array<std::optional<KindCounters>, 2> kinds;  // by Kind; absent if the stream has none
+  std::optional<TagCounters> tags;                   // present if the spec asks for tags
+  std::optional<Losses> losses;                      // absent if no frame was lost
   Silence silence;
-  std::optional<ConnectionCounters> connections;  // absent: stateless
+  std::optional<ConnectionCounters> connections;  // absent in a stateless trial
 };
 
 struct PortResult {
   Side side = Side::kLeft;
-  std::uint64_t foreign = 0;    // not of this trial
-  std::uint64_t neighbour = 0;  // ARP and ND, answered or not
-  std::uint64_t rx_missed = 0;  // the port's own counters, moved during the trial
+  std::uint64_t foreign = 0;    // frames that are not of this trial
+  std::uint64_t neighbour = 0;  // ARP and Neighbour Discovery, answered or not
+  std::uint64_t rx_missed = 0;  // from here: the port's counters, as they grew during the trial
   std::uint64_t rx_errors = 0;
   std::uint64_t rx_no_buffer = 0;
   std::uint64_t tx_errors = 0;
-  std::uint64_t kernel_rx_dropped =
-      0;                           // of the network interface behind the port, where there is one
-  std::uint64_t link_downs = 0;    // how often its link went down
-  std::uint64_t records_lost = 0;  // frames' records for which there was no room
+  std::uint64_t kernel_rx_dropped = 0;  // drops of the network interface behind the port
+  std::uint64_t link_downs = 0;         // how often the link went down
+  std::uint64_t records_lost = 0;       // frame records for which the buffer had no room
   double worst_poll_gap_ns = 0;
   ArrivalClock clock;
   IcmpErrors icmp;  // a part of foreign
@@ -183,11 +183,11 @@ struct WorkerResult {
   std::uint64_t involuntary_switches = 0;
   double worst_loop_gap_ns = 0;
   double cpu_ns = 0;
-  double off_core_ns = 0;  // of the phase, in which the thread did not run
+  double off_core_ns = 0;  // time of the phase in which the thread did not run
 };
 
-// A watched CPU in one phase: how long it did something else than the gateway's work, or nothing
-// because the host had taken it. Upper bounds, to the period with which it is looked at.
+// The absences of a watched CPU in one phase: the time in which it ran something else than the
+// gateway, or did not run because the host had taken it. Upper bounds, to within a sampling period.
 struct WatchResult {
   std::string phase;
   int cpu = 0;
@@ -211,13 +211,14 @@ struct TrialResult {
   bool valid = true;
   std::vector<std::string> invalid_reasons;  // sentences
   bool ended_early = false;                  // see TrialSpec::early_end_ns
-  bool incomplete = false;       // see Phase::minimum_connections: later phases did not run
-  std::string unwatched_reason;  // why a CPU was not watched, or not in a phase; empty: all were
-  std::optional<ConnectionTable> connections;  // absent: stateless
-  double preparation_ns = 0;  // request read to first frame due: neighbours, warm-up, templates
-  double duration_ns = 0;     // first frame due to end of the last drain
+  bool incomplete = false;  // later phases did not run; see Phase::minimum_connections
+  // Why a CPU was not watched, or not in one phase; empty if all were watched.
+  std::string unwatched_reason;
+  std::optional<ConnectionTable> connections;  // absent in a stateless trial
+  double preparation_ns = 0;  // from the request to the first due time: neighbours, warm-up, ...
+  double duration_ns = 0;     // from the first due time to the end of the last drain
   std::string delay_definition;
-  // Of arrivals: "tsc", "port" (each its own), or which side has which.
+  // The clock of the arrivals: "tsc", "port" (each port's own), or one for each side.
   std::string delay_clock;
   std::vector<StreamResult> streams;
   std::vector<PortResult> ports;

@@ -1,6 +1,6 @@
-// What one trial is: the spec that the package sends and the engine carries out.
+// The trial spec, which the package sends and the engine carries out.
 //
-// Plain values, nothing left to interpret: JSON names are the names below (see json.hpp,
+// It consists of plain values. The members' names are the names in JSON (see json.hpp,
 // schemas/trial-spec.schema.json and docs/reference/engine-protocol.md).
 #pragma once
 
@@ -14,7 +14,8 @@ namespace natxy::spec {
 
 inline constexpr int kVersion = 2;
 
-// Limits of what a frame's 18 octets of data can carry and of what the arithmetic is exact for.
+// Limits that follow from the 18 octets of data in a frame and from the exactness of the
+// arithmetic.
 inline constexpr std::uint16_t kMinFrameSizeBytes = 84;
 inline constexpr std::uint16_t kMaxFrameSizeBytes = 9216;
 inline constexpr std::uint64_t kMaxFramesPerStream = 1ULL << 40;
@@ -34,11 +35,11 @@ enum class Direction : std::uint8_t { kForward, kReverse };  // forward: left to
 enum class Kind : std::uint8_t { kForeground, kBackground };
 enum class IpVersion : std::uint8_t { k4 = 4, k6 = 6 };
 
-// How a 16-bit value (a port, or a field of an address) follows from a frame's ordinal (RFC 4814).
+// How a 16-bit value (a port or a field of an address) depends on a frame's ordinal (RFC 4814).
 enum class SeriesMode : std::uint8_t { kFixed, kIncreasing, kDecreasing, kPseudorandom };
 
-// How the whole four-tuple follows from the ordinal: each series for itself, or every combination
-// of the ranges exactly once in the order named (RFC 9693).
+// How the four-tuple depends on the ordinal: each series independently, or each combination of the
+// ranges exactly once in the named order (RFC 9693).
 enum class Selection : std::uint8_t {
   kIndependent,
   kEnumerateIncreasing,
@@ -46,16 +47,17 @@ enum class Selection : std::uint8_t {
   kEnumeratePseudorandom
 };
 
-// What a stream does with the connections of its trial (RFC 9693): phase 1 establishes them; in
-// phase 2 the initiator uses those that exist, or makes the missing ones, and the responder
-// answers.
+// What a stream does with the connections of its trial (RFC 9693). Phase 1 establishes them. In
+// phase 2, the initiator uses those that exist, or creates those that are missing, and the
+// responder answers.
 enum class Role : std::uint8_t { kEstablish, kInitiate, kRespond };
 
-// In which order a stream takes connections, which are numbered as the establishing stream
-// enumerates them. Linear: each once. Missing: each once of those that are not there, which are for
-// an initiator the ones that are not in the table, and for a responder the ones in it that no
-// linear reply came back for. Repeating: combinations drawn pseudorandomly, with repetition. The
-// others go on for ever.
+// The order in which a stream uses connections. The establishing stream's enumeration numbers them.
+// - linear: each connection once.
+// - missing: each missing connection once. For an initiator, these are the connections that are not
+//   in the state table; for a responder, those in it for which no linear reply came back.
+// - repeating: pseudorandom combinations, with repetition.
+// - all others: endless.
 enum class Order : std::uint8_t {
   kLinear,
   kFixed,
@@ -71,22 +73,22 @@ struct Connections {
   Order order = Order::kLinear;
 };
 
-// What is done before the first frame: neighbours only, or also probe frames until they come
-// through.
+// What happens before the first frame: the neighbours are resolved, and with kProbes, probe frames
+// are sent until they arrive.
 enum class WarmUpMode : std::uint8_t { kProbes, kNeighbours };
 
 struct Series {
   SeriesMode mode = SeriesMode::kFixed;
-  std::uint16_t min = 0;  // the value where mode is fixed
+  std::uint16_t min = 0;  // the value if mode is fixed
   std::uint16_t max = 0;
 };
 
-// An IP address of which one octet may hold the destination network's number and two octets a
-// varying field. Offsets are octets from the start of the address.
+// An IP address in which one octet may hold the number of the destination network, and two octets a
+// varying field. Offsets are in octets from the start of the address.
 struct AddressPattern {
   std::array<std::uint8_t, 16> octets{};  // network order; IPv4 uses the first 4
   std::optional<std::uint8_t> network_byte;
-  std::optional<std::uint8_t> field_byte;  // of the field's more significant octet
+  std::optional<std::uint8_t> field_byte;  // offset of the field's more significant octet
 };
 
 struct AddressPair {
@@ -95,8 +97,7 @@ struct AddressPair {
   AddressPattern destination;
 };
 
-// One kind of traffic of a stream: how its frames leave and what they must look like when they
-// come.
+// One kind of traffic of a stream: its frames as they leave, and as they must arrive.
 struct Traffic {
   AddressPair departure;
   AddressPair arrival;
@@ -109,14 +110,14 @@ struct Traffic {
   std::uint8_t hop_limit = kUsualHopLimit;     // on departure
   bool dont_fragment = true;                   // IPv4's DF bit
   std::optional<std::uint8_t> hop_limit_drop;  // absent: learned from the first frame that arrives
-  // Send no frame whose UDP checksum on arrival is to be ffff: some translators make it 0000.
+  // Send no frame whose UDP checksum on arrival would be ffff: some translators make it 0000.
   bool avoid_zero_checksum = false;
-  // The DSCP, ECN and flow label that a frame leaves with, which are 0, must be those on arrival.
+  // DSCP, ECN and flow label, which are 0 on departure, must be 0 on arrival.
   bool dscp_kept = false;
-  // A UDP checksum of 0 is wrong over IPv4, too, where RFC 768 has it say that there is none.
+  // A UDP checksum of 0 is an error over IPv4 too, where RFC 768 lets it mean "no checksum".
   bool udp_checksum_required = false;
-  // Absent: stateless. What only the gateway knows is not read: an establishing stream's source on
-  // arrival, a responding one's destination on departure.
+  // Absent in stateless traffic. The engine ignores the addresses that only the gateway knows: the
+  // source on arrival of an establishing stream, the destination on departure of a responding one.
   std::optional<Connections> connections;
 };
 
@@ -124,10 +125,10 @@ struct Segment {
   std::uint64_t frames = 0;
   std::uint64_t rate_fps = 0;  // per direction
   std::uint64_t pause_ns = 0;  // silence after the segment
-  // Frames that follow each other at burst_rate_fps (RFC 2544 section 21); each burst begins when
-  // its first frame is due at rate_fps, which is the mean rate then. 1: steady traffic.
+  // Frames of a burst (RFC 2544 section 21), which follow each other at burst_rate_fps. Each burst
+  // begins when its first frame is due at rate_fps, which is then the mean rate. 1: steady traffic.
   std::uint32_t burst_frames = 1;
-  std::uint64_t burst_rate_fps = 0;  // at least rate_fps; 0 where there are no bursts
+  std::uint64_t burst_rate_fps = 0;  // at least rate_fps; 0 if there are no bursts
 };
 
 struct Mix {  // frame i is foreground iff i mod n < m
@@ -147,21 +148,21 @@ struct Stream {
 struct Phase {
   std::string name;
   std::uint64_t gap_ns = 0;     // from the end of this phase's drain to the next phase
-  std::vector<Stream> streams;  // at most one a direction
-  // If fewer are in the table after the phase, or have answered where a responder asks, the trial
-  // ends there and is incomplete.
+  std::vector<Stream> streams;  // at most one per direction
+  // If fewer connections are in the state table after the phase (if a responder sends: if fewer
+  // have answered), the trial ends there and is incomplete.
   std::uint64_t minimum_connections = 0;
 };
 
 struct NextHop {
   std::optional<std::array<std::uint8_t, 4>> ipv4;
   std::optional<std::array<std::uint8_t, 16>> ipv6;
-  std::optional<std::array<std::uint8_t, 6>> mac;  // given: nothing is resolved on this side
+  std::optional<std::array<std::uint8_t, 6>> mac;  // if given, nothing is resolved on this side
 };
 
 struct SideSpec {
   NextHop next_hop;
-  std::vector<std::string> own_addresses;  // answered for beside what the streams use
+  std::vector<std::string> own_addresses;  // answered for in addition to the streams' addresses
 };
 
 struct WarmUp {
@@ -169,21 +170,21 @@ struct WarmUp {
   std::uint64_t timeout_ns = 5'000'000'000;
 };
 
-// Tagged frames, whose delays make the latency (RFC 8219 7.2): `count` of those due from after_ns
-// on, evenly spread; all of them where there are no more.
+// Tagged frames, whose delays give the latency (RFC 8219 7.2): `count` frames, evenly spread over
+// those that are due from after_ns on; all of these if they are fewer.
 struct Tags {
   std::uint64_t after_ns = 0;  // since the phase's start
   std::uint64_t count = 0;
 };
 
-struct Recording {  // beside counters and delays, in every stream
+struct Recording {  // what is recorded in addition to counters and delays, in every stream
   std::optional<Tags> tags;
   bool ipdv = false;    // D(i) - D(i-1)
-  bool frames = false;  // every frame, to the pipe of --records-fd
+  bool frames = false;  // a record of each frame, to the pipe of --records-fd
 };
 
-// A CPU of this machine that the gateway runs on, and the threads that are the gateway there: what
-// else runs on it takes it away (docs/decisions/0018).
+// A CPU of this machine that runs the gateway, and the gateway's threads on it. Other work on this
+// CPU is an absence (docs/decisions/0018).
 struct WatchedCpu {
   int cpu = 0;
   std::vector<std::int32_t> threads;
@@ -192,19 +193,20 @@ struct WatchedCpu {
 struct TrialSpec {
   int version = kVersion;
   std::uint64_t seed = 0;
-  std::uint32_t nonce = 0;  // differs from trial to trial: frames of another nonce are foreign
+  std::uint32_t nonce = 0;  // differs between trials; frames with another nonce are foreign
   std::uint64_t drain_ns = 2'000'000'000;
-  std::uint64_t frame_timeout_ns = 0;  // 0: none; else frames that take longer count as late
+  std::uint64_t frame_timeout_ns = 0;  // frames that take longer count as late; 0: no timeout
   std::uint64_t lateness_tolerance_ns = 0;
-  // 0: none; else the trial ends as soon as a frame has certainly been missing for longer than
-  // this: what it lost by then says that it failed and nothing else.
+  // The trial ends as soon as a frame has certainly been missing for longer than this; 0: it does
+  // not end early. The losses of a trial that ended early show only that it failed.
   std::uint64_t early_end_ns = 0;
-  // A link that falls and comes back does not make the trial invalid: the device is reset in it.
+  // A link that goes down and comes up again does not make the trial invalid, because the device is
+  // reset during the trial.
   bool link_may_fall = false;
   bool realtime = false;  // workers run under SCHED_FIFO during the trial
   // A sender that is behind by more frames of its direction than this, or by more than the lateness
-  // tolerance, pauses: it moves the rest of its schedule instead of sending the arrears as a burst
-  // (docs/decisions/0017). 0: it never pauses.
+  // tolerance, pauses: it moves the rest of its schedule instead of sending the overdue frames as a
+  // burst (docs/decisions/0017). 0: it never pauses.
   std::uint32_t burst_limit_frames = 0;
   std::vector<WatchedCpu> watched;
   Recording recording;

@@ -32,7 +32,8 @@ std::uint64_t saturated(std::uint64_t ns) {
   return std::min(ns, kTooLong);
 }
 
-// Exact and without overflow: the remainder is below 2^33, its product with 10^9 below 2^63.
+// Returns the time that the segment's frames take at its rate, rounded up. Exact and without
+// overflow: the remainder is below 2^33, its product with 10^9 below 2^63.
 std::uint64_t sending_ns(const Segment& segment) {
   const auto seconds = segment.frames / segment.rate_fps;
   if (seconds > kMaxTrialNs / kNsPerSecond) return kTooLong;
@@ -40,7 +41,7 @@ std::uint64_t sending_ns(const Segment& segment) {
   return seconds * kNsPerSecond + (rest + segment.rate_fps - 1) / segment.rate_fps;
 }
 
-// When the last frame is due, rounded up; some frames are.
+// Returns when the segment's last frame is due, rounded up. The segment must have frames.
 std::uint64_t last_due_ns(const Segment& segment) {
   const auto last = segment.frames - 1;
   const auto in_burst = segment.burst_frames == 1 ? 0 : last % segment.burst_frames;
@@ -67,7 +68,7 @@ void check_octet(const std::optional<std::uint8_t>& offset, unsigned last,
                  const std::string& member) {
   if (!offset || *offset <= last) return;
   throw SpecError(member,
-                  text(*offset) + " is outside the address, 0 to " + text(last) + " is right");
+                  text(*offset) + " is outside the address (expected 0 to " + text(last) + ")");
 }
 
 void check_pattern(const AddressPattern& pattern, IpVersion version, const std::string& member) {
@@ -80,7 +81,7 @@ void check_pattern(const AddressPattern& pattern, IpVersion version, const std::
   if (network != field && network != field + 1) return;
   throw SpecError(member + ".network_byte", text(network) + " lies within the field at octets " +
                                                 text(field) + " and " + text(field + 1U) +
-                                                ", an octet outside them is right");
+                                                " (expected another octet)");
 }
 
 void check_pair(const AddressPair& pair, const std::string& member) {
@@ -93,20 +94,20 @@ void check_field(const Series& series, const AddressPattern& departure,
   const bool has_place = departure.field_byte && arrival.field_byte;
   if (has_place || series.mode == SeriesMode::kFixed) return;
   throw SpecError(member + ".mode",
-                  "the field varies, but an address has no field_byte for it; "
-                  "fixed, or a field_byte on departure and arrival, is right");
+                  "the field varies, but an address has no field_byte for it "
+                  "(expected fixed, or a field_byte on departure and on arrival)");
 }
 
 void check_networks(const Traffic& traffic, const std::string& member) {
   if (traffic.networks == 1) return;
   if (!traffic.departure.destination.network_byte) {
     throw SpecError(member + ".networks", text(traffic.networks) +
-                                              " networks need departure.destination.network_byte, "
-                                              "or 1 is right");
+                                              " networks need departure.destination.network_byte "
+                                              "(expected 1 without it)");
   }
   if (traffic.selection != Selection::kIndependent) {
     throw SpecError(member + ".networks",
-                    text(traffic.networks) + " is not possible in an enumeration, 1 is right");
+                    text(traffic.networks) + " is not possible in an enumeration (expected 1)");
   }
 }
 
@@ -114,7 +115,7 @@ std::uint64_t range_of(const Series& series) {
   return series.mode == SeriesMode::kFixed ? 1 : series.max - series.min + 1ULL;
 }
 
-// Frames that take each combination once; those that use connections take them again and again.
+// Returns whether the frames take each combination once. Frames that use connections repeat them.
 bool takes_each_once(const Traffic& traffic) {
   const auto& connections = traffic.connections;
   return !connections ||
@@ -125,27 +126,29 @@ void check_combinations(const Traffic& traffic, std::uint64_t frames, const std:
   if (traffic.selection == Selection::kIndependent) {
     if (!traffic.connections) return;
     throw SpecError(member + ".selection",
-                    "connections are enumerated, enumerate-pseudorandom is right");
+                    "independent is not possible with connections (expected an enumeration, such "
+                    "as enumerate-pseudorandom)");
   }
   std::uint64_t combinations = 1;
   for (const auto* series : {&traffic.source_port, &traffic.destination_port, &traffic.source_field,
                              &traffic.destination_field}) {
     const auto range = range_of(*series);
-    // Only all four ranges in full reach 2^64; the engine counts combinations in 64 bits.
+    // The engine counts combinations in 64 bits. Only four full ranges have 2^64 of them.
     if (combinations > ~std::uint64_t{0} / range) {
-      throw SpecError(member + ".selection", "the ranges have 2^64 combinations, fewer is right");
+      throw SpecError(member + ".selection",
+                      "the ranges have 2^64 combinations (expected fewer: narrower ranges)");
     }
     combinations *= range;
   }
   if (traffic.connections && combinations > kMaxConnections) {
     throw SpecError(member + ".selection", "the ranges have " + text(combinations) +
-                                               " combinations, at most " + text(kMaxConnections) +
-                                               " is right");
+                                               " combinations (expected at most " +
+                                               text(kMaxConnections) + ")");
   }
   if (frames <= combinations || !takes_each_once(traffic)) return;
   throw SpecError(member + ".selection", "the ranges have " + text(combinations) +
                                              " combinations, too few to enumerate for " +
-                                             text(frames) + " frames; wider ranges are right");
+                                             text(frames) + " frames (expected wider ranges)");
 }
 
 void check_traffic(const Traffic& traffic, std::uint64_t frames, const std::string& member) {
@@ -166,11 +169,16 @@ void check_kind(const Stream& stream, Kind kind, const std::string& stream_path)
   const bool wanted = kind == Kind::kForeground ? stream.mix.m > 0 : stream.mix.m < stream.mix.n;
   const auto& traffic = traffic_of(stream, kind);
   const auto mix = "the mix n " + text(stream.mix.n) + ", m " + text(stream.mix.m);
-  if (wanted && !traffic) throw SpecError(member, "absent, but " + mix + " asks for it");
-  if (!wanted && traffic) throw SpecError(member, "given, but " + mix + " has none; null is right");
+  if (wanted && !traffic) {
+    throw SpecError(member, "is missing, but " + mix + ", asks for it (expected an object)");
+  }
+  if (!wanted && traffic) {
+    throw SpecError(member, "is given, but " + mix + ", has no frame for it (expected null)");
+  }
   if (!traffic) return;
   if (traffic->connections && kind == Kind::kBackground) {
-    throw SpecError(member + ".connections", "background traffic has none, null is right");
+    throw SpecError(member + ".connections",
+                    "background traffic has no connections (expected null)");
   }
   check_traffic(*traffic, frames_of(stream, kind), member);
 }
@@ -183,30 +191,31 @@ void check_next_hop(const TrialSpec& spec, Side side, IpVersion version,
   if (known) return;
   const std::string family = version == IpVersion::k4 ? "ipv4" : "ipv6";
   throw SpecError(std::string("sides.") + kSideNames[static_cast<unsigned>(side)] + ".next_hop",
-                  "neither " + family + " nor mac is given, and " + stream_path +
-                      " leaves there; one of them is right");
+                  "neither " + family + " nor mac is given, but frames of " + stream_path +
+                      " leave there (expected one of them)");
 }
 
-// Bursts do not overlap where their frames follow each other no slower than at the mean rate.
+// Bursts must not overlap, so the rate within a burst must be at least the mean rate.
 void check_bursts(const Segment& segment, const std::string& member) {
   const auto rate_fps = segment.rate_fps;
   const auto burst_rate_fps = segment.burst_rate_fps;
   if (segment.burst_frames == 1) {
     if (burst_rate_fps == 0) return;
     throw SpecError(member + ".burst_rate_fps",
-                    text(burst_rate_fps) + " is given, but burst_frames is 1, 0 is right");
+                    text(burst_rate_fps) + " is given, but burst_frames is 1 (expected 0)");
   }
   if (burst_rate_fps >= rate_fps) return;
-  throw SpecError(member + ".burst_rate_fps",
-                  text(burst_rate_fps) + " is out of range, the mean rate " + text(rate_fps) +
-                      " to " + text(kMaxRateFps) + " is right");
+  throw SpecError(member + ".burst_rate_fps", text(burst_rate_fps) + " is out of range (expected " +
+                                                  text(rate_fps) + ", the mean rate, to " +
+                                                  text(kMaxRateFps) + ")");
 }
 
 void check_stream(const TrialSpec& spec, const Stream& stream, const std::string& member) {
   const auto frames = total_frames(stream);
   if (frames == 0 || frames >= kMaxFramesPerStream) {
-    throw SpecError(member + ".segments", text(frames) + " frames in all is out of range, 1 to " +
-                                              text(kMaxFramesPerStream - 1) + " is right");
+    throw SpecError(member + ".segments", text(frames) +
+                                              " frames in all is out of range (expected 1 to " +
+                                              text(kMaxFramesPerStream - 1) + ")");
   }
   for (std::size_t i = 0; i < stream.segments.size(); ++i) {
     check_bursts(stream.segments[i], at(member + ".segments", i));
@@ -222,14 +231,14 @@ void check_stream(const TrialSpec& spec, const Stream& stream, const std::string
 void check_phase(const TrialSpec& spec, const Phase& phase, const std::string& member) {
   if (phase.streams.size() == 2 && phase.streams[0].direction == phase.streams[1].direction) {
     throw SpecError(member + ".streams[1].direction",
-                    "the phase has two streams in this direction, one a direction is right");
+                    "the phase has two streams in this direction (expected one per direction)");
   }
   for (std::size_t i = 0; i < phase.streams.size(); ++i) {
     check_stream(spec, phase.streams[i], at(member + ".streams", i));
   }
 }
 
-// When the last frame is due, rounded up.
+// Returns when the stream's last frame is due, rounded up.
 std::uint64_t last_due_ns(const Stream& stream) {
   std::uint64_t start = 0;
   std::uint64_t last = 0;
@@ -241,32 +250,32 @@ std::uint64_t last_due_ns(const Stream& stream) {
   return last;
 }
 
-// Phase 1, or each connection once.
+// Returns whether the stream is phase 1 or uses each connection once.
 bool takes_connections_once(const Stream& stream) {
   if (!stream.foreground || !stream.foreground->connections) return false;
   const auto [role, order] = *stream.foreground->connections;
   return role == Role::kEstablish || order == Order::kLinear || order == Order::kMissing;
 }
 
-// Tags that no frame could bear would make a latency of nothing.
+// Tags that start after the last frame would give a latency without any frame.
 void check_tags(const TrialSpec& spec) {
   if (!spec.recording.tags) return;
   const auto after_ns = spec.recording.tags->after_ns;
   for (const auto& phase : spec.phases) {
     for (const auto& stream : phase.streams) {
-      if (takes_connections_once(stream)) continue;  // bears none
+      if (takes_connections_once(stream)) continue;  // has no tagged frames
       const auto last_ns = last_due_ns(stream);
       if (after_ns <= last_ns) continue;
       throw SpecError(
           "recording.tags.after_ns",
-          text(after_ns) + " is after the last frame, 0 to " + text(last_ns) + " is right");
+          text(after_ns) + " is after the last frame (expected 0 to " + text(last_ns) + ")");
     }
   }
 }
 
 }  // namespace
 
-// Each segment is below 2^40 frames and there are at most 64 of them: no overflow.
+// Cannot overflow: there are at most 64 segments of fewer than 2^40 frames each.
 std::uint64_t total_frames(const Stream& stream) {
   std::uint64_t total = 0;
   for (const auto& segment : stream.segments) total += segment.frames;
@@ -297,8 +306,8 @@ void validate(const TrialSpec& spec) {
   check_tags(spec);
   check_connections(spec);
   if (duration_ns(spec) <= kMaxTrialNs) return;
-  throw SpecError("phases", "the trial lasts longer than " + text(kMaxTrialNs) +
-                                " ns with drains and gaps, at most that is right");
+  throw SpecError("phases", "the trial with its drains and gaps is too long (expected at most " +
+                                text(kMaxTrialNs) + " ns)");
 }
 
 }  // namespace natxy::spec

@@ -1,4 +1,4 @@
-// What a spec's members must be together, beyond the range of each.
+// The rules that concern several members of a trial spec.
 #pragma once
 
 #include <cstdint>
@@ -7,30 +7,28 @@
 
 namespace natxy::spec {
 
-// Throws SpecError.
+// Checks the rules that concern several members. Throws SpecError.
 void validate(const TrialSpec& spec);
 
-// From the first due time to the end of the last drain and gap, rounded up; saturates beyond
-// kMaxTrialNs.
+// Returns the time from the first due time to the end of the last drain and gap, rounded up;
+// saturates above kMaxTrialNs.
 [[nodiscard]] std::uint64_t duration_ns(const TrialSpec& spec);
 
 [[nodiscard]] std::uint64_t total_frames(const Stream& stream);
 
-// How many of a stream's frames are of a kind.
+// Returns how many frames of the stream are of this kind.
 [[nodiscard]] std::uint64_t frames_of(const Stream& stream, Kind kind);
 
-// The stream whose frames make the trial's connections; null: a stateless trial.
+// Returns the stream that establishes the trial's connections; null in a stateless trial.
 [[nodiscard]] const Stream* establishing_stream(const TrialSpec& spec);
 
-// How many connections an establishing stream's trial may have: entries of the tester's table.
+// Returns the number of entries of the state table: the most connections that the stream can
+// establish.
 [[nodiscard]] std::uint64_t connections_of(const Stream& establishing);
 
-// The side that a direction's frames leave from, and the one that they arrive at.
+// Returns the side that the frames of a direction leave from.
 [[nodiscard]] constexpr Side departure_side(Direction direction) {
   return direction == Direction::kForward ? Side::kLeft : Side::kRight;
-}
-[[nodiscard]] constexpr Side arrival_side(Direction direction) {
-  return direction == Direction::kForward ? Side::kRight : Side::kLeft;
 }
 
 }  // namespace natxy::spec

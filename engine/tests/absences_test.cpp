@@ -1,4 +1,4 @@
-// From looks at a CPU to the times in which it was away.
+// Tests that looks at a CPU give its absences.
 #include "watch/absences.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(Absences, NoneWhereEveryLookCameAndSawTheGateway) {
 
 TEST(Absences, ALookThatCameLateIsTheHosts) {
   auto samples = every_period(10'000);
-  samples.erase(samples.begin() + 19, samples.begin() + 24);  // none from 2,000 to 2,400
+  samples.erase(samples.begin() + 19, samples.begin() + 24);  // no look from 2,000 to 2,400
   const auto found = looks(samples).absences(0, 10'000);
   EXPECT_EQ(found.samples, 95U);
   EXPECT_EQ(found.count, 1U);
@@ -82,7 +82,8 @@ TEST(Absences, ThatNoLookCameInAreAbsences) {
 
 constexpr std::uint64_t kMs = 1'000'000;
 
-// Of 0.1 s: the gateway is seen once in so many looks, but rests from `from_ms` on for `for_ms`.
+// Returns looks of 0.1 s. One in `seen_once_in` looks finds the gateway, except during a rest of
+// `for_ms` from `from_ms` on.
 Looks with_a_rest(std::uint64_t from_ms, std::uint64_t for_ms, std::uint64_t seen_once_in,
                   bool was_busy) {
   Looks all(0, kMs / 10);
@@ -112,7 +113,7 @@ TEST(Absences, AShorterRestIsNone) {
   EXPECT_EQ(all.absences(0, 100 * kMs).samples, 1000U);
 }
 
-// At 6,600 fps a kernel's router is in one look of a hundred: often in none of two hundred.
+// At 6,600 fps, one of a hundred looks finds a kernel's router; often none of two hundred does.
 TEST(Absences, AGatewayThatIsSeldomSeenDoesNotRest) {
   EXPECT_EQ(with_a_rest(30, 50, 100, false).absences(0, 100 * kMs).total_ns, 0U);
   EXPECT_EQ(with_a_rest(30, 0, 400, false).absences(0, 100 * kMs).total_ns, 0U);

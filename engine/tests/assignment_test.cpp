@@ -44,8 +44,8 @@ TEST(Assignment, OneDirectionOnTwoWorkersIsASenderAndAReceiver) {
   EXPECT_EQ(workers[1].describe(), (Tasks{"receive left", "receive right", "neighbours left"}));
 }
 
-// Whatever the input: each share of a direction once, each side received once, each side's
-// neighbours answered by the worker that owns its transmit queue 0.
+// For any input, each share of a direction and the receiver of each side is assigned once, and the
+// worker that owns a side's transmit queue 0 answers its neighbours.
 TEST(Assignment, IsCompleteForAnyNumberOfWorkers) {
   const std::vector<std::vector<spec::Direction>> choices{
       {kForward}, {kReverse}, {kForward, kReverse}};

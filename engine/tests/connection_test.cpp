@@ -1,4 +1,4 @@
-// The state table and the walks over it: which connection a frame uses, and what is remembered.
+// Tests the state table and the walks over it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -100,7 +100,7 @@ TEST(Walk, PseudorandomIsNoOrderAnybodyWouldSee) {
   EXPECT_LT(neighbours, 20U);
 }
 
-// Holes: whatever is missing, what exists is used as often as everything else.
+// With any connections missing, the existing ones are used equally often.
 TEST(Walk, SkipsHoles) {
   std::mt19937 random(1);
   for (const double share : {0.001, 0.3, 0.9, 0.999}) {
@@ -141,7 +141,7 @@ TEST(Walk, MissingOfAnInitiatorAreThoseThatAreNotThere) {
   EXPECT_EQ(taken(ConnectionWalk(plan, 0, 1), 4), (std::vector<std::uint64_t>{3, 6, 8, 9}));
 }
 
-// What has come is there when the walk comes round to it: it is not made twice.
+// A connection that was created meanwhile is not created twice.
 TEST(Walk, MissingThatCameMeanwhileAreNotTakenAgain) {
   Table table(5);
   const WalkPlan plan{
@@ -150,7 +150,7 @@ TEST(Walk, MissingThatCameMeanwhileAreNotTakenAgain) {
   std::array<std::uint64_t, flow::kMaxLot> lot;
   walk.take(lot.data(), 3);
   for (std::uint64_t i = 0; i < 4; ++i) table.store(i);
-  walk.keep(2, 1);  // the third did not leave, and yet is there
+  walk.keep(2, 1);  // the third frame did not leave, but its connection exists
   walk.take(lot.data(), 1);
   EXPECT_EQ(lot[0], 4U);
 }
@@ -223,7 +223,7 @@ TEST(StateTable, AnEntryHasEightOctets) {
   EXPECT_EQ(sizeof(Entry), 8U);
 }
 
-// A receiver writes, and a sender reads what exists: under TSan this is the proof.
+// A receiver writes while a sender reads. TSan shows whether this is a data race.
 TEST(StateTable, IsWrittenAndReadAtOnce) {
   constexpr std::uint64_t kConnections = 100'000;
   Table table(kConnections);
@@ -272,7 +272,7 @@ TEST(AddressDictionary, NumbersAddressesInTheirOrderAndIsBounded) {
             AddressDictionary::kFull);
 }
 
-// The next trial's table, ready for use.
+// Returns the table of the next trial, ready for use.
 StateTable ready_table(TableMemory& memory, std::uint64_t entries) {
   auto table = memory.reserve(entries);
   while (!memory.touched()) memory.touch();
@@ -291,8 +291,8 @@ TEST(TableMemory, IsTouchedOnceForAllTrials) {
   EXPECT_FALSE(memory.touched()) << "in pieces";
 }
 
-// More trials than an entry can tell apart, and large tables in those of one number: what an
-// earlier one left is never taken for the trial's own.
+// Runs more trials than an entry can distinguish, with large tables in the trials of one number. An
+// entry of an earlier trial must never count as the trial's own.
 TEST(TableMemory, EachTrialFindsItsTableEmpty) {
   TableMemory memory;
   (void)ready_table(memory, 50);

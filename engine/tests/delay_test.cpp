@@ -1,4 +1,4 @@
-// The recorders of delays, each against exact computation over all values.
+// Compares the recorders of delays with exact computation over all values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ DelayHistogram recorded(const Series& values, std::size_t lot) {
   return histogram;
 }
 
-// |P - exact| <= max(0.1 % of exact - Dmin, a tick): what a PDV's error may be (RFC 8219 7.3.1).
+// |P - exact| <= max(0.1 % of (exact - Dmin), one tick): the allowed error of PDV (RFC 8219 7.3.1).
 void expect_exact_enough(const Series& values, const char* what) {
   auto sorted = values;
   std::ranges::sort(sorted);
@@ -89,7 +89,7 @@ TEST(DelayHistogram, SaysHowWideItsBucketsAreWhenDelaysFallOnAndOn) {
   }
 }
 
-// Every pair of neighbours of which both came, in whatever order.
+// Each pair of consecutive frames that both arrived counts, in any order of arrival.
 TEST(DelayVariation, EqualsTheDifferencesOfAllPairs) {
   std::mt19937_64 random(9);
   for (const int disorder : {0, 3, 500}) {
@@ -199,7 +199,7 @@ TEST(TagPlan, IsExactAtTheLargestNumbers) {
   EXPECT_EQ(every.among(frames), frames);
 }
 
-// Where the step is no whole number of 2^-24, the last tags as well as the first.
+// If the step is not a multiple of 2^-24, the last tags are correct as well as the first.
 TEST(TagPlan, HoldsEveryTagOfManyToTheEnd) {
   constexpr TickRate kTicks(1'000'000'000);
   for (const auto& [span, count] : {std::pair<std::uint64_t, std::uint64_t>{40'000'001, 30'000'000},

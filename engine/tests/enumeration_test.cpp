@@ -1,5 +1,5 @@
-// Whether a pseudorandom enumeration can be told from a true shuffle: by rank correlations and by
-// the steps from frame to frame, for ranges of which one half is small too.
+// Tests whether a pseudorandom enumeration can be distinguished from a true shuffle, by rank
+// correlations and by the steps between frames; also for ranges with one small half.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint64_t kFrames = 2000;
 constexpr unsigned kSeeds = 100;
 constexpr double kBand = 2.576;       // 99 % of a normal distribution
-constexpr unsigned kMostOutside = 6;  // of 100 seeds one is to be expected; 7 once in 10,000 tests
-constexpr double kMostBias = 4;       // of the mean over all seeds, in its standard deviations
+constexpr unsigned kMostOutside = 6;  // of 100 seeds; 1 is expected, 7 occur once in 10,000 tests
+constexpr double kMostBias = 4;       // of the mean over all seeds, in standard deviations
 
 struct Ranges {
   std::uint32_t sources;
@@ -68,8 +68,8 @@ Order shuffled(const Ranges& ranges, std::uint64_t seed) {
   return order;
 }
 
-// Each of the following is about normally distributed with mean 0 and deviation 1 if the values are
-// those of a true shuffle.
+// For a true shuffle, each of the following statistics is approximately normally distributed with
+// mean 0 and standard deviation 1.
 
 class Centred {
  public:
@@ -102,8 +102,8 @@ class Centred {
   double squares_ = 0;
 };
 
-// Whether every step from a value to that `lag` frames later is as frequent as every other:
-// chi-squared over 64 bins, by Wilson and Hilferty's approximation.
+// Tests whether all steps from a value to the one `lag` frames later are equally frequent:
+// chi-squared over 64 bins, with Wilson and Hilferty's approximation.
 double steps(const std::vector<double>& values, double range, std::size_t lag) {
   constexpr std::size_t kBins = 64;
   std::array<double, kBins> bins{};
@@ -122,7 +122,7 @@ double steps(const std::vector<double>& values, double range, std::size_t lag) {
   return (std::cbrt(chi_squared / (kBins - 1)) - (1 - kVariance)) / std::sqrt(kVariance);
 }
 
-// How many pairs of frames at most 64 apart have values of which the later is at most 64 higher.
+// Counts the pairs of frames at most 64 apart whose later value is at most 64 higher.
 double neighbours(const std::vector<double>& values, const Ranges& ranges) {
   constexpr std::size_t kApart = 64;
   double found = 0;
@@ -167,7 +167,7 @@ struct Tally {
   double sum = 0;
 };
 
-// By what is looked at: how many seeds are outside the band, and the sum over all.
+// For each statistic: how many seeds are outside the band, and the sum over all seeds.
 template <class MakeOrder>
 std::map<std::string, Tally> tallied(const Ranges& ranges, std::size_t width,
                                      const MakeOrder& make) {
@@ -191,7 +191,7 @@ void expect_shuffled(const std::map<std::string, Tally>& tallies, const std::str
 
 class Enumeration : public testing::TestWithParam<Ranges> {
  protected:
-  // Of the rectangle that is permuted: frames this far apart differ in one of its halves alone.
+  // The width of the permuted rectangle: frames this far apart differ in one of its halves only.
   [[nodiscard]] static std::uint64_t width() {
     std::uint64_t width = 2;
     while (width * width < GetParam().combinations()) width *= 2;

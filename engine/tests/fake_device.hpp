@@ -1,5 +1,5 @@
-// A tester without DPDK: two ports of memory, looped to each other or through a gateway of the
-// test's, and threads for workers.
+// A fake device without DPDK: two ports in memory, connected to each other or through a gateway of
+// the test, and threads as workers.
 #pragma once
 
 #include <chrono>
@@ -78,7 +78,7 @@ class FakeDevice {
     threads_.clear();
   }
 
-  std::array<Wire, 2> wires;  // by the side that they arrive at
+  std::array<Wire, 2> wires;  // by the side where they end
   std::array<spec::PortCounters, 2> counts{};
   std::array<spec::ArrivalClock, 2> clocks{};
   unsigned ring_frames = 1'000'000;

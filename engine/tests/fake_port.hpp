@@ -1,4 +1,4 @@
-// Ports made of memory, for tests of the loops without DPDK: buffers are real, the wire is a list.
+// Fake ports for tests of the loops without DPDK: buffers are real, the wire is a list.
 #pragma once
 
 #include <cstring>
@@ -19,13 +19,14 @@ struct FakeFrame {
   unsigned kind = 0;
 };
 
-// A clock that a test sets; static as the loops' clocks are.
+// A clock that a test sets. Static, like the clocks of the loops.
 struct FakeClock {
   static inline run::Ticks time = 0;
   static run::Ticks now() { return time; }
 };
 
-// What stands between a sender and a receiver. A lock instead of a ring: the order that TSan sees.
+// The wire between a sender and a receiver. It has a lock instead of a ring, which gives TSan an
+// order.
 class Wire {
  public:
   using Frames = std::vector<std::vector<std::uint8_t>>;
@@ -34,8 +35,8 @@ class Wire {
     const std::lock_guard lock(mutex_);
     (holding_ ? held_ : frames_).push_back(octets);
   }
-  // A gateway that is away: what is put waits in it, until release() delivers all of it at once to
-  // a ring that has room for so many; the rest is lost. How many those were.
+  // A gateway that is away: frames wait in it until release() delivers them at once to a ring with
+  // room for this many. The others are lost; returns their number.
   void hold() {
     const std::lock_guard lock(mutex_);
     holding_ = true;
@@ -133,7 +134,7 @@ class FakeRxQueue {
     return static_cast<std::uint32_t>(frame->octets.size());
   }
   static void prefetch(Frame) {}
-  // Of a port that stamps: how long before the poll, as the test says.
+  // For a port with time stamps: the time from the stamp to the poll, as the test sets it.
   [[nodiscard]] bool stamps() const { return static_cast<bool>(waits); }
   void tend(run::Ticks) {}
   run::Ticks waited(Frame frame, run::Ticks) { return waits(frame->octets); }
@@ -145,7 +146,7 @@ class FakeRxQueue {
     delete frame;
   }
   unsigned deferred = 0;
-  std::function<void()> before_receive;  // what happens while the receiver is away
+  std::function<void()> before_receive;  // called before each receive, while the receiver is away
   std::function<run::Ticks(const std::vector<std::uint8_t>&)> waits;
 
  private:

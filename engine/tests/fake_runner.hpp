@@ -1,5 +1,5 @@
-// Whole trials over a fake device. The loops behind them take a compiler half a minute, so that one
-// file compiles them for all tests.
+// Runs whole trials over a fake device. Their loops take half a minute to compile, so one file
+// compiles them for all tests.
 #pragma once
 
 #include <atomic>

@@ -106,7 +106,7 @@ TEST(Permutation, IsInvertedExactlyUpToTheLargestSizes) {
   }
 }
 
-// Sizes just above a power of 4 have as many cells outside as there can be.
+// Sizes just above a power of 4 have the most cells outside.
 TEST(Permutation, IsTheSameForALotAndIn32Bits) {
   for (const std::uint64_t size :
        {1ULL, 2ULL, 17ULL, 65ULL, 40'000ULL, 1'048'577ULL, 1ULL << 32U}) {
@@ -160,7 +160,8 @@ TEST(Flow, EnumeratesEveryPortPairOnceInEachOrder) {
   EXPECT_EQ(up.at<kShape>(69), down.at<kShape>(0));
 }
 
-// A stream of two kinds takes the wider shape for both. What a broken frame claims ends, too.
+// A stream with two kinds uses the wider shape for both. The ordinal of a corrupt frame is handled
+// too.
 TEST(Flow, EnumeratesPortsAloneTheSameInEitherShape) {
   constexpr Shape kNarrow{.enumerated = true};
   constexpr Shape kWide{.addresses_vary = true, .enumerated = true};
@@ -179,7 +180,7 @@ TEST(Flow, EnumeratesPortsAloneTheSameInEitherShape) {
   }
 }
 
-// 65,536 ports and fields each: more combinations than the ordinals of any stream.
+// With 65,536 ports and fields each, there are more combinations than ordinals in any stream.
 TEST(Flow, DecreasesFromMoreCombinationsThanFramesAStream) {
   constexpr Shape kShape{.addresses_vary = true, .enumerated = true};
   spec::Traffic traffic;

@@ -9,7 +9,7 @@ namespace {
 
 using spec::IpVersion;
 
-// The Internet checksum by its definition, octet by octet in network order.
+// Computes the Internet checksum by its definition, octet by octet in network order.
 std::uint16_t plain_checksum(const std::vector<std::uint8_t>& octets) {
   std::uint32_t sum = 0;
   for (std::size_t i = 0; i < octets.size(); ++i) sum += i % 2 == 0 ? octets[i] << 8U : octets[i];
@@ -27,7 +27,7 @@ std::vector<std::uint8_t> with_pseudo_header(const std::vector<std::uint8_t>& fr
   return octets;
 }
 
-// Frame number * 977, with the values of ordinal `number`, late by number * 31 ticks.
+// Returns frame number * 977, with the values of ordinal `number`, late by number * 31 ticks.
 template <flow::Shape kShape>
 void patch(const Departure& departure, const flow::Flow& flow, std::vector<std::uint8_t>& octets,
            std::uint64_t number) {
@@ -51,9 +51,9 @@ TEST_P(Departures, AreCorrectFramesForEveryNumber) {
   const Departure departure(traffic, frame_size, {});
   const flow::Flow flow(traffic, 3);
   const auto& layout = layout_of(version);
-  auto octets = departure.octets();  // one buffer, patched again and again as pools' are
+  auto octets = departure.octets();  // one buffer, patched repeatedly like those of a pool
   ASSERT_EQ(octets.size(), frame_size - 4U - (version == IpVersion::k4 ? 20U : 0U));
-  const std::uint64_t numbers = size > 1000 ? 2'000 : 20'000;  // octets take the time
+  const std::uint64_t numbers = size > 1000 ? 2'000 : 20'000;  // long frames take more time
   for (std::uint64_t number = 0; number < numbers; ++number) {
     constexpr flow::Shape kVaried{.addresses_vary = true};
     if (varied) {
@@ -61,7 +61,7 @@ TEST_P(Departures, AreCorrectFramesForEveryNumber) {
     } else {
       patch<flow::Shape{}>(departure, flow, octets, number);
     }
-    // An odd number of octets would move the pseudo header's words: sizes here are even.
+    // Sizes are even here, because an odd number of octets would shift the pseudo-header's words.
     ASSERT_EQ(plain_checksum(with_pseudo_header(octets, layout)), 0) << number;
     if (version == IpVersion::k4) {
       ASSERT_EQ(plain_checksum({octets.begin() + 14, octets.begin() + 34}), 0) << number;
@@ -99,7 +99,7 @@ TEST(Departure, HasTheHopLimitAndTheDfBitThatTheSpecNames) {
 class ZeroChecksums : public testing::TestWithParam<std::tuple<bool, IpVersion, IpVersion>> {
  protected:
   static constexpr flow::Shape kShape{.addresses_vary = true};
-  // How many of the frames must arrive with a UDP checksum of ffff, by their definition.
+  // Returns how many of the frames must arrive with a UDP checksum of ffff, by its definition.
   [[nodiscard]] int count(bool avoid) const {
     const auto& [varied, from, to] = GetParam();
     auto traffic = varied ? tests::varied_traffic(from, to) : tests::traffic(from, to);
@@ -156,7 +156,7 @@ TEST(Stamp, CarriesAllOfEachMember) {
 
 class Arrivals : public testing::TestWithParam<std::tuple<bool, IpVersion>> {
  protected:
-  // The frame of ordinal 7 as it must arrive: built as a departure of the arrival's addresses.
+  // The frame of ordinal 7 as it must arrive, made as a departure with the arrival's addresses.
   Arrivals() {
     const auto& [varied, version] = GetParam();
     traffic_ = varied ? tests::varied_traffic(version, version) : tests::traffic(version, version);
@@ -199,7 +199,7 @@ TEST_P(Arrivals, EveryOctetBehindTheMacAddressesIsCheckedByOneOfTheChecks) {
     const bool hop = layout_->ip_version == IpVersion::k6 && at == layout_->hop_limit;
     const bool class_high = layout_->ip_version == IpVersion::k6 && at == 14;
     if (label || hop || class_high)
-      continue;  // no checksum covers them; class and label may change
+      continue;  // no checksum covers traffic class and flow label, which may change
     octets_[at] ^= 0x10;
     const auto claimed =
         claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
@@ -210,7 +210,7 @@ TEST_P(Arrivals, EveryOctetBehindTheMacAddressesIsCheckedByOneOfTheChecks) {
   }
 }
 
-// The quick check of a lot and the checks that know the reason agree, whatever octet is wrong.
+// The fast check of a lot and the single checks agree, whichever octet is wrong.
 TEST_P(Arrivals, TheQuickCheckAgreesWithTheOthers) {
   const Arrival arrival(traffic_, 128);
   for (std::size_t at = 14; at < octets_.size(); ++at) {
@@ -235,7 +235,7 @@ TEST_P(Arrivals, TheQuickCheckAgreesWithTheOthers) {
   }
 }
 
-// RFC 768: over IPv4 a UDP checksum of 0 says that there is none; over IPv6 it is wrong.
+// RFC 768: over IPv4, a UDP checksum of 0 means that there is none; over IPv6, it is an error.
 TEST_P(Arrivals, AUdpChecksumMayBeAbsentOverIpv4) {
   const bool four = layout_->ip_version == IpVersion::k4;
   octets_[layout_->udp + 6U] = octets_[layout_->udp + 7U] = 0;

@@ -1,11 +1,12 @@
-// natxy-engine-frames [FRAMES [FIRST]]: what the engine's loops send and how they judge what comes,
-// without ports, for tests in any language.
+// natxy-engine-frames [FRAMES [FIRST]]: shows what the engine's loops send and how they judge
+// frames that arrive, without ports, for tests in any language.
 //
-// Standard input: a trial spec as one line of JSON, then lines `SIDE HEX`, frames that arrive there
-// in the first phase. Standard output: for each stream a line `PHASE DIRECTION NUMBER KIND ORDINAL
-// HEX` for FRAMES frames from number FIRST on, each sent when it is due; then for each frame that
-// arrived a line with the counter that it moved. MAC addresses: the tester's are 02:00:00:00:00:01
-// (left) and 02:00:00:00:00:02, the gateway's 02:00:00:00:00:0a and 02:00:00:00:00:0b.
+// Standard input: a trial spec as one line of JSON, then lines `SIDE HEX` with frames that arrive
+// there in the first phase. Standard output: for each stream, a line `PHASE DIRECTION NUMBER KIND
+// ORDINAL HEX` for each of FRAMES frames from number FIRST on, sent when it is due; then, for each
+// frame that arrived, a line with the counter that it increased. The tester's MAC addresses are
+// 02:00:00:00:00:01 (left) and 02:00:00:00:00:02, the gateway's 02:00:00:00:00:0a and
+// 02:00:00:00:00:0b.
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -60,7 +61,7 @@ struct Range {
   std::uint32_t first = 0;
 };
 
-// The sender's frames, the clock standing at the next one's due time before each step.
+// Collects the sender's frames. Before each step, the clock is set to the next due time.
 template <flow::Shape kShape>
 std::vector<Octets> sent_frames(const run::StreamPlan& plan, const Range& range) {
   Wire wire;
@@ -94,7 +95,7 @@ void print_stream(const std::string& phase, const run::StreamPlan& plan, const R
 
 using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
 
-// Those of sorts that came first are added behind the others.
+// Sorts that occur for the first time are added after the others.
 void append_icmp(const spec::IcmpErrors& icmp, Counters& all) {
   all.emplace_back("icmp_unlisted", icmp.unlisted);
   all.emplace_back("icmp_of_others", icmp.of_others);
@@ -123,7 +124,7 @@ Counters counters(const run::ReceiverReport& report) {
   return all;
 }
 
-// One side's receiver as a phase makes it.
+// The receiver of one side, as a phase makes it.
 class Judge {
  public:
   Judge(const run::StreamPlan& plan, const run::SentHere& sent_here)

@@ -1,4 +1,5 @@
-// ICMP errors are read from frames of any length, and counted where they quote what was sent.
+// Tests that ICMP errors are read from frames of any length, and counted if they quote a sent
+// frame.
 #include "frame/icmp_error.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ void put16(Octets& octets, std::size_t at, std::size_t value) {
   octets[at + 1] = static_cast<std::uint8_t>(value);
 }
 
-// A frame as the stream's sender makes it, without Ethernet.
+// Returns a frame as the stream's sender makes it, without the Ethernet header.
 Octets sent(IpVersion version, std::uint64_t number = 5, std::uint32_t tag = kTag) {
   constexpr flow::Shape kShape{.addresses_vary = true};
   const auto traffic = tests::varied_traffic(version, version);
@@ -92,7 +93,7 @@ TEST(IcmpError, SaysWhatWhyAndWho) {
   EXPECT_EQ(six->mtu, 1280U);
 }
 
-// The octets of an MTU mean nothing in other errors (RFC 4884 has a length there).
+// The octets of the MTU have no meaning in other errors (RFC 4884 puts a length there).
 TEST(IcmpError, OnlyThoseOfTheMtuNameOne) {
   EXPECT_EQ(parse_icmp_error(frame_of({.code = 1}, {}))->mtu, 0U);
   EXPECT_EQ(parse_icmp_error(frame_of({.version = IpVersion::k6, .type = 3}, {}))->mtu, 0U);
@@ -133,7 +134,7 @@ TEST_P(Quoted, FramesOfTheTrialFitAndOthersDoNot) {
   EXPECT_FALSE(fits(low_port)) << "a port beyond the range";
 }
 
-// RFC 792 quotes a header and 8 octets; what is shorter says nothing of whose it is.
+// RFC 792 quotes a header and 8 octets. A shorter quotation does not show whose frame it was.
 TEST_P(Quoted, WhatIsCutOffIsNotJudged) {
   const auto version = GetParam();
   const auto header = version == IpVersion::k4 ? 20U : 40U;
@@ -147,7 +148,7 @@ TEST_P(Quoted, WhatIsCutOffIsNotJudged) {
   }
 }
 
-// Each on a heap of its own, so that a sanitizer sees a read behind it.
+// Each frame is in its own heap memory, so that a sanitizer sees a read beyond its end.
 TEST_P(Quoted, FramesOfAnyLengthAreSurvived) {
   const auto whole = frame_of({.version = GetParam()}, sent(GetParam()));
   for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -175,7 +176,7 @@ TEST(IcmpTally, CountsWhatIsAlikeTogether) {
   EXPECT_EQ(seen.of_others, 1U);
 }
 
-// A gateway that makes up a new error for each frame takes no more memory.
+// A gateway that sends a different error for each frame does not make the engine use more memory.
 TEST(IcmpTally, IsBoundedAndLosesNoCount) {
   std::vector<Octets> frames;
   for (std::uint16_t mtu = 1; mtu <= 100; ++mtu) {
@@ -203,7 +204,7 @@ TEST(IcmpTally, ThoseOfSeveralPhasesAreAdded) {
   EXPECT_EQ(both.result().listed[8].count, 2U);
 }
 
-// A wire that answers the first 20 frames of a trial with an error, and lets them through as well.
+// A wire that answers the first 20 frames of a trial with an error, and also delivers them.
 spec::TrialSpec trial(spec::WarmUpMode mode) {
   spec::Stream stream{.direction = spec::Direction::kForward};
   stream.segments = {{.frames = 2000, .rate_fps = 100'000, .pause_ns = 0}};

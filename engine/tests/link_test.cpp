@@ -20,7 +20,7 @@ spec::TrialSpec trial() {
   return spec;
 }
 
-// The right link is down from the second look on, for so many looks.
+// Runs a trial in which the right link is down from the second check on, for this many checks.
 spec::TrialResult with_link_down_for(unsigned looks, bool may_fall = false) {
   tests::FakeDevice device(1, 1);
   auto spec = trial();

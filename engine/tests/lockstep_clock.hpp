@@ -1,5 +1,5 @@
-// Time that passes only when every worker has come round its loop: nobody is ever late, however
-// seldom the host lets a thread run.
+// A clock that advances only when all workers have completed a turn of their loops. So no thread is
+// ever late, however seldom the host lets it run.
 #pragma once
 
 #include <sched.h>
@@ -15,12 +15,12 @@ namespace natxy::tests {
 class LockstepClock {
  public:
   static run::Ticks now() {
-    // Whoever has come round lets others run, who have not.
+    // A thread that has completed its turn lets the others run.
     if (own_ != nullptr && own_->readings.fetch_add(1) + 1 >= kRound) sched_yield();
     return time_.load(std::memory_order_acquire);
   }
 
-  // Called by one thread, once a turn of its own.
+  // Called by one thread, once per turn of its loop.
   static void advance(run::Ticks by) {
     if (!std::ranges::all_of(workers_, [](const auto& each) { return each.has_come_round(); })) {
       return;
@@ -29,12 +29,12 @@ class LockstepClock {
     time_.fetch_add(by, std::memory_order_release);
   }
 
-  // Before a worker's thread starts; time waits for it from here on.
+  // Called before a worker's thread starts; from then on, the clock waits for it.
   static void expect(unsigned worker) {
     workers_.at(worker).readings = 0;
     workers_.at(worker).active = true;
   }
-  // In that thread, around its work.
+  // Called in that thread, before and after its work.
   class Turns {
    public:
     explicit Turns(unsigned worker) { own_ = &workers_.at(worker); }
@@ -47,8 +47,8 @@ class LockstepClock {
   };
 
  private:
-  // A loop reads the clock at most this often: at its head, for a second sender, around two send
-  // calls, and for two receivers. Twice that is a whole turn, wherever in a loop it began.
+  // The most clock readings in a turn of a loop: at its start, for a second sender, around two send
+  // calls, and for two receivers. Twice as many include a whole turn, wherever they begin.
   static constexpr unsigned kRound = 2 * 8;
   struct Worker {
     std::atomic<bool> active;
@@ -58,7 +58,7 @@ class LockstepClock {
 
   static inline std::array<Worker, 8> workers_{};
   static inline thread_local Worker* own_ = nullptr;
-  static inline std::atomic<run::Ticks> time_{1'000'000'000};  // 0 means to a phase: not begun
+  static inline std::atomic<run::Ticks> time_{1'000'000'000};  // not 0: a phase has not begun then
 };
 
 }  // namespace natxy::tests

@@ -1,8 +1,8 @@
-// The engine as it is and the calibration gateway, joined by net_ring, in lockstep: the gateway
-// moves when the worker that has the left port comes round, and time moves then, too. What is
-// counted depends on the gateway's orders alone, and a trial takes milliseconds.
+// The engine and the calibration gateway, connected by net_ring, in lockstep: gateway and clock
+// advance when the worker of the left port has completed a turn. So counters depend only on the
+// gateway's configuration, and a trial takes milliseconds.
 //
-// One worker runs in the caller's thread; several have their threads.
+// One worker runs in the caller's thread; several workers have their own threads.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace natxy::tests {
 
-// As gateway::RingGateway, with the time from whoever steps it.
+// Like gateway::RingGateway, but the caller passes the time.
 class LockstepGateway {
  public:
   LockstepGateway(const RingWiring& wiring, const gateway::Config& config)
@@ -70,7 +70,7 @@ class LockstepGateway {
   gateway::Gateway gateway_;
 };
 
-// A device whose workers keep step with the clock.
+// A device whose workers run in step with the clock.
 class LockstepDevice : public port::Device {
  public:
   class Service {
@@ -87,7 +87,7 @@ class LockstepDevice : public port::Device {
     std::function<void()> then_;
   };
 
-  // turn: what else moves when the left port's worker has come round.
+  // turn: called when the worker of the left port has completed a turn.
   LockstepDevice(const RingWiring& wiring, std::function<void()> turn)
       : port::Device(wiring.tester_ports(), ring_worker_cpus(wiring.options().workers),
                      run::TickRate(run::kNsPerSecond)),
@@ -120,7 +120,7 @@ class LockstepTestbed {
         device_(wiring_, [this] { turn(); }),
         gateway_(wiring_, with_neighbours(gateway::parse_config(config), device_)),
         gateway_runs_(options.start_gateway) {}
-  // Buffers go back to their pools before these go.
+  // Buffers return to their pools before the pools are destroyed.
   ~LockstepTestbed() {
     for (unsigned i = 0; i < wiring_.flushing_turns(); ++i) {
       gateway_.step();
@@ -130,19 +130,20 @@ class LockstepTestbed {
   LockstepTestbed(const LockstepTestbed&) = delete;
   LockstepTestbed& operator=(const LockstepTestbed&) = delete;
 
-  // A trial that must be valid: there is nothing that could disturb it.
+  // Runs a trial that must be valid, because nothing can disturb it.
   [[nodiscard]] Observed run(const spec::TrialSpec& spec) {
     auto seen = run_once(spec);
     for (const auto& reason : seen.result.invalid_reasons) ADD_FAILURE() << "invalid: " << reason;
     return seen;
   }
-  // Whatever its verdict. Compiled once, for all tests: it has the whole engine in it.
+  // Runs a trial with any verdict. Compiled once for all tests, because it contains the whole
+  // engine.
   [[nodiscard]] Observed run_once(const spec::TrialSpec& spec);
 
   void configure(const std::string& config) {
     gateway_.configure(with_neighbours(gateway::parse_config(config), device_));
   }
-  // The gateway does nothing for so long from now on.
+  // Makes the gateway do nothing for this time.
   void start_gateway_in(run::Ticks ns) { gateway_wakes_ = LockstepClock::now() + ns; }
   [[nodiscard]] LockstepGateway& gateway() { return gateway_; }
   [[nodiscard]] LockstepDevice& device() { return device_; }

@@ -1,4 +1,4 @@
-// Sender and receiver over memory: pacing, refusal, every counter of the receiver.
+// Tests sender and receiver over fake ports: pacing, refusals, each counter of the receiver.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -43,7 +43,7 @@ class Loop : public testing::Test {
     }
   }
 
-  // Sends everything, the clock moving by `tick` between steps.
+  // Sends all frames; the clock advances by `tick` between steps.
   SenderReport send_all(Ticks tick, Catching catching = {}) {
     TestSender sender(plan_, {}, tx_, control_, catching);
     sender.begin(kStart);
@@ -78,7 +78,7 @@ class Loop : public testing::Test {
   Control control_{1, 1000, cancelled_};
 };
 
-// A thousand frames in ten seconds.
+// Returns a spec with a thousand frames in ten seconds.
 class LongLoop : public Loop {
  protected:
   LongLoop() : Loop(stream_of(1000, 100)) {}
@@ -109,8 +109,8 @@ TEST_F(Loop, ALateSenderCatchesUpInBurstsAndSaysSo) {
   EXPECT_GE(sent.lateness.max(), 19'000U);
 }
 
-// 1,000 frames at 1 Mfps; the sender's core is away for 300 us after 100 of them. It may be 128
-// frames behind, so it pauses: nothing comes faster than every microsecond.
+// 1,000 frames at 1 Mfps. After 100 of them, the sender's core is away for 300 us. The burst limit
+// is 128 frames, so the sender pauses, and no two frames are closer than a microsecond.
 TEST_F(Loop, ASenderThatIsFarBehindMovesItsSchedule) {
   TestSender sender(plan_, {}, tx_, control_, {.limit = 128'000});
   sender.begin(kStart);
@@ -133,7 +133,7 @@ TEST_F(Loop, ASenderThatIsFarBehindMovesItsSchedule) {
   EXPECT_GE(control_.end(), kStart + 1'000'000 + sent.paused) << "the trial is longer by that";
 }
 
-// What a frame's stamp says of its departure is right after a pause too.
+// The departure time in a frame's stamp is correct after a pause too.
 TEST_F(Loop, DelaysStayRightWhereTheSenderHasPaused) {
   TestSender sender(plan_, {}, tx_, control_, {.limit = 128'000});
   TestReceiver receiver(&plan_, setup(), rx_);
@@ -171,7 +171,7 @@ TEST_F(Loop, ASenderThatPausesForEverGivesUp) {
   EXPECT_LE(FakeClock::time, 100'000U);
 }
 
-// Two thirds of the time it is not on its core.
+// The sender is off its core for two thirds of the time.
 TEST_F(Loop, ASenderThatPausesForMostOfTheTimeGivesUp) {
   TestSender sender(plan_, {}, tx_, control_, {.limit = 5'000, .give_up = 50'000});
   sender.begin(kStart);
@@ -185,8 +185,8 @@ TEST_F(Loop, ASenderThatPausesForMostOfTheTimeGivesUp) {
   EXPECT_LT(sender.report().sent[0], 1000U);
 }
 
-// A tenth of a long trial is more than a stamp's 32 bits, and nothing to give up for: each delay is
-// right all the same, and each record says when its frame left.
+// Pauses of a tenth of a long trial exceed the 32 bits of a stamp, but the sender does not give up.
+// Each delay is correct, and each record has its frame's departure time.
 TEST_F(LongLoop, PausesMayBeLongerThanAStampCanSay) {
   constexpr Ticks kAway = 300'000'000;  // 40 times, seven in each base
   SentNumbers numbers;
@@ -255,7 +255,7 @@ TEST_F(Loop, HowLongAFrameMayHaveWaitedForThePollIsRecorded) {
   EXPECT_EQ(sender.report().step_gap.max(), 70'000U);
 }
 
-// Ten tags of the last 500 frames: what one absence meets of them is not what it meets of all.
+// Ten tags among the last 500 frames: an absence affects another share of them than of all frames.
 TEST_F(Loop, HowLongTaggedFramesMayHaveWaitedIsRecordedApart) {
   const TagPlan tags(plan_.schedule, 500'000, 10);
   auto with_tags = setup();
@@ -280,7 +280,7 @@ TEST_F(Loop, HowLongTaggedFramesMayHaveWaitedIsRecordedApart) {
   EXPECT_LE(sender.report().tag_step_gap.max(), sender.report().step_gap.max());
 }
 
-// 400 of 1,000 frames are on their way when the ring of 256 is looked at again.
+// 400 of 1,000 frames are on their way when the ring of 256 is polled again.
 TEST_F(Loop, ARingThatMayHaveBeenFullIsTold) {
   const auto overrun = [&](unsigned ring_frames) {
     std::atomic<std::uint64_t> sent{400};
@@ -303,13 +303,13 @@ TEST_F(Loop, ARingThatMayHaveBeenFullIsTold) {
   EXPECT_EQ(overrun(256), 400U);
   put(frames);
   EXPECT_EQ(overrun(512), 0U);
-  frames.resize(100);  // the others were lost before they came: the ring was never full
+  frames.resize(100);  // the others were lost before the ring, which was never full
   put(frames);
   EXPECT_EQ(overrun(256), 0U);
 }
 
-// 280 frames come while the core is taken between the clock's reading and the receive call: 24 of
-// them find the ring of 256 full.
+// 280 frames arrive while the core is away between the reading of the clock and the receive call;
+// 24 of them find the ring of 256 full.
 TEST_F(Loop, AnAbsenceLastsUntilAfterTheReceiveCall) {
   std::atomic<std::uint64_t> sent{280};
   SentNumbers numbers;
@@ -335,7 +335,7 @@ TEST_F(Loop, AnAbsenceLastsUntilAfterTheReceiveCall) {
   EXPECT_EQ(receiver.report().overrun, 280U);
 }
 
-// The gateway changes every frame's address. What is found of the others is no overrun.
+// The gateway changes the address of each frame. Defective frames must not count as an overrun.
 TEST_F(Loop, FramesThatComeWrongNoLongerWait) {
   std::atomic<std::uint64_t> sent{0};
   SentNumbers numbers;
@@ -362,7 +362,7 @@ TEST_F(Loop, FramesThatComeWrongNoLongerWait) {
   EXPECT_EQ(receiver.report().kinds[0].received, 0U);
 }
 
-// A number whose sender has been away has not been lost yet.
+// A number whose sender is late has not been lost.
 TEST_F(Loop, AnEarlyEndWaitsForASenderThatWasAway) {
   std::atomic<std::uint64_t> sent{500};
   SentNumbers numbers;
@@ -426,7 +426,7 @@ TEST_F(Loop, DuplicatesLossAndOrderAreToldApart) {
   auto frames = drain_wire();
   std::swap(frames[10], frames[12]);   // 12 11 10: two arrive behind a newer one
   frames.push_back(frames[500]);       // a duplicate
-  frames.push_back(frames[500]);       // and another
+  frames.push_back(frames[500]);       // another duplicate
   frames.erase(frames.begin() + 700);  // a loss
   put(frames);
   const auto seen = receive_all(setup());
@@ -454,7 +454,7 @@ TEST_F(Loop, FramesOfAnotherTrialAreForeignAndNeighboursAreDeferred) {
 TEST_F(Loop, EachDefectHasItsCounter) {
   send_all(10);
   auto frames = drain_wire();
-  const auto reseal = [](std::vector<std::uint8_t>& f) {  // checksums right again
+  const auto reseal = [](std::vector<std::uint8_t>& f) {  // corrects the checksums
     frame::store<std::uint16_t>(f.data() + 24, 0);
     frame::store(f.data() + 24,
                  static_cast<std::uint16_t>(~frame::fold(frame::sum_words(f.data() + 14, 20))));
@@ -467,7 +467,7 @@ TEST_F(Loop, EachDefectHasItsCounter) {
   frames[2][50] ^= 1;    // checksum
   frames[3][48] = 0xff;
   frames[3][49] = 0xff;
-  reseal(frames[3]);  // number beyond the trial's
+  reseal(frames[3]);  // number beyond those of the trial
   frames[4].resize(62);
   frames[4][17] += 2;
   frames[4][39] += 2;
@@ -490,8 +490,9 @@ void take_udp_checksum(std::vector<std::uint8_t>& ipv4_frame) {
   ipv4_frame[40] = ipv4_frame[41] = 0;
 }
 
-// RFC 768: over IPv4 it may be absent. The first frame tells the hop limit, so it is looked at
-// check by check; whole lots, parts of one, and a lot with a gap go other ways.
+// RFC 768: over IPv4, the checksum may be absent. The hop limit is learned from the first frame, so
+// the single checks judge this frame; whole lots, parts of a lot, and a lot with a gap use other
+// paths.
 TEST_F(Loop, FramesWithoutUdpChecksumAreAmongTheReceived) {
   send_all(10);
   auto frames = drain_wire();
@@ -500,7 +501,7 @@ TEST_F(Loop, FramesWithoutUdpChecksumAreAmongTheReceived) {
   for (const auto i : without) take_udp_checksum(frames[i]);
   frames.push_back(frames[100]);  // a duplicate
   take_udp_checksum(frames[200]);
-  frames[200][34] ^= 1;  // another port, which nothing but the comparison sees now
+  frames[200][34] ^= 1;  // another port, which only the comparison can detect
   put(frames);
   const auto seen = receive_all(setup());
   EXPECT_EQ(seen.kinds[0].received, 999U);
@@ -518,7 +519,7 @@ TEST_F(Loop, LateFramesAreNotAmongThoseWithoutUdpChecksum) {
   strict.frame_timeout = 500'100;
   const auto seen = receive_all(strict).kinds[0];
   ASSERT_GT(seen.late, 400U);
-  ASSERT_GT(seen.received, 400U);  // the last ones, of which 999 has its checksum
+  ASSERT_GT(seen.received, 400U);  // the last ones, among which 999 has a checksum
   EXPECT_EQ(seen.without_udp_checksum, seen.received / 2);
 }
 
@@ -566,7 +567,7 @@ TEST_F(Loop, ADelayIsFromTheStampToTheReceiveCall) {
   EXPECT_EQ(receiver.report().kinds[0].delay.buckets().max, 40U);
 }
 
-// By how much a queue has grown, of delays that grow, that are long, and that vary.
+// Tests the growth of a queue with delays that grow, that are long, and that vary.
 TEST_F(Loop, OnlyAQueueThatGrowsMakesTheShortestDelayLonger) {
   send_all(10);
   const auto frames = drain_wire();
@@ -590,15 +591,15 @@ TEST_F(Loop, OnlyAQueueThatGrowsMakesTheShortestDelayLonger) {
   EXPECT_EQ(growth([](std::uint64_t number) { return 100'000 - 50 * number; }), 0) << "it empties";
 }
 
-// A port that stamps arrives: what a frame has waited for since is not of its delay, whether its
-// burst is in sequence or not.
+// With a port's time stamps, the time from the stamp to the poll is not a part of a delay, whether
+// or not the burst is in sequence.
 TEST_F(Loop, ADelayEndsAtThePortsOwnStamp) {
   send_all(1000);
   auto frames = drain_wire();
   std::swap(frames[500], frames[501]);
   frames.push_back(frames[7]);
   put(frames);
-  const auto polled = FakeClock::time;  // all are found at once, and each came 77 after it left
+  const auto polled = FakeClock::time;  // all are found at once; each arrived 77 after it left
   rx_.waits = [&](const std::vector<std::uint8_t>& octets) {
     const auto size = static_cast<std::uint32_t>(octets.size());
     const auto stamp = frame::claim(octets.data(), size, plan_.tag).stamp;
@@ -614,7 +615,7 @@ TEST_F(Loop, ADelayEndsAtThePortsOwnStamp) {
   EXPECT_EQ(seen.kinds[0].delay.buckets().max, 77U);
 }
 
-// Where a port does not stamp, a frame may have come in time and have waited for the poll.
+// Without the port's time stamps, a frame may have arrived in time and have waited for the poll.
 TEST_F(Loop, OnlyAPollLeavesItOpenWhetherAFrameWasLate) {
   send_all(1000);
   const auto frames = drain_wire();
@@ -663,7 +664,7 @@ TEST_F(MixedLoop, SeveralSendersShareADirectionWithoutARest) {
   EXPECT_EQ(seen.kinds[0].reordered + seen.kinds[1].reordered, 0U);
 }
 
-// Threads as in a trial of four workers; what TSan watches.
+// Uses threads as in a trial with four workers, for TSan.
 TEST(Threads, SendersAndReceiversOnThreadsOfTheirOwn) {
   const auto plan = tests::plan_of(stream_of(20'000, 2'000'000));
   Wire wire;

@@ -64,21 +64,23 @@ TEST(Options, HasTheDocumentedDefaults) {
 
 TEST(Options, RefusesInASentence) {
   EXPECT_EQ(complaint({"--right", "ring", "--cores", kCpu}),
-            "--left is missing, natxy-engine --left DEVICE --right DEVICE --cores LIST is right");
+            "--left is missing (expected natxy-engine --left DEVICE --right DEVICE --cores LIST)");
   EXPECT_EQ(complaint(with({"--mtu", "9199"})),
-            "--mtu: \"9199\" is not in range, 1280 to 9198 is right");
+            "--mtu: \"9199\" is out of range (expected 1280 to 9198)");
   EXPECT_EQ(complaint(with({"--huge-pages", "always"})),
-            "--huge-pages: \"always\" is not known, auto or never is right");
+            "--huge-pages: \"always\" is unknown (expected auto or never)");
   EXPECT_EQ(complaint(with({"--arrival-clock", "sundial"})),
-            "--arrival-clock: \"sundial\" is not known, auto or tsc is right");
-  EXPECT_EQ(complaint(with({"--wings"})),
-            "--wings is not an option known here, or lacks its value");
-  EXPECT_EQ(complaint(with({"--mtu"})), "--mtu is not an option known here, or lacks its value");
-  EXPECT_EQ(complaint(with({"more"})), "more is not an option");
+            "--arrival-clock: \"sundial\" is unknown (expected auto or tsc)");
+  const std::string known =
+      ": is an unknown option or has no value (expected --left, --right, --cores, --main-cores, "
+      "--mtu, --huge-pages, --memory-mb, --tx-queues, --arrival-clock, --records-fd or --version)";
+  EXPECT_EQ(complaint(with({"--wings"})), "--wings" + known);
+  EXPECT_EQ(complaint(with({"--mtu"})), "--mtu" + known);
+  EXPECT_EQ(complaint(with({"more"})), "more: is not an option (expected --OPTION VALUE)");
   EXPECT_EQ(complaint({"--left", "ring", "--right", "ring", "--cores", "x"}).substr(0, 12),
             "--cores: \"x\"");
-  EXPECT_EQ(complaint({"--left", "ring", "--right", "ring", "--cores", "1023"}).substr(0, 17),
-            "--cores: CPU 1023");
+  EXPECT_EQ(complaint({"--left", "ring", "--right", "ring", "--cores", "1023"}).substr(0, 43),
+            "--cores: this process may not use CPU 1023 ");
 }
 
 TEST(Host, ReadsProc) {

@@ -1,4 +1,4 @@
-// A pipe that a test reads from or writes to, closed with it.
+// A pipe that a test reads from or writes to; the destructor closes it.
 #pragma once
 
 #include <gtest/gtest.h>

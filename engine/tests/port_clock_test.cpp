@@ -1,4 +1,4 @@
-// A port's clock against the processor's: fakes that are known functions of the time stamp counter.
+// Tests PortClock with fake clocks that are known functions of the time stamp counter.
 #include "port/port_clock.hpp"
 
 #include <gtest/gtest.h>
@@ -21,10 +21,10 @@ run::TickRate tick_rate() {
   return rate;
 }
 
-// Of so many units a second, and with something at its start; a test may turn its hands.
+// A clock with a given rate and start value. A test may set it.
 struct FakePortClock {
   double units_per_tick;
-  std::uint64_t first = 0xffff'fff0'0000'0000;  // it passes 2^64 in a test
+  std::uint64_t first = 0xffff'fff0'0000'0000;  // it wraps around at 2^64 during a test
   Ticks begin = TscClock::now();
   bool broken = false;
 
@@ -59,8 +59,8 @@ double ns(Ticks ticks) {
 
 class OfRate : public testing::TestWithParam<double> {};
 
-// A NIC's raw counter, PTP's nanoseconds, a kernel's microseconds, and a counter that is faster
-// than the processor's.
+// Rates of a NIC's raw counter, of PTP (nanoseconds), of the kernel (microseconds), and of a
+// counter that is faster than the processor's.
 TEST_P(OfRate, WhatItShowedIsKnownWithinTheErrorThatIsTold) {
   const auto truth = FakePortClock::of(GetParam());
   auto clock = PortClock::of(truth.reader(), tick_rate());
@@ -88,7 +88,7 @@ TEST(PortClock, ADriftIsFollowedAndIsPartOfTheError) {
   clock->settle();
   (void)clock->take_error();
   const auto turn = TscClock::now();
-  truth.first = truth.at(turn);  // from here on 2000 ppm faster, which no crystal is
+  truth.first = truth.at(turn);  // from here on 2000 ppm faster, more than any crystal
   truth.begin = turn;
   truth.units_per_tick *= 1.002;
   sleep_ms(110);
@@ -131,7 +131,7 @@ TEST(PortClock, OneThatBreaksIsKnownToNothing) {
   auto clock = PortClock::of(truth.reader(), tick_rate());
   ASSERT_TRUE(clock);
   truth.broken = true;
-  clock->settle();  // ends
+  clock->settle();  // must end
   EXPECT_EQ(clock->take_error(), run::kNever);
 }
 

@@ -47,14 +47,14 @@ spec::TrialSpec nat64(std::uint64_t timeout_ns) {
   return spec;
 }
 
-// Two cables with a gateway's neighbour answers at their far ends.
+// Two cables, at whose far ends a gateway answers neighbour questions.
 class DeviceTest : public testing::Test {
  protected:
   DeviceTest()
       : device_({cables_[0].port(Side::kLeft), cables_[1].port(Side::kRight)}, tests::worker_cpus(),
                 run::TickRate(1'000'000'000)) {}
 
-  // Answers every question that waits; returns how many there were.
+  // Answers all questions that wait. Returns how many there were.
   unsigned answer_all() {
     unsigned questions = 0;
     for (auto& cable : cables_) {
@@ -108,7 +108,7 @@ TEST_F(DeviceTest, TakesAMacThatIsGivenAndAsksNobody) {
 TEST_F(DeviceTest, SaysWhoDoesNotAnswer) {
   EXPECT_EQ(complaint(nat64(250'000'000), spec::ErrorKind::kNeighbour),
             "left: next hop 2001:2::1 did not answer Neighbour Solicitations from 2001:2::2 within "
-            "0.25 s, the address of a gateway that is up, or sides.left.next_hop.mac, is right");
+            "0.25 s (expected the address of a gateway that is up, or sides.left.next_hop.mac)");
 }
 
 TEST_F(DeviceTest, ACancelledResolutionEndsAtOnce) {
@@ -122,8 +122,8 @@ TEST_F(DeviceTest, RefusesAFrameBeyondTheMtu) {
   auto spec = nat64(0);
   spec.phases[0].streams[0].frame_size_bytes = 1519;
   EXPECT_EQ(complaint(spec, spec::ErrorKind::kSpec),
-            "phases[0].streams[0].frame_size_bytes: 1519 is beyond what the engine's --mtu 1500 "
-            "takes, at most 1518 is right");
+            "phases[0].streams[0].frame_size_bytes: 1519 is too large for the engine's --mtu 1500 "
+            "(expected at most 1518)");
   for (auto& side : spec.sides) side.next_hop.mac = kGateway;
   spec.phases[0].streams[0].foreground->departure = pair("198.18.0.2", "198.19.0.2");
   spec.phases[0].streams[0].frame_size_bytes = 1538;  // 1518 octets on IPv4

@@ -1,4 +1,5 @@
-// DPDK for tests: plain memory, no PCI, two worker lcores on CPUs that this process may use.
+// Starts DPDK for tests: without huge pages and PCI, with two worker lcores on CPUs that this
+// process may use.
 #pragma once
 
 #include <gtest/gtest.h>

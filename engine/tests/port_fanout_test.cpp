@@ -1,4 +1,4 @@
-// A packet socket of this program joins no group that puts fragments together.
+// Tests that a packet socket of this program does not join a group that reassembles fragments.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <linux/if_ether.h>
@@ -13,7 +13,8 @@ namespace {
 constexpr unsigned kGroup = 0x4e58;
 constexpr unsigned kFlagsFrom = 16;
 
-// In a group with these flags, as net_af_packet joins one; -1: this process may not.
+// Returns a socket in a group with these flags, as net_af_packet makes it; -1 if this process may
+// not.
 int socket_in_group(unsigned flags) {
   const int handle = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL));
   if (handle < 0) return -1;
@@ -43,7 +44,7 @@ TEST(PacketFanout, FragmentsAreNotPutTogether) {
   close(handle);
 }
 
-// The C library's own words are kept: an errno, and every other option.
+// The behaviour of the C library is kept: errno, and all other options.
 TEST(PacketFanout, OtherOptionsAreAsTheyWere) {
   const int handle = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const int asked = 65536;

@@ -48,7 +48,7 @@ TEST(TscRate, TwoMeasurementsAgree) {
   const auto first = static_cast<double>(TscRate().hz());
   const auto second = static_cast<double>(TscRate().hz());
   EXPECT_GT(first, 1e7);
-  EXPECT_LT(std::abs(first - second) / first, 1e-4);  // a busy machine; alone it is 1e-6
+  EXPECT_LT(std::abs(first - second) / first, 1e-4);  // on an idle machine, it is 1e-6
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Frames in hexadecimal were built with scapy.
+// The frames in hexadecimal were made with scapy.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -25,18 +25,18 @@ constexpr const char* kSolicitation =  // 2001:2::2 asks for 2001:2::1
 constexpr const char* kTheirSolicitation =  // fe80::1 asks for 2001:2::2
     "3333ff00000202000000000b86dd6000000000203afffe800000000000000000000000000001ff0200000000000000"
     "000001ff0000028700590b0000000020010002000000000000000000000002010102000000000b";
-constexpr const char* kAdvertisement =  // the answer to it
+constexpr const char* kAdvertisement =  // the answer to kTheirSolicitation
     "02000000000b02000000000a86dd6000000000203aff20010002000000000000000000000002fe8000000000000000"
     "000000000000018800d50d6000000020010002000000000000000000000002020102000000000a";
-constexpr const char* kBareAdvertisement =  // 2001:2::1 is there; no option
+constexpr const char* kBareAdvertisement =  // from 2001:2::1, without an option
     "02000000000a02000000000b86dd6000000000183aff20010002000000000000000000000001200100020000000000"
     "000000000000028800579fc000000020010002000000000000000000000001";
-constexpr const char* kDuplicateDetection =  // somebody wants 2001:2::2
+constexpr const char* kDuplicateDetection =  // duplicate address detection of 2001:2::2
     "3333ff00000202000000000b86dd6000000000183aff00000000000000000000000000000000ff0200000000000000"
     "000001ff00000287005aa10000000020010002000000000000000000000002";
 constexpr const char* kArpRequest =  // 198.18.0.2 asks for 198.18.0.1
     "ffffffffffff02000000000a0806000108000604000102000000000ac6120002000000000000c6120001";
-constexpr const char* kArpReply =  // 198.18.0.2 tells 198.18.0.1
+constexpr const char* kArpReply =  // 198.18.0.2 answers 198.18.0.1
     "02000000000b02000000000a0806000108000604000202000000000ac612000202000000000bc6120001";
 
 std::vector<std::uint8_t> octets(const std::string& hex) {
@@ -119,7 +119,7 @@ TEST(NeighbourMessage, DiscardsWhatTheRfcSays) {
   EXPECT_FALSE(parse_neighbour_message({good.data(), good.size() - 1}));
 }
 
-// Every length and a great many contents; a sanitizer sees what is read beyond the frame.
+// Tries each length and many contents; a sanitizer sees a read beyond the frame.
 TEST(NeighbourMessage, SurvivesAnyOctets) {
   std::mt19937 random(1);  // NOLINT: repeatable on purpose
   unsigned understood = 0;

@@ -41,7 +41,7 @@ TEST(TxQueue, EveryBufferHoldsTheTemplateAlsoAfterAnother) {
   auto& queue = port->tx_queue(0);
   for (const auto& frame : {octets(1500, 7), octets(60, 9)}) {
     queue.fill(0, frame);
-    for (unsigned round = 0; round < 6; ++round) {  // more than the pool has, in all
+    for (unsigned round = 0; round < 6; ++round) {  // in total more frames than the pool has
       std::array<rte_mbuf*, 1000> frames;
       ASSERT_TRUE(queue.allocate(0, frames.data(), 1000));
       ASSERT_EQ(queue.send(frames.data(), 1000), 1000U);
@@ -132,7 +132,7 @@ TEST(RxQueue, OfAFrameInPiecesOnlyTheFirstIsSeen) {
   EXPECT_EQ(cable.unused(), unused + 2);
 }
 
-// Frames that the port has stamped, by a clock of nanoseconds.
+// Frames that the port has time-stamped with a clock in nanoseconds.
 class Stamped : public testing::Test {
  protected:
   void SetUp() override {
@@ -151,7 +151,7 @@ class Stamped : public testing::Test {
   static std::int64_t ticks(double ns) {
     return static_cast<std::int64_t>(rate().from_ns(static_cast<std::uint64_t>(ns)));
   }
-  // How long a frame of this stamp waited; absent: it bears none.
+  // Returns how long a frame with this stamp waited; absent: a frame without a stamp.
   double waited_ns(std::optional<std::uint64_t> stamp) {
     cable_.put(octets(60, 1));
     rte_mbuf* frame = nullptr;
@@ -174,7 +174,7 @@ class Stamped : public testing::Test {
 
 TEST_F(Stamped, WaitedSinceTheStamp) {
   EXPECT_TRUE(port_->rx_queue().stamps());
-  double nearest_ns = 1e12;  // the best of some: a core may be taken away in between
+  double nearest_ns = 1e12;  // the best of several tries, because the core may be taken away
   for (int i = 0; i < 20; ++i) {
     const auto waited = waited_ns(shows() - 5'000'000);
     EXPECT_GT(waited, 4.98e6);
@@ -238,19 +238,19 @@ TEST(Port, OpensDevicesOrSaysWhyNot) {
   EXPECT_EQ(complaint("net_null0", "net_null1"), "accepted");
   EXPECT_EQ(complaint("net_null0", "net_null1", 2), "accepted") << "a device can be made again";
   EXPECT_EQ(complaint("net_null0", "net_null0"),
-            "right: both ports are called net_null0, two names such as net_null0 and net_null1 are "
-            "right");
+            "right: both ports have the name net_null0 (expected two names, such as net_null0 and "
+            "net_null1)");
   EXPECT_EQ(complaint("net_af_packet0,iface=natxy-none", "net_null1"),
-            "left: there is no network interface natxy-none in this network namespace, the name of "
-            "one is right");
+            "left: there is no network interface natxy-none in this network namespace (expected "
+            "the name of one)");
   EXPECT_EQ(complaint("net_af_packet0,iface=lo,framesz=2048", "net_null1", 2),
-            "left: the device \"net_af_packet0,iface=lo,framesz=2048\" has no 2 transmit queues, 1 "
-            "to 1 is right for --tx-queues");
-  EXPECT_NE(complaint("net_null0", "net_nowhere1").find("cannot be made"), std::string::npos);
+            "left: the device \"net_af_packet0,iface=lo,framesz=2048\" does not have 2 transmit "
+            "queues (expected --tx-queues 1 to 1)");
+  EXPECT_NE(complaint("net_null0", "net_nowhere1").find("cannot be created"), std::string::npos);
   EXPECT_NE(complaint("0000:7f:1f.7", "net_null1").find("finds no Ethernet device"),
             std::string::npos);
   EXPECT_EQ(complaint("ring", "net_null1"),
-            "one port is \"ring\" and the other is not, both or neither is right");
+            "--left, --right: one is \"ring\" and the other is not (expected both or neither)");
 }
 
 }  // namespace

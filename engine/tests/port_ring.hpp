@@ -1,4 +1,4 @@
-// A port whose cable ends are in the test's hands: frames are put in and taken out of its rings.
+// A port over rings, into which the test puts frames and from which it takes them.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -29,7 +29,7 @@ class RingCable {
         options, port::EthDevice::over_rings(to_port_.get(), from_port_.get(), queues));
   }
 
-  // A frame in pieces of the sizes given; one piece where none are.
+  // Puts a frame in segments of the given sizes; in one segment if none are given.
   void put(const Octets& octets, std::vector<std::size_t> pieces = {}) {
     if (pieces.empty()) pieces = {octets.size()};
     rte_mbuf* whole = nullptr;
@@ -47,7 +47,7 @@ class RingCable {
     rte_ring_enqueue(to_port_.get(), whole);
   }
 
-  // Empty: the port sent nothing more.
+  // Returns the next frame that the port sent; empty if there is none.
   Octets take() {
     void* object = nullptr;
     if (rte_ring_dequeue(from_port_.get(), &object) != 0) return {};

@@ -1,5 +1,5 @@
-// The pool of an AF_XDP port against what net_af_xdp makes the kernel believe of it: a umem that
-// begins with the page of the first memory and is as long as all buffers together.
+// Tests that the pool of an AF_XDP port lies within the umem that net_af_xdp registers: it begins
+// with the page of the first buffer and is as long as all buffers together.
 #include <gtest/gtest.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
@@ -49,7 +49,7 @@ TEST(UmemPool, EveryBufferIsInTheUmemAndInOnePage) {
   EXPECT_EQ(umem.across_pages, std::vector<std::uintptr_t>{});
 }
 
-// Why there is another pool at all, and proof that the test above can fail.
+// Shows that an ordinary pool does not, so that the test above can fail.
 TEST(UmemPool, AnOrdinaryPoolHasBuffersBeyondIt) {
   const Pool pool(create_pool(kOptions));
   EXPECT_GT(places(*pool).outside.size(), 0U);
@@ -66,7 +66,7 @@ TEST(UmemPool, BuffersAreFramesWithRoomForTheLongest) {
   EXPECT_EQ(rte_mempool_avail_count(pool.get()), kOptions.frames);
 }
 
-TEST(UmemPool, MemoryComesBack) {  // 512 MB hold it 30 times
+TEST(UmemPool, MemoryComesBack) {  // 512 MB have room for 30 pools
   for (unsigned i = 0; i < 100; ++i) const Pool pool(create_umem_pool(kOptions));
 }
 
@@ -77,7 +77,7 @@ TEST(UmemPool, RefusesWhatDoesNotFit) {
   auto most = kOptions;
   most.frames = (1U << 20U) - 1;
   EXPECT_THROW((void)create_umem_pool(most), spec::TrialError);
-  const Pool pool(create_umem_pool(kOptions));  // and nothing is left of them
+  const Pool pool(create_umem_pool(kOptions));  // the earlier pools have been freed
 }
 
 }  // namespace

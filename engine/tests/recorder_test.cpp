@@ -127,7 +127,7 @@ TEST(Window, ForgetsNothingAtAFarFirstNumber) {
   EXPECT_EQ(window.mark(0), Window::Mark::kTooOld);
 }
 
-// What never came, against a set, whatever leaves the window and however far the numbers leap.
+// Compares the losses with a set, for any numbers that leave the window, and any leap.
 TEST(Window, TellsWhatNeverCame) {
   std::mt19937_64 random(21);
   for (int round = 0; round < 200; ++round) {

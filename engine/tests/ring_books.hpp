@@ -1,4 +1,4 @@
-// What the engine counted in a trial beside what the gateway's record has.
+// Compares the engine's counters of a trial with the gateway's record.
 #pragma once
 
 #include <numeric>
@@ -22,11 +22,11 @@ inline std::uint64_t dropped(const gateway::DirectionRecord& record) {
   return std::accumulate(record.dropped.begin(), record.dropped.end(), std::uint64_t{0});
 }
 
-// Of one direction, over all phases.
+// The counters of one direction, over all phases.
 struct Books {
-  std::uint64_t offered = 0;   // by the engine, and not refused
+  std::uint64_t offered = 0;   // by the engine, without refused ones
   std::uint64_t received = 0;  // by the gateway
-  std::uint64_t held = 0;      // by the gateway still
+  std::uint64_t held = 0;      // still in the gateway
   std::uint64_t forwarded = 0;
   std::uint64_t arrived = 0;  // at the engine
   [[nodiscard]] bool balance() const {

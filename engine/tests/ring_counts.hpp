@@ -1,5 +1,5 @@
-// What a trial counted against the gateway, by name: a test names all that must be there, and so
-// also says that nothing else is.
+// The counters of faults in a trial, by name. A test names all that are expected, and so also tests
+// that there are no others.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ inline void put_port(Counts& counts, const spec::PortResult& port) {
   put(counts, who + "kernel_rx_dropped", port.kernel_rx_dropped);
 }
 
-// All counters of something wrong that are not 0.
+// Returns all counters of faults that are not 0.
 inline Counts wrongs(const spec::TrialResult& result) {
   Counts counts;
   for (const auto& stream : result.streams) put_stream(counts, stream);
@@ -67,7 +67,7 @@ inline std::uint64_t sent(const spec::StreamResult& stream) {
   return total;
 }
 
-// Frames of the trial that came back, whatever was wrong with them.
+// Returns the number of the trial's frames that arrived, including defective ones.
 inline std::uint64_t arrived(const spec::StreamResult& stream) {
   std::uint64_t total = 0;
   for (const auto& kind : stream.kinds) {

@@ -1,5 +1,5 @@
-// DPDK for whole trials in one process: plain memory, no PCI, four worker lcores for the engine and
-// one for the gateway, on whatever CPUs this process may use.
+// Starts DPDK for whole trials in one process: without huge pages and PCI, with four worker lcores
+// for the engine and one for the gateway, on the CPUs that this process may use.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace natxy::tests {
 
 inline constexpr unsigned kGatewayLcore = 5;
 
-// The engine's workers take the first of them in turn; the gateway's lcore is on the last CPU.
+// The engine's workers use all but the last CPU in turn; the gateway's lcore is on the last one.
 inline std::vector<int> ring_worker_cpus(unsigned workers) {
   const auto allowed = port::allowed_cpus();
   std::vector<int> cpus;

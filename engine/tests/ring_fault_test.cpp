@@ -1,5 +1,5 @@
-// A gateway that does one thing wrong is named by that counter and by no other, with the number
-// that the gateway's own record has.
+// Tests that each fault of a gateway is counted by its own counter and by no other, with the number
+// in the gateway's record.
 #include <gtest/gtest.h>
 
 #include "lockstep_testbed.hpp"
@@ -18,7 +18,7 @@ std::uint64_t corrupted(const gateway::DirectionRecord& record, CorruptField fie
   return record.corrupted[static_cast<std::size_t>(field)];
 }
 
-// What one side says that it sent is what the other says that it received.
+// The frames that one side sent are those that the other received.
 void expect_books_balance(const Observed& seen) {
   for (const auto direction : {Direction::kForward, Direction::kReverse}) {
     const auto books = books_of(seen, direction);
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(K, EveryKth, testing::Values(1, 2, 7, 100, 2999, 3000, 
 
 class Reordering : public testing::TestWithParam<std::uint64_t> {};
 
-// RFC 4737 3.3: the frame that comes after its successors, not the successors.
+// RFC 4737 3.3: the frame that arrives after its successors is reordered, not the successors.
 TEST_P(Reordering, IsCountedOnceAFrame) {
   const auto seen =
       forward(route66(), R"({"kind": "reorder", "every": 10, "within_ns": 100000000, "by": )" +
@@ -86,8 +86,8 @@ INSTANTIATE_TEST_SUITE_P(By, Reordering, testing::Values(1, 3, 9));
 
 struct Corruption {
   const char* field;
-  bool fixed;           // the checksums follow
-  const char* counter;  // null: what no checksum and no check sees
+  bool fixed;           // the gateway updates the checksums
+  const char* counter;  // null: no check can detect it
 };
 
 // An IPv6 header has no checksum.
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(Through, Corrupted,
                          testing::Values(route44(), route66(), translate64(), translate46()),
                          [](const auto& that) { return "net_" + that.param.name; });
 
-// Every frame of them, too, as some translators send nothing else.
+// Also with all frames, because some translators send only such frames.
 TEST_P(Corrupted, WithoutUdpChecksumAFrameIsReceivedOverIpv4Alone) {
   const auto& net = GetParam();
   const bool four = net.right == spec::IpVersion::k4;
@@ -242,7 +242,7 @@ TEST(RingFault, WithoutAFrameTimeoutALongDelayIsADelay) {
   auto spec = forward_trial(route44());
   spec.drain_ns = 1500 * kMillisecond;
   const auto result = testbed.run(spec).result;
-  // Those that wait come after all the others, in order.
+  // The frames that wait arrive after all others, in order.
   EXPECT_EQ(wrongs(result), (Counts{{kForeground + "reordered", kFrames / 6 - 1}}));
   EXPECT_GT(result.streams[0].kinds[0]->delay.max_ns, 1e9);
 }
@@ -280,19 +280,19 @@ TEST(RingFault, APortWhereNothingIsDueCallsAllForeign) {
   first.drain_ns = kMillisecond;
   (void)testbed.run_once(first);
   auto second = trial_of({stream_in(route44(), Direction::kReverse)});
-  second.nonce = first.nonce;  // the same trial's mark, but no stream comes to this port
+  second.nonce = first.nonce;  // the same mark, but no stream arrives at this port
   second.drain_ns = 1500 * kMillisecond;
   EXPECT_EQ(wrongs(testbed.run_once(second).result), (Counts{{"right foreign", kFrames}}));
 }
 
 TEST(RingFault, TheGatewaysQuestionsAreNeighbourFrames) {
   auto net = route44();
-  net.routes = R"({"prefix": "198.19.0.0/16", "side": "right"})";  // on the link: it has to ask
+  net.routes = R"({"prefix": "198.19.0.0/16", "side": "right"})";  // on the link: ARP is needed
   LockstepTestbed testbed(gateway_config(net));
   auto counts = wrongs(testbed.run(forward_trial(net)).result);
   EXPECT_GE(counts["right neighbour"], 1U);
   counts.erase("right neighbour");
-  counts.erase(kForeground + "lost");  // more than wait for an answer
+  counts.erase(kForeground + "lost");  // more frames than can wait for an answer
   EXPECT_EQ(counts, Counts{});
 }
 
@@ -310,7 +310,7 @@ TEST(RingFault, AFullRingIsTheGatewaysLoss) {
   EXPECT_EQ(testbed.gateway().record().of(gateway::Direction::kForward).received, kHolds);
 }
 
-// The gateway starts when the ring is full; what was refused until then is sent late, not lost.
+// The gateway starts when the ring is full. Frames refused until then are sent late, not lost.
 TEST(RingFault, AFullRingOfThePortIsTriedAgain) {
   LockstepTestbed testbed(gateway_config(route44()),
                           {.ring_frames = 1024, .device = "net_null0", .start_gateway = false});

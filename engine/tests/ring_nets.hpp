@@ -1,5 +1,5 @@
-// Two hosts and how they know each other through a gateway: the networks that whole trials run in,
-// for the engine as traffic and for the gateway as its configuration.
+// The networks of whole trials: two hosts, and their addresses on both sides of a gateway, as
+// traffic for the engine and as configuration for the gateway.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace natxy::tests {
 
-// A host's address as one side of the gateway knows it.
+// A host's address on one side of the gateway.
 struct HostAddress {
   const char* text;
-  std::uint8_t network_byte;  // where the destination network's number goes, if there are several
-  std::uint8_t field_byte;    // where a varying field goes
+  std::uint8_t network_byte;  // offset of the destination network's number
+  std::uint8_t field_byte;    // offset of a varying field
 };
 
 struct Net {
@@ -69,7 +69,7 @@ inline constexpr const char* kExplicit =
     R"({"explicit": [{"ipv4": "198.18.0.0/16", "ipv6": "2001:2::/112"},
                      {"ipv4": "198.19.0.0/16", "ipv6": "2001:2:0:1000::/112"}]})";
 
-// RFC 7757: an explicit address mapping for either host's network.
+// RFC 7757: an explicit address mapping for each host's network.
 inline Net translate64() {
   return {.name = "64",
           .left = spec::IpVersion::k6,
@@ -119,7 +119,7 @@ inline std::string gateway_config(const Net& net, const std::string& faults = ""
          R"(], "translation": )" + net.translation + R"(, "faults": [)" + faults + "]}";
 }
 
-// What of the addresses varies from frame to frame.
+// The parts of the addresses that vary between frames.
 enum class Varying : std::uint8_t { kNothing, kNetworks, kFields };
 
 inline spec::AddressPair pair_between(const HostAddress& from, const HostAddress& to,

@@ -1,6 +1,5 @@
-// Trials of connections through the calibration gateway as a stateful NAT (RFC 9693): what phase 1
-// taught, what validation and phase 2 find, and every way in which a NAT can be wrong, held against
-// the gateway's own record.
+// Tests stateful trials through the calibration gateway as a NAT (RFC 9693): the results of phase
+// 1, of validation and of phase 2, and each fault of a NAT, compared with the gateway's record.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -22,7 +21,7 @@ constexpr spec::Series kDestinationPorts{spec::SeriesMode::kIncreasing, 1, 30}; 
 struct NatNet {
   Net net;
   std::string nat;
-  Direction outward = Direction::kForward;  // the initiator's
+  Direction outward = Direction::kForward;  // the initiator's direction
 };
 
 std::string nat_of(const char* kind, const char* inside, const std::string& pool,
@@ -51,7 +50,7 @@ NatNet nat64() {
            .translation = "null"},
           nat_of("nat64", "left", "198.19.200.1", R"(, "prefix": "64:ff9b::/96")")};
 }
-// No NAT at all: the outside is IPv6, and what is learned are the initiator's own addresses.
+// Without a NAT: the outside is IPv6, and the tester learns the initiator's own addresses.
 NatNet router66() {
   return {route66(), ""};
 }
@@ -75,7 +74,7 @@ spec::Stream connected(const NatNet& of, Role role, Order order) {
   return stream;
 }
 
-// Phase 1, validation, what it missed asked again, both ways.
+// Phase 1, validation, validation of the missing ones, both directions.
 spec::TrialSpec trial_in(const NatNet& of, Order respond = Order::kPseudorandom,
                          Order initiate = Order::kPseudorandom) {
   auto spec = trial_of({connected(of, Role::kEstablish, Order::kLinear)});
@@ -90,7 +89,7 @@ spec::TrialSpec trial_in(const NatNet& of, Order respond = Order::kPseudorandom,
   return spec;
 }
 
-// Phase 1, what it missed made again, validation, what that missed asked again.
+// Phase 1, phase 1 of the missing ones, validation, validation of the missing ones.
 spec::TrialSpec repaired_trial_in(const NatNet& of) {
   auto spec = trial_in(of);
   spec.phases.pop_back();
@@ -196,7 +195,7 @@ TEST(RingStateful, LatencyIsThatOfWhatUsesConnections) {
   auto& made = spec.phases[0].streams[0].segments[0];
   made.frames /= 10;
   spec.recording.tags = spec::Tags{.after_ns = (made.frames + 1) * 1'000'000'000 / made.rate_fps,
-                                   .count = 10};  // later than phase 1's last frame
+                                   .count = 10};  // after the last frame of phase 1
   spec.phases.erase(spec.phases.begin() + 1, spec.phases.begin() + 3);
   const auto seen = testbed.run(spec);
   EXPECT_EQ(wrongs(seen.result), Counts{});
@@ -302,7 +301,7 @@ TEST(RingStateful, ConnectionsThatOnlyWereTooFastAnswerWhenAskedAgain) {
 
 TEST(RingStateful, ConnectionsThatPhase1LostAreMadeAgain) {
   const auto of = nat44();
-  LockstepTestbed testbed(  // two in phase 1, none of those that are made again
+  LockstepTestbed testbed(  // loses two in phase 1, none of those that are created again
       config_of(of, R"({"kind": "loss", "direction": "forward", "every": 1100})"));
   const auto seen = testbed.run(repaired_trial_in(of));
   EXPECT_FALSE(seen.result.incomplete);
@@ -374,7 +373,8 @@ TEST(RingStateful, TableThatIsTooSmallMakesTheTrialIncomplete) {
   EXPECT_EQ(seen.result.streams.size(), 1U);
 }
 
-// MP Table 23: as many draws as combinations find 1 - 1/e of them, and the last ones 1/e new.
+// With as many draws as combinations, 1 - 1/e of them are found, and 1/e of the last draws are new
+// (MP Table 23).
 TEST(RingStateful, RepeatedCombinationsAreTheSameConnection) {
   const auto of = nat44();
   LockstepTestbed testbed(config_of(of));

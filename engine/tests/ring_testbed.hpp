@@ -1,5 +1,5 @@
-// The engine as it is and the calibration gateway, in one process and in real time, joined by
-// net_ring. What is not about time is tested in lockstep: see lockstep_testbed.hpp.
+// The engine and the calibration gateway in one process and in real time, connected by net_ring.
+// For tests that do not depend on time, see lockstep_testbed.hpp.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -40,7 +40,7 @@ class RingTestbed {
           wiring_.far_end_of(side), 0, touch, const_cast<void*>(arriving()));
     }
   }
-  // Buffers go back to their pools before these go.
+  // Buffers return to their pools before the pools are destroyed.
   ~RingTestbed() {
     gateway_.stop();
     for (unsigned i = 0; i < wiring_.flushing_turns(); ++i) {
@@ -51,7 +51,7 @@ class RingTestbed {
       const auto* touching = touching_[gateway::index_of(side)];
       if (touching == nullptr) continue;
       rte_eth_remove_tx_callback(wiring_.far_end_of(side), 0, touching);
-      rte_free(const_cast<rte_eth_rxtx_callback*>(touching));  // ours to free when none runs
+      rte_free(const_cast<rte_eth_rxtx_callback*>(touching));  // freed when no call is running
     }
   }
   RingTestbed(const RingTestbed&) = delete;
@@ -65,7 +65,7 @@ class RingTestbed {
     return {.result = std::move(result), .record = gateway_.record()};
   }
   [[nodiscard]] gateway::RingGateway& gateway() { return gateway_; }
-  // What came too late goes.
+  // Drops the frames that arrived too late.
   void idle() { device_.idle(); }
 
  private:

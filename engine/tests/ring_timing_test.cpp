@@ -1,6 +1,6 @@
-// Delays and rates as the engine tells them against the gateway's record. Runs alone and before
-// other programs (SCHED_FIFO) where it may, and tries again where a core was taken away in a trial
-// none the less: the record and the result both say so.
+// Compares the delays and rates of the engine with the gateway's record. Runs alone and, if
+// allowed, under SCHED_FIFO. Repeats a trial in which a core was taken away, which both the record
+// and the result show.
 #include <gtest/gtest.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
@@ -17,7 +17,7 @@
 namespace natxy::tests {
 namespace {
 
-// A busy host takes a core away every few milliseconds, and for minutes.
+// A busy host may take a core away every few milliseconds for minutes.
 constexpr std::chrono::seconds kPatience{90};
 constexpr int kPriority = 5;
 
@@ -32,15 +32,15 @@ bool set_gateway_priority(int priority) {
   return rte_eal_wait_lcore(kGatewayLcore) == 0;
 }
 
-// The gateway on its own core, and both before other programs, for one short trial at a time.
+// Runs the gateway on its own core, and both under SCHED_FIFO, for one short trial at a time.
 class PunctualTestbed {
  public:
   explicit PunctualTestbed(const std::string& config, TestbedOptions options = {})
       : testbed_(config, std::move(options)) {}
 
-  // Runs the trial until it is valid, neither engine nor gateway was kept from its ports for so
-  // long, by their own accounts, and `is_near` says that it came near enough to the truth: an
-  // interruption that is too short to be told moves a median none the less. False: never.
+  // Repeats the trial until it is valid, neither engine nor gateway was kept from its ports for
+  // this long, as they report, and `is_near` accepts the result: interruptions that are too short
+  // to be reported also change a median. Returns false if no trial succeeds.
   template <class IsNear>
   [[nodiscard]] bool comes_near(const spec::TrialSpec& spec, double longest_ns, IsNear is_near) {
     std::string why;
@@ -62,9 +62,9 @@ class PunctualTestbed {
       return true;
     });
   }
-  // Once, whatever disturbs it.
+  // Runs the trial once.
   [[nodiscard]] Observed run(spec::TrialSpec spec) {
-    testbed_.idle();  // what came too late in the trial before goes
+    testbed_.idle();  // drops late frames of the previous trial
     spec.nonce += 0x10000 * ++trials_;
     spec.realtime = set_gateway_priority(kPriority);
     testbed_.gateway().clear();
@@ -76,7 +76,7 @@ class PunctualTestbed {
   }
 
  private:
-  // Who was disturbed; empty: nobody.
+  // Returns what was disturbed; empty if nothing was.
   static std::string disturbance(const Observed& seen, double longest_ns) {
     if (!seen.result.valid) return seen.result.invalid_reasons.front();
     const auto away = [&](const char* who, double ns) {
@@ -94,7 +94,7 @@ class PunctualTestbed {
   unsigned trials_ = 0;
 };
 
-// Short: the longer a trial, the likelier is an interruption in it.
+// Short, because an interruption is more likely in a long trial.
 spec::TrialSpec short_trial(const Net& net, std::uint64_t frames, std::uint64_t rate_fps) {
   auto spec = forward_trial(net);
   spec.drain_ns = 15 * kMillisecond;
@@ -108,8 +108,8 @@ const gateway::DirectionRecord& forward_record(const Observed& seen) {
 const spec::KindCounters& foreground(const Observed& seen) {
   return *seen.result.streams[0].kinds[0];
 }
-constexpr double kNearNs = 20'000;  // the bar for a delay
-constexpr double kLongestNs = 5e6;  // what waited in the gateway comes in time
+constexpr double kNearNs = 20'000;  // the allowed error of a delay
+constexpr double kLongestNs = 5e6;  // frames that waited in the gateway arrive in time
 
 class FixedDelay : public testing::TestWithParam<std::uint64_t> {};
 
@@ -121,7 +121,7 @@ TEST_P(FixedDelay, MedianIsTheGatewaysWithin20Microseconds) {
     const auto& delay = foreground(seen).delay;
     const auto& record = forward_record(seen).delay_ns;
     EXPECT_GE(record.min(), GetParam());
-    // The kernel steers its clock by up to 500 ppm against the time stamp counter.
+    // The kernel adjusts its clock by up to 500 ppm against the time stamp counter.
     EXPECT_GE(delay.min_ns, 0.9995 * static_cast<double>(record.min())) << "cannot be sooner";
     return std::abs(delay.p50_ns - static_cast<double>(record.percentile(500))) <= kNearNs;
   };
@@ -130,7 +130,7 @@ TEST_P(FixedDelay, MedianIsTheGatewaysWithin20Microseconds) {
 
 INSTANTIATE_TEST_SUITE_P(Ns, FixedDelay, testing::Values(100'000, 1'000'000, 10'000'000));
 
-// Delays of a known pattern: each percentile is where the gateway's is.
+// With delays of a known pattern, each percentile equals the gateway's.
 TEST(RingTiming, PercentilesOfAPatternAreTheGateways) {
   PunctualTestbed testbed(gateway_config(
       route66(), R"({"kind": "delay", "pattern_ns": [500000, 1500000, 2500000, 3500000]})"));
@@ -146,8 +146,8 @@ TEST(RingTiming, PercentilesOfAPatternAreTheGateways) {
   EXPECT_TRUE(testbed.comes_near(short_trial(route66(), 400, 20'000), kLongestNs, are_near));
 }
 
-// The payload's last octet is the most significant one of the stamp's lateness: 2^24 ticks later
-// than it left is before it arrived.
+// The last octet of the data is the most significant one of the lateness. If it is changed, the
+// frame seems to have left 2^24 ticks later, after its arrival.
 TEST(RingTiming, ADepartureAfterTheArrivalIsANegativeDelay) {
   PunctualTestbed testbed(
       gateway_config(route44(), R"({"kind": "corrupt", "every": 10, "field": "payload"})"));
@@ -162,7 +162,7 @@ TEST(RingTiming, ADepartureAfterTheArrivalIsANegativeDelay) {
   EXPECT_TRUE(testbed.comes_near(short_trial(route44(), 400, 20'000), later_ns / 3, is_seen));
 }
 
-// Ports with a clock of their own, of 156.25 MHz and set to some time of its own.
+// Ports with their own clock, which has 156.25 MHz and an arbitrary time.
 struct StampingPorts {
   double units_per_tick = 156.25e6 / static_cast<double>(tick_rate().hz());
   int offset = -1;
@@ -178,7 +178,7 @@ struct StampingPorts {
     return {.clock = [this] { return std::optional(shows(run::TscClock::now())); },
             .arriving = std::move(arriving)};
   }
-  // As of a frame that came so long ago.
+  // The stamp of a frame that arrived this long ago.
   void stamp(rte_mbuf* frame, std::uint64_t ns_ago) const {
     const auto came = run::TscClock::now() - tick_rate().from_ns(ns_ago);
     *RTE_MBUF_DYNFIELD(frame, offset, rte_mbuf_timestamp_t*) = shows(came);
@@ -186,7 +186,7 @@ struct StampingPorts {
   }
 };
 
-// The gateway holds each frame for 3 ms, of which it waits 2 ms in the tester's port, by its stamp.
+// Each frame is held for 3 ms, of which, by its stamp, it waits 2 ms in the tester's port.
 TEST(RingTiming, WhereThePortStampsDelaysAreByItsClock) {
   const StampingPorts ports;
   PunctualTestbed testbed(gateway_config(route44(), R"({"kind": "delay", "ns": 3000000})"),
@@ -213,7 +213,7 @@ TEST(RingTiming, FramesThatThePortDidNotStampMakeATrialInvalid) {
     ++frames % 10 == 0 ? static_cast<void>(frame->ol_flags = 0) : ports.stamp(frame, 0);
   }));
   const auto seen = testbed.run(short_trial(route44(), 400, 20'000));
-  const auto arrived = forward_record(seen).forwarded;  // fewer than 400 where it was disturbed
+  const auto arrived = forward_record(seen).forwarded;  // fewer than 400 if it was disturbed
   EXPECT_FALSE(seen.result.valid);
   EXPECT_EQ(seen.result.ports[1].clock.unstamped, arrived / 10);
   EXPECT_GT(arrived, 0U);
@@ -237,7 +237,7 @@ TEST_P(RateLimited, FramesReceivedAreThoseThatPassed) {
         const auto received = foreground(seen).received;
         EXPECT_EQ(received, record.forwarded);
         EXPECT_EQ(wrongs(seen.result), (Counts{{"test forward foreground lost", refused}}));
-        // No bucket gives more than it held and what came in meanwhile.
+        // A bucket gives no more tokens than it had, plus those that were added meanwhile.
         const auto most = static_cast<double>(depth) +
                           static_cast<double>(rate_fps) * seen.result.duration_ns / 1e9 + 1;
         EXPECT_LE(static_cast<double>(received), most);

@@ -1,4 +1,4 @@
-// A gateway that does nothing wrong: whatever the traffic, each frame is received once and right.
+// Tests a gateway without faults: with any traffic, each frame is received once and is correct.
 #include <gtest/gtest.h>
 
 #include "lockstep_testbed.hpp"
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Each, Nets,
 
 class Sizes : public testing::TestWithParam<std::uint16_t> {};
 
-// A length that grows would not fit the largest: it shrinks there.
+// The fault `length` shrinks the largest frames, because longer ones would not fit.
 TEST_P(Sizes, AllArriveAndALengthThatChangesIsSeen) {
   const auto net = translate64();
   LockstepTestbed testbed(gateway_config(net));
@@ -81,7 +81,7 @@ std::string name_of_pair(const testing::TestParamInfo<Pair>& info) {
   return std::to_string(info.param.first) + "_" + std::to_string(info.param.second);
 }
 
-// Workers, and transmit queues a port.
+// Numbers of workers, and of transmit queues per port.
 class Workers : public testing::TestWithParam<Pair> {};
 
 TEST_P(Workers, ShareBothDirectionsAndCountAsOne) {
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Of, Workers,
 
 class Mixes : public testing::TestWithParam<Pair> {};  // n, m
 
-// RFC 8219 5.2's background: what is translated and what is routed through the same gateway.
+// Background traffic (RFC 8219 5.2): translated and routed frames pass the same gateway.
 TEST_P(Mixes, EachKindIsCountedForItself) {
   const auto [n, m] = GetParam();
   auto net = translate64();
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(OfNAndM, Mixes,
                          name_of_pair);
 
 TEST(RingTraffic, ALossOfTheBackgroundIsTheBackgrounds) {
-  auto net = translate64();  // and no route for the background
+  auto net = translate64();  // has no route for the background
   LockstepTestbed testbed(gateway_config(net));
   auto spec = forward_trial(net);
   spec.phases[0].streams[0].mix = {.n = 3, .m = 2};
@@ -205,7 +205,7 @@ TEST(RingTraffic, SegmentsAndPhases) {
   EXPECT_EQ(seen.record.of(gateway::Direction::kReverse).forwarded, 1500U);
 }
 
-// Nobody is told a MAC address: the engine asks for its next hops, the gateway for its neighbours.
+// No MAC address is given: the engine resolves its next hops, the gateway its neighbours.
 TEST(RingTraffic, NeighboursAreFoundAndProbesPass) {
   auto net = translate64();
   net.routes = R"({"prefix": "2001:2::/112", "side": "left"},

@@ -10,7 +10,7 @@
 
 namespace natxy::tests {
 
-inline constexpr std::uint64_t kFrames = 3000;  // fewer than a pool has: none must wait for another
+inline constexpr std::uint64_t kFrames = 3000;  // fewer than a pool has, so none waits for a buffer
 inline constexpr std::uint64_t kMillisecond = 1'000'000;
 
 inline spec::Stream stream_in(const Net& net, spec::Direction direction,
@@ -21,7 +21,7 @@ inline spec::Stream stream_in(const Net& net, spec::Direction direction,
   return stream;
 }
 
-// Of neighbours only, so that the gateway's record has no probes.
+// The warm-up has no probes, so that the gateway's record has none.
 inline spec::TrialSpec trial_of(std::vector<spec::Stream> streams) {
   static std::uint32_t nonce = 0x1000;
   spec::TrialSpec spec{.seed = 42, .nonce = nonce++, .drain_ns = 200 * kMillisecond};

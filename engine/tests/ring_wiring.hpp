@@ -1,4 +1,4 @@
-// The tester's two ports and the gateway's, joined by net_ring in one process.
+// The ports of the tester and of the gateway, connected by net_ring in one process.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -18,12 +18,12 @@ namespace natxy::tests {
 struct TestbedOptions {
   unsigned workers = 1;
   unsigned tx_queues = 1;
-  unsigned ring_frames = 8192;  // of each ring; it holds one fewer
-  const char* device = "ring";  // whose traits the tester's ports have
+  unsigned ring_frames = 8192;  // size of each ring, which holds one frame less
+  const char* device = "ring";  // the device whose traits the tester's ports have
   bool start_gateway = true;
-  // Of the clock with which the tester's ports stamp what arrives; empty: they have none.
+  // The clock with which the tester's ports time-stamp arrivals; empty: none.
   port::PortClock::Read clock;
-  // Called by the gateway's thread for every frame that arrives at a tester's port.
+  // Called by the gateway's thread for each frame that arrives at a port of the tester.
   std::function<void(rte_mbuf*)> arriving;
 };
 
@@ -44,7 +44,7 @@ class RingWiring {
   [[nodiscard]] std::array<std::unique_ptr<port::Port>, 2> tester_ports() const {
     return {port(spec::Side::kLeft), port(spec::Side::kRight)};
   }
-  // Turns of both ends after which the rings are empty.
+  // The number of turns of both ends after which the rings are empty.
   [[nodiscard]] unsigned flushing_turns() const { return 2 * options_.ring_frames / 32; }
 
  private:
@@ -72,7 +72,7 @@ class RingWiring {
   std::array<port::EthDevice, 2> far_ends_;
 };
 
-// Whoever a route leads to is the tester.
+// All routes lead to the tester.
 inline gateway::Config with_neighbours(gateway::Config config, const port::Device& tester) {
   for (const auto& route : config.routes) {
     if (!route.via) continue;
@@ -83,7 +83,7 @@ inline gateway::Config with_neighbours(gateway::Config config, const port::Devic
   return config;
 }
 
-// The gateway's MAC addresses, where the spec names no next hop.
+// Sets the gateway's MAC addresses if the spec names no next hop.
 template <class Gateway>
 spec::TrialSpec with_next_hops(spec::TrialSpec spec, const Gateway& gateway) {
   for (const auto side : {spec::Side::kLeft, spec::Side::kRight}) {

@@ -7,7 +7,7 @@
 namespace natxy::run {
 namespace {
 
-// The definition, in 128-bit integers: frame i is due at floor(i * hz / rate).
+// The definition in 128-bit integers: frame i is due at floor(i * hz / rate).
 Ticks exact(std::uint64_t number, std::uint64_t hz, std::uint64_t rate_fps) {
   return static_cast<Ticks>(Uint128{number} * hz / rate_fps);
 }

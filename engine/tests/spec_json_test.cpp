@@ -111,15 +111,15 @@ TEST(SpecJson, ReadsHowTheHeaderLeaves) {
   EXPECT_FALSE(other.phases[0].streams[0].foreground->dont_fragment);
 }
 
-TEST(SpecJson, SentencesSayWhatWouldBeRight) {
+TEST(SpecJson, ErrorsSayWhatWasExpected) {
   EXPECT_EQ(refusal(contents(kExamples / "invalid" / "burst-rate-below-the-mean.json")),
-            "phases[0].streams[0].segments[2].burst_rate_fps: 499 is out of range, the mean rate "
-            "500 to 8589934592 is right");
+            "phases[0].streams[0].segments[2].burst_rate_fps: 499 is out of range (expected 500, "
+            "the mean rate, to 8589934592)");
   EXPECT_EQ(refusal(contents(kExamples / "invalid" / "rate-zero.json")),
-            "phases[0].streams[0].segments[0].rate_fps: 0 is out of range, 1 to 8589934592 is "
-            "right");
-  EXPECT_EQ(refusal("[]"), "spec: a list is not an object");
-  EXPECT_EQ(refusal("{\"version\": 1"), "spec: is not JSON, an object is right");
+            "phases[0].streams[0].segments[0].rate_fps: 0 is out of range (expected 1 to "
+            "8589934592)");
+  EXPECT_EQ(refusal("[]"), "spec: a list is not an object (expected {...})");
+  EXPECT_EQ(refusal("{\"version\": 1"), "spec: is not JSON (expected an object)");
 }
 
 TEST(SpecJson, SurvivesAnyPrefixAndDeepNesting) {
@@ -185,20 +185,20 @@ TEST(Requests, AreToldApart) {
 
 TEST(Requests, WrongOnesAreRefusedWithTheirKindAndId) {
   EXPECT_EQ(refused("no").kind, ErrorKind::kRequest);
-  EXPECT_EQ(refused("[1]").message, "line: a list is not an object");
+  EXPECT_EQ(refused("[1]").message, "line: a list is not an object (expected {...})");
   EXPECT_EQ(refused(R"({"request": "fly"})").message,
-            "request: \"fly\" is not known, one of trial, cancel, quit is right");
+            "request: \"fly\" is unknown (expected one of trial, cancel, quit)");
   EXPECT_EQ(refused(R"({"request": "quit", "now": true})").message,
-            "now: is not a member known here");
+            "now: is unknown (expected one of request)");
   EXPECT_EQ(refused(R"({"request": "trial", "spec": {}})").message,
-            "id: is missing, a value is right");
+            "id: is missing (expected a value)");
   const auto no_spec = refused(R"({"request": "trial", "id": 3})");
   EXPECT_EQ(no_spec.id, 3U);
   EXPECT_EQ(no_spec.kind, ErrorKind::kRequest);
   const auto bad_spec = refused(R"({"request": "trial", "id": 4, "spec": {"version": 1}})");
   EXPECT_EQ(bad_spec.id, 4U);
   EXPECT_EQ(bad_spec.kind, ErrorKind::kSpec);
-  EXPECT_EQ(bad_spec.message, "version: 1 is out of range, 2 to 2 is right");
+  EXPECT_EQ(bad_spec.message, "version: 1 is out of range (expected 2)");
 }
 
 TEST(Events, AreOneLineEach) {
@@ -236,7 +236,7 @@ TEST(Events, HelloTellsPorts) {
       R"("tsc_invariant":true,"workers":[{"cpu":1}]})");
 }
 
-// The example that the package is tested with, too.
+// Returns the example that the package is tested with too.
 std::string icmp_example() {
   std::ifstream file(std::string(NATXY_EXAMPLES) + "/result/icmp-errors.json");
   std::string line;

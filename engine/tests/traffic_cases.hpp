@@ -1,4 +1,4 @@
-// Traffic of every IP version combination, as the testbeds of SP 3.5.3 have it.
+// Traffic with each combination of IP versions, as in the testbeds of SP 3.5.3.
 #pragma once
 
 #include <arpa/inet.h>
@@ -33,7 +33,7 @@ inline spec::Traffic traffic(spec::IpVersion from, spec::IpVersion to) {
   return traffic;
 }
 
-// The same with 256 networks and a field of each address varying, the IPv4 one at an odd offset.
+// The same with 256 networks and a varying field in each address, at an odd offset in IPv4.
 inline spec::Traffic varied_traffic(spec::IpVersion from, spec::IpVersion to) {
   auto all = traffic(from, to);
   all.networks = 256;

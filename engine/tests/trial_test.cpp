@@ -1,4 +1,4 @@
-// A whole trial over memory: stages, phases, verdicts, cancelling.
+// Tests whole trials over fake ports: stages, phases, verdicts, cancelling.
 #include "run/trial.hpp"
 
 #include <gtest/gtest.h>
@@ -29,8 +29,8 @@ spec::TrialSpec both_ways(std::uint64_t frames = 2000, std::uint64_t rate_fps = 
   spec::TrialSpec spec;
   spec.seed = 1;
   spec.nonce = 2;
-  spec.drain_ns = 300'000'000;                  // eight threads on two busy cores take their time
-  spec.lateness_tolerance_ns = 10'000'000'000;  // the machine may be busy: not what is tested
+  spec.drain_ns = 300'000'000;                  // eight threads on two busy cores are slow
+  spec.lateness_tolerance_ns = 10'000'000'000;  // the machine may be busy, which is not tested
   spec.phases = {{.name = "test",
                   .gap_ns = 0,
                   .streams = {stream(spec::Direction::kForward, frames, rate_fps),
@@ -71,8 +71,9 @@ TEST_P(Workers, AnyNumberCarryOutATrial) {
 
 INSTANTIATE_TEST_SUITE_P(Some, Workers, testing::Values(1U, 2U, 3U, 4U, 6U, 8U));
 
-// Through a wire, where nothing is translated: the outside is the inside. Phase 1, validation, and
-// a phase 2 in which the initiator's frames are learned again while the responder's are sent.
+// Runs over a wire without translation: the external addresses are the inside ones. Phase 1,
+// validation, and a phase 2 in which the tester learns the initiator's addresses again while the
+// responder sends.
 spec::TrialSpec of_connections(IpVersion version, std::uint64_t frames) {
   const auto of = [&](spec::Role role, spec::Order order) {
     const bool outward = role != spec::Role::kRespond;
@@ -108,7 +109,8 @@ TEST_P(Connections, AreLearnedByOneThreadAndUsedByAnother) {
   const auto [version, workers] = GetParam();
   FakeDevice device(workers, 2);
   Runner runner(device);
-  for (std::uint32_t nonce = 20; nonce < 22; ++nonce) {  // the table's memory is used again
+  for (std::uint32_t nonce = 20; nonce < 22;
+       ++nonce) {  // the second trial reuses the table's memory
     auto spec = of_connections(version, 2000);
     spec.nonce = nonce;
     const auto result = runner.run(spec, kQuiet, kGoOn);
@@ -140,7 +142,8 @@ std::vector<std::string> senders_of(const spec::TrialResult& result) {
   return senders;
 }
 
-// Frames alternate: of two senders one would have all the foreground, and half of the connections.
+// Frames alternate between kinds: with two senders, one would have the whole foreground but only
+// half of the connections.
 TEST(Trial, ConnectionsBesideBackgroundHaveOneSender) {
   FakeDevice device(4, 2);
   auto spec = of_connections(IpVersion::k4, 2000);
@@ -152,8 +155,8 @@ TEST(Trial, ConnectionsBesideBackgroundHaveOneSender) {
   EXPECT_EQ(std::ranges::count(mixed, "send forward 1/1"), 1);
 }
 
-// Whose workers begin when the trial has polled a few times: as it would while they touch memory
-// for long.
+// A device whose workers begin after the trial has polled a few times, as while they touch much
+// memory.
 class SlowDevice : public FakeDevice {
  public:
   using FakeDevice::FakeDevice;
@@ -197,7 +200,7 @@ TEST(Trial, CancellingEndsTheTouchingOfTheTable) {
     for (auto& stream : phase.streams) stream.segments[0].frames = 1ULL << 27U;  // 1 GiB
   }
   Runner runner(device);
-  const auto before = resident_pages();  // a sanitizer may give some of them back meanwhile
+  const auto before = resident_pages();  // a sanitizer may free some of them meanwhile
   const Poll cancel = [&](const spec::Progress& progress) {
     cancelled = cancelled || progress.stage == spec::Stage::kTable;
   };
@@ -258,8 +261,8 @@ TEST(Trial, PhasesFollowEachOther) {
   EXPECT_GT(result.streams[2].first_departure_ns, 305e6);
 }
 
-// The gap is counted from the end of the drain, not from when somebody saw it. To prepare a phase
-// takes a sanitizer a tenth of a second where the host takes half of each core away.
+// The gap is counted from the end of the drain, not from when the engine sees this end. With a
+// sanitizer, on a host that takes half of each core away, the preparation of a phase takes 0.1 s.
 TEST(Trial, APhaseStartsWhenTheGapIsOver) {
   FakeDevice device(2);
   auto spec = both_ways(300);  // 3 ms, and 300 ms of drain
@@ -278,7 +281,7 @@ TEST(Trial, APhaseStartsWhenTheGapIsOver) {
   EXPECT_LT(result.streams[2].first_departure_ns, 2400e6) << "1,200 ms and the gap are 2,700";
 }
 
-// The stream's frames as its phase 0 sends them.
+// Returns the frames of the stream as phase 0 sends them.
 void send_again(const spec::TrialSpec& spec, const spec::Stream& stream, tests::Wire& wire) {
   const auto plan = compile(stream, {.seed = spec.seed,
                                      .nonce = spec.nonce,
@@ -298,12 +301,13 @@ void send_again(const spec::TrialSpec& spec, const spec::Stream& stream, tests::
 
 TEST(Trial, WhatALaterPhaseReceivesOfAnEarlierOneIsLateInItsOwn) {
   auto spec = both_ways(40);
-  // A sanitizer takes a part of it to prepare the next phase: the observer is told in the rest.
+  // With a sanitizer, the preparation of the next phase takes a part of the gap; the observer is
+  // called in the rest.
   spec.phases[0].gap_ns = 500'000'000;
-  spec.phases.push_back(spec.phases[0]);  // of the same name
+  spec.phases.push_back(spec.phases[0]);  // with the same name
   bool sent = false;
   spec::TrialResult result;
-  // Who watches may be kept from its core for as long as the second phase sends.
+  // The observer may be kept from its core for as long as the second phase sends.
   for (unsigned attempt = 0; attempt < 20 && !sent; ++attempt) {
     FakeDevice device(1);
     bool drained = false;
@@ -328,24 +332,24 @@ TEST(Trial, WhatALaterPhaseReceivesOfAnEarlierOneIsLateInItsOwn) {
   EXPECT_TRUE(result.faults.empty());
 }
 
-TEST(Trial, ADeafDirectionIsNamed) {
+TEST(Trial, ADirectionWithoutProbesIsNamed) {
   FakeDevice device(1);
   device.tx_queue(spec::Side::kRight, 0).accept = [](unsigned) { return 0U; };
   auto spec = both_ways();
   spec.warm_up.timeout_ns = 30'000'000;
   try {
     Runner(device).run(spec, kQuiet, kGoOn);
-    FAIL() << "a deaf direction went unnoticed";
+    FAIL() << "the warm-up succeeded without probes in one direction";
   } catch (const spec::TrialError& error) {
     EXPECT_EQ(error.kind(), spec::ErrorKind::kWarmUp);
     EXPECT_EQ(std::string(error.what()),
-              "no probe came through in 30 ms; reverse foreground: 0 sent from the right, none "
-              "arrived on the left; reverse background: 0 sent from the right, none arrived on "
-              "the left");
+              "no probe frame arrived within 30 ms; reverse foreground: 0 sent from the right, "
+              "none arrived on the left; reverse background: 0 sent from the right, none arrived "
+              "on the left");
   }
 }
 
-// How long it took from cancelling in the middle to the end.
+// Returns the time from a cancel in the middle of the trial to the end.
 run::Ticks cancel_a_long_trial() {
   FakeDevice device(2);
   std::atomic<bool> cancelled{false};
@@ -361,7 +365,7 @@ run::Ticks cancel_a_long_trial() {
 }
 
 TEST(Trial, CancellingEndsItSoon) {
-  auto fastest = kNever;  // other programs may have the cores for a while
+  auto fastest = kNever;  // of several tries, because other programs may have the cores
   for (int i = 0; i < 5 && fastest > 100'000'000; ++i) {
     fastest = std::min(fastest, cancel_a_long_trial());
   }
@@ -383,8 +387,8 @@ TEST(Trial, WhatTheTesterDidWrongMakesItInvalid) {
   EXPECT_TRUE(unpolled.valid) << "a ring of unknown size says nothing";
 }
 
-// A gateway that was away delivers a queue at once, a hundred times faster than the trial's rate,
-// while the receiver is away for a tenth of a millisecond: two frames at that rate.
+// A gateway that was away delivers its queue a hundred times faster than the trial's rate, while
+// the receiver is away for 0.1 ms, which is two frames at the trial's rate.
 spec::TrialResult with_a_burst_of(std::size_t frames, std::size_t ring_frames) {
   FakeDevice device(1);
   device.ring_frames = static_cast<unsigned>(ring_frames);
@@ -468,8 +472,8 @@ TEST(Trial, AClockThatIsNotKnownWellMakesItInvalid) {
   const auto result = Runner(device).run(both_ways(), kQuiet, kGoOn);
   EXPECT_FALSE(result.valid);
   EXPECT_EQ(result.invalid_reasons.front(),
-            "right port: its clock was known within 0.0204 ms only; tester.arrival_clock = "
-            "\"tsc\" does without");
+            "right port: the error of its clock was 0.0204 ms (expected at most 0.02 ms); "
+            "tester.arrival_clock = \"tsc\" does not use this clock");
 }
 
 TEST(Trial, FramesWithoutAStampMakeItInvalid) {
@@ -487,8 +491,8 @@ TEST(Trial, FramesWithoutAStampMakeItInvalid) {
   EXPECT_EQ(result.ports[0].clock.implausible, 1U);
   ASSERT_GE(result.invalid_reasons.size(), 2U);
   EXPECT_EQ(result.invalid_reasons[0],
-            "left port: 5 frames without a stamp of the port's clock; tester.arrival_clock = "
-            "\"tsc\" does without");
+            "left port: 5 frames without a time stamp of the port's clock; tester.arrival_clock = "
+            "\"tsc\" does not use this clock");
 }
 
 TEST(Trial, ALinkThatIsLostMakesItInvalid) {

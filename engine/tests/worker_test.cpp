@@ -1,4 +1,4 @@
-// A worker from the phase's start to its end.
+// Tests a worker from the start of a phase to its end.
 #include "run/worker.hpp"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ spec::Stream one_frame() {
   return stream;
 }
 
-// A gateway that forwards the frame while the worker, from then on, is away until the drain is
-// long over. Time goes by in it.
+// A gateway that forwards the frame and then advances the clock, so that the worker is away until
+// long after the drain.
 struct ForwardingInAbsence {
   tests::Wire& from;
   tests::Wire& to;

@@ -1,4 +1,4 @@
-// From looks at a CPU to the times in which it did not work for whom it was to work for.
+// Derives the absences of a CPU from samples of what it runs. A sample is called a look.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace natxy::watch {
 
-// What a look at a CPU found there.
+// What a look found on a CPU.
 enum class Found : std::uint8_t {
-  kGateway,  // a thread that was named
-  kOther,    // one that gives way to those: the CPU rests, as far as they are concerned
-  kForeign,  // one that takes the CPU from those
+  kGateway,  // a thread of the gateway
+  kOther,    // a thread that gives way to the gateway: the CPU rests, as the gateway sees it
+  kForeign,  // a thread that takes the CPU from the gateway
 };
 
-// One look at a CPU, from its timer's interrupt.
+// One look at a CPU, taken by the interrupt of its timer.
 struct Sample {
   std::uint64_t at_ns = 0;
   Found found = Found::kGateway;
@@ -28,31 +28,32 @@ struct Absences {
   std::uint64_t longest_ns = 0;
 };
 
-// Looks come every period_ns. The CPU may have been away between two looks where one of them saw a
-// foreign thread, or where they are further apart than one and a half periods: its timer did not
-// run then. So these are upper bounds, to a period at each end. What lies between two looks whole
-// is not seen.
+// Looks at a CPU, which come every period_ns. The CPU counts as away between two looks if one of
+// them found a foreign thread, or if they are further apart than one and a half periods, because
+// then its timer did not run. So absences are upper bounds, to within a period at each end. An
+// absence between two looks is not seen.
 //
-// A CPU that was busy and then rests for longer than kLongestRestNs counts as away, too. The kernel
-// gives ordinary threads 50 ms of each second where real-time ones leave them nothing, and a
-// gateway that waits for them looks like one that has nothing to do. While frames come a busy
-// gateway does not rest for so long; a rest that began before them, or went on after the last, says
-// nothing. Of one that is not busy, a look finds the few microseconds that a frame takes too seldom
-// to say that it rests: it may forward a hundred frames between two that see it.
+// A CPU that was busy and then rests for longer than kLongestRestNs also counts as away. The kernel
+// gives ordinary threads 50 ms of each second if real-time threads leave them nothing, and a
+// gateway that waits for them looks as if it had nothing to do. A busy gateway does not rest for so
+// long while frames arrive; a rest that began before the frames, or continued after them, does not
+// count. The rest of a gateway that is not busy does not count either: looks seldom find the few
+// microseconds of a frame, and a hundred frames may pass between two looks that find one.
 //
-// Looks are not kept, only the stretches of time in which the CPU was there or away: ten thousand
-// looks a second would fill the memory of a long trial.
+// Only the stretches of time in which the CPU was there or away are kept, not the looks: ten
+// thousand looks a second would fill the memory in a long trial.
 class Looks {
  public:
   static constexpr std::uint64_t kLongestRestNs = 20'000'000;
 
-  // From begin_ns on looks may come.
+  // begin_ns: the time from which on there are looks.
   Looks(std::uint64_t begin_ns, std::uint64_t period_ns)
       : period_ns_(period_ns), known_until_ns_(begin_ns), last_{.at_ns = begin_ns} {}
 
-  // In the order of time. was_busy: the gateway left others little of the CPU before this look.
+  // Adds a look, in the order of time. was_busy: before this look, the gateway left little of the
+  // CPU to others.
   void add(const Sample& look, bool was_busy) {
-    if (look.at_ns <= last_.at_ns) {  // it was on its way when they began
+    if (look.at_ns <= last_.at_ns) {  // a look from before begin_ns
       last_.found = look.found;
       return;
     }
@@ -66,7 +67,7 @@ class Looks {
     }
     last_ = look;
   }
-  // No look comes after end_ns. Without it nobody would know of a CPU that is still away.
+  // Ends the looks at end_ns. This reveals a CPU that is still away.
   void end(std::uint64_t end_ns) {
     end_rest();
     if (end_ns > last_.at_ns && late(end_ns)) extend(end_ns, 0, State::kAway);
@@ -102,7 +103,7 @@ class Looks {
     return at_ns - last_.at_ns > period_ns_ + period_ns_ / 2;
   }
 
-  // The looks since known_until_ns_ have found others only.
+  // Ends a rest: the looks since known_until_ns_ have found only other threads.
   void end_rest() {
     if (resting_looks_ == 0) return;
     const bool rested = was_busy_ && last_.at_ns - known_until_ns_ > kLongestRestNs;
@@ -119,7 +120,7 @@ class Looks {
     known_until_ns_ = until_ns;
   }
 
-  // How many looks came in a part of a stretch, to one: they are evenly spread.
+  // Returns how many looks fall into a part of a stretch, to within one; they are evenly spread.
   [[nodiscard]] static std::uint64_t part(const Stretch& stretch, std::uint64_t part_ns) {
     const auto share =
         static_cast<double>(part_ns) / static_cast<double>(stretch.until_ns - stretch.from_ns);
@@ -127,9 +128,9 @@ class Looks {
   }
 
   std::uint64_t period_ns_;
-  std::uint64_t known_until_ns_;     // the stretches end there
-  std::uint64_t resting_looks_ = 0;  // since then
-  bool was_busy_ = false;            // before the first of these
+  std::uint64_t known_until_ns_;     // the end of the last stretch
+  std::uint64_t resting_looks_ = 0;  // looks since then, all of which found other threads
+  bool was_busy_ = false;            // before the first of these looks
   Sample last_;
   std::vector<Stretch> stretches_;
 };

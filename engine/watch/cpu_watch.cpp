@@ -24,7 +24,7 @@
 namespace natxy::watch {
 namespace {
 
-constexpr std::size_t kPages = 256;  // a power of two; more than four seconds of looks
+constexpr std::size_t kPages = 256;  // a power of two; holds more than four seconds of looks
 
 perf_event_attr attributes() {
   perf_event_attr wanted{};
@@ -37,18 +37,18 @@ perf_event_attr attributes() {
   wanted.clockid = CLOCK_MONOTONIC_RAW;
   wanted.disabled = 1;
   wanted.watermark = 1;
-  wanted.wakeup_watermark = 1U << 30U;  // nobody sleeps on it
+  wanted.wakeup_watermark = 1U << 30U;  // no thread waits for the event
   return wanted;
 }
 
-// Whether the kernel stops real-time threads that leave nothing of a CPU to others.
+// Returns whether the kernel throttles real-time threads that leave nothing of a CPU to others.
 bool throttles_realtime() {
   std::ifstream file("/proc/sys/kernel/sched_rt_runtime_us");
   long runtime_us = 0;
   return !(file >> runtime_us) || runtime_us >= 0;
 }
 
-struct SampleRecord {  // by the sample_type above
+struct SampleRecord {  // layout of the sample_type above
   std::uint32_t process;
   std::uint32_t thread;
   std::uint64_t at_ns;
@@ -63,9 +63,9 @@ std::uint64_t raw_ns() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// Keeps the calling thread off the watched CPUs while it would have to wait there for a gateway
-// that is busy, and the gateway for it. Otherwise it is in the way of the tester's workers more
-// than of the gateway, which comes first on its CPU.
+// Keeps the calling thread off the watched CPUs while the gateway is busy, because there it would
+// wait for the gateway and the gateway for it. At other times, the thread may run there: on the
+// tester's CPUs it would disturb the workers, while the gateway has priority on its own CPU.
 class CpuWatch::KeptOff {
  public:
   explicit KeptOff(const std::vector<spec::WatchedCpu>& watched) {
@@ -142,16 +142,16 @@ class CpuWatch::Event {
   }
 
   [[nodiscard]] int cpu() const { return cpu_; }
-  // Whether the gateway leaves others little of the CPU.
+  // Returns whether the gateway leaves little of the CPU to others.
   [[nodiscard]] bool is_busy() const { return load_.busy(); }
-  // Why the looks since begin() say nothing, in a sentence; empty: they do.
+  // Returns why the looks since begin() cannot be used, in a sentence; empty if they can.
   [[nodiscard]] const std::string& fault() const { return fault_; }
   [[nodiscard]] Absences absences(std::uint64_t from_ns, std::uint64_t until_ns) const {
     return looks_ ? looks_->absences(from_ns, until_ns) : Absences{};
   }
 
  private:
-  // Shows `use` each record in the ring, which is free again then.
+  // Calls `use` for each record in the ring, then frees them.
   template <class Use>
   void drain(Use use) {
     auto* page = static_cast<perf_event_mmap_page*>(ring_);
@@ -166,7 +166,7 @@ class CpuWatch::Event {
     std::atomic_ref(page->data_tail).store(tail, std::memory_order_release);
   }
 
-  // A look that the kernel left out is not one that the host has held up.
+  // Notes that the kernel left out looks; the gap that they leave is not an absence.
   void note_fault(std::uint32_t type) {
     const auto who = "CPU " + std::to_string(cpu_) + ": ";
     if (type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE) {
@@ -177,8 +177,9 @@ class CpuWatch::Event {
                "every four seconds)";
     }
   }
-  // Throttled as real-time threads are, it would have the gateway stopped with it: then the CPU
-  // sleeps between frames, which looks like an absence.
+  // Keeps the CPU awake. If real-time threads are throttled and the gateway is busy, the thread
+  // that does so stops: it would have the gateway throttled too. The CPU then sleeps between
+  // frames, which looks like an absence.
   void stay_awake() {
     if (!awake_) return;
     if (load_.busy() && throttled_) return awake_.reset();
@@ -187,11 +188,12 @@ class CpuWatch::Event {
   [[nodiscard]] Found found_at(std::int32_t thread) {
     if (is_idle(thread)) return Found::kOther;
     const auto found = threads_->found(thread);
-    // It could not run but for the kernel, which gives it a share of the gateway's time.
+    // The thread can run only because the kernel gives it a share of the gateway's time.
     const bool given = found == Found::kOther && awake_ && awake_->insists();
     return given ? Found::kForeign : found;
   }
-  // The CPU sleeps, or would: the idle task, or the thread that keeps it awake.
+  // Returns whether the thread means that the CPU is idle: the idle task, or the thread that keeps
+  // the CPU awake.
   [[nodiscard]] bool is_idle(std::int32_t thread) const {
     return thread == 0 || (awake_ && awake_->thread() == thread);
   }
@@ -200,7 +202,7 @@ class CpuWatch::Event {
   }
   [[nodiscard]] static std::size_t size() { return (kPages + 1) * page_size(); }
 
-  // The ring's data begins on the page after the first; a record may wrap at its end.
+  // Copies from the ring. Its data begins on the second page; a record may wrap around its end.
   void copy(void* to, std::uint64_t from, std::size_t octets) const {
     const auto* data = static_cast<const char*>(ring_) + page_size();
     const auto capacity = kPages * page_size();
@@ -217,7 +219,7 @@ class CpuWatch::Event {
   std::optional<GatewayThreads> threads_;
   std::optional<Looks> looks_;
   RecentLoad load_;
-  bool throttled_ = false;  // real-time threads are
+  bool throttled_ = false;  // whether the kernel throttles real-time threads
   std::string fault_;
   std::optional<WakefulCpu> awake_;
 };

@@ -1,9 +1,8 @@
 // Watches the CPUs that a gateway on this machine runs on (docs/decisions/0018).
 //
-// perf's cpu-clock event is a high-resolution timer: its interrupt looks at what runs, whatever
-// that is doing, a NAPI poll too, and the kernel writes time and thread into a ring. Where the host
-// has taken the CPU away, the interrupt is late by as much. While it watches, the CPU does not
-// sleep.
+// perf's cpu-clock event is a high-resolution timer. Its interrupt samples what runs, also during a
+// NAPI poll, and the kernel writes time and thread into a ring. If the host takes the CPU away, the
+// interrupt is late by the same time. A watched CPU is kept awake.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +15,36 @@
 
 namespace natxy::watch {
 
-// The kernel's raw monotonic clock, which samples are stamped with.
+// Returns the time of the kernel's raw monotonic clock, which the samples use.
 [[nodiscard]] std::uint64_t raw_ns();
 
 class CpuWatch {
  public:
-  // A look costs the CPU about a microsecond. Frames come every so many whole microseconds: looks
-  // that do so as well would find each time what goes on just before a frame, or just after.
+  // The period of the looks. A look costs the CPU about a microsecond. The period is not a whole
+  // number of microseconds, because frames often come at such intervals, and looks in step with
+  // them would always find the same moment before or after a frame.
   static constexpr std::uint64_t kPeriodNs = 100'937;
 
-  // The calling thread stays off these CPUs while they are busy.
+  // Watches these CPUs. The calling thread stays off them while they are busy.
   explicit CpuWatch(const std::vector<spec::WatchedCpu>& watched);
   ~CpuWatch();
   CpuWatch(const CpuWatch&) = delete;
   CpuWatch& operator=(const CpuWatch&) = delete;
 
-  // Why a CPU is not watched, or was not in a phase that has ended, in a sentence; empty: all are.
+  // Returns why a CPU is not watched, or was not watched in a phase that has ended, in a sentence;
+  // empty if all were watched.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
   void begin();
-  void collect();  // at least every second between begin and end
+  void collect();  // must be called at least every second between begin() and end()
   void end();
 
   struct Watched {
     int cpu = 0;
     Absences absences;
   };
-  // Between two times of the raw clock, from begin to end: of each CPU that was watched.
+  // Returns the absences of each watched CPU between two times of the raw clock, both between
+  // begin() and end().
   [[nodiscard]] std::vector<Watched> seen(std::uint64_t from_ns, std::uint64_t until_ns) const;
 
  private:

@@ -1,4 +1,5 @@
-// Which threads can take a CPU from a gateway's: those that the scheduler does not put behind it.
+// Decides which threads can take a CPU from a gateway's threads: those to which the scheduler does
+// not prefer the gateway.
 #pragma once
 
 #include <sched.h>
@@ -34,15 +35,17 @@ enum class Policy : std::uint8_t {
   }
 }
 
-// A real-time gateway takes the CPU from an ordinary thread whenever there is something to do, so
-// such a thread has run while there was nothing, or while an interrupt worked for the network in
-// its name. A thread of which nothing is known counts: an absence is an upper bound, since a trial
-// that is made again does no harm, and a gateway that is blamed for another's time does.
+// Returns whether a thread of the policy `other` takes the CPU from a gateway. A real-time gateway
+// preempts an ordinary thread whenever it has something to do, so such a thread runs only while the
+// gateway has nothing to do, or while an interrupt in its context works for the network. A thread
+// of unknown policy counts as taking the CPU: absences are upper bounds, because a trial that is
+// repeated does no harm, while a gateway that is blamed for another thread's time does.
 [[nodiscard]] constexpr bool takes_away(Policy gateway, Policy other) {
   return gateway != Policy::kRealtime || other != Policy::kOrdinary;
 }
 
-// A CPU's softirq thread is named with the gateway's, but it is the kernel's, and always ordinary.
+// Returns whether this is a CPU's softirq thread. It is listed among the gateway's threads, but is
+// a thread of the kernel and always ordinary.
 [[nodiscard]] inline bool is_softirq_thread(std::int32_t thread) {
   std::ifstream file("/proc/" + std::to_string(thread) + "/comm");
   std::string name;
@@ -50,7 +53,7 @@ enum class Policy : std::uint8_t {
   return name.starts_with("ksoftirqd/");
 }
 
-// The threads of a gateway on a CPU, and what is known of others that were seen there.
+// The threads of a gateway on a CPU, and what is known of other threads that were found there.
 class GatewayThreads {
  public:
   explicit GatewayThreads(std::set<std::int32_t> threads) : threads_(std::move(threads)) {
@@ -64,7 +67,8 @@ class GatewayThreads {
     policy_ = any && all ? Policy::kRealtime : Policy::kOrdinary;
   }
 
-  // What a thread that runs on the gateway's CPU is to it. Soon after it was seen.
+  // Classifies a thread that was found on the gateway's CPU. Must be called soon after, while the
+  // thread exists.
   [[nodiscard]] Found found(std::int32_t thread) {
     if (threads_.contains(thread)) return Found::kGateway;
     const auto [known, is_new] = others_.try_emplace(thread, Found::kForeign);
@@ -74,7 +78,7 @@ class GatewayThreads {
 
  private:
   std::set<std::int32_t> threads_;
-  Policy policy_ = Policy::kOrdinary;  // of all of them
+  Policy policy_ = Policy::kOrdinary;  // kRealtime if all of them are
   std::map<std::int32_t, Found> others_;
 };
 

@@ -1,11 +1,12 @@
-// How busy a gateway keeps a CPU, from the looks at it.
+// Measures how busy a gateway keeps a CPU, from the looks at it.
 #pragma once
 
 #include "watch/absences.hpp"
 
 namespace natxy::watch {
 
-// Whether the gateway leaves others so little of a CPU that the kernel will take some for them.
+// Determines whether the gateway leaves so little of a CPU to others that the kernel will reserve
+// time for them.
 class RecentLoad {
  public:
   void add(Found found) {
@@ -15,11 +16,11 @@ class RecentLoad {
     busy_ = others_ * 100 < kLooks * kPercent;
     looks_ = others_ = 0;
   }
-  // In the last kLooks that are whole.
+  // Returns whether the gateway was busy during the last complete series of kLooks looks.
   [[nodiscard]] bool busy() const { return busy_; }
 
-  static constexpr unsigned kLooks = 1000;  // 0.1 s; the kernel waits for 0.95 s
-  static constexpr unsigned kPercent = 30;  // the kernel wants 5, by a count of its own
+  static constexpr unsigned kLooks = 1000;  // 0.1 s; the kernel intervenes after 0.95 s
+  static constexpr unsigned kPercent = 30;  // the kernel intervenes below 5, by its own measure
 
  private:
   unsigned looks_ = 0;

@@ -1,12 +1,12 @@
-// Keeps a CPU from falling asleep.
+// Keeps a CPU awake.
 //
-// A CPU that sleeps looks like one that the host has taken: neither has timer interrupts, and the
-// host may be late to wake it. A thread of the lowest policy (SCHED_IDLE) spins there; whatever
-// else is ready to run takes its place at once.
+// A CPU that sleeps looks like one that the host has taken: both have no timer interrupts, and the
+// host may wake a CPU late. So a thread of the lowest policy (SCHED_IDLE) spins on the CPU; any
+// other thread that is ready to run replaces it at once.
 //
-// Where real-time threads leave it less than a twentieth of the CPU the kernel gives it its share
-// from theirs: 50 ms of each second at once (the fair server of Linux 6.12). So it becomes one of
-// them, of the lowest priority, as long as they are busy.
+// If real-time threads leave it less than a twentieth of the CPU, the kernel takes 50 ms of each
+// second, in one piece, from them (the fair server of Linux 6.12). So while they are busy, the
+// spinning thread becomes a real-time thread of the lowest priority.
 #pragma once
 
 #include <pthread.h>
@@ -26,7 +26,8 @@ class WakefulCpu {
       : thread_([this, cpu](const std::stop_token& stop) { spin(cpu, stop); }) {
     number_.wait(0);
   }
-  // On a busy CPU it might not run for seconds, and so not end.
+  // Ends the thread. On a busy CPU it might not run for seconds, so it gets the ordinary policy
+  // and its former CPUs.
   ~WakefulCpu() {
     thread_.request_stop();
     const sched_param none{};
@@ -36,8 +37,8 @@ class WakefulCpu {
   WakefulCpu(const WakefulCpu&) = delete;
   WakefulCpu& operator=(const WakefulCpu&) = delete;
 
-  // As a real-time thread, of the lowest priority; ordinary threads have to wait for it. Where that
-  // is refused it stays what it was.
+  // Makes the thread a real-time thread of the lowest priority, for which ordinary threads must
+  // wait, or reverts this. If the system refuses, the policy stays.
   void insist(bool yes) {
     if (yes == insists_) return;
     const sched_param how{.sched_priority = yes ? 1 : 0};
@@ -45,7 +46,7 @@ class WakefulCpu {
   }
 
   [[nodiscard]] bool insists() const { return insists_; }
-  // The thread's number; the CPU is idle where it runs.
+  // Returns the number of the thread. The CPU is idle while this thread runs.
   [[nodiscard]] std::int32_t thread() const { return number_.load(); }
 
  private:
@@ -55,9 +56,9 @@ class WakefulCpu {
     CPU_SET(static_cast<unsigned>(cpu), &only);
     const sched_param lowest{};
     pthread_getaffinity_np(pthread_self(), sizeof before_, &before_);
-    number_.store(static_cast<std::int32_t>(syscall(SYS_gettid)));  // before it may have to wait
+    number_.store(static_cast<std::int32_t>(syscall(SYS_gettid)));  // before the policy changes
     number_.notify_one();
-    // Where either is refused it must not run: it would take a CPU from somebody.
+    // If either call fails, the thread must not spin: it would take a CPU from other threads.
     const bool ready = pthread_setschedparam(pthread_self(), SCHED_IDLE, &lowest) == 0 &&
                        pthread_setaffinity_np(pthread_self(), sizeof only, &only) == 0;
     while (ready && !stop.stop_requested()) {
@@ -68,7 +69,7 @@ class WakefulCpu {
   }
 
   bool insists_ = false;
-  cpu_set_t before_{};  // where the thread may run
+  cpu_set_t before_{};  // the CPUs that the thread could use at its start
   std::atomic<std::int32_t> number_{0};
   std::jthread thread_;
 };

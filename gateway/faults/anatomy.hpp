@@ -1,4 +1,4 @@
-// Where things stand in a frame that the gateway forwards.
+// The positions of fields in a frame that the gateway forwards.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct Anatomy {
   bool is_ipv6;
   std::size_t ip;
   std::size_t packet_end;
-  std::optional<std::size_t> udp;  // of a whole datagram only
+  std::optional<std::size_t> udp;  // absent unless the frame has a whole UDP datagram
 
   [[nodiscard]] std::size_t hop_limit() const { return ip + (is_ipv6 ? 7 : 8); }
   [[nodiscard]] std::size_t ip_length() const { return ip + (is_ipv6 ? 4 : 2); }
@@ -23,8 +23,8 @@ struct Anatomy {
   [[nodiscard]] std::size_t ip_checksum() const { return ip + 10; }
 };
 
-// The frame is the gateway's own work, so its lengths are right; its checksums may be wrong
-// already.
+// Finds the fields of a frame; absent if it is not IP. The gateway made the frame, so its lengths
+// are correct; an earlier fault may have changed its checksums.
 [[nodiscard]] inline std::optional<Anatomy> dissect(const Frame& frame) {
   constexpr auto kIp = kEthernetOctets;
   const auto* ip = frame.octets + kIp;

@@ -95,7 +95,7 @@ FramePtr FaultChain::apply(DuplicateState& state, FramePtr frame, Context contex
   return twin;
 }
 
-// The held frame follows the last of the frames that pass before it, or the alarm lets it go.
+// Holds a frame until the number of frames that pass it have passed, or until its alarm.
 FramePtr FaultChain::apply(ReorderState& state, FramePtr frame, Context context) {
   if (state.due.is_due()) {
     state.held = std::move(frame);

@@ -1,5 +1,5 @@
-// The ordered faults of one direction: a frame goes through them one after the other, and may have
-// to wait in some.
+// The configured faults of one direction. A frame passes them one after the other, and may have to
+// wait in some.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace natxy::gateway {
 
-// Counts the frames that a fault sees: due for number every, 2 every, ...
+// Counts frames; is_due() is true for the frames with the numbers every, 2 * every, ...
 class Everyth {
  public:
   explicit Everyth(std::uint64_t every) : every_(every) {}
@@ -39,7 +39,7 @@ class FaultChain {
   struct Surroundings {
     FrameStore& store;
     DirectionRecord& record;
-    std::vector<FramePtr>& out;  // where frames go that have passed the last fault
+    std::vector<FramePtr>& out;  // receives the frames that have passed all faults
     std::size_t max_packet_octets;
     Nanoseconds since_ns = 0;  // the record's start
   };
@@ -47,11 +47,10 @@ class FaultChain {
   FaultChain(const std::vector<Fault>& faults, Direction direction, Surroundings surroundings);
 
   void enter(FramePtr frame, Nanoseconds now_ns) { pass(std::move(frame), 0, now_ns); }
-  // Lets frames go on whose time has come, in the order of their times.
+  // Releases the frames that are due, in the order of their times.
   void advance(Nanoseconds now_ns) {
     while (waiting_.has_due(now_ns)) go_on(waiting_.take());
   }
-  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
 
  private:
   struct RateLimitState {
@@ -67,8 +66,8 @@ class FaultChain {
     Reorder order;
     Everyth due;
     FramePtr held;
-    std::uint64_t to_pass = 0;     // frames that pass before the held one
-    std::uint64_t generation = 0;  // of the held frame, so that an old alarm is known as such
+    std::uint64_t to_pass = 0;     // frames that still have to pass the held one
+    std::uint64_t generation = 0;  // counts held frames, to ignore alarms of earlier ones
   };
   struct CorruptState {
     Corrupt order;
@@ -85,12 +84,13 @@ class FaultChain {
     TokenBucket meter;
     Nanoseconds for_ns;
     FaultTime time;
-    std::optional<Nanoseconds> overloaded_ns;  // newest
+    std::optional<Nanoseconds> overloaded_ns;  // time of the newest overload
   };
   using Stage = std::variant<RateLimitState, LossState, DuplicateState, ReorderState, CorruptState,
                              DelayState, BufferState, SulkState>;
 
-  // A frame that goes on at a stage; or without a frame, the alarm of a reordering stage.
+  // A frame that waits, and the stage at which it continues; without a frame, the alarm of a
+  // reordering stage.
   struct Waiting {
     FramePtr frame;
     std::size_t stage;
@@ -108,7 +108,7 @@ class FaultChain {
   void wait_until(Nanoseconds due_ns, FramePtr frame, Context context);
   FramePtr drop(Drop reason);
 
-  // Each gives back the frame that goes on to the next stage now, or null.
+  // Each returns the frame that goes on to the next stage now, or null.
   FramePtr apply(RateLimitState& state, FramePtr frame, Context context);
   FramePtr apply(LossState& state, FramePtr frame, Context context);
   FramePtr apply(DuplicateState& state, FramePtr frame, Context context);

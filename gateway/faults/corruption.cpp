@@ -8,9 +8,9 @@
 namespace natxy::gateway {
 namespace {
 
-constexpr std::size_t kNumberOctet = 9;  // of the tester's data: the number's most significant one
+constexpr std::size_t kNumberOctet = 9;  // most significant octet of the number in the stamp
 
-// The octet that is changed for a field; absent where the frame has none.
+// Returns the offset of the octet to change for a field; absent if the frame has no such field.
 std::optional<std::size_t> octet_of(const Anatomy& anatomy, CorruptField field) {
   switch (field) {
     case CorruptField::kSourceAddress:
@@ -52,10 +52,10 @@ void follow_udp_checksum(Frame& frame, std::size_t udp, std::uint64_t removed,
   if (read16(at) != 0) write16(at, udp_form(follow(read16(at), removed, added)));
 }
 
-// All that a checksum may cover, before and after a change.
+// The sums of all data that checksums cover.
 struct Sums {
   std::uint64_t ipv4_header = 0;
-  std::uint64_t datagram = 0;  // with pseudo header
+  std::uint64_t datagram = 0;  // with pseudo-header
 
   Sums(const Frame& frame, const Anatomy& anatomy) {
     const auto octets = frame.view();
@@ -85,7 +85,7 @@ bool change_octet(Frame& frame, const Anatomy& anatomy, CorruptField field) {
   frame.octets[*octet] ^= 1U;
   const bool is_no_checksum =
       field == CorruptField::kUdpChecksum && read16(frame.octets + *octet - 1) == 0;
-  if (is_no_checksum) frame.octets[*octet] = 2;  // 0 would not be wrong: it says that there is none
+  if (is_no_checksum) frame.octets[*octet] = 2;  // 0 would mean "no checksum", which is not wrong
   return true;
 }
 

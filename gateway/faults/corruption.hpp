@@ -8,10 +8,10 @@
 
 namespace natxy::gateway {
 
-// False where the frame has no such field; it is then left as it is. The lowest bit of the field's
-// last octet is turned over; `no_udp_checksum` makes the checksum 0; `length` makes the packet an
-// octet longer, or an octet shorter where it has max_packet_octets. With fix_checksum the checksums
-// are made to follow.
+// Inverts the lowest bit of the field's last octet. `no_udp_checksum` sets the UDP checksum to 0;
+// `length` makes the packet one octet longer, or one shorter if it has max_packet_octets. With
+// fix_checksum, the checksums are updated. Returns false, without a change, if the frame has no
+// such field.
 [[nodiscard]] bool corrupt(Frame& frame, CorruptField field, bool fix_checksum,
                            std::size_t max_packet_octets);
 

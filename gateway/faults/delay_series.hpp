@@ -1,4 +1,4 @@
-// The delays that are ordered for one frame after the other.
+// The delays of successive frames, as the configuration gives them.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ class DelaySeries {
   }
 
  private:
-  // SplitMix64, scaled to the range by its high half: even to within 2^-64 of the range.
+  // Returns a value of SplitMix64, scaled to the range by a product's high half; uniform to within
+  // 2^-64 of the range.
   [[nodiscard]] Nanoseconds uniform(Nanoseconds lowest, Nanoseconds highest) {
     state_ += 0x9e3779b97f4a7c15U;
     auto mixed = state_;

@@ -5,11 +5,12 @@
 namespace natxy::gateway {
 namespace {
 
-constexpr std::size_t kNumberOffset = 5;  // in the data: behind the tag and the stream
-constexpr std::size_t kNumberOctets = 5;  // least significant first
+constexpr std::size_t kNumberOffset = 5;  // in the data, after the tag and the stream
+constexpr std::size_t kNumberOctets = 5;  // little-endian
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-// Exact: the remainder's product with 10^9 stays below 2^64 for rates up to 2^34.
+// Returns the time that frames take at a rate, rounded down. Exact: the product of the remainder
+// and 10^9 is below 2^64 for rates up to 2^34.
 Nanoseconds duration_ns(std::uint64_t frames, std::uint64_t rate_fps) {
   return frames / rate_fps * kSecond + frames % rate_fps * kSecond / rate_fps;
 }

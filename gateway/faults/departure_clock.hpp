@@ -1,4 +1,5 @@
-// When the tester sent a frame, by the number in its data: a clock that no scheduler can disturb.
+// Computes when the tester sent a frame from the number in its data. No scheduler can disturb this
+// clock.
 #pragma once
 
 #include <optional>
@@ -14,16 +15,17 @@ class DepartureClock {
   explicit DepartureClock(std::vector<DepartureSegment> segments)
       : segments_(std::move(segments)) {}
 
-  // Since the first frame's departure; absent where the frame has no number.
+  // Returns a frame's departure time since the first departure; absent if it has no number.
   [[nodiscard]] std::optional<Nanoseconds> at(const Frame& frame) const;
-  // Of the frame of that number, rounded down; the last segment goes on for ever.
+  // Returns the departure time of a number, rounded down. The last segment has no end.
   [[nodiscard]] Nanoseconds departure_ns(std::uint64_t number) const;
 
  private:
   std::vector<DepartureSegment> segments_;
 };
 
-// The number in the tester's data; absent where the frame is no whole UDP datagram or too short.
+// Returns the number in the tester's data; absent if the frame is not a whole UDP datagram or is
+// too short.
 [[nodiscard]] std::optional<std::uint64_t> number_of(const Frame& frame);
 
 }  // namespace natxy::gateway

@@ -1,5 +1,5 @@
-// A queue of a number of frames behind a link that sends so many a second: when a frame that comes
-// now will have left. Exact for any rate; nothing is kept but the departure times.
+// A queue with a maximum number of frames, before a link of a given rate. Computes when a frame
+// that arrives now will have left, exactly for any rate. Keeps only the departure times.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ class DrainQueue {
   DrainQueue(std::uint64_t frames, std::uint64_t drain_fps)
       : frames_(frames), drain_fps_(drain_fps) {}
 
-  // Absent: the queue is full. The frame that the link is sending is one of those in the queue.
+  // Returns the departure time of a frame; absent if the queue is full. The frame that the link is
+  // sending counts as in the queue.
   [[nodiscard]] std::optional<Nanoseconds> departure(Nanoseconds now_ns) {
     while (!departures_ns_.empty() && departures_ns_.front() <= now_ns) departures_ns_.pop_front();
     if (departures_ns_.size() >= frames_) return std::nullopt;

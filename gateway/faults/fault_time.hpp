@@ -1,4 +1,4 @@
-// The time that a fault goes by: the gateway's clock, or the tester's departures.
+// The time that a fault uses: the gateway's clock, or the departure times of the tester.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ class FaultTime {
   explicit FaultTime(const std::vector<DepartureSegment>& departures)
       : clock_(departures), is_departures_(!departures.empty()) {}
 
-  // When the frame came, in this time, which does not go back; a frame without a number came with
-  // the one before it.
+  // Returns the frame's time, which never decreases. A frame without a number has the time of the
+  // frame before it.
   [[nodiscard]] Nanoseconds of(const Frame& frame, Nanoseconds now_ns) {
     if (!is_departures_) return now_ns;
     newest_ns_ = std::max(newest_ns_, clock_.at(frame).value_or(newest_ns_));
@@ -23,7 +23,7 @@ class FaultTime {
   [[nodiscard]] bool is_departures() const { return is_departures_; }
 
  private:
-  DepartureClock clock_;  // without segments where the gateway's clock counts
+  DepartureClock clock_;  // has no segments if the gateway's clock is used
   bool is_departures_;
   Nanoseconds newest_ns_ = 0;
 };

@@ -1,5 +1,5 @@
-// A token bucket that is exact for any rate: tokens are counted in billionths, so that a
-// nanosecond adds rate_fps of them.
+// A token bucket that is exact for any rate: tokens are counted in billionths, so that each
+// nanosecond adds rate_fps units.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class TokenBucket {
   TokenBucket(std::uint64_t rate_fps, std::uint64_t depth)
       : rate_fps_(rate_fps), full_(Uint128{depth} * kToken), level_(full_) {}
 
-  // Takes a token if there is a whole one. Times must not go back.
+  // Takes a token if there is a whole one. Times must not go backwards.
   [[nodiscard]] bool take(Nanoseconds now_ns) {
     if (is_started_) level_ = std::min(full_, level_ + Uint128{now_ns - last_ns_} * rate_fps_);
     is_started_ = true;

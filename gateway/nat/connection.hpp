@@ -1,4 +1,4 @@
-// A connection as the table holds it: the inside four-tuple and the external endpoint.
+// A connection in the table: the inside endpoint, the remote endpoint and the external endpoint.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Ipv4Endpoint {
   [[nodiscard]] std::uint64_t number() const { return std::uint64_t{address} << 16U | port; }
 };
 
-// IPv4 or IPv6, which of them the table's owner knows.
+// An endpoint in IPv4 or IPv6; the owner of the table knows which.
 struct InsideEndpoint {
   Uint128 address = 0;
   std::uint16_t port = 0;
@@ -25,11 +25,11 @@ struct InsideEndpoint {
 
 struct Connection {
   InsideEndpoint inside;
-  Ipv4Endpoint remote;    // of NAT64 the address that the prefix's IPv6 address stands for
-  Ipv4Endpoint external;  // what the inside endpoint looks like from outside
+  Ipv4Endpoint remote;    // with NAT64, the IPv4 address that is embedded in the IPv6 address
+  Ipv4Endpoint external;  // the inside endpoint as seen from outside
 };
 
-// MurmurHash3's finalizer: every bit of the input turns over half of the output's.
+// Mixes a value with MurmurHash3's finalizer: each input bit changes half of the output bits.
 [[nodiscard]] inline std::uint64_t scramble(std::uint64_t value) {
   value = (value ^ value >> 33U) * 0xff51afd7ed558ccdU;
   value = (value ^ value >> 33U) * 0xc4ceb9fe1a85ec53U;

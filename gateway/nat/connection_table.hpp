@@ -1,5 +1,5 @@
-// A table of at most so many connections, found by either four-tuple in constant time, in order of
-// last use. All its memory is taken at the start.
+// A table with a maximum number of connections, which are found by either four-tuple in constant
+// time and are in the order of their last use. All memory is allocated at the start.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,27 @@ class ConnectionTable {
  public:
   explicit ConnectionTable(EntryNumber entries);
 
-  // The newest connection with this four-tuple, or kNoEntry.
+  // Return the newest connection with this four-tuple, or kNoEntry.
   [[nodiscard]] EntryNumber find(const InsideEndpoint& inside, const Ipv4Endpoint& remote) const;
   [[nodiscard]] EntryNumber find(const Ipv4Endpoint& external, const Ipv4Endpoint& remote) const;
 
-  // Only where the table is not full. Two connections may have one external four-tuple: the newer
-  // one is then found by it.
+  // Adds a connection; the table must not be full. If two connections have the same external
+  // four-tuple, find() returns the newer one.
   EntryNumber add(const Connection& connection, Nanoseconds now_ns);
   void remove(EntryNumber entry);
   void use(EntryNumber entry, Nanoseconds now_ns);
   void change_external(EntryNumber entry, const Ipv4Endpoint& external);
 
   [[nodiscard]] const Connection& at(EntryNumber entry) const { return entries_[entry].connection; }
-  // How many had been added when this one was, itself included; 0: there is none any more.
+  // Returns n if this was the n-th connection that was added; 0 if the entry is empty.
   [[nodiscard]] std::uint64_t ordinal(EntryNumber entry) const { return entries_[entry].ordinal; }
-  [[nodiscard]] EntryNumber find_ordinal(std::uint64_t ordinal) const;  // looks through all
+  [[nodiscard]] EntryNumber find_ordinal(std::uint64_t ordinal) const;  // searches all entries
   [[nodiscard]] Nanoseconds used_ns(EntryNumber entry) const { return entries_[entry].used_ns; }
   [[nodiscard]] EntryNumber oldest() const { return order_.oldest(); }
 
   [[nodiscard]] std::size_t size() const { return entries_.size() - free_.size(); }
   [[nodiscard]] bool is_full() const { return free_.empty(); }
-  void count_anew() { added_ = 0; }  // the next one added is the first
+  void count_anew() { added_ = 0; }  // the next connection gets ordinal 1
 
  private:
   struct Entry {

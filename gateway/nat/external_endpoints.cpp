@@ -9,7 +9,7 @@ ExternalEndpoints::ExternalEndpoints(const NatConfig& config)
   }
 }
 
-// SplitMix64, scaled to the range by its high half.
+// Returns a value of SplitMix64, scaled to the port range by a product's high half.
 std::uint32_t ExternalEndpoints::random_offset() {
   random_ += 0x9e3779b97f4a7c15U;
   return static_cast<std::uint32_t>(Uint128{scramble(random_)} * ports_.count() >> 64U);

@@ -1,4 +1,4 @@
-// Which external address and port a new mapping gets.
+// Chooses the external address and port of a new mapping.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ class ExternalEndpoints {
  public:
   explicit ExternalEndpoints(const NatConfig& config);
 
-  // The first that is free, from where the port choice says on; absent where none is. An inside
-  // address keeps to one external address as long as that has ports (RFC 4787, 4.1, "paired").
+  // Returns the first free endpoint in the order of the port choice; absent if none is free. An
+  // inside address uses one external address while that has free ports (RFC 4787, 4.1, "paired").
   template <typename IsFree>
   [[nodiscard]] std::optional<Ipv4Endpoint> choose(const InsideEndpoint& inside, IsFree is_free) {
     const auto first = static_cast<std::size_t>(inside.address % pool_.size());
@@ -29,7 +29,7 @@ class ExternalEndpoints {
  private:
   struct Address {
     std::uint32_t value;
-    std::uint32_t next = 0;  // offset of the port that comes next in the range
+    std::uint32_t next = 0;  // offset of the next port in the range
   };
 
   template <typename IsFree>

@@ -1,5 +1,5 @@
-// Finds entries of a table by their hash: chained, with all its memory taken at the start. Whether
-// an entry of equal hash is the wanted one, the table says.
+// A chained hash index of a table's entries. All memory is allocated at the start. The table
+// decides whether an entry with an equal hash is the wanted one.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace natxy::gateway {
 
-// Of an entry: its number in the table.
+// The number of an entry in the table.
 using EntryNumber = std::uint32_t;
 inline constexpr EntryNumber kNoEntry = UINT32_MAX;
 
@@ -17,7 +17,7 @@ class HashIndex {
   explicit HashIndex(EntryNumber entries)
       : buckets_(std::bit_ceil(std::size_t{entries}), kNoEntry), next_(entries, kNoEntry) {}
 
-  // The newest entry first.
+  // Inserts an entry before older ones with the same hash.
   void insert(std::uint64_t hash, EntryNumber entry) {
     auto& first = bucket(hash);
     next_[entry] = first;
@@ -30,7 +30,7 @@ class HashIndex {
     *link = next_[entry];
   }
 
-  // The newest entry of which `is_it(entry)` is true, or kNoEntry.
+  // Returns the newest entry for which `is_it(entry)` is true, or kNoEntry.
   template <typename IsIt>
   [[nodiscard]] EntryNumber find(std::uint64_t hash, IsIt is_it) const {
     auto entry = buckets_[hash & (buckets_.size() - 1)];

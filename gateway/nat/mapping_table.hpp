@@ -1,5 +1,5 @@
-// Endpoint-independent mappings (RFC 4787, 4.1; RFC 6146's binding information base): which
-// external endpoint an inside one has, whatever it speaks to, as long as it has a connection.
+// Endpoint-independent mappings (RFC 4787, 4.1; the binding information base of RFC 6146): the
+// external endpoint of an inside endpoint, for all remote endpoints, while it has a connection.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ class MappingTable {
     std::uint32_t connections = 0;
   };
 
-  // Null: there is none. Of two with one external endpoint the newer.
+  // Return a mapping; null if there is none. If two have the same external endpoint, the newer one.
   [[nodiscard]] const Mapping* find(const InsideEndpoint& inside) const;
   [[nodiscard]] const Mapping* find(const Ipv4Endpoint& external) const;
 
-  // A connection of the inside endpoint, which makes its mapping if it is the first.
+  // Adds a connection of the inside endpoint; the first one creates the mapping.
   void join(const InsideEndpoint& inside, const Ipv4Endpoint& external);
-  // The last one takes the mapping with it.
+  // Removes a connection; the last one removes the mapping.
   void leave(const InsideEndpoint& inside);
 
  private:

@@ -30,7 +30,7 @@ NatTranslated dropped(Drop reason) {
   return {.outcome = Outcome::drops(reason), .destination = {}};
 }
 
-// What the outside sees of a connection.
+// Returns the addresses of a connection as seen from outside.
 AddressPair outer_addresses(const Connection& connection) {
   return {.source = address_of(connection.external), .destination = address_of(connection.remote)};
 }

@@ -1,4 +1,4 @@
-// Stateful translation of UDP, IPv4 to IPv4 or IPv6 to IPv4: packets in, packets out.
+// Stateful translation of UDP: NAT44 (IPv4 to IPv4) or NAT64 (IPv6 to IPv4).
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,25 @@ namespace natxy::gateway {
 
 struct NatTranslated {
   Outcome outcome;
-  IpAddress destination;  // where the frame goes; meaningless where the packet was dropped
+  IpAddress destination;  // where the frame goes; undefined if the packet was dropped
 };
 
 class Nat {
  public:
   explicit Nat(const NatConfig& config);
 
-  // From inside what is bound for outside (NAT64: by its prefix), from outside what is for the
-  // pool.
+  // Return whether the packet is to be translated: from inside, if it goes outside (NAT64: if its
+  // destination has the prefix); from outside, if it goes to an address of the pool.
   [[nodiscard]] bool takes(Side from, const Ipv4Packet& packet) const;
   [[nodiscard]] bool takes(Side from, const Ipv6Packet& packet) const;
   [[nodiscard]] bool is_external(Side from, const IpAddress& address) const;
 
-  // Where a packet from inside goes to; absent for one from outside, which only its connection
-  // says.
+  // Return the remote address of a packet from inside; absent for a packet from outside, whose
+  // destination depends on its connection.
   [[nodiscard]] std::optional<IpAddress> remote_of(Side from, const Ipv4Packet& packet) const;
   [[nodiscard]] std::optional<IpAddress> remote_of(Side from, const Ipv6Packet& packet) const;
 
-  // Of packets that it takes, whose hop limit may be lowered.
+  // Translate a packet for which takes() is true and whose hop limit is above 1.
   [[nodiscard]] NatTranslated translate(Side from, const Ipv4Packet& packet, Nanoseconds now_ns,
                                         FrameStore& store);
   [[nodiscard]] NatTranslated translate(Side from, const Ipv6Packet& packet, Nanoseconds now_ns,
@@ -53,7 +53,7 @@ class Nat {
 
   NatConfig config_;
   Sessions sessions_;
-  Translator translator_;  // by NAT64's prefix
+  Translator translator_;  // uses the prefix of NAT64
   std::uint64_t outbound_ = 0;
   std::uint64_t inbound_ = 0;
 };

@@ -1,4 +1,4 @@
-// What the stateful translation is, and what it does wrong (docs/reference/gateway.md).
+// The configuration of the stateful translation and of its faults (docs/reference/gateway.md).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace natxy::gateway {
 
 enum class NatKind : std::uint8_t { kNat44, kNat64 };
-// RFC 4787, 4.1 and 5, of which the address-dependent kinds are left out.
+// Kinds of mapping and filtering (RFC 4787, 4.1 and 5), without the address-dependent ones.
 enum class Dependence : std::uint8_t { kEndpointIndependent, kAddressAndPortDependent };
 enum class Replacement : std::uint8_t { kRefuse, kOverwriteOldest };
 enum class PortChoice : std::uint8_t { kPreserve, kIncreasing, kPseudorandom };
@@ -31,12 +31,13 @@ struct NewRate {
   std::uint64_t depth = 1;
 };
 
-// Every k-th new connection gets the external endpoint of an earlier one to the same remote one.
+// Gives each k-th new connection the external endpoint of an earlier one to the same remote
+// endpoint.
 struct NatCollide {
   std::uint64_t every = 0;
 };
 
-// Of the connection that was the n-th to be created, so long after that.
+// Forget or change the n-th connection that was created, this long after its creation.
 struct NatForget {
   std::uint64_t connection = 0;
   Nanoseconds after_ns = 0;
@@ -52,11 +53,11 @@ struct NatConfig {
   Side inside = Side::kLeft;
   std::vector<IpAddress> pool;  // external addresses, IPv4
   PortRange ports;
-  Prefix prefix;  // of NAT64
+  Prefix prefix;  // for NAT64
   std::uint32_t entries = 65536;
   std::optional<NewRate> new_rate;
   Replacement replacement = Replacement::kRefuse;
-  // What a flush takes at least, and each connection that it deletes.
+  // The minimum time of a flush, and the time for each connection that it deletes.
   Nanoseconds flush_ns = 0;
   Nanoseconds deletion_ns = 0;
   Nanoseconds timeout_ns = 300'000'000'000;  // RFC 4787, 4.3: five minutes

@@ -1,5 +1,5 @@
-// What the stateful translation does wrong by order: which new connection collides with an earlier
-// one, and which is to be forgotten or changed, and when.
+// The configured faults of the stateful translation: which new connection collides with an earlier
+// one, and which connection is forgotten or changed, and when.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ class NatFaults {
  public:
   explicit NatFaults(const std::vector<NatFault>& faults);
 
-  // The external endpoint that a new connection is to share with an earlier one of another inside
-  // endpoint to the same remote one. Absent: its turn has not come, or there is no such connection;
-  // it is then the turn of the next.
+  // Returns the external endpoint that a new connection must share with an earlier connection of
+  // another inside endpoint to the same remote endpoint. Absent if it is not due; if it is due but
+  // there is no such connection, it is due for the next one.
   [[nodiscard]] std::optional<Ipv4Endpoint> collision(const InsideEndpoint& inside,
                                                       const Ipv4Endpoint& remote,
                                                       const ConnectionTable& table);
@@ -30,7 +30,7 @@ class NatFaults {
     std::uint64_t ordinal;
     bool forgets;  // else: changes
   };
-  // Absent: nothing is due. A connection that has gone in the meantime is left out.
+  // Returns the next alarm that is due, or nothing. Skips connections that no longer exist.
   [[nodiscard]] std::optional<Alarm> due(const ConnectionTable& table, Nanoseconds now_ns);
 
  private:
@@ -43,7 +43,7 @@ class NatFaults {
   std::vector<NatFault> faults_;
   std::uint64_t collide_every_ = 0;                       // 0: never
   std::uint64_t seen_ = 0;                                // since the last collision
-  std::unordered_map<std::uint64_t, Earlier> newest_to_;  // by remote endpoint; only to collide
+  std::unordered_map<std::uint64_t, Earlier> newest_to_;  // by remote endpoint; for collisions
   Timeline<Alarm> alarms_;
 };
 

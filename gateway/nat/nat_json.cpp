@@ -31,9 +31,10 @@ template <typename Value>
 Value named(JsonObject& object, const std::string& member, const Names<Value>& names) {
   const auto text = object.text(member);
   if (const auto found = names.find(text); found != names.end()) return found->second;
-  std::string right;
-  for (const auto& [name, value] : names) right += (right.empty() ? "" : " and ") + name;
-  throw ConfigError(object.path_of(member) + ": \"" + text + "\" is unknown; right are " + right);
+  std::string all;
+  for (const auto& [name, value] : names) all += (all.empty() ? "" : " or ") + name;
+  throw ConfigError(object.path_of(member) + ": \"" + text + "\" is unknown (expected " + all +
+                    ")");
 }
 
 template <typename Value>
@@ -45,10 +46,11 @@ Value named_or(JsonObject& object, const std::string& member, Value otherwise,
 std::vector<IpAddress> read_pool(JsonObject& object) {
   const auto path = object.path_of("pool");
   auto pool = read_list(object.require("pool"), path, read_address);
-  if (pool.empty()) throw ConfigError(path + " is empty; one IPv4 address or more is right");
+  if (pool.empty()) throw ConfigError(path + ": is empty (expected at least one IPv4 address)");
   for (const auto& address : pool) {
     if (address.is_ipv6) {
-      throw ConfigError(path + ": " + to_text(address) + " is IPv6; IPv4 addresses are right");
+      throw ConfigError(path + ": " + to_text(address) +
+                        " is an IPv6 address (expected IPv4 addresses)");
     }
   }
   return pool;
@@ -61,7 +63,9 @@ PortRange read_ports(JsonObject& object) {
   const auto ends = read_list(*found, path, [](const json& port, const std::string& where) {
     return JsonObject::number_at(port, where, {1, UINT16_MAX});
   });
-  if (ends.size() != 2 || ends[0] > ends[1]) throw ConfigError(path + ": [first, last] is right");
+  if (ends.size() != 2 || ends[0] > ends[1]) {
+    throw ConfigError(path + ": is not a range of ports (expected [first, last])");
+  }
   return {.first = static_cast<std::uint16_t>(ends[0]),
           .last = static_cast<std::uint16_t>(ends[1])};
 }
@@ -80,8 +84,9 @@ void read_behaviour(JsonObject& object, NatConfig& nat) {
   if (nat.mapping == Dependence::kAddressAndPortDependent &&
       nat.filtering == Dependence::kEndpointIndependent) {
     throw ConfigError(object.path_of("filtering") +
-                      ": endpoint-independent needs such a mapping; here connections share "
-                      "external endpoints, and address-and-port-dependent is right");
+                      ": endpoint-independent filtering needs endpoint-independent mapping, but "
+                      "here connections share external endpoints (expected "
+                      "address-and-port-dependent)");
   }
 }
 

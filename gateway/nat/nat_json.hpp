@@ -1,4 +1,4 @@
-// The stateful translation's part of the configuration. Only for the files that read JSON.
+// Reads the configuration of the stateful translation. Included only by files that read JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kUdpChecksum = 6;
 
-// RFC 768: 0 is no checksum, and stays none.
+// Updates the UDP checksum. 0 means "no checksum" (RFC 768) and stays 0.
 void follow_udp(std::uint8_t* udp, std::uint64_t removed, std::uint64_t added) {
   auto* at = udp + kUdpChecksum;
   if (read16(at) != 0) write16(at, udp_form(follow(read16(at), removed, added)));

@@ -1,4 +1,5 @@
-// A UDP packet in other addresses and ports, its hop limit lowered by 1, its checksums following.
+// Rewrites the addresses and ports of a UDP packet, decrements its hop limit and updates its
+// checksums.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,11 @@ struct PortPair {
 
 [[nodiscard]] PortPair read_ports(Octets udp);
 
-// A frame with type and packet, without MAC addresses.
+// Returns a frame with EtherType and packet, without MAC addresses.
 [[nodiscard]] FramePtr rewrite(const Ipv4Packet& packet, const AddressPair& addresses,
                                const PortPair& ports, FrameStore& store);
-// Of a frame that the gateway has made: IPv4 without options, or IPv6 without extension headers.
+// Rewrites the ports of a frame that the gateway has made: IPv4 without options, or IPv6 without
+// extension headers.
 void rewrite_ports(Frame& frame, const PortPair& ports);
 
 }  // namespace natxy::gateway

@@ -28,7 +28,7 @@ Opened Sessions::outbound(const InsideEndpoint& inside, const Ipv4Endpoint& remo
   return create({.inside = inside, .remote = remote, .external = *external}, now_ns);
 }
 
-// RFC 6146, 3.5.1: where filtering is endpoint-independent, whoever knows a mapping may use it.
+// RFC 6146, 3.5.1: with endpoint-independent filtering, any remote endpoint may use a mapping.
 Opened Sessions::inbound(const Ipv4Endpoint& external, const Ipv4Endpoint& remote,
                          Nanoseconds now_ns) {
   advance(now_ns);
@@ -54,7 +54,8 @@ Opened Sessions::refuse(Drop reason) {
   return {.connection = std::nullopt, .reason = reason};
 }
 
-// A connection that finds no room takes no token.
+// Makes room for a new connection; returns a reason if there is none. A connection that finds no
+// room takes no token.
 std::optional<Drop> Sessions::make_room(Nanoseconds now_ns) {
   if (table_.is_full() && config_.replacement == Replacement::kRefuse) return Drop::kNatFull;
   if (new_rate_ && !new_rate_->take(now_ns)) return Drop::kNatRate;
@@ -96,7 +97,8 @@ void Sessions::remove(EntryNumber entry) {
   table_.remove(entry);
 }
 
-// Those that expire are the first of the order of use, since one timeout is for all.
+// Removes expired connections, which are the first in the order of use, because all have the same
+// timeout. Then carries out the faults that are due.
 void Sessions::advance(Nanoseconds now_ns) {
   for (auto oldest = table_.oldest();
        oldest != kNoEntry && now_ns - table_.used_ns(oldest) >= config_.timeout_ns;
@@ -114,8 +116,8 @@ void Sessions::advance(Nanoseconds now_ns) {
   }
 }
 
-// Each deletion has a time at which it is over, so that a flush that was kept from its core for a
-// while takes no longer in all.
+// Deletes all connections. Each deletion has a time at which it is over, so that a flush that is
+// kept from its core for a while does not take longer in total.
 std::uint64_t Sessions::flush(const Clock& clock) {
   const auto start_ns = clock();
   const auto wait_for = [&](Nanoseconds lasts_ns) {
@@ -161,7 +163,7 @@ bool Sessions::change(std::uint64_t ordinal) {
   return true;
 }
 
-// The connection alone: a mapping that it shares with others stays theirs.
+// Changes only this connection: a mapping that it shares with others stays.
 void Sessions::change_entry(EntryNumber entry) {
   const auto& connection = table_.at(entry);
   const auto other = endpoints_.choose(connection.inside, [&](const Ipv4Endpoint& external) {

@@ -1,4 +1,4 @@
-// The stateful translation's memory: connections come to be, are used, and go (RFC 6146, 3).
+// The sessions of the stateful translation: creates, uses and removes connections (RFC 6146, 3).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace natxy::gateway {
 
-// Absent connection: refused, for this reason.
+// The result of opening a connection. If `connection` is absent, it was refused for this reason.
 struct Opened {
   std::optional<Connection> connection;
   Drop reason = Drop::kNatUnknown;
@@ -26,20 +26,21 @@ class Sessions {
  public:
   explicit Sessions(const NatConfig& config);
 
-  // The connection of a packet, used now; a new one where there may be one. Times must not go back.
+  // Return the connection of a packet and mark it as used; create it if this is allowed. Times must
+  // not go backwards.
   [[nodiscard]] Opened outbound(const InsideEndpoint& inside, const Ipv4Endpoint& remote,
                                 Nanoseconds now_ns);
   [[nodiscard]] Opened inbound(const Ipv4Endpoint& external, const Ipv4Endpoint& remote,
                                Nanoseconds now_ns);
 
-  // Lets connections go that have not been used for the timeout, and carries out what is ordered.
+  // Removes connections that have not been used for the timeout, and carries out due faults.
   void advance(Nanoseconds now_ns);
-  // Deletes all connections, in the time that the configuration asks for; how many there were.
+  // Deletes all connections, in the time that the configuration sets. Returns how many there were.
   using Clock = std::function<Nanoseconds()>;
   std::uint64_t flush(const Clock& clock);
-  void clear();  // table, record, bucket and choice of ports as at the start
+  void clear();  // resets table, record, token bucket and choice of ports
   void set_timeout(Nanoseconds timeout_ns) { config_.timeout_ns = timeout_ns; }
-  // The connection that was the n-th to be created; false where it is not in the table.
+  // Forget or change the n-th connection that was created. Return false if it is not in the table.
   bool forget(std::uint64_t ordinal);
   bool change(std::uint64_t ordinal);
 
@@ -64,7 +65,7 @@ class Sessions {
 
   NatConfig config_;
   ConnectionTable table_;
-  MappingTable mappings_;  // of endpoint-independent mapping; else without room
+  MappingTable mappings_;  // used with endpoint-independent mapping only
   ExternalEndpoints endpoints_;
   std::optional<TokenBucket> new_rate_;
   NatFaults faults_;

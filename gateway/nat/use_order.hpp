@@ -1,4 +1,4 @@
-// The entries of a table in the order of their last use: a doubly linked list over numbers.
+// The entries of a table in the order of their last use: a doubly linked list of entry numbers.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class UseOrder {
     append(entry);
   }
 
-  [[nodiscard]] EntryNumber oldest() const { return oldest_; }  // kNoEntry: there is none
+  [[nodiscard]] EntryNumber oldest() const { return oldest_; }  // kNoEntry if there are no entries
   [[nodiscard]] EntryNumber behind(EntryNumber entry) const { return links_[entry].behind; }
 
  private:

@@ -1,4 +1,4 @@
-// The examples of RFC 6052 and RFC 7757, and that every mapping has its inverse.
+// Tests the examples of RFC 6052 and RFC 7757, and that each mapping has an inverse.
 #include "gateway/address_map.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The bucket, the queue, the histogram and the timeline against what they must be, computed in
+// Compares the bucket, the queue, the histogram and the timeline with results that are computed in
 // another way.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr Nanoseconds kSecond = 1'000'000'000;
 
-// Offered without a pause, a bucket of depth B passes exactly B + floor(rate * t) frames by t.
+// If frames are always offered, a bucket of depth B passes exactly B + floor(rate * t) frames by t.
 TEST(TokenBucket, IsExactOverHours) {
   for (const std::uint64_t rate : {1U, 3U, 7'777U, 14'880'952U, 148'809'523U}) {
     TokenBucket bucket(rate, 4);
@@ -48,7 +48,7 @@ TEST(TokenBucket, NeverHoldsMoreThanItsDepth) {
   EXPECT_EQ(passed, 3);
 }
 
-// In any interval, whatever the arrivals, no more than B + rate * t.
+// In any interval, with any arrivals, a bucket passes at most B + rate * t frames.
 TEST(TokenBucket, HoldsForPseudorandomArrivals) {
   constexpr std::uint64_t kRate = 50'000;
   constexpr std::uint64_t kDepth = 10;
@@ -72,7 +72,7 @@ TEST(DrainQueue, FramesLeaveAtTheExactRate) {
   for (const std::uint64_t rate : {1U, 3U, 7'777U, 999'999'937U}) {
     DrainQueue queue(1'000'000, rate);
     for (std::uint64_t i = 1; i <= 100'000; ++i) {
-      const auto exact = (Uint128{i} * kSecond + rate - 1) / rate;  // rounded up: not before
+      const auto exact = (Uint128{i} * kSecond + rate - 1) / rate;  // rounded up: never early
       ASSERT_EQ(queue.departure(1000), 1000 + static_cast<Nanoseconds>(exact)) << rate;
     }
   }

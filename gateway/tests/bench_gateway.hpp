@@ -1,4 +1,4 @@
-// A gateway with known neighbours and a clock of the test's own.
+// A gateway with known neighbours and a clock that the test sets.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ inline constexpr Nanoseconds kMillisecond = 1'000'000;
 
 inline constexpr Links kLinks{.macs = {kLeftMac, kRightMac}, .mtu_bytes = 1500};
 
-// The default configuration with all neighbours given, and these faults.
+// Returns the default configuration with all neighbours and these faults.
 inline Config config_with(const std::string& faults, const std::string& more = "") {
   const std::string left =
       R"({"198.18.0.2": "02:00:00:00:00:01", "2001:2::2": "02:00:00:00:00:01"})";
@@ -47,7 +47,8 @@ class BenchGateway {
     gateway_.receive(side, frame, now_ns);
     flush();
   }
-  // Frames of the forward direction, one every step; the data's first octet counts them from 1.
+  // Receives frames of the forward direction, one per step. The first octet of their data counts
+  // them from 1.
   void receive_row(unsigned count, Nanoseconds step_ns) {
     for (unsigned i = 1; i <= count; ++i) {
       receive(Side::kLeft, make_udp({.first_octet = static_cast<std::uint8_t>(i)}), i * step_ns);
@@ -58,7 +59,7 @@ class BenchGateway {
     gateway_.poll(now_ns);
     flush();
   }
-  // Polls so finely that a departure's time is exact.
+  // Polls often enough for exact departure times.
   void poll_until(Nanoseconds end_ns, Nanoseconds step_ns) {
     while (now_ns_ + step_ns <= end_ns) poll(now_ns_ + step_ns);
   }

@@ -51,7 +51,7 @@ TEST(ConnectionTable, AChangedExternalEndpointIsFoundAndTheOldOneIsNot) {
   EXPECT_EQ(table.find(connection(1).inside, connection(1).remote), entry);
 }
 
-// Against a map and a list that do the same in the plainest way.
+// Compares the table with a map and a list that do the same.
 TEST(ConnectionTable, IsAMapInOrderOfUse) {
   ConnectionTable table(kEntries);
   std::map<std::uint32_t, EntryNumber> entries;

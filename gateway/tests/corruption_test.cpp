@@ -1,4 +1,5 @@
-// A corrupted field is wrong, everything else is as it was; checksums follow where that was asked.
+// Tests that a corrupted field is wrong and all else is unchanged, and that checksums are updated
+// if this is configured.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,8 +11,8 @@ namespace {
 
 class Corruption : public testing::Test {
  protected:
-  // Calls `check(is_ipv6, index of the field, is_fixed)` for every case, but for the field whose
-  // frames are not wrong everywhere.
+  // Calls `check(is_ipv6, index of the field, is_fixed)` for all cases except the field whose
+  // frames are not always wrong.
   template <typename Check>
   static void for_all(Check check) {
     for (std::size_t i = 0; i < 4 * kCorruptFieldNames.size(); ++i) {
@@ -57,7 +58,7 @@ TEST_F(Corruption, ChangesItsFieldAlone) {
       EXPECT_EQ(before.frame, after.frame);
       return;
     }
-    if (field == CorruptField::kLength) return;  // has a test of its own
+    if (field == CorruptField::kLength) return;  // has its own test
     const auto offset = is_ipv6 ? kExpected[index].offset_ipv6 : kExpected[index].offset_ipv4;
     ASSERT_EQ(before.frame.size(), after.frame.size());
     const auto udp_checksum = is_ipv6 ? 60U : 40U;
@@ -66,7 +67,7 @@ TEST_F(Corruption, ChangesItsFieldAlone) {
       if (i == offset) {
         EXPECT_EQ(before.frame[i] ^ after.frame[i], 1) << i;
       } else if (is_fixed && (is_ip_checksum || i == udp_checksum || i == udp_checksum + 1)) {
-        continue;  // may follow
+        continue;  // may be updated
       } else {
         EXPECT_EQ(before.frame[i], after.frame[i]) << i;
       }
@@ -108,7 +109,7 @@ TEST_F(Corruption, IsCounted) {
   });
 }
 
-// RFC 768: a checksum of 0 is none. Nothing else changes, and nothing follows.
+// RFC 768: a checksum of 0 means that there is none. Nothing else changes.
 TEST_F(Corruption, TakesTheUdpChecksumAway) {
   constexpr auto kField = static_cast<std::size_t>(CorruptField::kNoUdpChecksum);
   for (const bool is_ipv6 : {false, true}) {

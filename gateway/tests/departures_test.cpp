@@ -1,4 +1,4 @@
-// Faults that go by the tester's departures: exact whatever time the frames really took.
+// Tests faults that use the tester's departure times: they are exact, whatever the real times.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kData = 14 + 20 + 8;  // Ethernet, IPv4, UDP
 
-// A frame as the tester numbers it: least significant octet first, behind tag and stream.
+// Returns a frame with the tester's number: little-endian, after tag and stream.
 Bytes numbered(std::uint64_t number) {
   auto frame = make_udp({});
   for (std::size_t i = 0; i < 5; ++i) {
@@ -27,7 +27,7 @@ TEST(DepartureClock, IsExactFromSegmentToSegment) {
   EXPECT_EQ(clock.departure_ns(1), 333'333'333U);
   EXPECT_EQ(clock.departure_ns(3), 1'000'000'000U);
   EXPECT_EQ(clock.departure_ns(5), 1'002'000'000U);
-  EXPECT_EQ(clock.departure_ns(1003), 2'000'000'000U);  // the last segment goes on
+  EXPECT_EQ(clock.departure_ns(1003), 2'000'000'000U);  // the last segment continues
   const DepartureClock fast({{.frames = 1, .rate_fps = 1ULL << 33U}});
   EXPECT_EQ(fast.departure_ns((1ULL << 40U) - 1), 127'999'999'999U);
 }
@@ -49,7 +49,7 @@ TEST(Departures, ABufferTakesExactlyTheBurstOfItsFormula) {
                                    std::to_string(rate_fps) + "}]}"));
     const auto burst = longest_burst(frames, drain_fps, rate_fps);
     for (std::uint64_t number = 0; number < burst; ++number) {
-      bench.receive(Side::kLeft, numbered(number), kMillisecond);  // all at once, for all it knows
+      bench.receive(Side::kLeft, numbered(number), kMillisecond);  // all at once by the real time
     }
     EXPECT_EQ(dropped(bench, Drop::kBuffer), 0U);
     bench.receive(Side::kLeft, numbered(burst), 50 * kMillisecond);

@@ -1,4 +1,4 @@
-// Each fault does what was ordered, no more, and the record says so.
+// Tests that each fault does exactly what is configured, and that the record shows it.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -205,7 +205,7 @@ TEST(Faults, AreAppliedInTheirOrder) {
   EXPECT_EQ(loses_last.order(), (std::vector<unsigned>{1, 2, 3, 4}));
 }
 
-// A limit behind a delay sees the frames when they leave the delay, not when they came.
+// A limit after a delay sees the frames when they leave the delay, not when they arrived.
 TEST(Faults, ALaterFaultSeesTheTimeOfTheEarlierOne) {
   BenchGateway bench(config_with(R"({"kind": "delay", "pattern_ns": [9000, 0]},
                                     {"kind": "rate_limit", "rate_fps": 1000000, "depth": 1})"));

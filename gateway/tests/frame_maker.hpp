@@ -1,4 +1,4 @@
-// Frames for the tests, made octet by octet, and a view of those that come out.
+// Makes frames for the tests octet by octet, and reads those that come out.
 #pragma once
 
 #include <algorithm>
@@ -79,7 +79,7 @@ inline Bytes make_udp(const UdpFrame& wanted) {
   return frame;
 }
 
-// What a frame says, read without the gateway's own parser.
+// The contents of a frame, read without the gateway's parser.
 struct Seen {
   explicit Seen(Bytes octets) : frame(std::move(octets)) {}
   Bytes frame;

@@ -1,9 +1,10 @@
 // natxy-gateway-frames: the gateway without ports, for tests in any language.
 //
 // Standard input: the configuration as one line of JSON, then lines `TIME_NS SIDE HEX` (a frame
-// that comes in) or `TIME_NS poll`. Standard output: a line `TIME_NS SIDE HEX` for each frame that
-// goes out, the first at the end of its own line's time, then a line with the record. The ports'
-// MAC addresses are 02:00:00:00:00:0a (left) and 02:00:00:00:00:0b (right); the MTU is 2000.
+// that arrives) or `TIME_NS poll`. Standard output: a line `TIME_NS SIDE HEX` for each frame that
+// leaves, with the time of the input line that released it, then a line with the record. The MAC
+// addresses of the ports are 02:00:00:00:00:0a (left) and 02:00:00:00:00:0b (right); the MTU is
+// 2000.
 #include <cstdint>
 #include <iostream>
 #include <sstream>

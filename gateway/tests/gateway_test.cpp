@@ -1,5 +1,5 @@
-// Routing, neighbours, what is dropped and why, and the record. Translation is judged by scapy in
-// tests/gateway.
+// Tests routing, neighbours, the reasons of drops, and the record. tests/gateway compares
+// translation with scapy.
 #include "gateway/gateway.hpp"
 
 #include <gtest/gtest.h>
@@ -101,7 +101,7 @@ TEST(Routing, SurvivesEveryCutAndEveryFlippedOctet) {
   const auto& record = bench.forward();
   std::uint64_t drops = 0;
   for (const auto count : record.dropped) drops += count;
-  EXPECT_GE(record.received, record.forwarded + drops);  // the rest waits for a neighbour
+  EXPECT_GE(record.received, record.forwarded + drops);  // the others wait for a neighbour
 }
 
 TEST(Routing, FramesThatAreNotForTheRouterAreIgnored) {
@@ -255,7 +255,7 @@ TEST(Polls, TheWorstGapAndThoseOverIdleAreCounted) {
   EXPECT_EQ(bench.record().polls.worst_gap_ns(), 0U);
 }
 
-// A receive call may be on either side of a gap.
+// A gap may be before or after a receive call.
 TEST(Polls, AGapThatFramesHaveWaitedForIsAnAbsence) {
   BenchGateway bench(config_with(""));
   auto after_ns = [&bench, now_ns = Nanoseconds{1'000'000}](Nanoseconds gap_ns,

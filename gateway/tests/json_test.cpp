@@ -1,4 +1,4 @@
-// What a person or a program writes wrongly is refused in a sentence that names it.
+// Tests that errors in the configuration are refused with a sentence that names them.
 #include "gateway/json.hpp"
 
 #include <gtest/gtest.h>
@@ -50,42 +50,46 @@ TEST(Config, EveryFaultIsRead) {
 
 TEST(Config, WhatIsWrongIsNamed) {
   const std::string in_faults[][2] = {
-      {R"({"kind": "lose", "every": 1})", "faults[0].kind: \"lose\" is no fault"},
+      {R"({"kind": "lose", "every": 1})", "faults[0].kind: \"lose\" is unknown (expected buffer"},
       {R"({"kind": "loss", "every": 0})", "faults[0].every: 0 is out of range"},
       {R"({"kind": "loss", "every": -1})", "faults[0].every: -1 is out of range"},
       {R"({"kind": "loss", "every": 1.5})", "faults[0].every: 1.5 is out of range"},
-      {R"({"kind": "loss"})", "faults[0].every is missing"},
-      {R"({"kind": "loss", "every": 1, "evry": 2})", "faults[0].evry is unknown; known are "},
+      {R"({"kind": "loss"})", "faults[0].every: is missing"},
+      {R"({"kind": "loss", "every": 1, "evry": 2})",
+       "faults[0].evry: is unknown (expected one of kind"},
       {R"({"kind": "loss", "every": 1, "direction": "up"})", "faults[0].direction: \"up\""},
       {R"({"kind": "reorder", "every": 3, "by": 3})", "faults[0].by: 3 is out of range"},
-      {R"({"kind": "delay", "ns": 1, "pattern_ns": [1]})", "faults[0].ns: one of "},
-      {R"({"kind": "delay"})", "faults[0].ns: one of "},
-      {R"({"kind": "delay", "pattern_ns": []})", "faults[0].pattern_ns is empty"},
-      {R"({"kind": "delay", "uniform_ns": [2, 1]})", "faults[0].uniform_ns: [least, most]"},
+      {R"({"kind": "delay", "ns": 1, "pattern_ns": [1]})", "faults[0].ns: the delay is "},
+      {R"({"kind": "delay"})", "faults[0].ns: the delay is "},
+      {R"({"kind": "delay", "pattern_ns": []})", "faults[0].pattern_ns: is empty"},
+      {R"({"kind": "delay", "uniform_ns": [2, 1]})",
+       "faults[0].uniform_ns: is not a range of delays"},
       {R"({"kind": "delay", "ns": 3600000000001})", "faults[0].ns: 3600000000001 is out of range"},
       {R"({"kind": "corrupt", "every": 1, "field": "colour"})", "faults[0].field: \"colour\""},
       {R"({"kind": "buffer", "frames": 1, "drain_fps": 0})", "faults[0].drain_fps: 0 is out of"},
-      {R"(7)", "faults[0]: a JSON object is right"}};
+      {R"(7)", "faults[0]: is not a JSON object"}};
   for (const auto& [fault, message] : in_faults) {
     const auto said = refusal("{\"faults\": [" + fault + "]}");
     EXPECT_TRUE(said.starts_with(message)) << said;
   }
   const std::string others[][2] = {
-      {"{", "the line is no JSON"},
-      {"[]", "the line: a JSON object is right"},
-      {R"({"fault": []})", "fault is unknown; known are left, right, routes"},
-      {R"({"left": {"addresses": ["198.18.0"]}})", "left.addresses[0]: \"198.18.0\" is no IP"},
-      {R"({"left": {"neighbours": {"198.18.0.2": "x"}}})", "left.neighbours.198.18.0.2: no MAC"},
+      {"{", "line: is not JSON"},
+      {"[]", "line: is not a JSON object"},
+      {R"({"fault": []})", "fault: is unknown (expected one of left, right, routes"},
+      {R"({"left": {"addresses": ["198.18.0"]}})", "left.addresses[0]: \"198.18.0\" is not an IP"},
+      {R"({"left": {"neighbours": {"198.18.0.2": "x"}}})",
+       "left.neighbours.198.18.0.2: is not a MAC"},
       {R"({"left": {"neighbours": {"x": "02:00:00:00:00:01"}}})",
-       "left.neighbours: \"x\" is no IP"},
-      {R"({"routes": [{"prefix": "198.18.0.0/16"}]})", "routes[0].side is missing"},
+       "left.neighbours: \"x\" is not an IP"},
+      {R"({"routes": [{"prefix": "198.18.0.0/16"}]})", "routes[0].side: is missing"},
       {R"({"routes": [{"prefix": "198.18.0.1/16", "side": "left"}]})", "routes[0].prefix: "},
-      {R"({"translation": {"prefix": "64:ff9b::/95"}})", "translation.prefix: a length of 32"},
+      {R"({"translation": {"prefix": "64:ff9b::/95"}})",
+       "translation.prefix: the prefix has a length of 95"},
       {R"({"translation": {"prefix": "2001:db8:0:0:ff00::/96"}})", "translation.prefix: bits 64"},
       {R"({"translation": {"explicit": [{"ipv4": "10.0.0.0/8", "ipv6": "::/105"}]}})",
-       "translation.explicit[0]: the IPv6 prefix leaves fewer bits"},
+       "translation.explicit[0]: the IPv6 prefix leaves fewer bits than"},
       {R"({"translation": {"explicit": [{"ipv4": "::/8", "ipv6": "::/8"}]}})",
-       "translation.explicit[0].ipv4: an IPv4 prefix is right"}};
+       "translation.explicit[0].ipv4: the prefix is of the other IP version (expected an IPv4"}};
   for (const auto& [text, message] : others) {
     const auto said = refusal(text);
     EXPECT_TRUE(said.starts_with(message)) << said;

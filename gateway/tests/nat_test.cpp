@@ -1,4 +1,4 @@
-// The stateful translation in the gateway: which connections there are, and what becomes of frames.
+// Tests the stateful translation in the gateway: its connections, and what happens to frames.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -46,13 +46,13 @@ class NatBench : public BenchGateway {
  public:
   using BenchGateway::BenchGateway;
 
-  // The external port that the packet left with; 0: it did not.
+  // Returns the external port with which the packet left; 0 if it did not leave.
   std::uint16_t send(Ends ports, Nanoseconds now_ns = 0) {
     const auto before = departures().size();
     receive(Side::kLeft, outbound(ports), now_ns);
     return departures().size() > before ? source_port(departures().back()) : 0;
   }
-  // The inside port that the packet came to; 0: it did not.
+  // Returns the inside port at which the packet arrived; 0 if it did not arrive.
   std::uint16_t answer(std::uint16_t external_port, Nanoseconds now_ns = 0,
                        std::uint16_t remote_port = 2000) {
     const auto before = departures().size();
@@ -94,7 +94,7 @@ TEST(Nat44, ItsTableHoldsExactlyItsEntries) {
   EXPECT_EQ(bench.nat().refused_full, 1U);
   EXPECT_EQ(bench.dropped(Drop::kNatFull), 1U);
   EXPECT_EQ(bench.nat().peak, 100U);
-  EXPECT_EQ(bench.send({.own = 3000, .remote = 0}), 3000);  // known ones go on
+  EXPECT_EQ(bench.send({.own = 3000, .remote = 0}), 3000);  // existing connections still work
 }
 
 TEST(Nat44, TheOldestIsOverwritten) {
@@ -125,7 +125,7 @@ TEST(Nat44, WhatIsNotUsedExpires) {
   NatBench bench(nat44(R"(, "timeout_ns": 1000000000, "filtering": "address-and-port-dependent")"));
   EXPECT_NE(bench.send({5000}, 0), 0);
   EXPECT_NE(bench.send({5001}, 0), 0);
-  EXPECT_NE(bench.answer(5000, kSecond - 1), 0);  // an answer is a use as well
+  EXPECT_NE(bench.answer(5000, kSecond - 1), 0);  // an answer also counts as a use
   EXPECT_EQ(bench.answer(5001, kSecond), 0);
   EXPECT_EQ(bench.nat().expired, 1U);
   EXPECT_EQ(bench.dropped(Drop::kNatUnknown, Direction::kReverse), 1U);
@@ -141,7 +141,7 @@ TEST(Nat44, MappingAndFilteringAreIndependentOfTheEndpoint) {
   EXPECT_EQ(external, 1024);
   EXPECT_EQ(bench.send({.own = 5000, .remote = 2}), external);
   EXPECT_EQ(bench.send({.own = 5001, .remote = 2}), 1025);
-  EXPECT_EQ(bench.answer(external, 0, 77), 5000);  // from whom nothing was sent to
+  EXPECT_EQ(bench.answer(external, 0, 77), 5000);  // from a remote endpoint without a connection
   EXPECT_EQ(bench.nat().created, 4U);
   EXPECT_EQ(bench.answer(1026), 0);
 }

@@ -1,4 +1,4 @@
-// The gateway over net_ring, with a tester's ends in the same process.
+// Tests the gateway over net_ring, with the tester's ends in the same process.
 #include "gateway/ring_gateway.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ class RingLink {
   }
 
  private:
-  std::array<rte_ring*, 2> rings_{};  // to the gateway, from it
+  std::array<rte_ring*, 2> rings_{};  // to the gateway, and from it
   std::uint16_t port_id_ = 0;
 };
 
@@ -122,7 +122,7 @@ TEST_F(RingGatewayTest, ForwardsInOneStep) {
   EXPECT_EQ(gateway_->record().of(Direction::kForward).forwarded, 1U);
 }
 
-// The tester may look at a buffer as long as it has a reference to it.
+// The tester may read a buffer while it has a reference to it.
 TEST_F(RingGatewayTest, NeverWritesIntoWhatItReceived) {
   const auto sent = to_the_right();
   auto* buffer = buffer_of(sent);
@@ -203,7 +203,7 @@ TEST_F(RingGatewayTest, MayBeStartedAgain) {
   gateway_->stop();
   gateway_->start();
   const auto polls = gateway_->record().polls.polls();
-  const auto deadline_ns = clock_ns() + 20'000'000'000U;  // however seldom the thread may run
+  const auto deadline_ns = clock_ns() + 20'000'000'000U;  // long, because the thread may run seldom
   while (gateway_->record().polls.polls() <= polls && clock_ns() < deadline_ns) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -226,7 +226,8 @@ bool start_eal() {
 
 int main(int count, char** words) {
   testing::InitGoogleTest(&count, words);
-  if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();  // no EAL while CMake asks for names
+  if (testing::GTEST_FLAG(list_tests))
+    return RUN_ALL_TESTS();  // CMake asks for names: needs no EAL
   if (!natxy::gateway::test::start_eal()) return 1;
   const int status = RUN_ALL_TESTS();
   const std::string folder = rte_eal_get_runtime_dir();

@@ -24,7 +24,7 @@ std::vector<std::uintptr_t> places(rte_mempool& pool) {
   return all;
 }
 
-// The kernel knows the octets from the first buffer on, as many as there are buffers times 4096.
+// The kernel knows (number of buffers) x 4096 octets from the first buffer on.
 TEST(UmemPool, EveryBufferHasThePlaceThatTheKernelKnows) {
   auto* pool = create_umem_pool({.name = "gw-umem-test", .frames = kFrames, .cache_frames = 0});
   ASSERT_NE(pool, nullptr);

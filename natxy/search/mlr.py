@@ -55,10 +55,6 @@ class MlrOutcome:
     trials: tuple[SearchedTrial, ...]  # as measured, in order; those of abandoned searches too
     ceiling_fps: int | None  # the lowest rate that the tester could not do; None: it did all
 
-    @property
-    def sending_s(self) -> Fraction:
-        return sum((trial.duration_s for trial in self.trials), Fraction(0))
-
 
 class _BeyondTester(Exception):
     def __init__(self, rate_fps: int) -> None:

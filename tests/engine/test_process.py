@@ -173,7 +173,7 @@ def test_a_wrong_line_is_answered_and_the_engine_goes_on(engine: Engine) -> None
     [
         (["--left", "ring"], "request", "--right is missing"),
         ([*LOOP[:4], "--cores", "1023"], "request", "CPU 1023"),
-        (["--left", "eth0", *LOOP[2:]], "device", '"eth0" is not known'),
+        (["--left", "eth0", *LOOP[2:]], "device", '"eth0" is unknown'),
         (
             ["--left", "net_af_packet0,iface=natxy-none", "--right", "net_null0", *LOOP[4:]],
             "device",

@@ -13,17 +13,17 @@ from natxy.procedure.timing import Timing
 from natxy.procedure.trial import Trials
 from tests.unit.scripted_engine import ScriptedEngine
 
-LATE = "forward: a frame left 4.000 ms after it was due; 1.000 ms is tolerated"
+LATE = "forward: a frame left 4.000 ms after it was due (expected at most 1.000 ms)"
 GAP = "forward: the sender paused for 20.00 ms of 60.0 ms (expected at most 2 %)"
-MISSED = "left port: 5 frames missed for want of descriptors (rx_missed)"
+MISSED = "left port: 5 frames missed for lack of descriptors (rx_missed)"
 DROPPED = "right port: 5 frames dropped by the network interface (kernel_rx_dropped)"
 REFUSED = "reverse: the port took only 10 of 100 frames"
-NO_ROOM = "left port: 5 frames whose records found no room (records_lost)"
+NO_ROOM = "left port: 5 frames without a record, because its buffer had no room (records_lost)"
 DAMAGED = "left port: 5 frames received with an error (rx_errors)"
 OVERRUN = "forward: up to 300 frames waited for the tester at once, more than its ring holds"
 AWAY = "the gateway's CPU 1 was away for 5.00 ms in all, at most 5.00 ms at once"
 LINK = "right port: its link was down at the end"
-CLOCK = "left port: its clock was known within 2.000 ms only"
+CLOCK = "left port: the error of its clock was 2.000 ms (expected at most 0.02 ms)"
 DUT = "The reference gateway did not poll its ports for 9000 us, more than the limit of 1000."
 LOW_FPS, HIGH_FPS = 1000, 1_000_000
 TIMING = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
@@ -64,7 +64,7 @@ def test_what_the_gateway_says_of_itself_gets_no_advice() -> None:
 
 
 def test_advice_that_the_engine_gives_is_not_given_twice() -> None:
-    said = f'{CLOCK}; tester.arrival_clock = "tsc" does without'
+    said = f'{CLOCK}; tester.arrival_clock = "tsc" does not use this clock'
     assert explained((said,), HIGH_FPS, too_slow=False) == said
 
 
