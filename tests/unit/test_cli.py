@@ -138,7 +138,7 @@ def test_a_series_of_throughputs_is_a_row_each(
         (["--rate", "1", "--duration", "nan"], "--duration: nan is not a number of seconds"),
         (["--rate", "1", "--drain", "-1"], "--drain: -1 is out of range"),
         (["--rate", "1", "--frame-size", "83"], "--frame-size: frame_size_bytes: 83 is out of"),
-        (["--rate", "1", "--direction", "up"], '--direction: direction: "up" is not known'),
+        (["--rate", "1", "--direction", "up"], '--direction: direction: unknown value "up"'),
         (["--rate", "1", "--seed", "-1"], "--seed: -1 is out of range"),
         (["--rate", "many"], "Invalid value for '--rate'"),
         (["--rate", "1", "--colour"], "No such option: --colour"),
