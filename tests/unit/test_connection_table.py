@@ -255,7 +255,9 @@ def test_one_trial_that_lost_its_connections_ends_no_measurement() -> None:
     assert result.rates_fps == [RATE_FPS - 1, RATE_FPS]
     assert [repetition.lost_connections for repetition in result.repetitions] == [1, 0]
     (note,) = (note for note in measurement_notes([result.measurement()]) if "lost conn" in note)
-    assert re.match(r"1 of \d+ trials failed since the device lost connections\. The f", note)
+    assert re.match(
+        r"1 of \d+ trials failed because the device lost connections\. In the first", note
+    )
     assert "100 did not answer" in note
     assert len(heard) == 1
     assert heard[0] in note
