@@ -132,7 +132,7 @@ def test_a_series_of_throughputs_is_a_row_each(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--rate", "0"], "--rate: 0 is out of range, 1 to 8589934592 is right"),
+        (["--rate", "0"], "--rate: 0 is out of range (expected 1 to 8589934592)"),
         (["--rate", "-5"], "--rate: -5 is out of range"),
         (["--rate", "1", "--duration", "0"], "--duration: 0 is out of range"),
         (["--rate", "1", "--duration", "nan"], "--duration: nan is not a number of seconds"),
@@ -165,7 +165,7 @@ def test_bad_options_of_a_trial(
         (["--search", "mlr", "--verify-loss", "1"], "--verify-loss: is bisection's (expected"),
         (["--search", "mlr", "--bursts", "16"], "--bursts: is not possible with --search mlr"),
         (["--bursts", "16,x"], '--bursts: "16,x" is no list of numbers'),
-        (["--bursts", "65537"], "--bursts: 65537 is out of range, 2 to 65536 is right"),
+        (["--bursts", "65537"], "--bursts: 65537 is out of range (expected 2 to 65536)"),
         (["--burst-rate", "9"], "--burst-rate: is of --bursts (expected --bursts beside it)"),
         (["--bursts", "16"], "--burst-rate: is missing: the ports' media have no rate"),
         (["--exceed-ratio", "0.5"], "--exceed-ratio: is MLRsearch's (expected --search mlr)"),

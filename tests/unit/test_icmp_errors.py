@@ -142,9 +142,9 @@ def test_a_warm_up_in_vain_names_them(
 @pytest.mark.parametrize(
     ("check", "words"),
     [
-        ("malformed", "check of malformed: it is no plain UDP packet"),
-        ("address", "check of address: its source or destination"),
-        ("hop_limit", "check of hop limit: its hop limit"),
+        ("malformed", 'check "malformed": they are not plain UDP packets'),
+        ("address", 'check "address": they have another source'),
+        ("hop_limit", 'check "hop limit": their hop limit'),
     ],
 )
 def test_a_search_ends_where_every_frame_is_misdelivered(
@@ -154,7 +154,7 @@ def test_a_search_ends_where_every_frame_is_misdelivered(
     plan = ThroughputPlan(timing=FAST, seed=1, repetitions=1)
     with pytest.raises(MeasurementError, match=words) as ended:
         throughput(plan, engine.tester(nat64), NoDut())
-    assert "forward: all of 10 frames were misdelivered" in str(ended.value)
+    assert "forward: all 10 frames were misdelivered" in str(ended.value)
     assert len(engine.specs) == 1
 
 

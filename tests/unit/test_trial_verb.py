@@ -78,8 +78,8 @@ def test_fewer_connections_are_accepted_where_the_testbed_says_so(
 @pytest.mark.parametrize(
     ("gateway", "known", "sentence"),
     [
-        (StatefulGateway(), 999, "table takes 999 entries, fewer than the 1,000"),
-        (StatefulGateway(entries=950), None, "Phase 1 made 950 of 1,000 connections"),
+        (StatefulGateway(), 999, "table takes 999 entries, but phase 1 creates 1,000"),
+        (StatefulGateway(entries=950), None, "Phase 1 created 950 of 1,000 connections"),
     ],
     ids=["too small", "full"],
 )
