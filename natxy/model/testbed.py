@@ -189,7 +189,7 @@ class ConnectionsSection(Model):
     sample: Annotated[int, Between(0, 10**6)] = 100
     incomplete: Literal["stop", "repeat", "accept"] = "stop"  # what to do if phase 1 loses frames
     repeats: Annotated[int, Between(1, 1000)] = 3
-    minimum: Annotated[int, Between(1, MAX_CONNECTIONS)] | None = None  # count for "accept"
+    minimum: Annotated[int, Between(1, MAX_CONNECTIONS)] | None = None  # for "accept"
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:

@@ -178,7 +178,7 @@ class Phase(Model):
     name: str
     gap_ns: Nanoseconds  # from the end of this phase's drain to the next phase
     streams: Annotated[tuple[Stream, ...], Field(min_length=1, max_length=2)]
-    # If fewer connections are in the tester's table (or, in a phase of the responder, have
+    # If fewer connections are in the tester's state table (or, in a phase of the responder, have
     # answered), the trial ends after this phase as incomplete.
     minimum_connections: Annotated[int, Between(0, MAX_CONNECTIONS)] = 0
 

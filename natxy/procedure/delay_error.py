@@ -152,8 +152,8 @@ def error_remarks(trials: Sequence[Sequence[DelayError]]) -> tuple[str, ...]:
     """Returns the remarks on the largest errors of the valid trials' figures."""
     all_errors = [error for errors in trials for error in errors]
     kinds = {
-        "may be too long by at most": [error for error in all_errors if not error.either_way],
-        "may be wrong by at most": [error for error in all_errors if error.either_way],
+        "may be too long": [error for error in all_errors if not error.either_way],
+        "may be too small or too large": [error for error in all_errors if error.either_way],
     }
     return tuple(
         "Because of the time between polls and of cores that were away, these figures "
@@ -167,7 +167,7 @@ def _largest(errors: Sequence[DelayError]) -> str:
     largest: dict[str, float] = {}
     for error in errors:
         largest[error.name] = max(largest.get(error.name, 0.0), error.error_ns)
-    return ", ".join(f"{name} {_time(ns)}" for name, ns in largest.items())
+    return ", ".join(f"{name} by at most {_time(ns)}" for name, ns in largest.items())
 
 
 def _time(ns: float) -> str:

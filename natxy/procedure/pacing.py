@@ -7,7 +7,8 @@ from natxy.model.trial_result import PortResult, TrialResult
 
 # The longest pauses of a trial that measures a figure at a rate, as a share of its time.
 PAUSE_SHARE = Fraction(1, 50)
-LATENESS_US = 10_000  # if a sender may pause, it pauses when it is later than this
+# A sender that may pause does so when it is later than this, or owes more than the burst limit.
+LATENESS_US = 10_000
 LATENESS_WITHOUT_PAUSES_US = 1000
 AWAY_NS = 500_000  # a loop that is only busy takes less time for a round
 

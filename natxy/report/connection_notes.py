@@ -31,8 +31,8 @@ def _phase_1(of: ConnectionConditions) -> str:
     made = f"{of.count:,} connections" if of.count is not None else "connections"
     speed = f" at {rate(of.rate_fps)} a second ({of.rate_origin})" if of.rate_fps else ""
     ranges = f"{of.ranges} source ports, destination ports and addresses"
-    drawn = f"{of.order} of {ranges}" if of.ranges else f"in {of.order} order"
-    return f"Phase 1: {made}{speed}, initiated on the {of.initiator}, {drawn}."
+    order = f"in {of.order} order" + (f" from {ranges}" if of.ranges else "")
+    return f"Phase 1: {made}{speed}, initiated on the {of.initiator}, {order}."
 
 
 def _phase_2(of: ConnectionConditions) -> str:
@@ -50,7 +50,7 @@ def _table(of: ConnectionConditions) -> str:
     }
     said = ", ".join(f"{name} {value}" for name, value in known.items())
     each = (
-        f" ({of.count / of.hash_size:.4g} connections a bucket)"
+        f" ({of.count / of.hash_size:.4g} connections per bucket)"
         if of.count and of.hash_size
         else ""
     )

@@ -158,7 +158,7 @@ def _distribution(of: Distribution) -> str:
 
 def _table_line(of: ConnectionTableResult) -> str:
     return (
-        f"the tester's table: {of.stored:,} of {of.asked:,} connections, {of.bytes:,} bytes, "
+        f"the tester's state table: {of.stored:,} of {of.asked:,} connections, {of.bytes:,} bytes, "
         f"pages of {of.page_bytes:,}"
     )
 
@@ -179,7 +179,8 @@ def _port_lines(port: PortResult) -> Iterator[str]:
     if port.icmp_errors_unlisted:
         yield f"  {port.icmp_errors_unlisted:,} x ICMP errors of other sorts"
     if port.icmp_errors_of_others:
-        yield f"  {port.icmp_errors_of_others:,} x ICMP errors about frames of others"
+        others = port.icmp_errors_of_others
+        yield f"  {others:,} x ICMP errors about frames that the trial did not send"
     if port.clock_error_ns is not None:
         yield (
             f"  port clock known within {duration(port.clock_error_ns)}; unstamped frames "

@@ -49,7 +49,7 @@ class GoalOutcome:
 
     @property
     def lower_bound(self) -> bool:
-        """True if the rate is only a lower bound, because the tester was too slow."""
+        """True if the rate is only a lower bound, because trials above it stayed INVALID."""
         return self.limit is Limit.TESTER
 
 

@@ -100,7 +100,7 @@ def test_a_figure_that_is_the_testers_own_is_doubted_and_named() -> None:
     assert doubts([DelayError(name="PDV", direction="forward", value_ns=8e3, error_ns=8e3)]) == ()
     assert error_remarks([[error], [error]]) == (
         "Because of the time between polls and of cores that were away, these figures may be too "
-        "long by at most: PDV 19.7 ms.",
+        "long: PDV by at most 19.7 ms.",
     )
 
 
@@ -133,7 +133,7 @@ def test_a_variation_is_wrong_by_the_longest_gaps_either_way_and_refuses_nothing
     )
     assert doubts([error]) == ()
     (said,) = error_remarks([[error]])
-    assert "may be wrong by at most: maximum IPDV 5 ms" in said
+    assert "may be too small or too large: maximum IPDV by at most 5 ms" in said
 
 
 def late_stream(*, late: int, uncertain: int, missing: int = 0) -> StreamResult:

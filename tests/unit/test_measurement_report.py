@@ -266,7 +266,7 @@ def stateful(**counts: int) -> Measurement:
 def test_what_rfc_9693_wants_beside_a_figure_is_said() -> None:
     said = "\n".join(measurement_notes([stateful()]))
     assert "4,000 connections at 42,000 a second (half of the establishment rate" in said
-    assert "initiated on the right, pseudorandom of 4,000 x 1" in said
+    assert "initiated on the right, in pseudorandom order from 4,000 x 1" in said
     assert "initiator uses the connections in fixed order, the responder in increasing" in said
     assert "entries 16,384, hash size unknown, timeout unknown" in said
     assert "must be more than 5 s" in said
