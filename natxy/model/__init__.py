@@ -1,1 +1,1 @@
-"""Plain values: testbed, trial spec and result, stored results. Read and checked once, here."""
+"""Plain values, read and checked once: testbed, trial spec and result, stored results."""

@@ -1,7 +1,7 @@
-"""Refuses addresses that cannot all be what a testbed says they are.
+"""Refuses addresses of a testbed that contradict each other.
 
-A gateway that finds a host's address at its own port, or behind both ports, does not forward what
-is sent there, and the trial would call that a loss.
+If a host's address is also the gateway's own, or is behind both of its ports, the gateway does not
+forward the frames to that host, and the trial would count them as lost.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ OTHER: dict[Side, Side] = {"left": "right", "right": "left"}
 
 @dataclass(frozen=True, kw_only=True)
 class _Used:
-    """An address that frames have, and what it is varied to."""
+    """An address of the frames, with the range in which it varies."""
 
     side: Side
     key: str
@@ -34,7 +34,7 @@ class _Used:
 
     @property
     def where(self) -> tuple[str, ...]:
-        """The key by which it came to be wrong."""
+        """The key to blame: the one that varies the address, else the address itself."""
         if self.range.field_at is not None:
             return ("traffic", f"{self.side}_field")
         if self.range.network_at is not None:
@@ -47,7 +47,7 @@ class _Used:
 
     @property
     def what(self) -> str:
-        """The subject of a sentence behind `where`."""
+        """The subject of a sentence that follows `where`."""
         if not self.varies:
             return self.text
         low, high = self.range.ends
@@ -55,7 +55,7 @@ class _Used:
 
 
 def check_addresses(testbed: Testbed, source: Source) -> None:
-    """ConfigurationError with the key, by the first of them that is wrong."""
+    """Raises ConfigurationError with the key of the first address that is wrong."""
     used = [each for side in SIDES for each in _used(testbed, side)]
     for each in used:
         _check_special(each, source)
@@ -77,12 +77,12 @@ def _used(testbed: Testbed, side: Side) -> Iterator[_Used]:
 
 
 def _keys(testbed: Testbed, side: Side) -> Iterator[str]:
-    """Of the addresses that frames of this testbed have."""
+    """Yields the keys of the addresses that frames of this testbed have on one side."""
     traffic, asked = testbed.traffic, testbed.connections
     own, far = traffic.ip_version(side), traffic.ip_version(OTHER[side])
     if traffic.m:
         yield f"ipv{own}_real"
-        # How an initiator is seen outside is the gateway's choice.
+        # The gateway itself chooses the address under which the other side sees an initiator.
         if own != far and (asked is None or asked.initiator != side):
             yield f"ipv{far}_virtual"
     if traffic.has_background and not (traffic.m and own == 6):
@@ -92,12 +92,12 @@ def _keys(testbed: Testbed, side: Side) -> Iterator[str]:
 def _check_special(used: _Used, source: Source) -> None:
     special = used.range.special()
     if special is not None:
-        sentence = f"{used.what}: some are {special} addresses (expected hosts' addresses)"
+        sentence = f"{used.what} includes {special} addresses (expected hosts' addresses only)"
         source.refuse(used.where, sentence)
 
 
 def _check_next_hops(used: _Used, testbed: Testbed, source: Source) -> None:
-    """Next hops are the gateway's own addresses."""
+    """Refuses an address that is also a next hop, since next hops are the gateway's own."""
     cabled = _is_cabled(testbed, used.version)
     for side in SIDES:
         key = f"next_hop_ipv{used.version}"
@@ -109,7 +109,7 @@ def _check_next_hops(used: _Used, testbed: Testbed, source: Source) -> None:
 
 
 def _is_cabled(testbed: Testbed, version: IpVersion) -> bool:
-    """Whether the ports are connected to each other, each the other one's next hop."""
+    """Returns whether the ports are connected to each other: each is the other's next hop."""
     hops = {side: getattr(testbed.tester.port(side), f"next_hop_ipv{version}") for side in SIDES}
     real = {side: getattr(testbed.tester.port(side), f"ipv{version}_real") for side in SIDES}
     given = [(hop, real[OTHER[side]]) for side, hop in hops.items() if hop is not None]
@@ -117,8 +117,10 @@ def _is_cabled(testbed: Testbed, version: IpVersion) -> bool:
 
 
 def _check_own(used: _Used, testbed: Testbed, source: Source) -> None:
-    """What the tester answers for beside the traffic's addresses is a next hop of the gateway's; it
-    may be the address that is varied, and none of the others."""
+    """Refuses a range that contains one of this side's `own_addresses`.
+
+    The gateway uses these as its next hops. One of them may be the varied address itself.
+    """
     port = testbed.tester.port(used.side)
     given = [port.ipv4_real, port.ipv4_virtual, port.ipv6_real, port.ipv6_virtual]
     for own in port.own_addresses:
@@ -147,7 +149,7 @@ def _check_apart(used: list[_Used], source: Source) -> None:
 
 
 def _check_own_apart(used: list[_Used], testbed: Testbed, source: Source) -> None:
-    """What the tester answers for on one side is no host, and nothing else, of the other side."""
+    """Refuses `own_addresses` of one side that the other side uses too."""
     for side in SIDES:
         for own in testbed.tester.port(side).own_addresses:
             for each in used:
@@ -164,7 +166,7 @@ def _check_own_apart(used: list[_Used], testbed: Testbed, source: Source) -> Non
 
 def _refuse(used: _Used, key: str, address: str, source: Source) -> NoReturn:
     if used.varies:
-        sentence = f"{used.what} run over {key}, {address} (expected a range without it)"
+        sentence = f"{used.what} includes {key}, {address} (expected a range without it)"
     else:
         sentence = f"{used.what} is also {key} (expected another address)"
     source.refuse(used.where, sentence)

@@ -1,5 +1,7 @@
-"""The addresses that one address of a testbed stands for: `[traffic]` varies a field of it, and the
-number of its network."""
+"""The range of addresses that `[traffic]` makes of one address of a testbed.
+
+It varies a field of the address and the number of its network.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,9 +17,9 @@ FIELD_OCTETS = 2
 
 @dataclass(frozen=True, kw_only=True)
 class AddressRange:
-    octets: bytes  # as the testbed has them
-    field_at: int | None = None  # the first octet of the field; None: it does not vary
-    lowest: int = 0  # of the field
+    octets: bytes  # of the address in the testbed
+    field_at: int | None = None  # the first octet of the field; None: no field varies
+    lowest: int = 0  # value of the field
     highest: int = 0
     network_at: int | None = None  # the octet with the network's number; None: one network
     networks: int = 1
@@ -41,15 +43,15 @@ class AddressRange:
 
     @property
     def ends(self) -> tuple[str, str]:
-        """Its lowest and its highest address."""
+        """The lowest and the highest address."""
         return self._end(self.lowest, 0), self._end(self.highest, self.networks - 1)
 
     def holds(self, address: str) -> bool:
-        """Whether this address is one of them."""
+        """Returns whether the range contains this address."""
         return self.meets(AddressRange(octets=ip_address(address).packed))
 
     def meets(self, other: "AddressRange") -> bool:
-        """Whether they have an address in common."""
+        """Returns whether the two ranges have an address in common."""
         if len(self.octets) != len(other.octets):
             return False
         if not all(self._values(i) & other._values(i) for i in range(len(self.octets))):
@@ -65,7 +67,7 @@ class AddressRange:
         return max(low, other_low) <= min(high, other_high)
 
     def special(self) -> str | None:
-        """What some of them are that is no host's address: "multicast"."""
+        """Returns the name of special addresses in the range, such as "multicast", or None."""
         for prefix, name in NO_HOSTS.items():
             network = ip_network(prefix)
             first = network.network_address.packed
@@ -73,7 +75,7 @@ class AddressRange:
                 continue
             if network.prefixlen == network.max_prefixlen:
                 found = self.holds(str(network.network_address))
-            else:  # the others are told by their first octet
+            else:  # the first octet decides for all other prefixes
                 last = network.broadcast_address.packed
                 found = any(first[0] <= value <= last[0] for value in self._values(0))
             if found:
@@ -93,13 +95,13 @@ class AddressRange:
         return self.octets[:place] + octets + self.octets[place + len(octets) :]
 
     def _crosses(self, other: "AddressRange") -> bool:
-        """Whether something of it varies in one octet of the other one's field and not in both."""
+        """Returns whether a part of this range varies in only one octet of the other's field."""
         if other.field_at is None or self.field_at == other.field_at:
             return False
         return self.field_at is not None or self.network_at in (other.field_at, other.field_at + 1)
 
     def _parts(self) -> Iterator["AddressRange"]:
-        """The same addresses, with each value of the field, or each network, by itself."""
+        """Yields one range for each value of the field or, without a field, for each network."""
         if self.field_at is not None:
             for value in range(self.lowest, self.highest + 1):
                 octets = self._with(self.field_at, value.to_bytes(FIELD_OCTETS))
@@ -116,8 +118,8 @@ class AddressRange:
         return value, value
 
     def _values(self, place: int) -> set[int]:
-        """Those that this octet may have."""
-        if place == self.network_at:  # of destinations; sources have what the testbed has
+        """Returns the values that this octet may have."""
+        if place == self.network_at:  # destinations vary; sources keep the testbed's value
             return {self.octets[place], *range(self.networks)}
         if self.field_at is None or place not in (self.field_at, self.field_at + 1):
             return {self.octets[place]}

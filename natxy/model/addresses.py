@@ -1,4 +1,4 @@
-"""Addresses as checked text: what a person wrote is what the engine gets and a result shows."""
+"""IP and MAC addresses as checked text, in the spelling in which the user wrote them."""
 
 import ipaddress
 import re
@@ -8,7 +8,7 @@ from natxy.model.base import Checked, refuse
 
 _ARTICLES = {4: "an IPv4", 6: "an IPv6"}
 EXAMPLES = {4: "198.18.0.2", 6: "2001:2::2"}
-# No host has one of these: prefix, and what it is.
+# Prefixes of addresses that no host can have, and what such an address is called.
 NO_HOSTS = {
     "0.0.0.0/32": "unspecified",
     "127.0.0.0/8": "loopback",
@@ -23,7 +23,7 @@ IpVersion = Literal[4, 6]
 
 
 def version_of(text: str) -> IpVersion | None:
-    """The IP version of an address, None where the text is no address (a scope is none)."""
+    """Returns the IP version of an address, or None if the text is no address (or has a scope)."""
     try:
         return ipaddress.ip_address(text).version if "%" not in text else None
     except ValueError:
@@ -31,7 +31,7 @@ def version_of(text: str) -> IpVersion | None:
 
 
 def not_of_version(version: IpVersion) -> str:
-    return f"is not {_ARTICLES[version]} address, such as {EXAMPLES[version]} is right"
+    return f"is not {_ARTICLES[version]} address (expected one such as {EXAMPLES[version]})"
 
 
 def _ipv4(text: str) -> str:
@@ -44,12 +44,12 @@ def _ipv6(text: str) -> str:
 
 def _any_version(text: str) -> str:
     if version_of(text) is None:
-        refuse(f"is not an IP address, such as {EXAMPLES[4]} or {EXAMPLES[6]} is right")
+        refuse(f"is not an IP address (expected one such as {EXAMPLES[4]} or {EXAMPLES[6]})")
     return text
 
 
 def not_of_a_host(text: str) -> str | None:
-    """What is wrong with an address that no host can have."""
+    """Returns what is wrong with an address that no host can have, None for any other address."""
     address = ipaddress.ip_address(text)
     for prefix, name in NO_HOSTS.items():
         if address in ipaddress.ip_network(prefix):
@@ -66,14 +66,14 @@ def _of_a_host(text: str) -> str:
 
 def _mac(text: str) -> str:
     if not re.fullmatch(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}", text):
-        refuse("is not a MAC address, such as 02:00:00:00:00:01 is right")
+        refuse("is not a MAC address (expected one such as 02:00:00:00:00:01)")
     return text
 
 
 Ipv4Address = Annotated[str, Checked(_ipv4, (("format", "ipv4"),))]
 Ipv6Address = Annotated[str, Checked(_ipv6, (("format", "ipv6"),))]
 IpAddress = Annotated[str, Checked(_any_version)]
-# Of a port: what frames are sent to and from.
+# Addresses from which, or to which, a frame can be sent.
 Ipv4Host = Annotated[Ipv4Address, Checked(_of_a_host)]
 Ipv6Host = Annotated[Ipv6Address, Checked(_of_a_host)]
 IpHost = Annotated[IpAddress, Checked(_of_a_host)]

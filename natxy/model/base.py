@@ -1,4 +1,4 @@
-"""What all models have in common: frozen, strict, closed; and how a validator refuses a value."""
+"""The base class of all models, and the checks that refuse a value."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ REFUSED = "refused"  # the type of the errors that `refuse` raises
 
 
 class Model(BaseModel):
-    # Strict: 1.0 is no whole number and "1" no number; the engine refuses them too.
+    # Strict as the engine is: 1.0 is not a whole number, and "1" is not a number.
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 def refuse(sentence: str, *, member: str = "") -> NoReturn:
-    """Refuses the value (or, within a model, this member of it); the sentence follows the value."""
+    """Refuses a value, or a member of a model; without `member`, the sentence follows the value."""
     context = {"sentence": sentence.replace("{", "{{").replace("}", "}}"), "member": member}
     raise PydanticCustomError(REFUSED, "{sentence}", context)
 
 
 @dataclass(frozen=True)
 class Checked:
-    """Annotates text with a check that may refuse it, and with what a JSON Schema says of it."""
+    """Annotates text with a check that may refuse it, and with members of its JSON Schema."""
 
     check: Callable[[str], str]
     schema: tuple[tuple[str, str], ...] = ()
@@ -42,14 +42,14 @@ class Checked:
 
 @dataclass(frozen=True)
 class Between:
-    """Annotates a number with its range, both ends included; the refusal names both."""
+    """Annotates a number with its range, both ends included."""
 
     lowest: float
     highest: float
 
     def check(self, value: float) -> float:
         if not self.lowest <= value <= self.highest:
-            refuse(f"is out of range, {self.lowest} to {self.highest} is right")
+            refuse(f"is out of range (expected {self.lowest} to {self.highest})")
         return value
 
     def __get_pydantic_core_schema__(

@@ -1,4 +1,4 @@
-"""What noise did to trials: the gateway's absences and the pauses of the tester's senders."""
+"""The effect of noise on trials: absences of the gateway and pauses of the tester's senders."""
 
 from collections.abc import Iterable
 from typing import Self
@@ -7,13 +7,13 @@ from natxy.model.base import Model
 
 
 class Disturbance(Model):
-    """Sums over valid trials in nanoseconds, but for the longest absence."""
+    """Times in nanoseconds, summed over valid trials; the longest absence is a maximum."""
 
     sending_ns: float = 0.0  # pauses included
-    paused_ns: float = 0.0  # of the direction that paused longest in each trial
-    away_ns: float = 0.0  # of a watched gateway
+    paused_ns: float = 0.0  # in each trial, of the direction that paused longest
+    away_ns: float = 0.0  # absences of a watched gateway
     longest_away_ns: float = 0.0
-    unwatched_reason: str = ""  # why a gateway that can be watched was not
+    unwatched_reason: str = ""  # why a gateway on this machine was not watched
 
     @classmethod
     def total(cls, all_of: Iterable[Self]) -> Self:

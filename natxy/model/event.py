@@ -1,4 +1,4 @@
-"""What the engine says: one event a line (docs/reference/engine-protocol.md)."""
+"""Events that the engine writes, one a line (docs/reference/engine-protocol.md)."""
 
 from typing import Annotated, Literal
 
@@ -24,7 +24,7 @@ class PortInfo(Model):
     mtu_bytes: int
     link_speed_mbps: int  # 0: the port has none
     rx_ring_frames: int
-    refusal: Literal["tester", "gateway"]  # whose fault a refused frame is
+    refusal: Literal["tester", "gateway"]  # who is to blame for a frame that the port does not take
     offloads: tuple[str, ...]
     numa_node: int
 
@@ -75,7 +75,7 @@ class ErrorEvent(Model):
     id: Count | None = None  # absent: no trial caused it
     kind: Literal["request", "spec", "device", "neighbour", "warm-up", "cancelled", "internal"]
     message: str
-    icmp_errors: tuple[IcmpErrorAt, ...] = ()  # that came in place of the warm-up's probes
+    icmp_errors: tuple[IcmpErrorAt, ...] = ()  # received instead of the warm-up's probes
 
 
 Event = Annotated[Hello | Progress | ResultEvent | ErrorEvent, Field(discriminator="event")]

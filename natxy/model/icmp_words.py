@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from natxy.model.trial_result import IcmpError
 
-SHOWN = 4  # sorts of errors in one sentence
+SHOWN = 4  # sorts of errors that one sentence lists
 
-# By type and code: RFC 792, RFC 1122 3.2.2.1 and RFC 1812 5.2.7.
+# Keys are (type, code): RFC 792, RFC 1122 section 3.2.2.1 and RFC 1812 section 5.2.7.
 ICMPV4_WORDS = {
     (3, 0): "no route (network unreachable)",
     (3, 1): "host unreachable",
@@ -50,7 +50,7 @@ ICMPV6_WORDS = {
 
 
 def icmp_words(error: IcmpError) -> str:
-    """One sort of error: how many, what, and who says it."""
+    """Returns count, meaning and source of one sort of error."""
     name, words = ("ICMP", ICMPV4_WORDS) if error.ip_version == 4 else ("ICMPv6", ICMPV6_WORDS)
     what = words.get((error.type, error.code), f"type {error.type} code {error.code}")
     mtu = "" if error.mtu is None else f", MTU {error.mtu}"
@@ -58,7 +58,7 @@ def icmp_words(error: IcmpError) -> str:
 
 
 def icmp_list(errors: Iterable[IcmpError]) -> str:
-    """The most frequent sorts, and how many others there are; empty without an error."""
+    """Returns the most frequent sorts, and the count of all others; empty without an error."""
     sorts = merged(errors)
     said = [icmp_words(error) for error in sorts[:SHOWN]]
     if others := sum(error.count for error in sorts[SHOWN:]):
@@ -67,7 +67,7 @@ def icmp_list(errors: Iterable[IcmpError]) -> str:
 
 
 def merged(errors: Iterable[IcmpError]) -> tuple[IcmpError, ...]:
-    """Those that are alike added up, the most frequent first, without examples."""
+    """Adds up the errors that are alike; returns the most frequent first, without examples."""
     alike: dict[Sequence[object], IcmpError] = {}
     for error in errors:
         key = (error.ip_version, error.type, error.code, error.mtu, error.source)

@@ -1,5 +1,7 @@
-"""What a measurement yields, whatever the procedure: conditions, and figures with a value each
-repetition. Tables, CSV and JSON are functions of it."""
+"""The result of a measurement, the same for all procedures: its conditions and its figures.
+
+Tables, CSV and JSON files are computed from it.
+"""
 
 from collections.abc import Iterable
 from typing import Literal, Self
@@ -20,29 +22,31 @@ Unit = Literal["fps", "cps", "ns", "%", "frames", "connections", "s", "times"]
 
 
 class Figure(Model):
-    """One figure, by the field's name for it."""
+    """One figure of a measurement, with a value for each repetition."""
 
-    name: str
+    name: str  # the RFC's term
     unit: Unit
     direction: Direction | None = None  # None: of all active directions together
-    at: str = ""  # what it was taken at, where a measurement has several places: "90 % of maximum"
-    values: tuple[float, ...]  # one a repetition
-    lower_bound: tuple[bool, ...] = ()  # by repetition; empty: none is one
-    upper_bound: tuple[bool, ...] = ()  # likewise
-    # By repetition: how far the value may be from the truth, in its unit; empty: none by timing.
+    at: str = ""  # the point of a series at which it was measured: "90 % of maximum"
+    values: tuple[float, ...]  # one per repetition
+    lower_bound: tuple[bool, ...] = ()  # per repetition; empty: no value is a lower bound
+    upper_bound: tuple[bool, ...] = ()  # per repetition; empty: no value is an upper bound
+    # The largest error that the timing can have caused, per repetition, in the figure's unit;
+    # empty: the timing causes none.
     errors: tuple[float, ...] = ()
-    primary: bool = True  # what the procedure is for; the others stand beside it
+    primary: bool = True  # False: the procedure reports it in addition to its main figures
 
     def is_lower_bound(self, value: float) -> bool:
-        """Whether a figure of the repetitions would be higher if the lower bounds among them were.
+        """Returns whether `value`, such as the median of the repetitions, is only a lower bound.
 
-        A repetition known only from below that is above `value` leaves it as it is.
+        It is one if a repetition's value that is not above `value` is a lower bound. A lower bound
+        above `value` does not change it.
         """
         bounds = zip(self.values, self.lower_bound, strict=False)
         return any(bound and known <= value for known, bound in bounds)
 
     def bound(self, value: float) -> Bound:
-        """What is known of a figure of the repetitions."""
+        """Returns whether `value`, such as the median of the repetitions, is exact or a bound."""
         if self.is_lower_bound(value):
             return "lower"
         bounds = zip(self.values, self.upper_bound, strict=False)
@@ -51,66 +55,69 @@ class Figure(Model):
 
     @property
     def mean_bound(self) -> Bound:
-        """What is known of the mean, which every repetition moves."""
+        """Tells whether the mean is exact or a bound; a bound in any repetition makes it one."""
         if any(self.lower_bound):
             return "lower"
         return "upper" if any(self.upper_bound) else "exact"
 
 
 class ConnectionConditions(Model):
-    """Of a stateful gateway's measurement; None: nobody knows, or it is what is looked for."""
+    """Connections of a stateful gateway's measurement.
+
+    None means that a value is unknown, or that the procedure searches for it.
+    """
 
     initiator: Side
-    count: int | None  # connections that phase 1 makes
+    count: int | None  # connections that phase 1 creates
     rate_fps: int | None  # of phase 1
     rate_origin: str = "as given"
-    order: str  # in which it enumerates them
-    ranges: str  # of ports, and of address fields where they vary: "40,000 x 100"
-    initiator_order: str  # of phase 2; empty: there is none, phase 1 is what is measured
+    order: str  # in which phase 1 enumerates the connections
+    ranges: str  # sizes of the port ranges, and of address fields that vary: "40,000 x 100"
+    initiator_order: str  # in phase 2; empty: phase 1 is measured, and there is no phase 2
     responder_order: str
-    validated: bool = False  # by a frame of the responder's to each, after phase 1
-    table_entries: int | None = None  # the device's
+    validated: bool = False  # the responder sent one frame to each connection after phase 1
+    table_entries: int | None = None  # size of the device's connection tracking table
     hash_size: int | None = None
     timeout_s: float | None = None
-    logging: str | None = None  # of new connections, in the device's words: "off", or how
+    logging: str | None = None  # of new connections, as the device names it, or "off"
 
 
 class Media(Model):
-    """Of one of the tester's ports."""
+    """Driver and link speed of one of the tester's ports."""
 
     driver: str
-    speed_mbps: int | None  # None: it has none
+    speed_mbps: int | None  # None: the link has no speed
 
 
 class Conditions(Model):
-    """Under which the figures were taken."""
+    """The conditions under which the figures of a measurement were taken."""
 
     dut: str
     left_ip_version: int
     right_ip_version: int
     direction: Directions
-    frame_size_bytes: int  # of the IPv6 frame with FCS; the IPv4 frame is 20 smaller
+    frame_size_bytes: int  # of the IPv6 frame with FCS; the IPv4 frame is 20 octets smaller
     n: int = 1
     m: int = 1  # frame i is foreground iff i mod n < m
     left_networks: int = 1  # destination networks behind each side
     right_networks: int = 1
-    left_media: Media | None = None  # None: nobody wrote it down
+    left_media: Media | None = None  # None: not recorded
     right_media: Media | None = None
-    # Per direction, of the slower side at this frame size; None: a side's media has no rate.
+    # The rate of the slower side's media at this frame size, per direction; None: one has no rate.
     theoretical_fps: int | None = None
-    rate_fps: int | None = None  # per direction; None: the procedure looks for it
-    duration_s: float | None  # None: as long as connections take to be made
+    rate_fps: int | None = None  # per direction; None: the procedure searches for it
+    duration_s: float | None  # None: the trial lasts until all connections are created
     drain_s: float
     settle_s: float
     frame_timeout_s: float = 0.0  # 0: none
-    search: SearchConditions | None = None  # None: no rate was searched for
+    search: SearchConditions | None = None  # None: the procedure did not search for a rate
     seed: int
     connections: ConnectionConditions | None = None  # None: stateless
-    tester_delay: OwnDelay | None = None  # a part of every delay; None: no self-test is known
+    tester_delay: OwnDelay | None = None  # a part of every delay; None: no self-test is stored
 
     @property
     def networks(self) -> str:
-        """Destination networks a side; of both sides where these differ."""
+        """Count of destination networks per side, as text: "256", or "256 / 1" if they differ."""
         left, right = self.left_networks, self.right_networks
         return f"{left}" if left == right else f"{left} / {right}"
 
@@ -120,28 +127,28 @@ class Conditions(Model):
 
 
 class TrialCounts(Model):
-    """Of all trials of a measurement."""
+    """Counters over all trials of a measurement."""
 
     trials: int = 0
     invalid_trials: int = 0
-    overturned: int = 0  # trials that failed at a rate that passed, by loss verification
+    overturned: int = 0  # failed trials at a rate that passed by loss verification
     misdelivered: int = 0
     duplicated: int = 0
-    without_udp_checksum: int = 0  # over IPv4; among the received
+    without_udp_checksum: int = 0  # over IPv4; included in the received frames
     changed: int = 0  # connections whose mapping changed between the phases of a trial
-    wrong: int = 0  # replies delivered to another connection; among the misdelivered
-    collided: int = 0  # of those: two connections had one external four-tuple
-    lost_connections: int = 0  # trials that failed since the gateway lost connections of theirs
-    how_lost: str = ""  # in the first of them
-    negative_delays: int = 0  # of the valid trials; they count as 0
-    worst_lateness_ns: float = 0.0  # of the valid trials
-    needed_timeout_s: float = 0.0  # that connections had to live; 0: stateless
-    icmp_errors: tuple[IcmpError, ...] = ()  # about frames of the trials, the alike added up
+    wrong: int = 0  # replies delivered to another connection; included in `misdelivered`
+    collided: int = 0  # part of `wrong`: two connections had the same external four-tuple
+    lost_connections: int = 0  # trials that failed because the gateway lost connections
+    how_lost: str = ""  # how the gateway lost them in the first of these trials
+    negative_delays: int = 0  # in valid trials; they count as 0
+    worst_lateness_ns: float = 0.0  # in valid trials
+    needed_timeout_s: float = 0.0  # how long connections had to live; 0: stateless
+    icmp_errors: tuple[IcmpError, ...] = ()  # about frames of the trials, summed by sort
     disturbance: Disturbance = Disturbance()
 
     @classmethod
     def total(cls, counts: Iterable[Self]) -> Self:
-        """Of several measurements together: sums, and the highest of what is a time."""
+        """Returns the counts of several measurements: their sums, and the maxima of times."""
         all_counts = list(counts)
         merged_apart = {"icmp_errors", "disturbance", "how_lost"}
         members = [each.model_dump(exclude=merged_apart) for each in all_counts]
@@ -158,6 +165,7 @@ class TrialCounts(Model):
         )
 
     def plus(self, trial: TrialRecord, *, needed_timeout_s: float = 0.0) -> Self:
+        """Returns these counts with those of one more trial."""
         valid = trial.verdict is not Verdict.INVALID
         lateness_ns = trial.result.worst_lateness_ns if valid else 0.0
         return self.model_copy(
@@ -184,21 +192,21 @@ class TrialCounts(Model):
 
 class Measurement(Model):
     record: Literal["measurement"] = "measurement"
-    procedure: str  # the command's name: "latency"
+    procedure: str  # the name of the command: "latency"
     title: str
     reference: str  # RFC and section
     conditions: Conditions
-    departures: tuple[str, ...] = ()  # from the RFC; empty: it conforms
-    remarks: tuple[str, ...] = ()  # what must not be missing beside the figures
+    departures: tuple[str, ...] = ()  # from the RFC; empty: the result conforms
+    remarks: tuple[str, ...] = ()  # notes without which the figures could be misread
     figures: tuple[Figure, ...]
     counts: TrialCounts
 
     def measurement(self) -> Self:
-        """Itself: every procedure's result has this, the throughput's too."""
+        """Returns itself; the result of every procedure has this method."""
         return self
 
     def figure(self, name: str, direction: Direction | None = None, at: str = "") -> Figure:
-        """KeyError if there is none."""
+        """Returns the figure with this name, direction and point; KeyError if there is none."""
         for figure in self.figures:
             if (figure.name, figure.direction, figure.at) == (name, direction, at):
                 return figure

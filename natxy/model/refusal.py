@@ -1,4 +1,4 @@
-"""Turns what pydantic found wrong into one sentence: where, what, and what would be right."""
+"""Turns an error of pydantic into one sentence: where, what is wrong, what was expected."""
 
 import difflib
 import json
@@ -18,20 +18,20 @@ _TYPE_SENTENCES = {
     "int_from_float": "is not a whole number",
     "float_type": "is not a number",
     "finite_number": "is not a finite number",
-    "bool_type": "is not a truth value, true or false is right",
-    "string_type": 'is not a text, such as "..." is right',
+    "bool_type": "is not a truth value (expected true or false)",
+    "string_type": 'is not a text (expected one such as "...")',
     "model_type": "is not a table of keys and values",
     "model_attributes_type": "is not a table of keys and values",
     "dict_type": "is not a table of keys and values",
-    "tuple_type": "is not a list, such as [...] is right",
-    "list_type": "is not a list, such as [...] is right",
+    "tuple_type": "is not a list (expected one such as [...])",
+    "list_type": "is not a list (expected one such as [...])",
 }
 
 
 def first_refusal(error: ValidationError, model: Any) -> tuple[tuple[str, ...], str]:
-    """The path of the first wrong member, and the sentence about it."""
+    """Returns the path of the first wrong member, and the sentence about it."""
     details = error.errors(include_url=False)
-    # An unknown key is often why another one is missing: it is the better thing to say.
+    # A misspelled key is often the reason why another one is missing, so it is reported first.
     first = next((e for e in details if e["type"] == "extra_forbidden"), details[0])
     return _path(first), _sentence(first, model)
 
@@ -56,15 +56,15 @@ def _path(error: ErrorDetails) -> tuple[str, ...]:
 def _sentence(error: ErrorDetails, model: Any) -> str:
     kind, context = error["type"], error.get("ctx", {})
     if kind == REFUSED:
-        # With a member, the input is the whole model and the sentence says what is wrong itself.
+        # With a member, the input is the whole model, and the sentence contains the value itself.
         start = "" if context["member"] else f"{shown(error['input'])} "
         return start + str(context["sentence"]).replace("{{", "{").replace("}}", "}")
     if kind == "missing":
-        return "is missing, a value is right"
+        return "is missing (expected a value)"
     if kind == "extra_forbidden":
         return _unknown_key(error, model)
     if kind in ("literal_error", "enum"):
-        return f"{shown(error['input'])} is not known, {context['expected']} is right"
+        return f"unknown value {shown(error['input'])} (expected {context['expected']})"
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         return _unknown_tag(error)
     if kind in ("too_short", "too_long"):
@@ -78,27 +78,27 @@ def _unknown_key(error: ErrorDetails, model: Any) -> str:
     known = sorted(_keys_at(model, error["loc"][:-1]))
     near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1, cutoff=0.7)
     if near:
-        return f"is not a key known here, did you mean {near[0]}?"
-    return f"is not a key known here, one of {', '.join(known)} is right"
+        return f"is not a known key, did you mean {near[0]}?"
+    return f"is not a known key (expected one of {', '.join(known)})"
 
 
 def _unknown_tag(error: ErrorDetails) -> str:
     context = error["ctx"]
     key = str(context["discriminator"]).strip("'")
     if error["type"] == "union_tag_not_found":
-        return f"the key {key} is missing, a value is right"
-    return f'{key} "{context["tag"]}" is not known, one of {context["expected_tags"]} is right'
+        return f"the key {key} is missing (expected a value)"
+    return f'unknown {key} "{context["tag"]}" (expected one of {context["expected_tags"]})'
 
 
 def _wrong_length(error: ErrorDetails) -> str:
     context = error["ctx"]
     few = error["type"] == "too_short"
-    right = f"at least {context['min_length']}" if few else f"at most {context['max_length']}"
-    return f"{context['actual_length']} elements, {right} is right"
+    limit = f"at least {context['min_length']}" if few else f"at most {context['max_length']}"
+    return f"has {context['actual_length']} elements (expected {limit})"
 
 
 def _keys_at(annotation: Any, path: tuple[int | str, ...]) -> set[str]:
-    """The keys that a table at this path may have."""
+    """Returns the keys that a table at this path may have."""
     if not path:
         return {key for model in _models(annotation) for key in model.model_fields}
     head, rest = path[0], path[1:]
@@ -107,7 +107,7 @@ def _keys_at(annotation: Any, path: tuple[int | str, ...]) -> set[str]:
     inner = [m.model_fields[head].annotation for m in _models(annotation) if head in m.model_fields]
     if inner:
         return set().union(*(_keys_at(a, rest) for a in inner))
-    return _keys_at(annotation, rest)  # the tag of a discriminated union is no key
+    return _keys_at(annotation, rest)  # `head` is the tag of a union, which is not a key
 
 
 def _plain(annotation: Any) -> Any:

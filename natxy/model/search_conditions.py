@@ -1,4 +1,4 @@
-"""How a rate was searched for: a condition of its figure."""
+"""The search for a rate, which is a condition of its figure."""
 
 from typing import Literal
 
@@ -6,11 +6,11 @@ from natxy.model.base import Model
 
 
 class SearchConditions(Model):
-    """RFC 9971 wants all attributes of a goal reported; they are the same for all goals here."""
+    """Attributes of the search; all goals share those that RFC 9971 asks to report."""
 
     method: Literal["bisection", "mlr"] = "bisection"
-    # How often a FAIL is repeated before its rate fails; None: MLRsearch.
+    # How often a failed trial is repeated before its rate fails; None: MLRsearch.
     loss_verifications: int | None = None
-    exceed_ratio: float | None = None  # a goal's attribute, as the next two; None: bisection
+    exceed_ratio: float | None = None  # of an MLRsearch goal, like the next two; None: bisection
     duration_sum_s: float | None = None
     initial_duration_s: float | None = None

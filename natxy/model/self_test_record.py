@@ -1,4 +1,4 @@
-"""What a self-test has found and is kept of it: the tester's own part of every delay."""
+"""The stored result of a self-test: the tester's own part of every delay."""
 
 from typing import Literal, Self
 
@@ -9,7 +9,7 @@ from natxy.model.testbed import TrafficSection
 
 
 class DelayAt(Model):
-    """Of the loop at one rate, the worse direction."""
+    """Delay of the looped tester at one rate, in the direction where it is longer."""
 
     rate_fps: int  # per direction
     minimum_ns: float
@@ -18,27 +18,27 @@ class DelayAt(Model):
 
 
 class OwnDelay(Model):
-    """Of the loop at one frame size: what is in each delay that such a tester measures."""
+    """The tester's own delay at one frame size, which is a part of every delay it measures."""
 
     frame_size_bytes: int
     offset: DelayAt  # at a rate so low that no frame waits for another one
-    loaded: DelayAt  # at half of the highest rate: with the tester's queues
+    loaded: DelayAt  # at half of the highest rate: includes waiting in the tester's queues
 
 
 def looped_version(traffic: TrafficSection) -> IpVersion:
-    """What the gateway would translate is IPv6 on both sides of a loop."""
+    """Returns the IP version of a loop's frames: IPv6 where the testbed's sides differ."""
     same = traffic.left_ip_version == traffic.right_ip_version
     return traffic.left_ip_version if same else 6
 
 
-def _of(port: PortInfo) -> str:
+def _driver_text(port: PortInfo) -> str:
     return " with ".join((port.driver, *port.offloads))
 
 
 class TesterIdentity(Model):
-    """What a delay of the tester's own depends on."""
+    """Properties of the tester that its own delay depends on."""
 
-    driver: str  # of its ports, and what they do beside sending and receiving
+    driver: str  # of its ports, with their offloads
     cpu_model: str
     workers: int
     link_speeds_mbps: tuple[int, ...]  # 0: the port has none
@@ -48,7 +48,7 @@ class TesterIdentity(Model):
     @classmethod
     def of(cls, hello: Hello, traffic: TrafficSection) -> Self:
         return cls(
-            driver=", ".join(sorted({_of(port) for port in hello.ports})),
+            driver=", ".join(sorted({_driver_text(port) for port in hello.ports})),
             cpu_model=hello.cpu_model,
             workers=len(hello.workers),
             link_speeds_mbps=tuple(sorted(port.link_speed_mbps for port in hello.ports)),
@@ -60,11 +60,11 @@ class TesterIdentity(Model):
 class SelfTestRecord(Model):
     record: Literal["self-test"] = "self-test"
     date: str  # ISO 8601, of the day
-    loop: str  # what the ports were looped by: "ring", "veth", "testbed"
+    loop: str  # what connected the ports: "ring", "veth", "testbed"
     cpus: tuple[int, ...]
     tester: TesterIdentity
-    delays: tuple[OwnDelay, ...]  # of the frame sizes that had a valid trial
+    delays: tuple[OwnDelay, ...]  # one for each frame size that had a valid trial
 
     def delay_of(self, frame_size_bytes: int) -> OwnDelay:
-        """Of the nearest frame size."""
+        """Returns the delay at the nearest frame size that was measured."""
         return min(self.delays, key=lambda each: abs(each.frame_size_bytes - frame_size_bytes))

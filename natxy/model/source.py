@@ -1,4 +1,4 @@
-"""Reads a file that a person wrote, and says where in it something is wrong."""
+"""Reads a file that a user wrote, and names the line of what is wrong in it."""
 
 import json
 import tomllib
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A text and its name; for what a program put together, the name alone."""
+    """A text and its name; only the name where a program composed the values."""
 
     name: str
     text: str = ""
@@ -45,9 +45,9 @@ class Source:
             raise ConfigurationError(f"{self.name}: is not JSON: {error}") from None
 
     def validated(self, model: type[T] | Any, value: Any, at: tuple[str, ...] = ()) -> T:
-        """The value as this model; `at` is the value's own path in the source."""
+        """Returns the value as this model; `at` is the path of the value in the source."""
         try:
-            # Through JSON: strict there still takes a list for a tuple and a text for a path.
+            # By way of JSON, since there a strict model takes a list as a tuple and text as a path.
             checked: T = TypeAdapter(model).validate_json(json.dumps(value, default=str))
         except ValidationError as error:
             path, sentence = first_refusal(error, model)

@@ -1,5 +1,7 @@
-"""What the RFCs ask for and no result of Natxy has, whatever is asked for. What options and the
-testbed change are departures of a result."""
+"""Standing departures: points in which every result of Natxy differs from what the RFCs ask for.
+
+Departures that depend on options or on the testbed are stored with each result.
+"""
 
 STANDING = (
     "test frames follow the learning frames at once, not after 2 s (RFC 2544 section 23 b)",

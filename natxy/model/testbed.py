@@ -1,4 +1,4 @@
-"""A testbed: the tester's ports, its traffic and the device under test, as a TOML file says it."""
+"""The model of a testbed file (TOML): the tester's ports, its traffic and the DUT."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -38,7 +38,7 @@ DESTINATION_PORTS = Series(mode="pseudorandom", min=1, max=49151)
 
 
 class Port(Model):
-    """One of the tester's ports; `device` None: the lab makes it."""
+    """One of the tester's ports; if `device` is None, the lab creates it."""
 
     device: Annotated[str, Field(min_length=1)] | None = None
     ipv4_real: Ipv4Host | None = None
@@ -53,14 +53,14 @@ class Port(Model):
 
 class TesterSection(Model):
     cores: Cpus = (0,)
-    main_cores: Cpus | None = None  # None: every CPU that the process is allowed
+    main_cores: Cpus | None = None  # None: every CPU that the process may use
     mtu_bytes: Annotated[int, Between(1280, 9198)] = 1500
     huge_pages: Literal["auto", "never"] = "auto"
     memory_mb: Annotated[int, Between(16, 2**20)] | None = None  # None: the engine's choice
     realtime: Literal["auto", "on", "off"] = "auto"
-    arrival_clock: Literal["auto", "tsc"] = "auto"  # auto: of ports that stamp frames, their own
+    arrival_clock: Literal["auto", "tsc"] = "auto"  # auto: the port's own clock, if it has one
     burst_limit_frames: Annotated[int, Between(1, 2**30)] = 128
-    # None: 10,000 where the sender may pause, 1,000 where it must not.
+    # None: 10,000 where the sender may pause, else 1,000.
     lateness_tolerance_us: Annotated[int, Between(1, 10**9)] | None = None
     warm_up: Literal["probes", "neighbours"] = "probes"
     warm_up_timeout_s: Annotated[float, Between(0.001, 3600)] = 15.0
@@ -90,12 +90,12 @@ class AddressField(Model):
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
         if self.max < self.min:
-            refuse(f"{self.max} is below min, {self.min} to 65535 is right", member="max")
+            refuse(f"{self.max} is below min (expected {self.min} to 65535)", member="max")
         return self
 
     @property
     def series(self) -> Series:
-        """Fixed: the address is as it stands in the testbed, and there is no field."""
+        """The field's values; if the mode is "fixed", the address stays as it is in the testbed."""
         if self.mode == "fixed":
             return FIXED_ZERO
         return Series(mode=self.mode, min=self.min, max=self.max)
@@ -110,13 +110,13 @@ class TrafficSection(Model):
     m: Annotated[int, Between(0, MAX_MIX_N)] = 1  # frame i is foreground iff i mod n < m
     left_networks: Annotated[int, Between(1, 256)] = 1  # destination networks behind each side
     right_networks: Annotated[int, Between(1, 256)] = 1
-    hop_limit: Annotated[int, Between(1, 255)] = HOP_LIMIT  # on departure
+    hop_limit: Annotated[int, Between(1, 255)] = HOP_LIMIT  # of the frames that leave the tester
     dont_fragment: bool = True  # IPv4's DF bit
     hop_limit_drop: Annotated[int, Between(0, 254)] | None = None  # None: learned
-    avoid_zero_checksum: bool = False  # see TrialSpec
-    # kept: a frame whose TOS, traffic class or flow label has changed is misdelivered.
+    avoid_zero_checksum: bool = False  # see `Traffic` of the trial spec
+    # kept: a frame whose TOS, traffic class or flow label changed is misdelivered.
     dscp: Literal["any", "kept"] = "any"
-    # required: a frame whose UDP checksum is 0 is misdelivered over IPv4, too.
+    # required: a frame with a UDP checksum of 0 is misdelivered over IPv4, too.
     udp_checksum: Literal["optional", "required"] = "optional"
     forward: PortRanges = PortRanges()
     reverse: PortRanges = PortRanges()
@@ -126,7 +126,7 @@ class TrafficSection(Model):
     @model_validator(mode="after")
     def _can_be_sent(self) -> Self:
         if self.m > self.n:
-            refuse(f"{self.m} is more than n, 0 to {self.n} is right", member="m")
+            refuse(f"{self.m} is more than n (expected 0 to {self.n})", member="m")
         check_hop_limits(self.hop_limit, self.hop_limit_drop)
         self._check_apart("left", self.left_networks, self.left_field)
         self._check_apart("right", self.right_networks, self.right_field)
@@ -142,8 +142,8 @@ class TrafficSection(Model):
         ):
             if byte - offset in (0, 1):
                 refuse(
-                    f"{offset} makes the field cover octet {byte}, where the number of each of the "
-                    f"{networks} networks is; another offset, or 1 network, is right",
+                    f"{offset} makes the field cover octet {byte}, which holds the number of each "
+                    f"of the {networks} networks (expected another offset, or 1 network)",
                     member=f"{side}_field.ipv{version}_offset",
                 )
 
@@ -169,44 +169,51 @@ UseOrder = Literal["fixed", "increasing", "decreasing", "pseudorandom"]
 
 
 class ConnectionsSection(Model):
-    """Connections of a stateful gateway: with it every trial has a phase 1 before its own traffic.
+    """Connections of a stateful gateway: every trial has a phase 1 before its own traffic.
 
-    Phase 1 makes `count` connections at `rate_fps`, every combination of the initiator's port
-    ranges and address fields once (RFC 9693); what is measured is phase 2.
+    Phase 1 sends `count` frames at `rate_fps`. Each creates one connection; every combination of
+    the initiator's port ranges and address fields is used at most once (RFC 9693). The trial
+    measures phase 2.
     """
 
     initiator: Side = "left"
     count: Annotated[int, Between(1, MAX_CONNECTIONS)]  # frames of phase 1, background included
-    rate_fps: Annotated[int, Between(1, MAX_RATE_FPS)] | None = None  # None: found first
-    # How the combinations are enumerated; repeating: drawn with repetition.
+    rate_fps: Annotated[int, Between(1, MAX_RATE_FPS)] | None = None  # None: it is searched first
+    # The order in which combinations are enumerated; repeating: drawn with repetition.
     order: Literal["pseudorandom", "increasing", "decreasing", "repeating"] = "pseudorandom"
-    initiator_order: UseOrder = "pseudorandom"  # which connections phase 2 uses
+    initiator_order: UseOrder = "pseudorandom"  # of the connections in phase 2
     responder_order: UseOrder = "pseudorandom"
-    # From phase 1's first frame to phase 2's; None: as soon as phase 1 has drained.
+    # From phase 1's first frame to phase 2's; None: phase 2 starts when phase 1 has drained.
     delay_s: Annotated[float, Between(0, 86400)] | None = None
-    # So many of them are asked for an answer before phase 2: whether the gateway still has them.
+    # This many connections are tested before phase 2, to see whether the gateway still has them.
     sample: Annotated[int, Between(0, 10**6)] = 100
-    incomplete: Literal["stop", "repeat", "accept"] = "stop"  # what a phase 1 with losses leads to
+    incomplete: Literal["stop", "repeat", "accept"] = "stop"  # what to do if phase 1 loses frames
     repeats: Annotated[int, Between(1, 1000)] = 3
-    minimum: Annotated[int, Between(1, MAX_CONNECTIONS)] | None = None  # that `accept` takes
+    minimum: Annotated[int, Between(1, MAX_CONNECTIONS)] | None = None  # for "accept"
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
         if self.incomplete == "accept" and self.minimum is None:
-            refuse('is missing: incomplete is "accept"; a count is right', member="minimum")
+            refuse(
+                'is missing: incomplete = "accept" needs it (expected a count)', member="minimum"
+            )
         if self.incomplete != "accept" and self.minimum is not None:
-            refuse(f'is for incomplete = "accept", not for "{self.incomplete}"', member="minimum")
+            refuse(
+                f'is only for incomplete = "accept", but it is "{self.incomplete}" (expected no '
+                "minimum)",
+                member="minimum",
+            )
         if self.incomplete == "accept" and self.order == "repeating":
             refuse(
-                '"accept" is not possible with order = "repeating", where nobody knows how many '
-                'connections there are to be; "stop" or "repeat" is right',
+                '"accept" is not possible with order = "repeating", which does not say how many '
+                'connections phase 1 creates (expected "stop" or "repeat")',
                 member="incomplete",
             )
         return self
 
     @property
     def outward(self) -> Direction:
-        """In which the initiator sends."""
+        """The direction in which the initiator sends."""
         return "forward" if self.initiator == "left" else "reverse"
 
     @property
@@ -223,9 +230,9 @@ _SELECTIONS: dict[str, Selection] = {
 
 
 class SiitperfSection(Model):
-    """For siitperf's commands alone (natxy.siitperf)."""
+    """Settings of the siitperf commands (natxy.siitperf); no other command reads them."""
 
-    repeats: Annotated[int, Between(0, 1000)] = 5  # of a test that is invalid, at most
+    repeats: Annotated[int, Between(0, 1000)] = 5  # how often an invalid test is repeated, at most
 
 
 class Testbed(Model):
@@ -235,10 +242,10 @@ class Testbed(Model):
     siitperf: SiitperfSection = SiitperfSection()
     dut: dict[str, Any] = Field(
         default_factory=dict
-    )  # checked by natxy.dut, which knows what each kind of it needs
+    )  # natxy.dut checks it, since the keys depend on the kind of DUT
 
 
 def read_testbed(path: Path) -> tuple[Testbed, Source]:
-    """The testbed, and its text, so that what is found wrong later can name the line."""
+    """Returns the testbed and its text, so that errors found later can name the line."""
     source = Source.read(path)
     return source.validated(Testbed, source.toml()), source

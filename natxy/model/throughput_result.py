@@ -1,4 +1,4 @@
-"""What a throughput measurement yields; the tables and files are functions of it."""
+"""The result of a throughput measurement, from which tables and files are computed."""
 
 from typing import Literal
 
@@ -24,30 +24,30 @@ MaximumOrigin = Literal["media", "given", "none"]
 
 
 class Repetition(Model):
-    """One search; `rate_fps` was tested and passed, 0 if no rate did."""
+    """One search; `rate_fps` is the highest rate that passed, or 0 if no rate did."""
 
     number: int
     seed: int
     rate_fps: int  # per direction
     limit: Limit
-    lower_bound: bool  # the DUT does at least this rate: the search ended against something else
-    # At Limit.TESTER, whether what made the trials above INVALID grows with the rate; else noise
-    # outlasted the repeats.
+    lower_bound: bool  # the DUT can do at least this rate: something else ended the search
+    # At Limit.TESTER: True if the reason for the INVALID trials grows with the rate, False if
+    # noise lasted through all repeats.
     too_slow: bool = True
     trials: int
     invalid_trials: int
-    overturned: int = 0  # trials that failed at a rate that passed, by loss verification
-    misdelivered: int  # of all trials, as are the next two
+    # Counters over all trials; TrialCounts defines them.
+    overturned: int = 0
+    misdelivered: int
     duplicated: int
-    # Of all trials, as are the next three: what TrialCounts says they are.
     without_udp_checksum: int = 0
     changed: int = 0
     wrong: int = 0
     collided: int = 0
     lost_connections: int = 0
     how_lost: str = ""
-    worst_lateness_ns: float  # of the valid trials
-    icmp_errors: tuple[IcmpError, ...] = ()  # what TrialCounts says they are
+    worst_lateness_ns: float  # in valid trials
+    icmp_errors: tuple[IcmpError, ...] = ()
     disturbance: Disturbance = Disturbance()
 
 
@@ -60,41 +60,41 @@ class ThroughputResult(Model):
     frame_size_bytes: int
     n: int = 1
     m: int = 1  # frame i is foreground iff i mod n < m
-    left_networks: int = 1  # what Conditions says they are
+    left_networks: int = 1  # Conditions defines these five
     right_networks: int = 1
-    left_media: Media | None = None  # what Conditions says they are, as the next two
+    left_media: Media | None = None
     right_media: Media | None = None
     theoretical_fps: int | None = None
     duration_s: float
     drain_s: float
     settle_s: float
     frame_timeout_s: float = 0.0  # 0: none; else a frame that takes longer is lost
-    error: str  # as it was asked for
+    error: str  # as the user gave it
     error_fps: int
     maximum_fps: int | None
     maximum_origin: MaximumOrigin
     seed: int
-    loss: str = ""  # that was accepted; empty: none
+    loss: str = ""  # the loss that is tolerated; empty: none
     burst_frames: int = 1  # 1: steady traffic; else rates are means over bursts and silence
     burst_rate_fps: int | None = None  # within a burst
     least_fps: int = 1  # lower rates were not tried
-    ring_frames: int = 0  # of the tester's port that holds fewer; 0: nobody knows
+    ring_frames: int = 0  # size of the tester's smaller receive ring; 0: unknown
     search: SearchConditions = SearchConditions(loss_verifications=0)
     connections: ConnectionConditions | None = None  # None: stateless
-    tester_delay: OwnDelay | None = None  # what Conditions says it is
-    needed_timeout_s: float = 0.0  # that connections had to live
-    departures: tuple[str, ...]  # from RFC 2544; empty: it conforms
+    tester_delay: OwnDelay | None = None  # Conditions defines it
+    needed_timeout_s: float = 0.0  # how long connections had to live
+    departures: tuple[str, ...]  # from RFC 2544; empty: the result conforms
     repetitions: tuple[Repetition, ...]
-    left_out: int = 0  # repetitions that were asked for: the time for them was over
+    left_out: int = 0  # repetitions that were not run, since the time limit was reached
 
     @property
     def rates_fps(self) -> list[int]:
         return [repetition.rate_fps for repetition in self.repetitions]
 
     def is_lower_bound(self, figure_fps: float) -> bool:
-        """Whether a figure of the repetitions could be higher if the lower bounds among them were.
+        """Returns whether a figure, such as the median of the repetitions, is only a lower bound.
 
-        A repetition known only from below that is above the figure leaves the figure as it is.
+        It is one if a repetition whose rate is not above the figure is a lower bound.
         """
         return any(r.lower_bound and r.rate_fps <= figure_fps for r in self.repetitions)
 
@@ -108,7 +108,7 @@ class ThroughputResult(Model):
 
     @property
     def connection_faults(self) -> dict[str, int]:
-        """What happened to connections between the phases."""
+        """Counts of what happened to connections between the phases, by name."""
         return {
             name: sum(getattr(repetition, name) for repetition in self.repetitions)
             for name in ("changed", "wrong", "collided", "lost_connections")
@@ -124,8 +124,8 @@ class ThroughputResult(Model):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What must not be missing beside the figures."""
-        how = f"Search error {self.error}; each repetition is a search of its own."
+        """Notes without which the figures could be misread."""
+        how = f"Search error {self.error}; each repetition is a separate search."
         return (
             how,
             *self.of_bursts,
@@ -135,12 +135,13 @@ class ThroughputResult(Model):
 
     @property
     def of_bursts(self) -> tuple[str, ...]:
-        """How the bursts were sent, if there were any."""
+        """Notes on how bursts were sent; empty for steady traffic."""
         if self.burst_rate_fps is None:
             return ()
         said = [
             f"Bursts of {self.burst_frames:,} frames at {self.burst_rate_fps:,} fps; throughput is "
-            "their mean rate, and the least interval is burst / throughput (RFC 2544 section 21)."
+            "the mean rate over bursts and silence, and the least interval is burst / throughput "
+            "(RFC 2544 section 21)."
         ]
         if self.burst_frames > self.ring_frames > 0:
             said.append(
@@ -152,7 +153,7 @@ class ThroughputResult(Model):
 
     @property
     def _burst_figures(self) -> tuple[Figure, ...]:
-        """None where a search found no interval that is long enough."""
+        """The least interval between bursts; empty if a search found no rate that passes."""
         if self.burst_frames == 1 or 0 in self.rates_fps:
             return ()
         return (
@@ -167,7 +168,7 @@ class ThroughputResult(Model):
 
     @property
     def bounds(self) -> tuple[str, ...]:
-        """Why a rate is a lower bound."""
+        """Notes that say why a rate is a lower bound."""
         bounds = [r for r in self.repetitions if r.lower_bound]
         said = [
             f"≥: a lower bound, {ceiling(too_slow=too_slow)}."
@@ -175,26 +176,26 @@ class ThroughputResult(Model):
             if any(r.limit is Limit.TESTER and r.too_slow is too_slow for r in bounds)
         ]
         if any(r.limit is Limit.MAXIMUM for r in bounds):
-            said.append("≥: a lower bound: the highest rate that was to be tried passed.")
+            said.append("≥: a lower bound: the highest rate that the search may try passed.")
         return tuple(said)
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """What else a search ended at than a rate that the device has too much of."""
+        """Notes on searches that did not end at a rate that failed."""
         said = []
         if any(r.limit is Limit.MAXIMUM and not r.lower_bound for r in self.repetitions):
             said.append("limited by the media's rate.")
         if self.burst_frames > 1 and 0 in self.rates_fps:
             said.append(
-                f"0 means that no rate of {self.least_fps:,} fps or more passed, which is one "
-                f"burst in {self.burst_frames / self.least_fps:.3g} s; lower ones were not tried."
+                f"0 means that no rate passed. The lowest rate tried is {self.least_fps:,} fps, "
+                f"one burst every {self.burst_frames / self.least_fps:.3g} s."
             )
         elif 0 in self.rates_fps:
-            said.append("0 means that no rate passed; frames are lost at every rate.")
+            said.append("0 means that no rate passed: frames were lost at every rate tried.")
         if self.left_out:
             asked = self.left_out + len(self.repetitions)
             said.append(
-                f"{self.left_out} of {asked} repetitions were left out: the time for them was over."
+                f"{self.left_out} of {asked} repetitions were not run: the time limit was reached."
             )
         return tuple(said)
 
@@ -212,11 +213,11 @@ class ThroughputResult(Model):
         return self.measurement().figures
 
     def figure(self, name: str, direction: Direction | None = None, at: str = "") -> Figure:
-        """KeyError if there is none."""
+        """Returns the figure with this name, direction and point; KeyError if there is none."""
         return self.measurement().figure(name, direction, at)
 
     def measurement(self) -> Measurement:
-        """The same in the form that all procedures share."""
+        """Returns the result in the form that all procedures share."""
         return Measurement(
             procedure=self.record,
             title="Throughput",

@@ -1,4 +1,4 @@
-"""Where in a TOML text a key stands: the standard library's reader does not tell."""
+"""Finds the line of a key in a TOML text, which the standard library's reader does not report."""
 
 import re
 
@@ -7,7 +7,7 @@ _KEY = re.compile(r"""^\s*([\w"'][\w."'\- ]*?)\s*=""")
 
 
 def line_of(text: str, path: tuple[str, ...]) -> int | None:
-    """The line (from 1) of the key at this path, or of the nearest key or table around it."""
+    """Returns the line (from 1) of the key at this path, or of the nearest one that contains it."""
     keys = tuple(part for part in path if not part.startswith("["))
     best_line, best_length = None, 0
     table: tuple[str, ...] = ()

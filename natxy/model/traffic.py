@@ -1,9 +1,9 @@
-"""From a testbed to the streams of a trial: which addresses each frame leaves and arrives with.
+"""Makes the streams of a trial from a testbed.
 
-A foreground frame goes from its side's real address to the other side's address as this side sees
-it: virtual where the IP versions differ, real where they agree. It arrives at the other side's real
-address, and there its source is seen as the virtual one where the versions differ. Background
-frames are IPv6, from real to real.
+A foreground frame is sent from its side's real address to the address under which its side sees the
+other side: the virtual address if the IP versions differ, else the real one. It arrives at the
+other side's real address. Its source address is then the virtual address if the versions differ,
+else the real one. Background frames are IPv6, from real address to real address.
 """
 
 from dataclasses import dataclass
@@ -31,17 +31,17 @@ from natxy.model.traffic_spec import (
 from natxy.model.trial_spec import Direction, Mix, NextHop, Segment, Side, Sides, SideSpec, Stream
 
 ETHERNET_BYTES = 18  # header and FCS
-IPV4_SAVES_BYTES = 20  # an IPv4 frame is that much smaller than the IPv6 frame
+IPV4_SAVES_BYTES = 20  # by which an IPv4 frame is smaller than the same frame as IPv6
 
 
 def frames_of(rate_fps: int, duration_s: Fraction) -> int:
-    """Exact; at least one, or there would be nothing to judge."""
+    """Returns the exact count of frames of a trial; at least one, so that it has a verdict."""
     return max(1, int(rate_fps * duration_s))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranges:
-    """What the connections of a trial are combinations of."""
+    """The ranges of ports and address fields whose combinations are the connections of a trial."""
 
     source_port: Series
     destination_port: Series
@@ -57,13 +57,13 @@ class Ranges:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Source ports, destination ports, and addresses of either side where they vary."""
+        """Counts of source ports, destination ports, and of each side's addresses if they vary."""
         ports = self.source_port.values, self.destination_port.values
         fields = self.source_field.values, self.destination_field.values
         return (*ports, *(values for values in fields if values > 1))
 
     def swapped(self) -> "Ranges":
-        """As the responder's frames have them."""
+        """Returns the ranges of the responder's frames: source and destination swapped."""
         return Ranges(
             source_port=self.destination_port,
             destination_port=self.source_port,
@@ -73,13 +73,13 @@ class Ranges:
 
 
 def _range(series: Series) -> Series:
-    """How the values follow each other is the enumeration's affair."""
+    """Returns the series as a plain range: the enumeration decides the order of its values."""
     return series if series.mode == "fixed" else series.model_copy(update={"mode": "increasing"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrafficPlan:
-    """A resolved testbed: one with the addresses that a lab made, if there is a lab."""
+    """A resolved testbed: if there is a lab, its addresses are filled in."""
 
     testbed: Testbed
     source: Source
@@ -94,41 +94,41 @@ class TrafficPlan:
         return self.testbed.connections
 
     def establish(self, segments: tuple[Segment, ...]) -> Stream:
-        """Phase 1: the initiator's frames, each a connection."""
+        """Returns the stream of phase 1, in which each frame creates a connection."""
         asked = self.required_connections
         order: Order = "repeating" if asked.order == "repeating" else "linear"
         return self._stream(asked.outward, segments, Connections(role="establish", order=order))
 
     def initiate(self, segments: tuple[Segment, ...], order: Order) -> Stream:
-        """The initiator's frames to connections, in this order."""
+        """Returns a stream of the initiator that uses the connections in this order."""
         outward = self.required_connections.outward
         return self._stream(outward, segments, Connections(role="initiate", order=order))
 
     def respond(self, segments: tuple[Segment, ...], order: Order) -> Stream:
-        """The responder's frames to connections, in this order."""
+        """Returns a stream of the responder that uses the connections in this order."""
         inward: Direction = (
             "reverse" if self.required_connections.outward == "forward" else "forward"
         )
         return self._stream(inward, segments, Connections(role="respond", order=order))
 
     def connections_among(self, frames: int) -> int:
-        """Of so many frames of phase 1, background included."""
+        """Returns how many connections so many frames of phase 1, background included, create."""
         traffic = self.testbed.traffic
         whole, rest = divmod(frames, traffic.n)
         return whole * traffic.m + min(rest, traffic.m)
 
     @property
     def required_connections(self) -> ConnectionsSection:
-        """ConfigurationError where there are none."""
+        """The testbed's `[connections]`; ConfigurationError if it has none."""
         if self.testbed.connections is None:
             self.source.refuse(
                 ("connections",),
-                "is missing: a stateful gateway is measured; count = 10000 is right",
+                "is missing: a stateful gateway needs it (expected, for example, count = 10000)",
             )
         return self.testbed.connections
 
     def _use(self, direction: Direction) -> Connections | None:
-        """What phase 2 does with connections; None: stateless."""
+        """Returns how a direction's stream of phase 2 uses connections; None if stateless."""
         asked = self.connections
         if asked is None:
             return None
@@ -140,7 +140,7 @@ class TrafficPlan:
         return Sides(left=self._side("left"), right=self._side("right"))
 
     def check(self) -> None:
-        """Refuses a testbed in which something is missing for its traffic, or does not fit."""
+        """Refuses a testbed that lacks something for its traffic, or contradicts itself."""
         one = (Segment(frames=1, rate_fps=1, pause_ns=0),)
         if self.connections is not None:
             self._check_connections(self.connections)
@@ -152,18 +152,20 @@ class TrafficPlan:
             self.source.refuse(
                 ("traffic", "frame_size_bytes"),
                 f"{self.testbed.traffic.frame_size_bytes} does not fit the MTU of {mtu_bytes} "
-                f"octets, at most {mtu_bytes + ETHERNET_BYTES} is right",
+                f"octets (expected at most {mtu_bytes + ETHERNET_BYTES})",
             )
 
     def _check_connections(self, asked: ConnectionsSection) -> None:
         traffic = self.testbed.traffic
         if traffic.m == 0:
-            self.source.refuse(("traffic", "m"), "0 leaves no frame for connections, 1 is right")
+            self.source.refuse(
+                ("traffic", "m"), "0 leaves no frame for connections (expected 1 or more)"
+            )
         for side, networks in (("left", traffic.left_networks), ("right", traffic.right_networks)):
             if networks > 1:
                 self.source.refuse(
                     ("traffic", f"{side}_networks"),
-                    f"{networks} is not possible with connections, 1 is right",
+                    f"{networks} is not possible with connections (expected 1)",
                 )
         combinations = self.ranges.combinations
         connections = self.connections_among(asked.count)
@@ -171,18 +173,18 @@ class TrafficPlan:
             self.source.refuse(
                 ("connections", "count"),
                 f"{asked.count} asks for {connections} connections, but the initiator's ports and "
-                f"address fields have {combinations} combinations; fewer, or wider ranges, are "
-                "right",
+                f"address fields have {combinations} combinations (expected fewer connections, or "
+                "wider ranges)",
             )
         if combinations > MAX_CONNECTIONS:
             self.source.refuse(
                 ("traffic", asked.outward),
-                f"its ranges have {combinations} combinations, at most {MAX_CONNECTIONS} is right",
+                f"the ranges have {combinations} combinations (expected at most {MAX_CONNECTIONS})",
             )
 
     @property
     def ranges(self) -> Ranges:
-        """Of the initiator's frames; a testbed without connections is refused."""
+        """The ranges of the initiator's frames; ConfigurationError without `[connections]`."""
         asked = self.required_connections
         traffic = self.testbed.traffic
         near, far = _ends(asked.outward)
@@ -200,7 +202,7 @@ class TrafficPlan:
         return largest <= self.testbed.tester.mtu_bytes + ETHERNET_BYTES
 
     def frame_size_on(self, side: Side) -> int:
-        """Octets of the largest frame on that side's link, FCS included."""
+        """Returns the octets of the largest frame on that side's link, FCS included."""
         traffic = self.testbed.traffic
         only_ipv4 = traffic.ip_version(side) == 4 and not traffic.has_background
         return traffic.frame_size_bytes - (IPV4_SAVES_BYTES if only_ipv4 else 0)
@@ -309,23 +311,28 @@ class TrafficPlan:
             return self._placeholder(side, key.removesuffix("_learned"))
         address: str | None = getattr(self.testbed.tester.port(side), key)
         if address is None:
-            asks = f"{self._asks_for()} asks for it; an address is right"
-            self.source.refuse(("tester", side, key), f"is missing: {asks}")
+            sentence = f"is missing: {self._traffic_text()} needs it (expected an address)"
+            self.source.refuse(("tester", side, key), sentence)
         return address
 
     def _placeholder(self, side: Side, version: str) -> str:
-        """Of an address that the gateway chooses: what a testbed gives where it is known, since
-        `avoid_zero_checksum` reads it, else anything."""
+        """Returns a placeholder for an address that the gateway chooses.
+
+        It is the testbed's address if there is one, since `avoid_zero_checksum` computes with it,
+        else an unspecified address.
+        """
         port = self.testbed.tester.port(side)
         given: str | None = getattr(port, f"{version}_virtual") or getattr(port, f"{version}_real")
         return given or ("0.0.0.0" if version == "ipv4" else "::")
 
     def _check_next_hop(self, side: Side, version: IpVersion) -> None:
         if not self._side(side).next_hop.knows(version):
-            asks = f"frames leave there as IPv{version}; it, or next_hop_mac, is right"
-            self.source.refuse(("tester", side, f"next_hop_ipv{version}"), f"is missing: {asks}")
+            sentence = (
+                f"is missing: this side sends IPv{version} frames (expected it or next_hop_mac)"
+            )
+            self.source.refuse(("tester", side, f"next_hop_ipv{version}"), sentence)
 
-    def _asks_for(self) -> str:
+    def _traffic_text(self) -> str:
         traffic = self.testbed.traffic
         mix = ", with background traffic" if traffic.has_background else ""
         return (

@@ -1,5 +1,7 @@
-"""Traffic of a trial's spec: addresses, how they and the ports follow from a frame's number, and
-what a stream does with connections. Names and meaning are those of engine/spec/trial_spec.hpp."""
+"""The traffic of a trial spec: addresses, ports, and what a stream does with connections.
+
+Names, limits and meaning are those of engine/spec/trial_spec.hpp.
+"""
 
 from typing import Annotated, Literal, Self
 
@@ -8,7 +10,7 @@ from pydantic import model_validator
 from natxy.model.addresses import IpAddress, IpVersion, not_of_version, version_of
 from natxy.model.base import Between, Model, refuse
 
-MAX_CONNECTIONS = 2**32  # what a frame's four octets can number
+MAX_CONNECTIONS = 2**32  # a frame has four octets for the number of its connection
 HOP_LIMIT = 64
 
 SeriesMode = Literal["fixed", "increasing", "decreasing", "pseudorandom"]
@@ -24,21 +26,21 @@ UInt16 = Annotated[int, Between(0, 2**16 - 1)]
 
 
 class Series(Model):
-    """How a 16-bit value follows from a frame's ordinal (RFC 4814)."""
+    """A 16-bit value that follows from a frame's ordinal (RFC 4814)."""
 
     mode: SeriesMode
-    min: UInt16  # the value where mode is fixed
+    min: UInt16  # the only value if the mode is fixed
     max: UInt16
 
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
         if self.max < self.min:
-            refuse(f"{self.max} is below min, {self.min} to 65535 is right", member="max")
+            refuse(f"{self.max} is below min (expected {self.min} to 65535)", member="max")
         return self
 
     @classmethod
     def counted(cls, first: int, count: int) -> Self:
-        """So many values, from the first on, in turn."""
+        """Returns a series of `count` increasing values that starts with `first`."""
         mode: SeriesMode = "increasing" if count > 1 else "fixed"
         return cls(mode=mode, min=first, max=first + count - 1)
 
@@ -51,7 +53,7 @@ FIXED_ZERO = Series(mode="fixed", min=0, max=0)
 
 
 class AddressPattern(Model):
-    """An address of which one octet may hold the network's number and two a varying field."""
+    """An address in which one octet may hold the network's number, and two octets a field."""
 
     address: IpAddress
     network_byte: Octet | None = None
@@ -68,14 +70,15 @@ class AddressPattern(Model):
     @staticmethod
     def _check_octet(offset: int | None, last: int, member: str) -> None:
         if offset is not None and offset > last:
-            refuse(f"{offset} is outside the address, 0 to {last} is right", member=member)
+            refuse(f"{offset} is outside the address (expected 0 to {last})", member=member)
 
     def _check_apart(self, member: str) -> None:
         if self.field_byte is None or self.network_byte is None:
             return
         if self.network_byte - self.field_byte in (0, 1):
             refuse(
-                f"{self.network_byte} lies within the field, another octet is right", member=member
+                f"{self.network_byte} is an octet of the field (expected another octet)",
+                member=member,
             )
 
 
@@ -92,21 +95,22 @@ class AddressPair(Model):
 
 
 def check_hop_limits(hop_limit: int, drop: int | None) -> None:
-    """A frame whose hop limit is used up goes nowhere."""
+    """Refuses a drop that would use up the hop limit, since no gateway forwards such a frame."""
     if drop is not None and drop >= hop_limit:
         refuse(
-            f"{drop} uses up a hop limit of {hop_limit}, 0 to {hop_limit - 1} is right",
+            f"{drop} uses up a hop limit of {hop_limit} (expected 0 to {hop_limit - 1})",
             member="hop_limit_drop",
         )
 
 
 class Connections(Model):
-    """What a stream does with the connections of its trial, and in which order it takes them.
+    """The role of a stream in the connections of its trial, and the order in which it uses them.
 
-    A connection is known by its number in the enumeration of the establishing stream. `linear`
-    takes each once, `repeating` draws an establishing stream's combinations with repetition,
-    `missing` takes those that are not there: for an initiator the ones that are not in the tester's
-    table, for a responder the ones that no linear reply came back for. The others go on for ever.
+    A connection is identified by its number in the enumeration of the establishing stream.
+    `linear` uses each connection once. `repeating` draws an establishing stream's combinations
+    with repetition. `missing` uses the connections that are missing: for an initiator those that
+    are not in the tester's table, for a responder those of which no reply arrived in a linear
+    stream. All other orders continue without end.
     """
 
     role: Role
@@ -115,9 +119,11 @@ class Connections(Model):
     @model_validator(mode="after")
     def _is_an_order_of_this_role(self) -> Self:
         if self.order not in ORDERS[self.role]:
-            right = ", ".join(ORDERS[self.role])
+            possible = ", ".join(ORDERS[self.role])
             refuse(
-                f'"{self.order}" is no order to {self.role} in, {right} is right', member="order"
+                f'"{self.order}" is not an order of the role "{self.role}" (expected one of '
+                f"{possible})",
+                member="order",
             )
         return self
 
@@ -133,7 +139,7 @@ ESTABLISH_EACH = Connections(role="establish")
 
 
 class Traffic(Model):
-    """One kind of traffic: how frames leave and what they must look like when they come."""
+    """One kind of traffic: how its frames are sent, and what they must be like on arrival."""
 
     departure: AddressPair
     arrival: AddressPair
@@ -143,14 +149,14 @@ class Traffic(Model):
     source_field: Series
     destination_field: Series
     networks: Annotated[int, Between(1, 256)]
-    hop_limit: Annotated[int, Between(1, 255)] = HOP_LIMIT  # on departure
+    hop_limit: Annotated[int, Between(1, 255)] = HOP_LIMIT  # of the frames that leave the tester
     dont_fragment: bool = True  # IPv4's DF bit
     hop_limit_drop: Annotated[int, Between(0, 254)] | None = None  # None: learned
-    # Send no frame whose UDP checksum on arrival is to be ffff: some translators make it 0000.
+    # Send no frame whose UDP checksum would be ffff on arrival: some translators make it 0000.
     avoid_zero_checksum: bool = False
-    # TOS, traffic class and flow label, which are 0 on departure, must be 0 on arrival.
+    # TOS, traffic class and flow label are sent as 0 and must be 0 on arrival.
     dscp_kept: bool = False
-    # A UDP checksum of 0 is wrong over IPv4, too, where RFC 768 has it say that there is none.
+    # Over IPv4, too, a frame with a UDP checksum of 0 (RFC 768: it has none) is misdelivered.
     udp_checksum_required: bool = False
     connections: Connections | None = None  # None: stateless
 
@@ -167,10 +173,10 @@ class Traffic(Model):
         if self.networks == 1:
             return
         if self.departure.destination.network_byte is None:
-            refuse(f"{self.networks} networks need a network_byte, 1 is right", member="networks")
+            refuse(f"{self.networks} networks need a network_byte (expected 1)", member="networks")
         if self.selection != "independent":
             refuse(
-                f"{self.networks} is not possible in an enumeration, 1 is right", member="networks"
+                f"{self.networks} is not possible in an enumeration (expected 1)", member="networks"
             )
 
     def _check_connections(self) -> None:
@@ -178,12 +184,14 @@ class Traffic(Model):
             return
         if self.selection == "independent":
             refuse(
-                "connections are enumerated, enumerate-pseudorandom is right", member="selection"
+                '"independent" is not possible with connections (expected enumerate-increasing, '
+                "enumerate-decreasing or enumerate-pseudorandom)",
+                member="selection",
             )
         if self.combinations > MAX_CONNECTIONS:
             refuse(
-                f"the ranges have {self.combinations} combinations, at most {MAX_CONNECTIONS} is "
-                "right",
+                f"the ranges have {self.combinations} combinations (expected at most "
+                f"{MAX_CONNECTIONS})",
                 member="selection",
             )
 
@@ -194,13 +202,13 @@ class Traffic(Model):
         )
         if series.mode != "fixed" and any(p.field_byte is None for p in patterns):
             refuse(
-                "the field varies, but an address has no field_byte for it; fixed is right",
+                "the field varies, but an address has no field_byte for it (expected fixed)",
                 member=f"{end}_field.mode",
             )
 
     @property
     def ranges(self) -> tuple[Selection, Series, Series, Series, Series]:
-        """What an enumeration is made of."""
+        """The selection and the ranges that determine an enumeration."""
         return (
             self.selection,
             self.source_port,
@@ -211,7 +219,7 @@ class Traffic(Model):
 
     @property
     def swapped_ranges(self) -> tuple[Selection, Series, Series, Series, Series]:
-        """The same, as the other side's frames have it."""
+        """The same with source and destination swapped, as in the other side's frames."""
         return (
             self.selection,
             self.destination_port,

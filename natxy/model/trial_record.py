@@ -1,4 +1,4 @@
-"""A trial as it is kept: which it was, how it ended, and all that the engine said of it."""
+"""The record of a trial in the journal: its number, its verdict and the engine's whole result."""
 
 from typing import Literal
 
@@ -13,27 +13,28 @@ class TrialRecord(Model):
     number: int  # from 1, within the campaign
     repetition: int  # from 1
     rate_fps: int  # per direction
-    # What a search may count of a trial that passed: frames / (sending time + pauses + what the
-    # gateway held them longer). None: the rate as it was asked for.
+    # The rate that counts if the trial passed: frames / (sending time + pauses + the time that the
+    # gateway held the frames longer). None: the rate that was asked for.
     counted_fps: int | None = None
     started: str  # ISO 8601
     verdict: Verdict
     invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
-    fail_reason: str = ""  # where a trial that lost nothing failed
-    # How the gateway lost connections that phase 1 had made; empty: it did not. Then it is a FAIL.
+    fail_reason: str = ""  # why a trial without loss failed
+    # How the gateway lost connections that phase 1 had created, which makes the trial a FAIL;
+    # empty: it lost none.
     lost_connections: str = ""
-    excused: bool = False  # INVALID since the gateway's absence explains what it lost
+    excused: bool = False  # INVALID because an absence of the gateway excuses the loss
     too_slow: bool = False  # INVALID for a reason that grows with the rate
-    away_ns: float = 0.0  # of the gateway, in the phase that is measured
+    away_ns: float = 0.0  # absences of the gateway in the measured phase
     longest_away_ns: float = 0.0
-    result: TrialResult  # of a stateful gateway's: phase 2, which is what is measured
+    result: TrialResult  # with a stateful gateway only phase 2, which is the measured phase
     phase_1: StreamResult | None = None
-    sample: StreamResult | None = None  # of phase 1's connections, asked for an answer
-    starting: tuple[StreamResult, ...] = ()  # of flows that start one after another
+    sample: StreamResult | None = None  # the test of some of phase 1's connections before phase 2
+    starting: tuple[StreamResult, ...] = ()  # flows that start one after another
 
     @property
     def disturbance(self) -> Disturbance:
-        """None of a trial that does not count."""
+        """The trial's disturbance; zero for an INVALID trial, which does not count."""
         if self.verdict is Verdict.INVALID:
             return Disturbance()
         return Disturbance(
@@ -46,36 +47,40 @@ class TrialRecord(Model):
 
     @property
     def phases(self) -> tuple[str, ...]:
-        """Names, in order."""
+        """Names of the phases, in order."""
         streams = (*self._early, *self.result.streams)
         return tuple(dict.fromkeys(stream.phase for stream in streams))
 
     @property
     def misdelivered(self) -> int:
-        """In all phases, as those below."""
+        """Misdelivered frames of all phases."""
         early = sum(c.misdelivered.total for s in self._early for _, c in s.counters())
         return early + self.result.misdelivered
 
     @property
     def without_udp_checksum(self) -> int:
+        """Frames of all phases that were received without UDP checksum."""
         early = sum(c.without_udp_checksum for s in self._early for _, c in s.counters())
         return early + self.result.without_udp_checksum
 
     @property
     def changed(self) -> int:
+        """Connections of all phases whose mapping changed."""
         return sum(of.changed for of in self._early_connections) + self.result.changed
 
     @property
     def wrong(self) -> int:
+        """Replies of all phases that were delivered to another connection."""
         return sum(of.wrong for of in self._early_connections) + self.result.wrong
 
     @property
     def collided(self) -> int:
+        """Replies of all phases whose connection shares its external four-tuple with another."""
         return sum(of.collided for of in self._early_connections) + self.result.collided
 
     @property
     def _early(self) -> tuple[StreamResult, ...]:
-        """Of the phases before the one that is measured."""
+        """Streams of the phases before the measured one."""
         early = (self.phase_1, self.sample, *self.starting)
         return tuple(stream for stream in early if stream is not None)
 

@@ -1,4 +1,4 @@
-"""What a trial yields. Names and meaning are those of engine/spec/trial_result.hpp."""
+"""The result of a trial. Names and meaning are those of engine/spec/trial_result.hpp."""
 
 from collections.abc import Iterator
 from typing import Annotated, Self
@@ -12,10 +12,10 @@ Octet = Annotated[int, Between(0, 255)]
 
 
 class Distribution(Model):
-    """Durations; a bucket is (lower_ns, upper_ns, count), both bounds included.
+    """A histogram of durations; a bucket is (lower_ns, upper_ns, count), both bounds included.
 
-    Minimum and maximum are exact; a delay's bucket is not wider than 2^-10 of its distance from
-    the minimum, or than a tick of the clock.
+    Minimum and maximum are exact. The bucket of a delay is not wider than 2^-10 of the delay's
+    distance from the minimum, or than one tick of the clock if that is more.
     """
 
     count: Count
@@ -43,7 +43,7 @@ NOTHING = Distribution(
 
 
 class Misdelivered(Model):
-    """Frames of this trial that came wrong, by the first check that failed."""
+    """Misdelivered frames, counted by the first check that failed."""
 
     malformed: Count
     checksum: Count
@@ -52,7 +52,7 @@ class Misdelivered(Model):
     address: Count
     port: Count
     hop_limit: Count
-    traffic_class: Count = 0  # or flow label; checked where traffic.dscp is "kept"
+    traffic_class: Count = 0  # also the flow label; checked if traffic.dscp is "kept"
     total: Count
 
 
@@ -68,27 +68,30 @@ class TagCounters(Model):
 
 
 class Losses(Model):
-    """Frames that never came, by when they were due since the phase's start."""
+    """Frames that never arrived; times are due times since the start of the phase."""
 
     frames: Count
     first_number: Count
     last_number: Count
     first_due_ns: float
     last_due_ns: float
-    longest_run: Count  # frames, consecutive by number
+    longest_run: Count  # lost frames with consecutive numbers
     longest_run_from_ns: float
     longest_run_until_ns: float  # the due time of the first frame after it
 
 
 class Silence(Model):
-    """The longest time without an arrival, since the phase's start (RFC 6201)."""
+    """The longest time without an arrival; both ends count from the phase's start (RFC 6201)."""
 
     from_ns: float
     until_ns: float
 
 
 class DelayVariation(Model):
-    """D(i) - D(i-1), signed; undefined: pairs of which a frame is missing (RFC 8219 7.3.2)."""
+    """The signed differences D(i) - D(i-1) of delays (RFC 8219 section 7.3.2).
+
+    `undefined` counts the pairs of which a frame is missing.
+    """
 
     undefined: Count
     distribution: Distribution
@@ -96,17 +99,17 @@ class DelayVariation(Model):
 
 class KindCounters(Model):
     sent: Count
-    received: Count  # each number once, right in every check, in time
+    received: Count  # frames that passed every check in time; each number counts once
     lost: Count
     duplicated: Count
     reordered: Count  # a part of received
-    without_udp_checksum: Count = 0  # it was 0, over IPv4; a part of received
+    without_udp_checksum: Count = 0  # over IPv4, the checksum was 0; a part of received
     late: Count
     misdelivered: Misdelivered
-    hop_limit: Annotated[int, Between(0, 255)]  # seen on arrival; 0: none arrived
+    hop_limit: Annotated[int, Between(0, 255)]  # on arrival; 0: no frame arrived
     negative_delays: Count
     delay: Distribution
-    ipdv: DelayVariation | None = None  # None: was not asked for
+    ipdv: DelayVariation | None = None  # None: the trial did not ask for it
 
 
 class Kinds(Model):
@@ -115,30 +118,30 @@ class Kinds(Model):
 
 
 class ConnectionCounters(Model):
-    """What the frames of a stream that arrived said of their connections."""
+    """Frames of a stream that arrived, counted by what they show of their connection."""
 
-    new: Count  # stored for the first time
-    known: Count  # with the mapping that is stored; of replies: that came back right
-    changed: Count  # with another mapping, which is stored now
-    wrong: Count  # replies delivered to another connection; among the misdelivered too
-    collided: Count  # of those: both connections have one external four-tuple
-    ending_new_percent: float  # new ones among the last 1 % of an establishing stream's frames
+    new: Count  # the connection was stored for the first time
+    known: Count  # the stored mapping was confirmed; of replies: they arrived as they should
+    changed: Count  # the mapping differed from the stored one, and replaced it
+    wrong: Count  # replies delivered to another connection; also counted as misdelivered
+    collided: Count  # part of `wrong`: both connections have the same external four-tuple
+    ending_new_percent: float  # share of new ones in the last 1 % of an establishing stream
 
 
 class ConnectionTableResult(Model):
-    """The tester's own table."""
+    """The tester's state table."""
 
-    asked: Count  # entries
-    stored: Count  # connections
+    asked: Count  # entries that the trial needs
+    stored: Count  # connections in the table
     bytes: Count
     page_bytes: Count
 
 
 class Pauses(Model):
-    """Times in which a sender moved its schedule instead of sending a burst."""
+    """Pauses: shifts of the sending schedule that a sender made instead of sending a burst."""
 
     count: Count = 0
-    total_ns: float = 0.0  # of the sender that paused longest, where several share a direction
+    total_ns: float = 0.0  # if several senders share a direction: of the one that paused longest
     longest_ns: float = 0.0
 
 
@@ -151,22 +154,22 @@ class StreamResult(Model):
     due: Count
     refused_by_gateway: Count
     refused_by_port: Count
-    largest_burst: Count  # frames that left without waiting for a due time
+    largest_burst: Count  # longest run of frames that were sent without waiting for a due time
     pauses: Pauses = NO_PAUSES
     sending_ns: float
     first_departure_ns: float
     lateness: Distribution
     send_call: Distribution
-    # By how much a frame's delay may have been measured too long: by frame, the time since the poll
-    # before the one that found it, and the time until its sender's next step.
+    # For each frame, the time by which its delay may have been measured too long: since the poll
+    # before the one that found it (poll_gap), and until its sender's next step (step_gap).
     poll_gap: Distribution = NOTHING
     step_gap: Distribution = NOTHING
-    held_back_ns: float = 0.0  # how much longer the frames took to arrive than to leave
-    overrun_frames: Count = 0  # that may have waited at once, where the ring holds fewer
-    uncertain_late: Count = 0  # late frames that may have been in time, by poll_gap
+    held_back_ns: float = 0.0  # how much longer frames took to leave the gateway than to enter it
+    overrun_frames: Count = 0  # frames that may have waited at once, if the ring holds fewer
+    uncertain_late: Count = 0  # late frames that may have been in time, according to poll_gap
     kinds: Kinds
-    tags: TagCounters | None = None  # None: were not asked for
-    losses: Losses | None = None  # None: none was lost
+    tags: TagCounters | None = None  # None: the trial did not ask for tags
+    losses: Losses | None = None  # None: no frame was lost
     silence: Silence
     connections: ConnectionCounters | None = None  # None: stateless
 
@@ -190,7 +193,7 @@ class StreamResult(Model):
 
     @property
     def missing(self) -> int:
-        """Frames that never came: what came wrong or late is not among them."""
+        """Frames that never arrived; misdelivered and late frames are not included."""
         return sum(max(0, c.lost - c.misdelivered.total - c.late) for _, c in self.counters())
 
     @property
@@ -203,9 +206,9 @@ class StreamResult(Model):
 
     @property
     def passed(self) -> bool:
-        """Something was sent, and all of it received; a kind's share of a short trial may be 0.
+        """True if frames were sent, all were received, and no mapping changed between phases.
 
-        A gateway that changes a mapping between the phases does not pass.
+        In a short trial, one kind may have no frames.
         """
         counters = [counters for _, counters in self.counters()]
         changed = self.connections is not None and self.connections.changed > 0
@@ -214,15 +217,15 @@ class StreamResult(Model):
 
 
 class IcmpError(Model):
-    """ICMP errors that are alike, about frames of the trial (RFC 792, RFC 4443)."""
+    """ICMP errors of one sort, about frames of the trial (RFC 792, RFC 4443)."""
 
     ip_version: IpVersion
     type: Octet
     code: Octet
-    mtu: int | None  # None: the error names none
-    source: str  # who says it
+    mtu: int | None  # None: the error does not name an MTU
+    source: str  # the address that sent it
     count: Count
-    example: str = ""  # the first one's frame, or its beginning, in hexadecimal digits
+    example: str = ""  # the first such frame, or its beginning, in hexadecimal digits
 
 
 class PortResult(Model):
@@ -234,17 +237,17 @@ class PortResult(Model):
     rx_no_buffer: Count
     tx_errors: Count
     kernel_rx_dropped: Count
-    link_downs: Count = 0  # how often its link went down within the trial
+    link_downs: Count = 0  # how often the link went down during the trial
     records_lost: Count
     worst_poll_gap_ns: float
-    # Of the clock with which the port stamps arrivals, against the processor's; None: it has none.
+    # Error of the port's clock, which stamps arrivals, against the processor's; None: no clock.
     clock_error_ns: float | None = None
-    unstamped: Count = 0  # frames without a stamp
+    unstamped: Count = 0  # frames without a time stamp
     implausible_stamps: Count = 0
-    # A part of foreign: what the gateway says of frames that left here.
+    # ICMP errors are a part of foreign. These are about frames that this port sent:
     icmp_errors: tuple[IcmpError, ...] = ()
-    icmp_errors_unlisted: Count = 0  # of more sorts than the engine tells apart
-    icmp_errors_of_others: Count = 0  # that quote nothing that leaves here in the trial
+    icmp_errors_unlisted: Count = 0  # further ones; the engine lists a limited number of sorts
+    icmp_errors_of_others: Count = 0  # these quote no frame that this port sent in the trial
 
 
 class WorkerResult(Model):
@@ -254,14 +257,14 @@ class WorkerResult(Model):
     involuntary_switches: Count
     worst_loop_gap_ns: float
     cpu_ns: float
-    off_core_ns: float = 0.0  # of the phase, in which the thread did not run
+    off_core_ns: float = 0.0  # time of the phase in which the thread did not run
 
 
 class WatchResult(Model):
-    """A watched CPU in one phase, until the phase's last frame had come.
+    """Absences of a watched CPU in one phase, until the last frame of the phase arrived.
 
-    The times in which it did something else than the gateway's work, or nothing because the host
-    had taken it: upper bounds, to the period with which it is looked at.
+    In an absence, the CPU did not do the gateway's work, or the host had taken the CPU. The times
+    are upper bounds: they are measured in steps of `period_ns`.
     """
 
     phase: str
@@ -287,28 +290,28 @@ class TrialResult(Model):
     nonce: Count
     valid: bool
     invalid_reasons: tuple[str, ...]
-    ended_early: bool  # what was lost says that the trial failed and nothing else
-    incomplete: bool = False  # fewer connections than asked for: later phases did not run
+    ended_early: bool  # the trial ended at the first certain loss; its loss is not a figure
+    incomplete: bool = False  # too few connections, so that later phases did not run
     connections: ConnectionTableResult | None = None  # None: stateless
     preparation_ns: float
     duration_ns: float
     delay_definition: str
-    delay_clock: str  # of arrivals
+    delay_clock: str  # the clock that times arrivals
     streams: tuple[StreamResult, ...]
     ports: tuple[PortResult, ...]
     workers: tuple[WorkerResult, ...]
     watched: tuple[WatchResult, ...] = ()
-    unwatched_reason: str = ""  # why a CPU could not be watched; empty: all were
+    unwatched_reason: str = ""  # why a CPU could not be watched; empty: all were watched
     faults: tuple[Fault, ...]
 
     def of_phase(self, phase: str) -> Self:
-        """With the streams of this phase alone, and what was watched in it."""
+        """Returns the result with only the streams and watched CPUs of this phase."""
         streams = tuple(stream for stream in self.streams if stream.phase == phase)
         watched = tuple(watch for watch in self.watched if watch.phase == phase)
         return self.model_copy(update={"streams": streams, "watched": watched})
 
     def stream_of(self, phase: str) -> StreamResult | None:
-        """The first one of this phase."""
+        """Returns the first stream of this phase, or None."""
         return next((stream for stream in self.streams if stream.phase == phase), None)
 
     def counters(self) -> Iterator[tuple[StreamResult, Kind, KindCounters]]:
@@ -318,7 +321,7 @@ class TrialResult(Model):
 
     @property
     def passed(self) -> bool:
-        """Received equals sent for each active direction and kind (RFC 2544 section 26.1)."""
+        """True if received equals sent in each direction and kind (RFC 2544 section 26.1)."""
         cut_short = self.ended_early or self.incomplete
         return not cut_short and all(stream.passed for stream in self.streams)
 
@@ -344,7 +347,7 @@ class TrialResult(Model):
 
     @property
     def icmp_errors(self) -> tuple[IcmpError, ...]:
-        """Of both ports, in all phases."""
+        """ICMP errors at both ports, in all phases."""
         return tuple(error for port in self.ports for error in port.icmp_errors)
 
     @property
@@ -365,7 +368,7 @@ class TrialResult(Model):
 
     @property
     def paused_ns(self) -> float:
-        """Of the direction whose sender paused longest, in all."""
+        """Total pauses of the direction that paused longest."""
         return max((stream.pauses.total_ns for stream in self.streams), default=0.0)
 
     @property
@@ -374,7 +377,7 @@ class TrialResult(Model):
 
     @property
     def off_core_ns(self) -> float:
-        """Of the worker that was longest kept from its core, in all phases."""
+        """Time without its core, over all phases, of the worker that was off its core longest."""
         by_cpu: dict[int, float] = {}
         for worker in self.workers:
             by_cpu[worker.cpu] = by_cpu.get(worker.cpu, 0.0) + worker.off_core_ns

@@ -1,4 +1,7 @@
-"""What one trial is. Names, limits and meaning are those of engine/spec/trial_spec.hpp."""
+"""The specification of one trial.
+
+Names, limits and meaning are those of engine/spec/trial_spec.hpp.
+"""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
@@ -12,7 +15,7 @@ from natxy.model.traffic_spec import ESTABLISH_EACH, MAX_CONNECTIONS, Traffic
 VERSION = 2
 MIN_FRAME_SIZE_BYTES = 84
 MAX_FRAME_SIZE_BYTES = 9216
-MAX_FRAMES = 2**40 - 1  # of a stream: what a frame's five octets can number
+MAX_FRAMES = 2**40 - 1  # of a stream: a frame has five octets for its number
 MAX_RATE_FPS = 2**33
 MAX_BURST_FRAMES = 2**16
 MAX_MIX_N = 2**16
@@ -29,30 +32,30 @@ class Segment(Model):
     frames: Annotated[int, Between(0, MAX_FRAMES)]
     rate_fps: Annotated[int, Between(1, MAX_RATE_FPS)]
     pause_ns: Nanoseconds  # silence after the segment
-    # Frames that follow each other at burst_rate_fps (RFC 2544 section 21); each burst begins when
-    # its first frame is due at rate_fps, which is the mean rate then. 1: steady traffic.
+    # Frames of a burst, which follow each other at burst_rate_fps (RFC 2544 section 21). Each burst
+    # begins when its first frame is due at rate_fps, the mean rate. 1: steady traffic.
     burst_frames: Annotated[int, Between(1, MAX_BURST_FRAMES)] = 1
-    burst_rate_fps: Annotated[int, Between(0, MAX_RATE_FPS)] = 0  # 0: there are no bursts
+    burst_rate_fps: Annotated[int, Between(0, MAX_RATE_FPS)] = 0  # 0: steady traffic
 
     @model_validator(mode="after")
     def _has_a_rate_of_bursts(self) -> Self:
-        """Bursts do not overlap where they are no slower than the mean rate."""
+        """Refuses a burst rate below the mean rate, at which bursts would overlap."""
         if self.burst_frames == 1 and self.burst_rate_fps:
             refuse(
-                f"{self.burst_rate_fps} is given, but burst_frames is 1, 0 is right",
+                f"{self.burst_rate_fps} is given, but burst_frames is 1 (expected 0)",
                 member="burst_rate_fps",
             )
         if self.burst_frames > 1 and self.burst_rate_fps < self.rate_fps:
             refuse(
-                f"{self.burst_rate_fps} is out of range, the mean rate {self.rate_fps} to "
-                f"{MAX_RATE_FPS} is right",
+                f"{self.burst_rate_fps} is out of range (expected {self.rate_fps}, which is the "
+                f"mean rate, to {MAX_RATE_FPS})",
                 member="burst_rate_fps",
             )
         return self
 
     @property
     def highest_rate_fps(self) -> int:
-        """At which frames follow each other, if only within a burst."""
+        """The rate within bursts, or the rate of steady traffic."""
         return self.burst_rate_fps or self.rate_fps
 
     @property
@@ -61,7 +64,7 @@ class Segment(Model):
 
     @property
     def last_due_ns(self) -> int:
-        """When the last frame is due, since the segment's start; of no frames 0."""
+        """Due time of the last frame since the segment's start; 0 if there are no frames."""
         last = max(0, self.frames - 1)
         in_burst = last % self.burst_frames
         burst_ns = _rounded_up_ns(last - in_burst, self.rate_fps)
@@ -81,11 +84,11 @@ class Mix(Model):
     @model_validator(mode="after")
     def _is_a_share(self) -> Self:
         if self.m > self.n:
-            refuse(f"{self.m} is more than n, 0 to {self.n} is right", member="m")
+            refuse(f"{self.m} is more than n (expected 0 to {self.n})", member="m")
         return self
 
     def frames_of(self, kind: Kind, frames: int) -> int:
-        """How many of the first so many."""
+        """Returns how many of the first `frames` frames are of this kind."""
         foreground = frames // self.n * self.m + min(frames % self.n, self.m)
         return foreground if kind == "foreground" else frames - foreground
 
@@ -102,7 +105,7 @@ class Stream(Model):
     def _is_whole(self) -> Self:
         if not 1 <= self.frames <= MAX_FRAMES:
             refuse(
-                f"{self.frames} frames in all is out of range, 1 to {MAX_FRAMES} is right",
+                f"{self.frames} frames in all is out of range (expected 1 to {MAX_FRAMES})",
                 member="segments",
             )
         self._check_kind("foreground", self.foreground, wanted=self.mix.m > 0)
@@ -110,15 +113,18 @@ class Stream(Model):
         return self
 
     def _check_kind(self, kind: Kind, traffic: Traffic | None, *, wanted: bool) -> None:
-        mix = f"the mix n {self.mix.n}, m {self.mix.m}"
+        mix = f"the mix with n = {self.mix.n}, m = {self.mix.m}"
         if wanted and traffic is None:
-            refuse(f"absent, but {mix} asks for it", member=kind)
+            refuse(f"is missing: {mix} has such frames (expected traffic)", member=kind)
         if traffic is None:
             return
         if not wanted:
-            refuse(f"given, but {mix} has none; null is right", member=kind)
+            refuse(f"is given, but {mix} has no such frames (expected null)", member=kind)
         if traffic.connections is not None and kind == "background":
-            refuse("background traffic has none, null is right", member="background.connections")
+            refuse(
+                "is given, but background traffic has no connections (expected null)",
+                member="background.connections",
+            )
         once = traffic.connections is None or traffic.connections == ESTABLISH_EACH
         if (
             once
@@ -126,8 +132,8 @@ class Stream(Model):
             and (self.frames_of(kind) > traffic.combinations)
         ):
             refuse(
-                f"the ranges have {traffic.combinations} combinations, too few to enumerate for "
-                f"{self.frames_of(kind)} frames; wider ranges are right",
+                f"the ranges have {traffic.combinations} combinations, too few for the enumeration "
+                f"of {self.frames_of(kind)} frames (expected wider ranges)",
                 member=f"{kind}.selection",
             )
 
@@ -144,7 +150,7 @@ class Stream(Model):
 
     @property
     def last_due_ns(self) -> int:
-        """When the last frame is due, rounded up."""
+        """Due time of the last frame since the phase's start, rounded up."""
         start_ns = last_ns = 0
         for segment in self.segments:
             if segment.frames:
@@ -159,7 +165,7 @@ class Stream(Model):
 
     @property
     def ends(self) -> bool:
-        """Each connection once, and then there is nothing more to send."""
+        """True if the stream ends when it has used each of its connections once."""
         connections = self.foreground.connections if self.foreground else None
         return connections is not None and connections.order in ("linear", "missing")
 
@@ -172,15 +178,15 @@ class Phase(Model):
     name: str
     gap_ns: Nanoseconds  # from the end of this phase's drain to the next phase
     streams: Annotated[tuple[Stream, ...], Field(min_length=1, max_length=2)]
-    # If fewer are in the tester's table after the phase, or have answered where a responder asks,
-    # the trial ends there: it is incomplete.
+    # If fewer connections are in the tester's state table (or, in a phase of the responder, have
+    # answered), the trial ends after this phase as incomplete.
     minimum_connections: Annotated[int, Between(0, MAX_CONNECTIONS)] = 0
 
     @model_validator(mode="after")
     def _has_one_stream_a_direction(self) -> Self:
         if len({stream.direction for stream in self.streams}) < len(self.streams):
             refuse(
-                "the phase has two streams in this direction, one a direction is right",
+                "the phase has two streams in this direction (expected one per direction)",
                 member="streams[1].direction",
             )
         return self
@@ -189,7 +195,7 @@ class Phase(Model):
 class NextHop(Model):
     ipv4: Ipv4Address | None = None
     ipv6: Ipv6Address | None = None
-    mac: MacAddress | None = None  # given: nothing is resolved on this side
+    mac: MacAddress | None = None  # if given, the tester resolves no neighbour on this side
 
     def knows(self, version: IpVersion) -> bool:
         return bool(self.mac or (self.ipv4 if version == 4 else self.ipv6))
@@ -214,28 +220,31 @@ class WarmUp(Model):
 
 
 class Tags(Model):
-    """Frames whose delays make the latency: `count`, spread evenly over those due from after_ns."""
+    """Tagged frames, whose delays are the latency.
+
+    They are `count` frames, spread evenly over those due from `after_ns` on.
+    """
 
     after_ns: Nanoseconds  # since the phase's start
     count: Annotated[int, Between(1, MAX_FRAMES)]
 
 
 class Recording(Model):
-    """What is recorded of every stream beside counters and delays."""
+    """What the engine records of every stream in addition to counters and delays."""
 
     tags: Tags | None = None
-    ipdv: bool = False  # D(i) - D(i-1)
-    frames: bool = False  # every frame, to the engine's --records-fd
+    ipdv: bool = False  # the differences D(i) - D(i-1)
+    frames: bool = False  # a record of every frame, written to the engine's --records-fd
 
 
 NO_RECORDING = Recording()
 
 
 class WatchedCpu(Model):
-    """A CPU of this machine that the gateway runs on (docs/decisions/0018)."""
+    """A CPU of this machine on which the gateway runs (docs/decisions/0018)."""
 
     cpu: Annotated[int, Between(0, 1023)]
-    # That are the gateway there.
+    # The gateway's threads on this CPU.
     threads: Annotated[tuple[Annotated[int, Between(0, 2**31 - 1)], ...], Field(max_length=1024)]
 
 
@@ -245,14 +254,14 @@ class TrialSpec(Model):
     nonce: Annotated[int, Between(0, 2**32 - 1)]  # differs from trial to trial
     drain_ns: Nanoseconds
     frame_timeout_ns: Nanoseconds  # 0: none; else frames that take longer count as late
-    # 0: none; else the trial ends once a frame has certainly been missing for longer.
+    # 0: none; else the trial ends as soon as a frame is certain to be missing for longer than this.
     early_end_ns: Nanoseconds = 0
     lateness_tolerance_ns: Nanoseconds
-    # A link that falls and comes back leaves the trial valid: the device is reset in it.
+    # True in a reset: the trial remains valid if a link goes down and comes back.
     link_may_fall: bool = False
     realtime: bool
-    # Frames of its direction that a sender may be behind before it pauses: before it moves the rest
-    # of its schedule (docs/decisions/0017). 0: it sends all that it owes at once.
+    # Frames that a sender may be behind before it pauses, which moves the rest of its schedule
+    # (docs/decisions/0017). 0: it never pauses, but sends all overdue frames at once.
     burst_limit_frames: Annotated[int, Between(0, 2**30)] = 0
     watched: Annotated[tuple[WatchedCpu, ...], Field(max_length=1024)] = ()
     recording: Recording = NO_RECORDING
@@ -268,13 +277,13 @@ class TrialSpec(Model):
             self._check_connections(member, stream)
         if self.establishing and self.warm_up.mode == "probes":
             refuse(
-                '"probes" would make connections of their own, neighbours is right',
+                '"probes" would create connections (expected "neighbours")',
                 member="warm_up.mode",
             )
         if self.duration_ns > MAX_TRIAL_NS:
             refuse(
-                f"the trial lasts longer than {MAX_TRIAL_NS} ns with drains and gaps, "
-                "at most that is right",
+                f"the trial lasts {self.duration_ns} ns with drains and gaps (expected at most "
+                f"{MAX_TRIAL_NS})",
                 member="phases",
             )
         return self
@@ -291,8 +300,8 @@ class TrialSpec(Model):
             version = traffic.departure.ip_version
             if not self.sides.of(stream.leaves_from).next_hop.knows(version):
                 refuse(
-                    f"neither ipv{version} nor mac is given, and {member} leaves there; "
-                    "one of them is right",
+                    f"neither ipv{version} nor mac is given, but {member} sends IPv{version} "
+                    "frames from this side (expected one of them)",
                     member=f"sides.{stream.leaves_from}.next_hop",
                 )
 
@@ -312,8 +321,8 @@ class TrialSpec(Model):
         member = f"{member}.foreground.connections.role"
         if role == "establish" or self.establishing is None:
             refuse(
-                f'"{role}" is not possible here: one stream of the first phase establishes, '
-                "streams of later phases initiate or respond",
+                f'"{role}" is not possible here (expected "establish" in one stream of the first '
+                'phase, and "initiate" or "respond" in later phases)',
                 member=member,
             )
         same_way = stream.direction == self.establishing.direction
@@ -321,30 +330,32 @@ class TrialSpec(Model):
         assert made is not None, "it establishes"
         if same_way != (role == "initiate"):
             refuse(
-                f'"{role}" is not possible in direction {stream.direction}, in which the trial '
-                f"{'establishes' if same_way else 'does not establish'} connections",
+                f'"{role}" is not possible in the direction {stream.direction} (expected '
+                '"initiate" in the direction in which the trial establishes connections, "respond" '
+                "in the other)",
                 member=member,
             )
         if traffic.ranges != (made.ranges if same_way else made.swapped_ranges):
             refuse(
-                f'"{role}" needs the selection and the ranges with which the connections were '
-                f"established{'' if same_way else ', source and destination swapped'}",
+                f'"{role}" has another selection or other ranges than the stream that establishes '
+                "the connections (expected the same"
+                f"{'' if same_way else ', with source and destination swapped'})",
                 member=member,
             )
 
     def _check_tags(self, stream: Stream) -> None:
         tags = self.recording.tags
-        if tags is None or stream.establishes or stream.ends:  # which bear none
+        if tags is None or stream.establishes or stream.ends:  # such streams carry no tags
             return
         if tags.after_ns > stream.last_due_ns:
             refuse(
-                f"{tags.after_ns} is after the last frame, 0 to {stream.last_due_ns} is right",
+                f"{tags.after_ns} is after the last frame (expected 0 to {stream.last_due_ns})",
                 member="recording.tags.after_ns",
             )
 
     @property
     def duration_ns(self) -> int:
-        """From the first frame to the end of the last gap: sending, drains and gaps."""
+        """Time from the first frame to the end of the last gap, with all drains and gaps."""
         return sum(
             max(stream.duration_ns for stream in phase.streams) + self.drain_ns + phase.gap_ns
             for phase in self.phases

@@ -1,4 +1,4 @@
-"""How a trial ends, and what a search ends against (docs/decisions/0003-validity-verdicts.md)."""
+"""Verdicts of trials and limits of searches (docs/decisions/0003-validity-verdicts.md)."""
 
 from enum import StrEnum
 
@@ -6,24 +6,27 @@ from enum import StrEnum
 class Verdict(StrEnum):
     PASS = "PASS"
     FAIL = "FAIL"  # the DUT lost frames
-    INVALID = "INVALID"  # the tester, or the DUT's lab, could not do what was asked
+    INVALID = "INVALID"  # the tester did not do what it was asked, or an absence excuses the loss
 
 
 class Limit(StrEnum):
-    DUT = "dut"  # a rate a little higher failed
-    TESTER = "tester"  # a rate a little higher was invalid, however often it was tried
-    MAXIMUM = "maximum"  # the highest rate that was to be tried passed
+    DUT = "dut"  # a slightly higher rate failed
+    TESTER = "tester"  # trials at a slightly higher rate stayed INVALID
+    MAXIMUM = "maximum"  # the highest rate that the search may try passed
 
 
 def ceiling(*, too_slow: bool) -> str:
-    """Returns what limits a bound that a search against Limit.TESTER has found; `too_slow` is what
-    the last trial above it says: whether what made it INVALID grows with the rate."""
+    """Returns what limits the lower bound of a search that ended at Limit.TESTER.
+
+    `too_slow` is that of the last trial above the bound: the reason that made it INVALID grows
+    with the rate.
+    """
     if too_slow:
         return (
-            "limited by the tester: above it, trials were invalid, so the gateway does at least "
-            "that"
+            "limited by the tester: trials above this rate were invalid, so the gateway can do at "
+            "least this rate"
         )
     return (
-        "limited by noise: above it, trials stayed invalid for reasons that do not grow with the "
-        "rate, such as a core that was away; the gateway does at least that"
+        "limited by noise: trials above this rate stayed invalid for reasons that do not grow with "
+        "the rate, such as a core that was away; the gateway can do at least this rate"
     )

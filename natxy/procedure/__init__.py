@@ -1,1 +1,1 @@
-"""One file a measurement."""
+"""The measurements, one per file."""

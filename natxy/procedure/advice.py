@@ -1,29 +1,30 @@
-"""Advice to a person whose trials stay invalid: it must fit what has spoilt them."""
+"""Advice for users whose trials stay invalid; it depends on what made them invalid."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from re import Pattern
 
-SURELY_SENT_FPS = 10_000  # any tester sends so many: what is wrong there has another cause
-LOWER_RATE = "a lower rate is right"
-DISCARDED = "a lower rate does not help: look for what discards frames at so low a rate"
-DOCTOR = "run `natxy doctor`, which says what takes the tester's cores away"
-DOCTOR_FIRST = f"{DOCTOR}; if it finds nothing, the tester is too slow and {LOWER_RATE}"
-GATEWAY_AWAY = "run `natxy doctor`, which says what takes the gateway's core away"
-LINK = "look at the cable, and at the port at its other end"
-CLOCK = 'tester.arrival_clock = "tsc" does without the port\'s clock'
+# Any tester can send at this rate, so a problem at it or below has another cause than the rate.
+SURELY_SENT_FPS = 10_000
+LOWER_RATE = "use a lower rate"
+DISCARDED = "a lower rate does not help: find out what discards frames at so low a rate"
+DOCTOR = "run `natxy doctor`, which reports what takes the tester's cores away"
+DOCTOR_FIRST = f"{DOCTOR}; if it finds nothing, the tester is too slow: {LOWER_RATE}"
+GATEWAY_AWAY = "run `natxy doctor`, which reports what takes the gateway's core away"
+LINK = "check the cable, and the port at its other end"
+CLOCK = 'set tester.arrival_clock = "tsc", which does without the port\'s clock'
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Cause:
-    """A reason that the engine gives, and what to do about it: where what went wrong grows with the
-    rate, where it does so and the rate is low all the same, and where it does not."""
+    """A kind of reason for INVALID, and what the user can do about it."""
 
     pattern: Pattern[str]
-    grows: str
-    grows_at_low_rates: str
-    comes_and_goes: str  # empty: the trial's record does not tell these apart
+    grows: str  # advice if the problem grows with the rate
+    grows_at_low_rates: str  # the same, but the rate is low already
+    # Advice if the problem does not grow with the rate; empty: the trial's record does not tell.
+    comes_and_goes: str
 
 
 def _cause(
@@ -38,13 +39,13 @@ def _cause(
     )
 
 
-# The first that fits explains those after it: a link that is down makes frames late as well.
+# The first cause that matches explains the later ones: a link that is down also makes frames late.
 _CAUSES = (
     _cause(r"link (was|went) down|received with an error", LINK),
     _cause(r"its clock|port's clock", CLOCK),
     _cause(r"port took only|frames missed|not sent|dropped by", LOWER_RATE, DISCARDED, DOCTOR),
     _cause(r"no room", LOWER_RATE, DISCARDED),
-    # A sender that may not pause says nothing of why it was late.
+    # If a sender may not pause, the record does not tell why it was late.
     _cause(r"after it was due|left too late", DOCTOR_FIRST, DOCTOR),
     _cause(r"paused for|waited for the tester|tester was away|pauses of the tester",
            DOCTOR_FIRST, DOCTOR, DOCTOR),
@@ -53,10 +54,10 @@ _CAUSES = (
 
 
 def explained(reasons: Sequence[str], rate_fps: int, *, too_slow: bool) -> str:
-    """The reason that explains the others, and the advice that fits it; `too_slow` is what the
-    trial's record says: whether what went wrong grows with the rate.
+    """Returns the reason that explains the others, with the advice that fits it.
 
-    What the device under test says of itself is not explained: it has its own words for it.
+    `too_slow` is that of the trial's record: the problem grows with the rate. A reason that the DUT
+    itself gives is returned without advice.
     """
     for cause in _CAUSES:
         for reason in reasons:
@@ -72,5 +73,5 @@ def _advice(cause: _Cause, rate_fps: int, *, too_slow: bool) -> str:
 
 
 def _joined(reason: str, advice: str) -> str:
-    """The engine gives some reasons with their advice."""
+    """Joins reason and advice; some reasons of the engine contain their advice already."""
     return reason if "tester.arrival_clock" in reason else f"{reason}; {advice}"

@@ -1,50 +1,49 @@
-"""A device that delivers every frame wrongly has no rate at which it does right."""
+"""Ends a measurement whose frames are all misdelivered, since no rate would pass."""
 
 from natxy.errors import MeasurementError
 from natxy.model.trial_result import Misdelivered, StreamResult, TrialResult
 
-FEWEST_FRAMES = 10  # fewer that are all wrong may be chance
+FEWEST_FRAMES = 10  # fewer frames may all be wrong by chance
 
 ADVICE = {
     "malformed": (
-        "it is no plain UDP packet of the IP version that is due, or it is cut into fragments; "
-        "the IP versions and the MTU of the testbed and of the device are what to look at"
+        "they are not plain UDP packets of the expected IP version, or they are fragments; check "
+        "the IP versions and the MTU of the testbed and of the device"
     ),
     "checksum": (
-        "the IPv4 or UDP checksum is wrong; checksum offloads of the device's interfaces are what "
-        "to look at (a UDP checksum of 0 is right over IPv4 alone, and not where "
-        'traffic.udp_checksum is "required")'
+        "the IPv4 or UDP checksum is wrong; check the checksum offloads of the device's interfaces "
+        "(a UDP checksum of 0 is allowed only over IPv4, and only if traffic.udp_checksum is not "
+        '"required")'
     ),
-    "number": "its number, direction or kind was never sent to that side",
-    "length": "it is longer or shorter than what was sent; the frame size is what to look at",
+    "number": "their number, direction or kind was never sent to that side",
+    "length": "they are longer or shorter than they were sent; check the frame size",
     "address": (
-        "its source or destination is another one; the testbed's real and virtual addresses and "
-        "the device's translation are what to look at"
+        "they have another source or destination; check the testbed's real and virtual addresses "
+        "and the device's translation"
     ),
-    "port": "its UDP ports are others; a device that translates ports needs [connections]",
+    "port": "they have other UDP ports; a device that translates ports needs [connections]",
     "hop_limit": (
-        "its hop limit is another one than the testbed's traffic.hop_limit_drop asks for, or it "
-        "changes from frame to frame"
+        "their hop limit is not the one that follows from traffic.hop_limit_drop, or it differs "
+        "from frame to frame"
     ),
     "traffic_class": (
-        'its traffic class, TOS or flow label is not 0; traffic.dscp = "any" does not look at them'
+        'their traffic class, TOS or flow label is not 0; set traffic.dscp = "any" to allow it'
     ),
 }
 
 
 def check_all_misdelivered(result: TrialResult) -> None:
-    """MeasurementError where a direction's frames all came, and none of them was right."""
+    """Raises MeasurementError if all frames of a direction arrived, but all were misdelivered."""
     for stream in result.streams:
         if check := failed_check(stream):
             raise MeasurementError(
-                f"{stream.direction}: all of {stream.sent:,} frames were misdelivered, most of "
-                f"them by the check of {check.replace('_', ' ')}: {ADVICE[check]} (expected "
-                "frames that are what was sent)."
+                f"{stream.direction}: all {stream.sent:,} frames were misdelivered, most of them "
+                f'by the check "{check.replace("_", " ")}": {ADVICE[check]}.'
             )
 
 
 def failed_check(stream: StreamResult) -> str | None:
-    """The check that most of the frames failed; None where not all of them came wrong."""
+    """Returns the check that most frames failed; None if not all frames were misdelivered."""
     counts: dict[str, int] = dict.fromkeys(ADVICE, 0)
     for _, counters in stream.counters():
         for check in counts:

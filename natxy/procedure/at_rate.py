@@ -1,6 +1,7 @@
-"""What is measured at one rate, again and again: latency, PDV, IPDV.
+"""Procedures that repeat a trial at one rate: latency, PDV and IPDV.
 
-The rate is the throughput, found first, or as given (RFC 2544 section 26.2, RFC 8219 section 7).
+The rate is the throughput, which is measured first, or a given rate (RFC 2544 section 26.2, RFC
+8219 section 7).
 """
 
 from collections.abc import Callable, Sequence
@@ -30,23 +31,23 @@ from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Load, Trials, steady
 from natxy.statistics import median
 
-SEARCH_S = Fraction(60)  # RFC 2544 section 24; what is measured then may take longer
+SEARCH_S = Fraction(60)  # longest trial of the search (RFC 2544 section 24)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RatePlan:
-    """What is asked for; made, and so checked, before anything is started."""
+    """The options of a measurement at one rate, checked when the plan is created."""
 
     rate_option: ClassVar[str] = "--rate"
 
     timing: Timing
     seed: int
     repetitions: int
-    rate_fps: int | None = None  # per direction; None: the throughput, found first
-    search: ThroughputPlan | None = None  # how it is found; None: with this timing, once
+    rate_fps: int | None = None  # per direction; None: the throughput, which is measured first
+    search: ThroughputPlan | None = None  # its search; None: one repetition with this timing
     invalid_repeats: int = 10
-    records: bool = False  # every frame, to the pipe that the tester was set up with
-    dut_name: str | None = None  # None: what the DUT calls itself
+    records: bool = False  # record every frame, to the pipe with which the tester was set up
+    dut_name: str | None = None  # None: the name that the DUT reports
 
     def __post_init__(self) -> None:
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
@@ -63,12 +64,12 @@ class Value:
     unit: Unit
     value: float
     primary: bool = True
-    error: float | None = None  # how far it may be from the truth; None: no timing is in it
+    error: float | None = None  # largest error by timing; None: the value is not a time
 
 
 @dataclass(frozen=True, kw_only=True)
 class AtRate:
-    """What one of these procedures is: how it is called, what is recorded, what comes of it."""
+    """The definition of such a procedure: its names, what it records, and its figures."""
 
     procedure: str
     title: str
@@ -159,26 +160,26 @@ def conditions(
 
 @dataclass(frozen=True, kw_only=True)
 class Rate:
-    """Per direction, and where it comes from."""
+    """The rate of a measurement, per direction, and its origin."""
 
     fps: int
-    found: str = ""  # how: "found first: ..."; empty: it was given
-    lower_bound: bool = False  # the device's throughput is at least this
-    departures: tuple[str, ...] = ()  # of the search, from RFC 2544
+    found: str = ""  # how it was found: "found first: ..."; empty: it was given
+    lower_bound: bool = False  # the device's throughput is at least this rate
+    departures: tuple[str, ...] = ()  # departures of the search from RFC 2544
 
     @property
     def search_departures(self) -> tuple[str, ...]:
-        """As one of the procedure that uses the throughput."""
+        """The departures of the search as one departure of the procedure that uses its result."""
         return (f"a throughput with {', '.join(self.departures)}",) if self.departures else ()
 
     @property
     def remarks(self) -> tuple[str, ...]:
         if not self.found:
-            return ("The rate is as given.",)
+            return ("The rate was given.",)
         how = f"The rate is the throughput, {self.found}."
         bound = (
-            "It is a lower bound of the throughput: above it trials stayed invalid, or it is the "
-            "highest rate that the search was to try."
+            "It is a lower bound of the throughput: trials above it stayed invalid, or it is the "
+            "highest rate that the search may try."
         )
         return (how, bound) if self.lower_bound else (how,)
 
@@ -190,9 +191,10 @@ def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer) -
 
 
 def rate_departures(plan: RatePlan, rate: Rate) -> tuple[str, ...]:
-    """RFC 8219 section 7 and RFC 2544 section 26.6 want the throughput itself."""
+    """Returns the departures of a rate: RFC 8219 section 7 and RFC 2544 section 26.6 require the
+    throughput itself."""
     if plan.rate_fps is not None:
-        return ("a given rate, not the throughput found first",)
+        return ("a given rate, not the measured throughput",)
     bound = ("at a lower bound of the throughput",) if rate.lower_bound else ()
     return (*rate.search_departures, *bound)
 
@@ -200,19 +202,19 @@ def rate_departures(plan: RatePlan, rate: Rate) -> tuple[str, ...]:
 def _found_throughput(
     plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer
 ) -> ThroughputResult:
-    """Its trials have a seed of their own, so that no nonce of theirs comes again."""
+    """Measures the throughput; another seed makes sure that no nonce is used again."""
     timing = replace(plan.timing, duration_s=min(plan.timing.duration_s, SEARCH_S))
     search = plan.search or ThroughputPlan(timing=timing, seed=plan.seed, repetitions=1)
     return throughput(replace(search, seed=repetition_seed(plan.seed, 0)), tester, dut, observer)
 
 
 def found_rate(found: ThroughputResult, option: str) -> Rate:
-    """The median of the search's repetitions, rounded down to a whole rate."""
+    """Returns the median of the search's repetitions, rounded down to a whole rate."""
     rate_fps = int(median(found.rates_fps))
     if rate_fps == 0:
         raise DutError(
-            f"{found.dut} loses frames at every rate: there is no throughput to measure at; "
-            f"{option} gives one"
+            f"{found.dut} loses frames at every rate, so there is no throughput to measure at; "
+            f"give a rate with {option}"
         )
     searches = len(found.repetitions)
     return Rate(
@@ -232,7 +234,7 @@ def _load(what: AtRate, plan: RatePlan, rate_fps: int) -> Load:
     if tags is not None and tags.after_ns > last_due_ns:
         raise ConfigurationError(
             f"--tags-after: {tags.after_ns / 1e9:g} s is after the last frame of a trial at "
-            f"{rate_fps} frames a second, 0 to {last_due_ns / 1e9:g} is right"
+            f"{rate_fps} frames a second (expected 0 to {last_due_ns / 1e9:g})"
         )
     return load
 

@@ -1,8 +1,8 @@
-"""Whether a gateway that was kept from its CPU has lost frames for that reason alone.
+"""Decides whether a gateway lost frames only because it was away from its CPU.
 
-A gateway that forwards at least at the trial's rate loses at most what arrives while it is away:
-rate x time away. So a loss of more is the gateway's own, and a loss of as much says nothing. Where
-a loss is accepted, it is what exceeds that which the absence has to explain (docs/decisions/0018).
+A gateway that can forward at the trial's rate loses at most the frames that arrive during its
+absence: rate x time away. A larger loss is the gateway's own; a loss that is not larger says
+nothing. If a loss is tolerated, the absence must only explain the rest (docs/decisions/0018).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -14,15 +14,15 @@ from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.delay_error import late_by_tester
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 
-# A queue that no overload has filled has room for so many: a shorter absence loses nothing.
+# A queue that is not overloaded has room for this many frames, so a shorter absence loses none.
 ROOM_FRAMES = 64
 
 
 @dataclass(frozen=True, kw_only=True)
 class Away:
-    """How long a gateway was away in a phase, in all and at once; upper bounds."""
+    """Absences of a gateway in a phase: their sum and the longest, as upper bounds."""
 
-    where: str
+    where: str  # the CPU, or the gateway
     total_s: float = 0.0
     longest_s: float = 0.0
 
@@ -31,7 +31,8 @@ NOT_AWAY = Away(where="the gateway")
 
 
 def away_in(result: TrialResult, phase: str, absence: Absence | None) -> Away:
-    """By the CPUs that were watched, the worst of which counts, or by the gateway's own record."""
+    """Returns the absences in a phase, of the watched CPU that was away longest, or by the
+    gateway's own record."""
     seen = [
         Away(
             where=f"the gateway's CPU {watch.cpu}",
@@ -47,7 +48,7 @@ def away_in(result: TrialResult, phase: str, absence: Absence | None) -> Away:
 
 
 def away_during(result: TrialResult, phases: Iterable[str], absence: Absence | None) -> Away:
-    """In all of these phases; the gateway's own record knows no phases."""
+    """Returns the absences in all of these phases; the gateway's own record has no phases."""
     seen = [away_in(result, phase, None) for phase in phases]
     watched = Away(
         where=max(seen, key=lambda away: away.total_s, default=NOT_AWAY).where,
@@ -60,14 +61,14 @@ def away_during(result: TrialResult, phases: Iterable[str], absence: Absence | N
 
 @dataclass(frozen=True, kw_only=True)
 class Accepted:
-    """The losses that a trial is judged by, and the phases whose loss that is; None: all."""
+    """The tolerances by which a trial is judged, and the phases for which they count."""
 
     tolerances: tuple[LossTolerance, ...] = (NO_LOSS,)
-    phases: Collection[str] | None = None
-    room_frames: int = ROOM_FRAMES  # in the gateway's queue; none where a load fills it on purpose
+    phases: Collection[str] | None = None  # None: all
+    room_frames: int = ROOM_FRAMES  # in the gateway's queue; 0 if the load fills it on purpose
 
     def frames(self, tolerance: LossTolerance, stream: StreamResult) -> int:
-        """That may be lost."""
+        """Returns how many frames of a stream may be lost."""
         measured = self.phases is None or stream.phase in self.phases
         return int(stream.sent * tolerance.fraction) if measured else 0
 
@@ -77,7 +78,7 @@ ACCEPTED_NONE = Accepted()
 
 @dataclass(frozen=True, kw_only=True)
 class _Losing:
-    """A direction of a phase that lost frames, and how long the gateway was away in it."""
+    """A direction of a phase that lost frames, with the gateway's absences in the phase."""
 
     asked: Stream
     stream: StreamResult
@@ -90,12 +91,12 @@ def excuse(
     absence: Absence | None,
     accepted: Accepted = ACCEPTED_NONE,
 ) -> str | None:
-    """Returns a sentence where the gateway's absence can have caused every loss of the trial, or
-    all of it that exceeds one of the accepted losses.
+    """Returns a sentence if absences of the gateway can have caused the whole loss of the trial, or
+    the part of it that exceeds one of the tolerances.
 
-    None where nothing was lost beyond, or a direction of a phase lost more. Frames that came late
-    may be the tester's as well (late_by_tester), whatever else was lost. What was no loss, such as
-    a mapping that changed, no absence explains.
+    Returns None if no loss exceeds the tolerance, or if a direction of a phase lost more than an
+    absence explains. Late frames may also be due to the tester (late_by_tester). An absence never
+    explains a fault that is not a loss, such as a mapping that changed.
     """
     if result.misdelivered or result.changed or result.wrong:
         return None
@@ -113,15 +114,14 @@ def excuse(
 
 def _sentence(losing: Sequence[_Losing]) -> str | None:
     away = max((one.away for one in losing), key=lambda away: away.total_s)
-    in_all_s = max(away.total_s, away.longest_s)  # where no frame came, the longest is not in it
+    in_all_s = max(away.total_s, away.longest_s)  # without arrivals, the sum lacks the longest
     if not in_all_s:
         return None
     lost = sum(one.stream.lost for one in losing)
     late = any(one.stream.late for one in losing)
-    enough = "for" if late else "to lose"
     return (
         f"{away.where} was away for {in_all_s * 1000:.2f} ms in all, at most "
-        f"{away.longest_s * 1000:.2f} ms at once: enough {enough} the {lost:,} frames that are "
+        f"{away.longest_s * 1000:.2f} ms at once, which explains the {lost:,} frames that are "
         f"missing{' or late' if late else ''}"
     )
 
@@ -137,9 +137,9 @@ def _streams(spec: TrialSpec, result: TrialResult) -> Iterator[tuple[Stream, Str
 def _is_explained(
     one: _Losing, spec: TrialSpec, accepted: Accepted, tolerance: LossTolerance
 ) -> bool:
-    # A frame that was late has waited, for the gateway or behind others that did. How many have
-    # waited behind others is not known: a gateway that just does the rate never makes up for it.
-    # Without a frame timeout it came in a later phase, after the drain.
+    # A late frame has waited for the gateway, or behind other frames that have. How many waited
+    # behind others is unknown: a gateway whose limit is the trial's rate never catches up. Without
+    # a frame timeout, a late frame is one that arrived in a later phase, after the drain.
     timeout_ns = spec.frame_timeout_ns or spec.drain_ns
     waited = one.away.longest_s * 1e9 >= timeout_ns / 4
     late = one.stream.late if waited or late_by_tester(one.stream, timeout_ns) else 0

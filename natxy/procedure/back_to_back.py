@@ -1,5 +1,5 @@
-"""Back-to-back frames: the longest burst without loss, and the buffer that it tells of (RFC 2544
-section 26.4 as updated by RFC 9004)."""
+"""Back-to-back frames: the longest burst without loss, and the buffer time that follows from it
+(RFC 2544 section 26.4 as updated by RFC 9004)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,12 +29,13 @@ BURST = "back-to-back frames"
 IMPLIED = "implied buffer time"
 CORRECTED = "corrected buffer time"
 FIRST_BURST = 64  # frames
-# While a burst takes longer than its rate says the device forwards frames, and so takes a longer
-# one: by no more than the step. Where nobody gives a step it is what passes in so long.
+# If a burst takes longer than its rate says, the device forwards frames in the meantime, so that
+# a longer burst passes. The excess may be no more than a step takes at the throughput. The default
+# step is the number of frames that the device forwards in this time.
 EXCESS_S = Fraction(20, 10**6)
 RFC_REPETITIONS = 50
-RFC_REST_S = Fraction(2)  # RFC 9004 section 6.2: after the burst was received
-LONGEST_S = Fraction(1800)  # that a burst is received for; the RFC asks for 30 s of sending
+RFC_REST_S = Fraction(2)  # after the burst was received (RFC 9004 section 6.2)
+LONGEST_S = Fraction(1800)  # longest time to receive a burst; the RFC asks for 30 s of sending
 PROFILES = {
     "rfc": Profile(
         timing=Timing(duration_s=Fraction(2), drain_s=RFC_REST_S, settle_s=Fraction(0)),
@@ -49,15 +50,19 @@ PROFILES = {
 
 @dataclass(frozen=True, kw_only=True)
 class BackToBackPlan:
-    """`timing.duration_s` is the longest burst's, `timing.drain_s` the least rest after each."""
+    """The options of a measurement, checked when the plan is created.
+
+    `timing.duration_s` is the duration of the longest burst, `timing.drain_s` the shortest rest
+    after each burst.
+    """
 
     timing: Timing
     seed: int
     repetitions: int
-    burst_rate_fps: int | None = None  # None: the media's
-    throughput_fps: int | None = None  # None: found first
-    search: ThroughputPlan | None = None  # how it is found; None: once, with this timing's trials
-    # Where the search for the longest burst ends; None: what passes at the throughput in EXCESS_S.
+    burst_rate_fps: int | None = None  # None: the media's rate
+    throughput_fps: int | None = None  # None: it is measured first
+    search: ThroughputPlan | None = None  # its search; None: one repetition with this timing
+    # Error of the longest burst; None: the frames that pass in EXCESS_S at the throughput.
     step_frames: int | None = None
     invalid_repeats: int = 10
     dut_name: str | None = None
@@ -80,7 +85,7 @@ class BackToBackPlan:
 def back_to_back(
     plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """The longest burst of each repetition, and the buffer times that follow from it."""
+    """Measures the longest burst of each repetition, and the buffer times that follow from it."""
     observer = observer or Observer()
     rate_fps = _burst_rate(plan, tester)
     found = _throughput(plan, tester, dut, observer)
@@ -112,7 +117,7 @@ def back_to_back(
 
 @dataclass(frozen=True, kw_only=True)
 class Train:
-    """The bursts of a measurement: how fast they come, and how long each is waited for."""
+    """The bursts of a measurement: their rate, and the time to wait after each."""
 
     plan: BackToBackPlan
     rate_fps: int
@@ -126,22 +131,22 @@ class Train:
 
     @property
     def step(self) -> int:
-        """Frames to which the longest burst is found."""
+        """The error of the longest burst, in frames."""
         if self.plan.step_frames is not None:
             return self.plan.step_frames
         return max(1, int(self.throughput.fps * EXCESS_S))
 
     @property
     def excess_ns(self) -> float:
-        """That a burst may take longer than its rate says: a step passes in it."""
+        """The longest time that a burst may take beyond its rate: a step passes in it."""
         return self.step * 1e9 / self.throughput.fps
 
     def rest_s(self, frames: int) -> Fraction:
-        """After the burst was received: as asked for, and not shorter than that has taken."""
+        """Returns the rest after a burst was received, at least the time that receiving took."""
         return max(self.plan.timing.drain_s, Fraction(frames, self.throughput.fps))
 
     def drain_s(self, frames: int) -> Fraction:
-        """From the end of sending: the buffer empties at the throughput, then comes the rest."""
+        """Returns the drain: the time to empty the buffer at the throughput, then the rest."""
         received_s = Fraction(frames, self.throughput.fps)
         return received_s - Fraction(frames, self.rate_fps) + self.rest_s(frames)
 
@@ -149,8 +154,11 @@ class Train:
         return replace(self.plan.timing, drain_s=self.drain_s(frames))
 
     def was_cut_off(self, frames: int, result: TrialResult) -> bool:
-        """Frames came in the second half of the rest: more may have been to come. The buffer
-        empties more slowly than the throughput says."""
+        """Returns whether frames arrived in the second half of the rest.
+
+        The buffer then empties more slowly than at the throughput, and further frames may have
+        arrived too late.
+        """
         latest_ns = (self.drain_s(frames) - self.rest_s(frames) / 2) * 10**9
         delays = [kind.delay for stream in result.streams for _, kind in stream.counters()]
         return any(delay.max_ns > latest_ns for delay in delays if delay.count)
@@ -160,15 +168,15 @@ class Train:
 class _Burst:
     frames: int
     lower_bound: bool
-    cut_off: bool = False  # the lower bound is one because a longer burst was cut off
+    cut_off: bool = False  # a lower bound because the drain of a longer burst was too short
 
 
 def _burst_rate(plan: BackToBackPlan, tester: ReadyTester) -> int:
     rate_fps = maximum_of(tester.hello, tester.traffic, plan.burst_rate_fps).rate_fps
     if rate_fps is None:
         raise ConfigurationError(
-            "--burst-rate: is missing: the ports' media have no rate; frames a second are right, "
-            "such as the self-test's ceiling"
+            "--burst-rate: is missing: the ports' media have no rate (expected frames a second, "
+            "such as the ceiling that `natxy self-test` reports)"
         )
     plan.timing.check_rate("--burst-rate", rate_fps)
     return rate_fps
@@ -177,7 +185,7 @@ def _burst_rate(plan: BackToBackPlan, tester: ReadyTester) -> int:
 def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer) -> Rate:
     if plan.throughput_fps is not None:
         return Rate(fps=plan.throughput_fps)
-    seed = repetition_seed(plan.seed, 0)  # no nonce of the search's trials comes again
+    seed = repetition_seed(plan.seed, 0)  # so that no nonce of the search is used again
     search = plan.search or ThroughputPlan(timing=plan.timing, seed=plan.seed, repetitions=1)
     found = throughput(replace(search, seed=seed), tester, dut, observer)
     return found_rate(found, "--throughput")
@@ -196,8 +204,11 @@ def _bursts(train: Train, trials: Trials) -> list[_Burst]:
 
 
 def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:
-    """The search knows whole numbers: here they are the burst's frames. Each begins with the same
-    burst, and knows nothing of the others."""
+    """Returns the longest burst of one repetition.
+
+    The search's whole numbers are frames of a burst here, not rates. All searches start with the
+    same burst and are independent.
+    """
     rate_fps = train.rate_fps
     search = Bisection(
         upper_fps=train.longest,
@@ -220,7 +231,7 @@ def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:
         if trial.invalid_reasons:
             too_slow = takes_too_long(trial, rate_fps, train.excess_ns)
             reason = explained(trial.invalid_reasons, rate_fps, too_slow=too_slow)
-        if trial.verdict is Verdict.FAIL:  # each is shorter than the last: the last one decides
+        if trial.verdict is Verdict.FAIL:  # bursts that fail get shorter, so the last one counts
             cut_off = train.was_cut_off(frames, trial.result)
         search.tell(frames, trial.verdict)
     if search.result_fps is None and search.limit is Limit.TESTER:
@@ -230,11 +241,11 @@ def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:
 
 
 class Pace:
-    """Judges whether bursts were sent as fast as they were to be: a slower one is another burst."""
+    """Judges whether bursts were sent at their rate; `most_ns` is the longest excess allowed."""
 
     def __init__(self, rate_fps: int, most_ns: float) -> None:
         self._rate_fps = rate_fps
-        self._most_ns = most_ns  # of excess
+        self._most_ns = most_ns
         self.worst_excess_ns = 0.0  # of the bursts that were fast enough
 
     def judge(self, result: TrialResult) -> tuple[str, ...]:
@@ -246,18 +257,20 @@ class Pace:
         excess_ns = stream.sending_ns - due_ns
         if excess_ns > self._most_ns:
             return (
-                f"{stream.direction}: the burst took {excess_ns / 1000:.3g} us longer than its "
-                f"{due_ns / 1000:.0f} us (expected at most {self._most_ns / 1000:.3g} us, in which "
-                "a step of frames passes at the throughput; a larger --step allows more)"
+                f"{stream.direction}: the burst took {excess_ns / 1000:.3g} us longer than the "
+                f"{due_ns / 1000:.0f} us of its rate (expected at most {self._most_ns / 1000:.3g} "
+                "us, the time of a step at the throughput; a larger --step allows more)"
             )
         self.worst_excess_ns = max(self.worst_excess_ns, excess_ns)
         return ""
 
 
 def takes_too_long(trial: TrialRecord, rate_fps: int, most_ns: float) -> bool:
-    """Whether the tester sends slowly also where nobody took its core away: a burst's sender does
-    not pause, so that what it falls behind by shows in its time. A long step alone is no absence:
-    see pacing."""
+    """Returns whether the tester is too slow for a burst, without having been kept from its core.
+
+    The sender of a burst does not pause, so that its delay shows in the time of the burst. A long
+    step alone does not prove an absence (see pacing).
+    """
     return trial.too_slow or any(
         stream.sending_ns - _due_ns(stream, rate_fps) > max(most_ns, 2 * trial.result.off_core_ns)
         for stream in trial.result.streams
@@ -265,15 +278,15 @@ def takes_too_long(trial: TrialRecord, rate_fps: int, most_ns: float) -> bool:
 
 
 def _due_ns(stream: StreamResult, rate_fps: int) -> float:
-    """From the first frame of a burst to its last."""
+    """Returns the time from the first frame of a burst to its last, as its rate says."""
     return (stream.due - 1) * 10**9 / rate_fps
 
 
 def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput: Rate) -> tuple[Figure, ...]:
-    """RFC 9004 section 6.4; all are proportional to the burst, so that averages agree.
+    """Returns the figures of RFC 9004 section 6.4; all are proportional to the length of the burst.
 
-    A throughput that may be higher makes the corrected time an upper bound: there is none where
-    the burst may be longer, too.
+    If the throughput is a lower bound, the corrected buffer time is an upper bound. If the burst is
+    a lower bound as well, nothing is known of the corrected time, and it is left out.
     """
     if not bursts:
         return ()
@@ -304,40 +317,42 @@ def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput: Rate) -> tuple
 def _remarks(train: Train, bursts: Sequence[_Burst], *, fills: bool, pace: Pace) -> tuple[str, ...]:
     plan, found = train.plan, train.throughput
     said = [
-        f"Bursts at {train.rate_fps:,} fps in each direction, at most {train.longest:,} frames; "
-        f"binary search, step {train.step:,} frame{'s' * (train.step > 1)}; the benchmark is the "
-        "mean.",
-        "After a burst the time in which it is received at the throughput, and then as long again, "
-        f"at least {float(plan.timing.drain_s):g} s.",
-        f"Corrected with a throughput of {found.fps:,} fps, {found.found or 'as given'}.",
+        f"Bursts were sent at {train.rate_fps:,} fps in each direction, with at most "
+        f"{train.longest:,} frames; binary search, step {train.step:,} "
+        f"frame{'s' * (train.step > 1)}. The benchmark is the mean.",
+        "The tester waited after each burst: first as long as receiving it takes at the "
+        "throughput, then as long again as a rest, which was at least "
+        f"{float(plan.timing.drain_s):g} s.",
+        f"The buffer time was corrected with a throughput of {found.fps:,} fps, "
+        f"{found.found or 'as given'}.",
     ]
     if found.lower_bound:
         said.append(_of_a_bound(any(burst.lower_bound for burst in bursts)))
     if pace.worst_excess_ns > 0:
         said.append(
-            f"A burst took at most {pace.worst_excess_ns / 1000:.3g} µs longer than its rate says, "
-            f"in which {pace.worst_excess_ns * found.fps / 1e9:.0f} frames pass at the "
+            f"Bursts took at most {pace.worst_excess_ns / 1000:.3g} µs longer than at their rate. "
+            f"In this time, {pace.worst_excess_ns * found.fps / 1e9:.0f} frames pass at the "
             "throughput."
         )
     if any(burst.cut_off for burst in bursts):
         said.append(
-            "Frames were still coming late in the rest after a burst that was too long: its buffer "
-            "empties more slowly than at the throughput, and may be larger; a longer --drain is "
-            "right."
+            "Frames of a burst that was too long still arrived in the second half of the rest: the "
+            "buffer empties more slowly than at the throughput, and may be larger. Use a longer "
+            "--drain."
         )
     if not fills:
         said.append(
-            "No figure: the throughput is not below the rate of the bursts, so that no burst fills "
-            "a buffer (RFC 9004 section 6.1)."
+            "There is no figure: the throughput is not below the rate of the bursts, so no burst "
+            "fills a buffer (RFC 9004 section 6.1)."
         )
     return tuple(said)
 
 
 def _of_a_bound(bursts_are_bounds: bool) -> str:
-    bound = "The throughput is a lower bound: "
+    bound = "The throughput is a lower bound"
     if bursts_are_bounds:
-        return f"{bound}with a burst that is one, too, nothing is known of the corrected time."
-    return f"{bound}≤, the corrected buffer time is an upper bound."
+        return f"{bound}, and so is a burst: the corrected buffer time is unknown."
+    return f"{bound}, so the corrected buffer time is an upper bound (≤)."
 
 
 def _departures(plan: BackToBackPlan, throughput: Rate) -> tuple[str, ...]:

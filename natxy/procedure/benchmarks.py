@@ -1,4 +1,4 @@
-"""The tests of RFC 8219 section 7, and how a figure of each degrades (section 10.2)."""
+"""The tests of RFC 8219 section 7, with the formula for the degradation of each (section 10.2)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,22 +34,22 @@ Benchmarked = (
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """A test of RFC 8219 section 7: how it is run, and which formula of section 10.2.1 it has."""
+    """A test of RFC 8219 section 7, with its function and its formula of section 10.2.1."""
 
     name: str
     run: Callable[[Any, ReadyTester, Dut, Observer], Measurement | ThroughputResult]
     higher_is_better: bool = False
-    starts: bool = True  # whether flows can start one after another before it
-    result: Callable[[tuple[float, ...]], float] = median  # of the repetitions
+    starts: bool = True  # flows can start one after another before it
+    result: Callable[[tuple[float, ...]], float] = median  # the average over repetitions
 
     def is_bound(self, figure: Figure) -> bool:
-        """Whether the result may be higher, or lower."""
+        """Returns whether the result of a figure is only a bound."""
         if self.result is fmean:
             return figure.mean_bound != "exact"
         return figure.bound(median(figure.values)) != "exact"
 
     def degradation(self, x1: float, xn: float) -> float:
-        """In %: above 0 it is worse with n flows than with one."""
+        """Returns the degradation in %; it is above 0 if n flows are worse than one."""
         return ((x1 - xn) if self.higher_is_better else (xn - x1)) / x1 * 100
 
 

@@ -1,4 +1,4 @@
-"""Repeated bursts (RFC 2544 section 21): so many frames at a high rate, then silence."""
+"""Repeated bursts (RFC 2544 section 21): frames at a high rate, then silence."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,16 +11,16 @@ from natxy.procedure.profile import RFC
 from natxy.procedure.setup import ReadyTester
 from natxy.procedure.timing import check
 
-# Of a trial. Fewer may all go into a buffer, whatever the interval between them.
+# Bursts of a trial, at least. A buffer may hold fewer bursts, whatever their interval.
 LEAST_BURSTS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bursts:
-    """The interval between them follows from the mean rate, which is what is searched."""
+    """The bursts of a search; their interval follows from the mean rate that the search tries."""
 
     frames: int
-    rate_fps: int | None = None  # within a burst; None: the media's
+    rate_fps: int | None = None  # within a burst; None: the media's rate
 
     def __post_init__(self) -> None:
         check("--bursts", self.frames, lowest=2, highest=MAX_BURST_FRAMES)
@@ -28,22 +28,22 @@ class Bursts:
             check("--burst-rate", self.rate_fps, lowest=1, highest=MAX_RATE_FPS)
 
     def rate_of(self, tester: ReadyTester) -> int:
-        """Within a burst: the media's, or as given."""
+        """Returns the rate within a burst: the media's, or the given one."""
         rate_fps = maximum_of(tester.hello, tester.traffic, self.rate_fps).rate_fps
         if rate_fps is None:
             raise ConfigurationError(
-                "--burst-rate: is missing: the ports' media have no rate; frames a second are "
-                "right, as many as `natxy self-test` says that the tester can send"
+                "--burst-rate: is missing: the ports' media have no rate (expected frames a "
+                "second, such as the ceiling that `natxy self-test` reports)"
             )
         return rate_fps
 
     def least_fps(self, duration_s: Fraction) -> int:
-        """The lowest mean rate that is tried: below it, trials would be too long, or would have too
-        few bursts."""
+        """Returns the lowest mean rate to try: at lower rates, a trial would be too long or would
+        have too few bursts."""
         return ceil(LEAST_BURSTS * self.frames / max(duration_s, RFC.timing.duration_s))
 
     def segment(self, mean_fps: int, duration_s: Fraction, burst_rate_fps: int) -> Segment:
-        """Whole bursts: about as long as asked for, or longer."""
+        """Returns a segment of whole bursts that lasts about as long as asked for, or longer."""
         bursts = max(LEAST_BURSTS, int(mean_fps * duration_s) // self.frames)
         return Segment(
             frames=bursts * self.frames,
@@ -55,7 +55,7 @@ class Bursts:
 
 
 def silence_s(segment: Segment) -> Fraction:
-    """How much longer it is from the last frame of a burst to the next burst than it would be in
+    """Returns by how much the gap between two bursts is longer than the gap between two frames of
     steady traffic."""
     if segment.burst_frames == 1:
         return Fraction(0)

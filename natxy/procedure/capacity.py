@@ -1,4 +1,5 @@
-"""Connection tracking table capacity (RFC 9693; draft-lencse-v6ops-transition-scalability 2.6)."""
+"""Connection tracking table capacity (RFC 9693; draft-lencse-v6ops-transition-scalability section
+2.6)."""
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -40,12 +41,14 @@ from natxy.search.capacity import (
 )
 
 CAPACITY = "connection tracking table capacity C"
-# What a table holds does not depend on how evenly it was filled, and beta leaves a rate more room.
+# Long pauses are allowed: the number of connections that a table holds does not depend on how
+# evenly it was filled, and beta allows larger differences of the rate.
 PAUSE_SHARE = Fraction(1, 4)
-# Of a rate at which trials are disturbed: its search tries many rates, and a lower one is as good.
+# Time for repeats of INVALID trials at one rate. It is short, since a lower rate is as good.
 BUDGET_S = Fraction(1)
 LEAST_REPEATS = 3
-# A search confirms what decides it; a second one mostly shows the same number once more.
+# One repetition is enough: a search confirms the trials that decide, and another search usually
+# finds the same number.
 PROFILES = ESTABLISHMENT_PROFILES | {
     "quick": replace(ESTABLISHMENT_PROFILES["quick"], repetitions=1, rate_error=COARSEST)
 }
@@ -53,7 +56,11 @@ PROFILES = ESTABLISHMENT_PROFILES | {
 
 @dataclass(frozen=True, kw_only=True)
 class CapacityPlan:
-    """`goal.c0` connections are surely taken. Each trial is validated at alpha times its rate."""
+    """The options of a measurement, checked when the plan is created.
+
+    The device must be able to hold `goal.c0` connections. Each trial is validated at alpha times
+    its rate.
+    """
 
     timing: Timing
     seed: int
@@ -71,10 +78,10 @@ class CapacityPlan:
 
 @dataclass(kw_only=True)
 class Course:
-    """What the searches of a measurement met on their way."""
+    """Events during the searches of a measurement, for the remarks."""
 
     collapses: list[MeasurementError] = field(default_factory=list)
-    repaired: int = 0  # trials that passed though the gateway's absence had lost frames of them
+    repaired: int = 0  # trials that passed although frames were lost in an absence of the gateway
 
     @property
     def last_collapse(self) -> str:
@@ -84,7 +91,7 @@ class Course:
 def capacity(
     plan: CapacityPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """The table C0 R0 CS RS CT C, a value each repetition."""
+    """Measures C0, R0, CS, RS, CT and C, with a value for each repetition."""
     observer = observer or Observer()
     connections_of(tester)
     check_each_frame_makes_one(tester)
@@ -122,12 +129,12 @@ def capacity(
 
 
 def _within(goal: CapacityGoal, tester: ReadyTester) -> CapacityGoal:
-    """No more connections than the ranges have combinations."""
+    """Returns the goal, limited to as many connections as the ranges have combinations."""
     combinations = tester.traffic.ranges.combinations
     if goal.c0 > combinations:
         raise ConfigurationError(
             f"--c0: {goal.c0} connections are more than the {combinations} combinations of the "
-            "initiator's ports and addresses; wider ranges are right"
+            "initiator's ports and addresses (expected a lower number, or wider ranges)"
         )
     return replace(goal, most=min(goal.most, combinations))
 
@@ -139,9 +146,9 @@ def _search(
     number: int,
     course: Course,
 ) -> Capacity:
-    """What was found; what it met is added to `course`."""
+    """Runs one search and returns its result; adds its events to `course`."""
     search = CapacitySearch(goal)
-    # Repeats of a rate that the tester is too slow for are the search's own.
+    # If the tester is too slow for a rate, the search itself repeats the trial.
     valid_trials = ValidTrials(
         trials=trials, repetition=number, least=LEAST_REPEATS, budget_s=BUDGET_S, slow_repeats=0
     )
@@ -151,8 +158,8 @@ def _search(
             search.tell(outcome.answer, outcome.held)
         except UnsafeStart as unsafe:
             raise DutError(
-                f"{name_of(trials.dut)} does not take C0 = {goal.c0:,} connections at any rate: a "
-                f"smaller --c0 is right{course.last_collapse}"
+                f"{name_of(trials.dut)} does not hold C0 = {goal.c0:,} connections at any rate; "
+                f"use a smaller --c0{course.last_collapse}"
             ) from unsafe
         except TooManyInvalid as invalid:
             last = valid_trials.done[-1]
@@ -199,10 +206,13 @@ def _outcome(
 
 
 def _is_collapse(error: DutError | TrialRefused, trials: Trials) -> bool:
-    """Only what tells that the gateway itself is gone is a failed step. A command that failed, or a
-    lab's error, says nothing of the gateway's table: it ends the measurement."""
+    """Returns whether an error shows that the gateway itself is gone, which is a failed step.
+
+    Any other error, such as a command that failed, says nothing about the gateway's table and ends
+    the measurement.
+    """
     if isinstance(error, TrialRefused):
-        # A device that has forwarded and does not answer for its own addresses any more.
+        # The device has forwarded before, but no longer answers for its own addresses.
         return error.kind == "neighbour" and trials.counts.trials > 0
     try:
         _check_alive(trials.dut)
@@ -212,9 +222,9 @@ def _is_collapse(error: DutError | TrialRefused, trials: Trials) -> bool:
 
 
 def _check_alive(dut: Dut) -> None:
-    """DutError if the trial that has just ended was the device's last."""
+    """Raises DutError if the device did not survive the trial that has just ended."""
     dut.before_trial()
-    dut.trial_fault()  # ends what that began
+    dut.trial_fault()  # ends what before_trial began
 
 
 def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
@@ -251,17 +261,17 @@ def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
 def _remarks(plan: CapacityPlan, goal: CapacityGoal, name: str, course: Course) -> tuple[str, ...]:
     said = [
         f"alpha {float(plan.alpha):g}, beta {float(goal.beta):g}, gamma {float(goal.gamma):g}, "
-        f"E {goal.error:,}; rates within {goal.rate_error}; a trial that failed was made again.",
+        f"E {goal.error:,}; error of the rates {goal.rate_error}. Failed trials were repeated.",
     ]
     if course.collapses:
         said.append(
-            f"{name} collapsed {len(course.collapses)} times and was brought back"
+            f"{name} collapsed {len(course.collapses)} times and was started again"
             f"{course.last_collapse}."
         )
     if course.repaired:
         said.append(
-            f"{course.repaired:,} trials passed though frames were lost while the gateway was "
-            "away: no more than that explains, and their connections were there when they were "
-            "made, or asked, again slowly."
+            f"{course.repaired:,} trials passed although frames were lost while the gateway was "
+            "away: the absences explain the losses, and all connections existed after the lost "
+            "frames were sent again slowly."
         )
     return tuple(said)

@@ -1,4 +1,4 @@
-"""What must be shown beside a figure of a stateful gateway (RFC 9693)."""
+"""The conditions of a stateful gateway's figure, which the result must contain (RFC 9693)."""
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError
@@ -8,7 +8,7 @@ from natxy.procedure.setup import ReadyTester
 
 
 def connection_conditions(tester: ReadyTester, dut: Dut) -> ConnectionConditions | None:
-    """None: stateless."""
+    """Returns the conditions of connections; None if the gateway is stateless."""
     traffic = tester.traffic
     asked = traffic.connections
     if asked is None:
@@ -33,8 +33,10 @@ def connection_conditions(tester: ReadyTester, dut: Dut) -> ConnectionConditions
 def of_phase_1(
     conditions: Conditions, *, validated: bool = False, rate_is_sought: bool = True
 ) -> Conditions:
-    """Of a measurement without a phase 2: the initiator alone sends, and how long a trial lasts
-    follows from the connections."""
+    """Returns the conditions of a measurement without phase 2.
+
+    Only the initiator sends, and the duration of a trial follows from the number of connections.
+    """
     of = conditions.connections
     assert of is not None, "a stateless device was refused"
     connections = of.model_copy(
@@ -52,7 +54,7 @@ def of_phase_1(
 
 
 def _logging(dut: Dut) -> str | None:
-    """Whether the gateway logs connections costs it rate (MP 13.4.2)."""
+    """Returns how the gateway logs connections, which slows it (MP 13.4.2); None: unknown."""
     try:
         return dut.describe().get("logging")
     except DutError:
@@ -60,8 +62,11 @@ def _logging(dut: Dut) -> str | None:
 
 
 def of_several(conditions: Conditions, *, tables_differ: bool = False) -> Conditions:
-    """Of a series over numbers of connections: each figure says its own, and its table's sizes and
-    timeout where these differ too."""
+    """Returns the conditions of a series over numbers of connections.
+
+    They omit the number of connections, which each figure states; the same applies to sizes and
+    timeout of the table if these differ.
+    """
     if conditions.connections is None:
         return conditions
     changed: dict[str, object] = {"count": None, "ranges": ""}

@@ -1,5 +1,8 @@
-"""The device's connection table around a trial: it must hold what the trial makes, for as long as
-the trial lasts; and what it tells when a trial has gone wrong."""
+"""Checks of the device's connection tracking table before and after a trial.
+
+The table must hold the connections of a trial until the trial ends. After a failed trial, it may
+show how connections were lost.
+"""
 
 from collections.abc import Sequence
 from math import ceil
@@ -15,31 +18,32 @@ from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.phases import ESTABLISH, TEST, VALIDATE
 
-MARGIN_S = 2.0  # neighbours are asked, memory is touched, a timer of the device is coarse
-SAMPLE_LOSS = 0.1  # more is no loss by chance
-RUN = 3  # replies in a row that are no chance loss
-LOST_ADVICE = 'a lower phase 1 rate is right, or connections.incomplete = "accept"'
+MARGIN_S = 2.0  # for resolving neighbours, touching memory, and coarse timers of the device
+SAMPLE_LOSS = 0.1  # a larger share of lost frames is not chance
+RUN = 3  # lost replies in a row that are not chance
+LOST_ADVICE = 'use a lower phase 1 rate, or connections.incomplete = "accept"'
 
 
 class WithoutConnections(MeasurementError):
-    """There is no phase 2 to speak of, at this number of connections."""
+    """Phase 2 cannot be measured with this number of connections."""
 
 
 class IncompletePhase1(WithoutConnections):
-    """Connections that phase 1 was to make are not there."""
+    """Phase 1 did not create all of its connections."""
 
 
 class LostConnections(WithoutConnections):
-    """The device lost them in each trial."""
+    """The device lost connections in each trial."""
 
 
 def needed_timeout_s(spec: TrialSpec) -> float:
-    """No connection may expire within the trial, also one that phase 2 never uses."""
+    """Returns how long connections must live: no connection may expire within the trial, not even
+    one that phase 2 never uses."""
     return ceil(spec.duration_ns / 10**9 + MARGIN_S)
 
 
 def parameters_of(dut: Dut) -> TableParameters:
-    """All None where the device does not tell."""
+    """Returns the parameters of the device's table; all None if the device does not report them."""
     if dut.table is None:
         return TableParameters()
     try:
@@ -49,24 +53,26 @@ def parameters_of(dut: Dut) -> TableParameters:
 
 
 def refuse_small_table(dut: Dut, connections: int) -> None:
-    """Where the device tells how many entries its table takes."""
+    """Raises ConfigurationError if the device reports a table with fewer entries than needed."""
     entries = parameters_of(dut).entries
     if entries is not None and entries < connections:
         raise ConfigurationError(
-            f"The device's connection tracking table takes {entries:,} entries, fewer than the "
-            f"{connections:,} connections of phase 1: a larger table, or fewer connections, are "
-            "right"
+            f"The device's connection tracking table takes {entries:,} entries, but phase 1 "
+            f"creates {connections:,} connections (expected a larger table, or fewer connections)"
         )
 
 
 def hold(dut: Dut, spec: TrialSpec, asked_s: float | None = None) -> None:
-    """Makes connections live as long as the trial; refuses a timeout known to be shorter, and one
-    that was asked for: with a longer one it would be another measurement."""
+    """Makes connections live as long as the trial.
+
+    Raises ConfigurationError if the timeout is known to be shorter, or if a shorter one was asked
+    for, since a longer one would make another measurement.
+    """
     table, needed_s = dut.table, needed_timeout_s(spec)
     if asked_s is not None and asked_s < needed_s:
         raise ConfigurationError(
-            f"--timeouts: {asked_s:g} s are shorter than a trial, which may last {needed_s:g} s: a "
-            "longer timeout, fewer connections or a higher phase 1 rate are right"
+            f"--timeouts: {asked_s:g} s is shorter than a trial, which may last {needed_s:g} s "
+            "(expected a longer timeout, fewer connections or a higher phase 1 rate)"
         )
     if table is None or _lasts(dut, needed_s):
         return
@@ -76,12 +82,12 @@ def hold(dut: Dut, spec: TrialSpec, asked_s: float | None = None) -> None:
     except DutError as refusal:
         refused = f" ({refusal})"
     known_s = parameters_of(dut).timeout_s
-    # What becomes of connections whose timeout nobody knows is seen after the trial.
+    # If the timeout is unknown, the checks after the trial find out whether connections expired.
     if known_s is not None and known_s < needed_s:
         raise ConfigurationError(
             f"The device's connections expire after {known_s:g} s, but the trial may last "
-            f"{needed_s:g} s: a longer timeout, fewer connections or a higher phase 1 rate are "
-            f"right{refused}"
+            f"{needed_s:g} s (expected a longer timeout, fewer connections or a higher phase 1 "
+            f"rate){refused}"
         )
 
 
@@ -91,23 +97,25 @@ def _lasts(dut: Dut, needed_s: float) -> bool:
 
 
 def check_emptied(dut: Dut) -> None:
-    """Before each trial: what an earlier one made would be taken for new connections, or be there
-    for phase 1 to find. Nobody looks into a device that does not tell."""
+    """Raises MeasurementError if the table is not empty before a trial, as far as is known.
+
+    Connections of an earlier trial would count as new ones, or would already exist in phase 1.
+    """
     left = _count(dut)
     if left:
         raise MeasurementError(
-            f"The device still has {left:,} connections after it was reset for a trial: a reset "
-            "that empties its table is right."
+            f"The device still has {left:,} connections after it was reset for a trial (expected a "
+            "reset that empties its table)."
         )
     if left is None and isinstance(dut, NoDut) and not isinstance(dut, Cable):
         raise MeasurementError(
-            "Nobody empties the device's connection table between trials: [dut] of kind "
-            '"command" with a `reset` that does is right.'
+            "Nothing empties the device's connection table between trials (expected [dut] with "
+            'kind = "command" and a `reset` that empties it).'
         )
 
 
 def check_established(result: TrialResult, dut: Dut) -> None:
-    """A trial that was to have a phase 2, and ended before that."""
+    """Raises IncompletePhase1 if a trial ended before its phase 2."""
     if result.connections is None:
         return
     if result.incomplete or result.stream_of(TEST) is None:
@@ -115,51 +123,57 @@ def check_established(result: TrialResult, dut: Dut) -> None:
 
 
 def lost_before_phase_2(sample: StreamResult | None, dut: Dut, needed_s: float) -> str:
-    """Returns how the gateway lost what phase 1 made; empty: it did not, or nothing was asked."""
+    """Returns how the gateway lost connections before phase 2; empty if it did not, or if no
+    connection was tested."""
     if sample is None:
         return ""
-    silent = max(0, sample.lost - _misdelivered(sample))  # what came wrong is an answer
+    silent = max(0, sample.lost - _misdelivered(sample))  # a misdelivered frame is an answer
     if silent <= sample.sent * SAMPLE_LOSS:
         return ""
     why = _where_to("the device", dut, needed_s, some_left=sample.lost < sample.sent)
     return (
-        f"Of {sample.sent:,} connections that were asked between the phases {silent:,} did "
-        f"not answer, and all of them were made in phase 1: {why}."
+        f"Of {sample.sent:,} connections that were tested between the phases, {silent:,} did "
+        f"not answer, although phase 1 created all of them: {why}."
     )
 
 
 def sample_is_right(sample: StreamResult | None) -> bool:
-    """Nothing of it was delivered wrongly. A few lost frames may be chance: phase 2 judges that."""
+    """Returns whether no frame of the sample was misdelivered.
+
+    A few lost frames may be chance; phase 2 judges them.
+    """
     return sample is None or not _misdelivered(sample)
 
 
 def _misdelivered(stream: StreamResult) -> int:
-    """Replies to another connection among them."""
+    """Returns the misdelivered frames, which include replies to another connection."""
     return sum(counters.misdelivered.total for _, counters in stream.counters())
 
 
 def check_repeating(made: StreamResult | None) -> None:
-    """Where combinations are drawn with repetition nobody knows how many connections there are to
-    be: none may be lost on its way."""
+    """Raises IncompletePhase1 if combinations are drawn with repetition and a frame was lost.
+
+    The number of connections to expect is unknown then.
+    """
     if made is not None and made.lost:
         raise IncompletePhase1(
-            f"Phase 1 lost {made.lost:,} of {made.sent:,} frames: a lower phase 1 rate is right."
+            f"Phase 1 lost {made.lost:,} of {made.sent:,} frames; use a lower phase 1 rate."
         )
 
 
 def explain_incomplete(result: TrialResult, dut: Dut, advice: str = LOST_ADVICE) -> NoReturn:
-    """IncompletePhase1 with what is known of the reason; the advice is for lost frames."""
+    """Raises IncompletePhase1 with the reason, as far as known; `advice` is for lost frames."""
     made, table = result.stream_of(ESTABLISH), result.connections
-    assert made is not None, "a trial of connections begins with it"
-    assert table is not None, "a trial of connections has one"
+    assert made is not None, "a trial of connections begins with phase 1"
+    assert table is not None, "a trial of connections has a table"
     stored, asked = table.stored, _asked(made)
     raise IncompletePhase1(
-        f"Phase 1 made {stored:,} of {asked:,} connections: {_why(dut, stored, asked, advice)}."
+        f"Phase 1 created {stored:,} of {asked:,} connections: {_why(dut, stored, asked, advice)}."
     )
 
 
 def lost_in_phase_2(result: TrialResult, spec: TrialSpec, dut: Dut) -> str:
-    """Returns how the device lost connections in a trial that did not pass; empty: it did not, as
+    """Returns how the device lost connections in a trial that failed; empty if it lost none, as
     far as is known."""
     table = result.connections
     if table is None or result.incomplete or result.ended_early:
@@ -167,7 +181,7 @@ def lost_in_phase_2(result: TrialResult, spec: TrialSpec, dut: Dut) -> str:
     left, needed_s = _count(dut), needed_timeout_s(spec)
     if left is not None and left < table.stored:
         return (
-            f"Of {table.stored:,} connections that phase 1 made the device has {left:,} left: "
+            f"Of {table.stored:,} connections that phase 1 created, the device has {left:,} left: "
             f"{_where_to('it', dut, needed_s, some_left=left > 0)}."
         )
     found = _no_reply(result) if left is None else _made_again(result)
@@ -175,35 +189,38 @@ def lost_in_phase_2(result: TrialResult, spec: TrialSpec, dut: Dut) -> str:
 
 
 def refuse_without_connections(trials: Sequence[TrialRecord]) -> None:
-    """Where the device lost connections in each valid trial there is no figure of a phase 2."""
+    """Raises LostConnections if the device lost connections in each valid trial."""
     valid = [trial for trial in trials if trial.verdict is not Verdict.INVALID]
     if valid and all(trial.lost_connections for trial in valid):
         raise LostConnections(valid[-1].lost_connections)
 
 
 def check_answers(result: TrialResult, dut: Dut) -> None:
-    """After validations that failed at every rate: whether there were connections to validate."""
+    """Raises MeasurementError if validation failed at every rate for lack of connections."""
     table, validated = result.connections, result.stream_of(VALIDATE)
     if table is None or validated is None or validated.connections is None:
         return
     left = _count(dut)
     if left is not None and 2 * left < table.stored:
         raise MeasurementError(
-            f"Of {table.stored:,} connections that phase 1 made the device has {left:,} left: "
+            f"Of {table.stored:,} connections that phase 1 created, the device has {left:,} left: "
             f"{'it dropped them' if left else 'it dropped its table'}, or their timeout is too "
             "short."
         )
     if validated.sent and not validated.connections.known:
         raise MeasurementError(
-            f"None of {validated.sent:,} connections answered in validation, and all of phase 1 "
-            "came through: the device dropped its table between the phases, or its timeout is too "
-            "short."
+            f"None of {validated.sent:,} connections answered in validation, although all frames "
+            "of phase 1 arrived: the device dropped its table between the phases, or its timeout "
+            "is too short."
         )
 
 
 def _made_again(result: TrialResult) -> str:
-    """The device has as many connections as phase 1 made, but not the same: replies are lost from
-    the first one on until the initiator has made their connections again."""
+    """Returns a sentence if the device lost its connections and the initiator created them again.
+
+    The device then has as many connections as phase 1 created, but the first replies are lost:
+    each until a frame of the initiator has created its connection again.
+    """
     roles = {stream.direction for stream in result.streams if stream.phase == TEST}
     made = result.stream_of(ESTABLISH)
     for stream in result.streams:
@@ -213,17 +230,20 @@ def _made_again(result: TrialResult) -> str:
         from_the_first = losses.first_number == 0 and losses.longest_run_from_ns == 0
         if stream.direction != made.direction and from_the_first and losses.longest_run >= RUN:
             return (
-                f"The first {losses.longest_run:,} replies of phase 2 were lost, and the device "
-                "has all connections: it dropped its table between the phases, and the "
-                "initiator's frames made it anew."
+                f"The first {losses.longest_run:,} replies of phase 2 were lost, although the "
+                "device has all connections: it dropped its table between the phases, and the "
+                "initiator's frames created the connections again."
             )
     return ""
 
 
 def _replies_alone(result: TrialResult, needed_s: float, dut: Dut) -> str:
-    """Where only the responder sends, nobody makes lost connections again. A count tells nothing: a
-    reply that finds no connection makes an entry of its own in many a table, such as the kernel's.
-    A gateway that is merely too slow has room for the first reply, and forwards it."""
+    """Returns a sentence if the device lost connections and only the responder sends in phase 2.
+
+    Lost connections are not created again then. The count of connections shows nothing: in many
+    tables, such as the kernel's, a reply without connection creates an entry. If the gateway were
+    only too slow, it would have room for the first reply and forward it.
+    """
     made = result.stream_of(ESTABLISH)
     tested = [stream for stream in result.streams if stream.phase == TEST]
     if made is None or len(tested) != 1 or tested[0].direction == made.direction:
@@ -234,8 +254,8 @@ def _replies_alone(result: TrialResult, needed_s: float, dut: Dut) -> str:
         return ""
     why = _where_to("the device", dut, needed_s, some_left=losses.frames < replies.sent)
     return (
-        f"Of {replies.sent:,} replies of phase 2 {losses.frames:,} were lost, from the first one "
-        f"on, and all connections were made in phase 1: {why}."
+        f"Of {replies.sent:,} replies of phase 2, {losses.frames:,} were lost, from the first one "
+        f"on, although phase 1 created all connections: {why}."
     )
 
 
@@ -247,11 +267,14 @@ def _where_to(who: str, dut: Dut, needed_s: float, *, some_left: bool) -> str:
     dropped = f"{who} dropped {what}"
     if timeout_s is not None:
         return dropped
-    return f"{dropped}, or their timeout is too short: {needed_s:g} s is right"
+    return f"{dropped}, or their timeout is too short (expected {needed_s:g} s)"
 
 
 def _no_reply(result: TrialResult) -> str:
-    """Of a device that does not tell how many connections it has."""
+    """Returns a sentence if a direction of phase 2 got no frame through.
+
+    It is for devices that do not report how many connections they have.
+    """
     for stream in result.streams:
         said = stream.connections
         counted = stream.kinds.foreground
@@ -259,9 +282,9 @@ def _no_reply(result: TrialResult) -> str:
             continue
         if counted.sent and not said.known and not said.changed and not said.new:
             return (
-                f"None of {counted.sent:,} {stream.direction} frames of phase 2 came through, and "
-                "all of phase 1 did: the device dropped its table between the phases, or its "
-                "timeout is too short."
+                f"None of {counted.sent:,} {stream.direction} frames of phase 2 arrived, although "
+                "all frames of phase 1 did: the device dropped its table between the phases, or "
+                "its timeout is too short."
             )
     return ""
 
@@ -272,24 +295,21 @@ def _asked(made: StreamResult) -> int:
 
 
 def _why(dut: Dut, stored: int, asked: int, advice: str) -> str:
-    """Whether the gateway's table is full, or the frames went astray."""
+    """Returns why connections are missing: the table is too small, or frames were lost."""
     entries, left = parameters_of(dut).entries, _count(dut)
     if entries is not None and entries < asked:
         return (
-            f"the device's table takes {entries:,} entries; a larger one, or fewer connections, "
-            "are right"
+            f"the device's table takes only {entries:,} entries; use a larger table, or fewer "
+            "connections"
         )
     if left is not None and left < stored:
-        return (
-            f"the device has only {left:,} of them left; a longer timeout, or a larger table, is "
-            "right"
-        )
+        return f"the device has only {left:,} of them left; use a longer timeout, or a larger table"
     if entries is None and left is not None and left < asked:
         return (
-            f"the device has no more than {left:,} in its table; a lower phase 1 rate, or a larger "
-            "table, is right"
+            f"the device has only {left:,} in its table; use a lower phase 1 rate, or a larger "
+            "table"
         )
-    return f"{asked - stored:,} frames were lost on their way; {advice}"
+    return f"{asked - stored:,} frames were lost; {advice}"
 
 
 def _count(dut: Dut) -> int | None:

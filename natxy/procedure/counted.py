@@ -1,7 +1,7 @@
 """The rate that counts of a trial that passed (docs/decisions/0017).
 
-A sender that paused has offered its frames in a longer time, and a gateway that still held frames
-when sending ended has not forwarded them at the rate at which they came.
+A sender that paused took longer to offer its frames, and a gateway that still held frames when
+sending ended did not forward them at the trial's rate.
 """
 
 from dataclasses import dataclass
@@ -11,36 +11,39 @@ from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.verdict import Verdict
 from natxy.procedure.away import Away
 
-# The ends of a trial are found by polls: what was held back, or late, for less is not known to have
-# been. It is 0.2 % of the shortest trials.
+# Polls find the ends of a trial, so shorter times of holding back or lateness are not significant.
+# It is 0.2 % of the shortest trials.
 POLLS_NS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Counting:
-    """What a search asks of a trial that passed."""
+    """The condition under which a search counts a trial that passed."""
 
-    above_fps: int  # a rate that does not exceed this tells the search nothing
-    # Trials so short that buffers may hide an overload: frames that the gateway still holds when
-    # sending has ended are not forwarded at the trial's rate.
+    above_fps: int  # the rate that counts must exceed this to tell the search anything
+    # In short trials, buffers may hide an overload: frames that the gateway still holds when
+    # sending ends are not forwarded at the trial's rate.
     short: bool
-    # After the last frame, beyond a period: the rest of the interval between bursts. What the
-    # gateway holds of a burst may come out in it.
+    # With bursts, the silence after the last burst, in which the gateway may still forward frames
+    # of this burst (less the gap between two frames of steady traffic).
     silence_s: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """`fps` is frames / (time to send + pauses + time that the gateway held them longer). A sender
-    that was late at the end, and had not paused, took that much more time to send."""
+    """The rate that counts, and the verdict that follows from it.
+
+    `fps` is frames / (time to send + pauses + time that the gateway held the frames longer). If a
+    sender was late at the end without having paused, its time to send includes this lateness.
+    """
 
     fps: int
     verdict: Verdict
-    sentence: str = ""  # why it is not PASS
+    sentence: str = ""  # why the verdict is not PASS
 
 
 def counted(counting: Counting, rate_fps: int, result: TrialResult, away: Away) -> Counted:
-    """Judges a trial in which nothing was lost."""
+    """Judges a trial without loss."""
     streams = [stream for stream in result.streams if stream.due]
     gap_s = max((port.worst_poll_gap_ns for port in result.ports), default=0.0) / 1e9
     rates = [_rates(counting, rate_fps, stream, away.total_s + gap_s) for stream in streams]
@@ -58,17 +61,21 @@ def counted(counting: Counting, rate_fps: int, result: TrialResult, away: Away) 
 
 
 def slowed(rate_fps: int, fps: int) -> str:
-    """Why a trial whose rate was no news to the search is INVALID."""
+    """Returns why a trial is INVALID whose rate that counts tells the search nothing."""
     return (
-        f"pauses of the tester or the gateway made {rate_fps:,} fps {fps:,} fps, which a rate that "
-        "has passed exceeds"
+        f"pauses of the tester or the gateway reduced {rate_fps:,} fps to {fps:,} fps, but a rate "
+        "at least as high has passed already"
     )
 
 
 def _rates(
     counting: Counting, rate_fps: int, stream: StreamResult, noise_s: float
 ) -> tuple[int, int]:
-    """Rounded down: with pauses and what was held back, and with what noise does not explain."""
+    """Returns two rates, rounded down: the rate that counts, and the rate without noise.
+
+    The first includes pauses, lateness and the time that frames were held back, the second only
+    the time of holding back that noise does not explain.
+    """
     sending_s = Fraction(stream.due, rate_fps)
     beyond_s = Fraction(stream.held_back_ns) / 10**9 - counting.silence_s
     held_s = beyond_s if counting.short and beyond_s * 10**9 > POLLS_NS else Fraction(0)
@@ -86,6 +93,6 @@ def _rates(
 def _held(result: TrialResult) -> str:
     held_ns = max(stream.held_back_ns for stream in result.streams)
     return (
-        f"nothing was lost, but the frames took {held_ns / 1e6:.2f} ms longer to come out of the "
-        "gateway than to go in: a longer trial would have filled its buffers"
+        f"no frame was lost, but the frames took {held_ns / 1e6:.2f} ms longer to leave the "
+        "gateway than to enter it: a longer trial would have filled its buffers"
     )

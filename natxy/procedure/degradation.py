@@ -1,5 +1,7 @@
-"""Degradation with connections: a figure over the number of connections, with the device's hash
-table and connection table beside each (SD sections 2.4 and 3.3)."""
+"""Degradation with connections: a figure over the number of connections (SD sections 2.4 and 3.3).
+
+Each figure is shown with the sizes of the device's hash table and connection tracking table.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -32,9 +34,9 @@ DEGRADATION = "degradation"
 
 @dataclass(frozen=True, kw_only=True)
 class Column(Size):
-    """One size of the table; None: as it is, or as the plan says for all."""
+    """One column of the series; None: the device's setting, or the plan's for all columns."""
 
-    entries: int | None = None  # of the device's table
+    entries: int | None = None  # of the device's connection tracking table
     hash_size: int | None = None
     timeout_s: float | None = None
     repetitions: int | None = None
@@ -47,14 +49,17 @@ class Column(Size):
 
 @dataclass(frozen=True, kw_only=True)
 class DegradationPlan:
-    """`search` finds the figure of each column."""
+    """The options of a measurement, checked when the plan is created.
+
+    `search` measures the figure of each column.
+    """
 
     search: Searching
     columns: tuple[Column, ...]
 
     def __post_init__(self) -> None:
         if not self.columns:
-            raise ConfigurationError("--counts: none are given, 1000,10000,100000 is right")
+            raise ConfigurationError("--counts: is empty (expected one such as 1000,10000,100000)")
         for column in self.columns:
             if column.connections is not None:
                 _check_entries(column, column.connections)
@@ -63,13 +68,16 @@ class DegradationPlan:
 def degradation(
     plan: DegradationPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """The figure at each number of connections, (X1 - Xn) / X1 x 100 %, X1 the first one's, and the
-    ratio to the figure of the column before."""
+    """Measures the figure Xn in each column, and its degradation.
+
+    The degradation is (X1 - Xn) / X1 x 100 %, where X1 is the figure of the first column. The
+    result also has the ratio of each figure to that of the previous column.
+    """
     observer = observer or Observer()
     columns = [(column, _of(column, tester)) for column in plan.columns]
     found: list[Measurement] = []
     figures: list[Figure] = []
-    previous: list[Figure | None] = [None]  # of each figure: that of the column before, if any
+    previous: list[Figure | None] = [None]  # for each figure that of the previous column, if any
     without: list[str] = []
     for number, (column, ready) in enumerate(columns, start=1):
         at = _at(column, connections_of(ready).count, _set(column, dut))
@@ -86,8 +94,8 @@ def degradation(
         previous.append(figures[-1])
     if not median(figures[0].values):
         raise DutError(
-            f"{name_of(dut)} passes nothing with {connections_of(columns[0][1]).count:,} "
-            "connections: there is nothing to compare."
+            f"{name_of(dut)} passes no trial with {connections_of(columns[0][1]).count:,} "
+            "connections, so there is no figure to compare with."
         )
     bounds = any(is_bound(figure) for figure in figures)
     return Measurement(
@@ -103,7 +111,7 @@ def degradation(
             "Source and destination ports: "
             + ", ".join(str(ready.traffic.ranges) for _, ready in columns)
             + ".",
-            *(("No degradation is given where a value is a lower bound.",) if bounds else ()),
+            *(("There is no degradation, because a value is a lower bound.",) if bounds else ()),
             *without,
         ),
         figures=tuple(
@@ -119,7 +127,7 @@ def degradation(
 
 
 def _of(column: Column, tester: ReadyTester) -> ReadyTester:
-    """A trial must not live on a longer timeout than the column's, which is in its figure."""
+    """Returns the tester of a column, whose trials must not have a longer timeout than its own."""
     ready = column.of(tester)
     _check_entries(column, connections_of(ready).count)
     return replace(ready, connection_timeout_s=column.timeout_s)
@@ -129,7 +137,7 @@ def _check_entries(column: Column, connections: int) -> None:
     if column.entries is not None and column.entries < connections:
         raise ConfigurationError(
             f"--entries: a table of {column.entries} does not hold the column's {connections} "
-            "connections, at least as many is right"
+            f"connections (expected at least {connections})"
         )
 
 
@@ -151,7 +159,8 @@ def _search(search: Searching, column: Column) -> Searching:
 
 
 def _at(column: Column, connections: int, table: TableParameters) -> str:
-    """With what makes columns comparable: connections by hash buckets."""
+    """Returns the name of a column, with the connections per hash bucket, which make columns
+    comparable."""
     said = [f"{connections:,} connections"]
     if table.entries is not None:
         said.append(f"table {table.entries:,}")

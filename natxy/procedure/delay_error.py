@@ -1,13 +1,14 @@
-"""How far a delay may be from the truth because somebody was not there when a frame came or left.
+"""The largest error of a delay, caused by a tester or a gateway that was away when a frame was sent
+or arrived.
 
-A frame's delay ends when a poll finds it, and it may have come any time since the poll before; it
-begins before the call that sends it, and the sender may be kept from its core within that call.
-So a measured delay is too long by at most its poll gap and its step gap, never too short; and the
-difference of two delays is wrong by as much, either way.
+A frame's delay ends when a poll finds the frame, which may have arrived at any time since the
+previous poll. It begins before the call that sends the frame, and the sender may be kept from its
+core during that call. So a measured delay may be too long by at most its poll gap and its step gap,
+but never too short. The difference of two delays may be wrong by as much in either direction.
 
-While a watched gateway is away frames wait, and when it is back those behind them do. That is no
-error of the tester's, and spoils no trial; but no other gateway may be held against such a figure,
-so that it is in the error that stands beside it.
+While a watched gateway is away, frames wait; after it is back, the frames behind them wait. That is
+not an error of the tester and does not make a trial INVALID. But such a figure cannot be compared
+with those of other gateways, so the stated error includes this time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,23 +20,26 @@ from natxy.model.trial_result import Distribution, StreamResult, TagCounters, Tr
 from natxy.model.trial_spec import Direction
 from natxy.procedure.delays import Delays
 
-# Of a figure: what its error may be at most. A figure beyond is the tester's, not the gateway's.
+# The largest error that is allowed, as a share of the figure. With a larger error, the figure shows
+# the tester and not the gateway.
 ERROR_SHARE = Fraction(9, 10)
-# A round of polling takes microseconds, which are a part of every delay here; an absence is longer.
+# A round of polling takes microseconds, which are a part of every delay. An absence is longer.
 ABSENCE_NS = 100_000
 QUIET = Disturbance()
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimingErrors:
-    """Of one direction's frames, or of its tagged ones; `poll_gap` is empty where the port stamps
-    arrivals itself."""
+    """The sources of timing errors for one direction's frames, or for its tagged frames.
+
+    `poll_gap` is empty if the port itself stamps arrivals.
+    """
 
     poll_gap: Distribution
     step_gap: Distribution
-    waiting_ns: float = 0.0  # the longest that a frame may have waited for an absent gateway
-    absence_ns: float = 0.0  # its longest, by which two frames' waits differ at most
-    waiting_share: Fraction = Fraction(0)  # of the frames, so many came while it was away
+    waiting_ns: float = 0.0  # longest time that a frame may have waited for an absent gateway
+    absence_ns: float = 0.0  # longest absence, by which the waits of two frames differ at most
+    waiting_share: Fraction = Fraction(0)  # share of the frames that came during an absence
 
     @classmethod
     def of(
@@ -57,14 +61,15 @@ class TimingErrors:
         )
 
     def percentile_ns(self, delays: Delays, share: Fraction) -> float:
-        """How much smaller the percentile may be.
+        """Returns by how much the percentile of a share p may be too large.
 
-        So many frames have a gap longer than g that they are at most the share f of these delays.
-        Without them the percentile p is not below that of p - f, and each other delay is right
-        within twice g: the best g counts.
-        A gateway near its limit needs long to make up for an absence, so that any share of the
-        frames may have waited for it: each by at most all its absences, and for less than what it
-        took longer than the fastest.
+        Let f be the largest share of the delays whose frames have a gap longer than g. Without
+        these frames, the percentile of p is not below that of p - f, and every other delay has an
+        error of at most 2 g. The method takes the g with the smallest error.
+
+        A gateway near its limit needs a long time to catch up after an absence, so any share of the
+        frames may have waited for it. Each waited at most for the sum of the absences, and less
+        than its delay exceeds the smallest delay.
         """
         value_ns = delays.percentile_ns(share)
         least_ns = value_ns
@@ -76,10 +81,11 @@ class TimingErrors:
         return min(value_ns, least_ns + min(self.waiting_ns, value_ns - delays.minimum_ns))
 
     def variation_ns(self, variations: Delays, share: Fraction) -> float:
-        """How far the percentile of the differences of consecutive delays may be off, either way.
+        """Returns the error of a percentile of the differences of consecutive delays, either way.
 
-        A frame with a long gap spoils two differences; each other is right within twice g. So does
-        one that came while the gateway was away, and the first one after.
+        A frame with a gap longer than g affects two differences; every other difference has an
+        error of at most 2 g. A frame that came while the gateway was away, and the first one after
+        it, affect two differences as well.
         """
         value_ns = variations.percentile_ns(share)
         least_ns = self.longest_ns
@@ -97,13 +103,15 @@ class TimingErrors:
 
     @property
     def longest_ns(self) -> float:
-        """By how much the difference of two consecutive frames' delays may be wrong at most."""
+        """The largest error of the difference of two consecutive delays."""
         gaps = sum(of.max_ns for of in (self.poll_gap, self.step_gap) if of.count)
         return gaps + self.absence_ns
 
     def _steps(self, values: int) -> Iterator[tuple[float, Fraction]]:
-        """Each gap that occurs, and the share of so many values that may have had a longer one: of
-        each of its frames, or more, the gaps are known."""
+        """Yields each gap that occurs, and the share of the values that may have a longer gap.
+
+        `values` is the number of values; the gaps of at least as many frames are known.
+        """
         buckets = [
             (upper_ns, frames)
             for of in (self.poll_gap, self.step_gap)
@@ -117,39 +125,40 @@ class TimingErrors:
 
 @dataclass(frozen=True, kw_only=True)
 class DelayError:
-    """A figure of one direction of a trial, and how far it may be from the truth."""
+    """A figure of one direction of a trial, with its largest error."""
 
     name: str
     direction: Direction
     value_ns: float
     error_ns: float
-    either_way: bool = False  # it may be too small as well as too large; else only too long
+    either_way: bool = False  # True: the figure may be too small or too large; False: too large
 
 
 def doubts(errors: Sequence[DelayError]) -> tuple[str, ...]:
-    """Returns a sentence for each figure whose error is too large a share of it.
+    """Returns a sentence for each figure whose error is too large in proportion to it.
 
-    A difference of delays may rightly be 0, of which no error is a share: its own is only stated.
+    A difference of delays may really be 0, so that no proportion exists: its error is only stated.
     """
     return tuple(
-        f"{e.direction}: {e.name} of {_time(e.value_ns)} may be {_time(e.error_ns)} "
-        "too long, because the tester was away when frames came or left (expected at most "
-        f"{float(ERROR_SHARE * 100):g} %)"
+        f"{e.direction}: the {e.name} of {_time(e.value_ns)} may be {_time(e.error_ns)} too "
+        "long, because the tester was away when frames were sent or arrived (expected an error of "
+        f"at most {float(ERROR_SHARE * 100):g} %)"
         for e in errors
         if not e.either_way and e.error_ns > max(ABSENCE_NS, float(ERROR_SHARE) * e.value_ns)
     )
 
 
 def error_remarks(trials: Sequence[Sequence[DelayError]]) -> tuple[str, ...]:
-    """Returns what must stand beside the figures of the valid trials: the largest errors."""
+    """Returns the remarks on the largest errors of the valid trials' figures."""
     all_errors = [error for errors in trials for error in errors]
     kinds = {
-        "made these longer": [error for error in all_errors if not error.either_way],
-        "made these larger or smaller": [error for error in all_errors if error.either_way],
+        "may be too long": [error for error in all_errors if not error.either_way],
+        "may be too small or too large": [error for error in all_errors if error.either_way],
     }
     return tuple(
-        f"The tester's polls, and time that a core was away, can have {done}: {_largest(errors)}."
-        for done, errors in kinds.items()
+        "Because of the time between polls and of cores that were away, these figures "
+        f"{may_be}: {_largest(errors)}."
+        for may_be, errors in kinds.items()
         if errors
     )
 
@@ -166,7 +175,7 @@ def _time(ns: float) -> str:
 
 
 def late_by_tester(stream: StreamResult, frame_timeout_ns: int) -> bool:
-    """Whether the tester's absence may have made every late frame late."""
+    """Returns whether an absence of the tester may be why every late frame was late."""
     slow_steps = sum(
         frames for _, upper_ns, frames in stream.step_gap.buckets if upper_ns > frame_timeout_ns / 4
     )
@@ -174,14 +183,14 @@ def late_by_tester(stream: StreamResult, frame_timeout_ns: int) -> bool:
 
 
 def late_in_doubt(result: TrialResult, frame_timeout_ns: int) -> str | None:
-    """Returns a sentence where every frame that was late may have been so by the tester's absence,
-    and no other was lost."""
+    """Returns a sentence if an absence of the tester may be why every late frame was late, and no
+    other frame was lost."""
     if any(stream.missing or stream.misdelivered for stream in result.streams):
         return None
     late = sum(stream.late for stream in result.streams)
     if not late or not all(late_by_tester(each, frame_timeout_ns) for each in result.streams):
         return None
     return (
-        f"the tester was away when {late:,} frames came or left: they may have been in time "
-        f"(frame timeout {frame_timeout_ns / 1e6:g} ms)"
+        f"the tester was away when {late:,} late frames were sent or arrived: they may have been "
+        f"in time (frame timeout {frame_timeout_ns / 1e6:g} ms)"
     )

@@ -1,4 +1,4 @@
-"""What must stand beside every delay: which definition, which clock, and the tester's own part."""
+"""Remarks for every delay: its definition, the clock of arrivals, and the tester's own delay."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from natxy.procedure.tester_delay import microseconds, own_delay
 
 
 def delay_remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> tuple[str, ...]:
-    """RFC 8219 section 7.2: the report must say which definition of latency was used."""
+    """Returns the remarks; RFC 8219 section 7.2 requires a report to define its latency."""
     definition = trials[-1].result.delay_definition.rstrip(".")
     return (
         f"Delay: {definition}; clock of arrivals: {_clock(trials)}.",
@@ -17,7 +17,8 @@ def delay_remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> tuple[s
 
 
 def _clock(trials: Sequence[TrialRecord]) -> str:
-    """A port's own is held against the processor's, by which frames depart: at its worst."""
+    """Returns the clock of arrivals, with its largest error against the processor's clock, by which
+    frames are sent."""
     ports = [port for trial in trials for port in trial.result.ports]
     errors_ns = [port.clock_error_ns for port in ports if port.clock_error_ns is not None]
     known = f", known within {microseconds(max(errors_ns))}" if errors_ns else ""

@@ -1,5 +1,8 @@
-"""Maximum connection establishment rate (RFC 9693): the highest rate at which each frame of phase 1
-makes a connection; validated, each connection then carries a frame of the responder's as well."""
+"""Maximum connection establishment rate (RFC 9693).
+
+It is the highest rate at which each frame of phase 1 creates a connection. With validation, each
+connection must then carry a frame of the responder as well.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,12 +43,12 @@ RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"
 DEFAULT_ALPHA = Fraction(1, 2)
 LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
-LOST_AT_EVERY_RATE = "as many at every rate; --loss accepts a share of them"
-HOPELESS_CPS = 1000  # what is invalid at this rate is not so because of the rate
-LONGEST_S = 60  # of a phase 1 that fails: it would fail at lower rates as well
+LOST_AT_EVERY_RATE = "as many are lost at every rate; use --loss to tolerate a share of them"
+HOPELESS_CPS = 1000  # a trial that is INVALID at this rate has another reason than the rate
+LONGEST_S = 60  # a phase 1 that lasts as long and fails would fail at lower rates as well
 STEADY_S = Fraction(1, 4)
-QUARTER = 3.9  # 4, but for rates that are rounded down
-MORE = 1.01  # that a rate is what limits connections shows in more of them at a lower rate
+QUARTER = 3.9  # nearly 4, since rates are rounded down
+MORE = 1.01  # if the rate limits the connections, a lower rate creates more by this factor
 PROFILES = {
     "rfc": Profile(
         timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
@@ -61,18 +64,18 @@ PROFILES = {
 
 @dataclass(frozen=True, kw_only=True)
 class EstablishmentPlan:
-    """How long a trial lasts follows from the number of connections and the rate; of `timing` only
-    drain and settle time count.
+    """The options of a measurement, checked when the plan is created.
 
-    `alpha` None is the plain rate; else each trial is validated at that share of its rate. `loss`
-    is the share of phase 1's frames, and of validation's, that may be lost.
+    The duration of a trial follows from the number of connections and the rate; only the drain and
+    the settle time of `timing` are used. If `alpha` is given, each trial is validated at that share
+    of its rate. `loss` is the share of frames that may be lost in phase 1 and in validation.
     """
 
     timing: Timing
     seed: int
     repetitions: int
-    max_rate_cps: int | None = None  # None: the media's
-    first_cps: int | None = None  # where the search begins; None: at the maximum, or at a guess
+    max_rate_cps: int | None = None  # None: the media's rate
+    first_cps: int | None = None  # first rate of the search; None: the maximum, or a guess
     error: SearchError = DEFAULT_ERROR
     alpha: Fraction | None = None
     loss: LossTolerance | None = None
@@ -94,13 +97,12 @@ class EstablishmentPlan:
             check("--alpha", self.alpha, lowest=Fraction(1, 1000), highest=1000)
         if self.early_end and (self.loss is not None or not self.timing.drain_s):
             raise ConfigurationError(
-                "--early-end: is not possible with --loss or a --drain of 0, at the first certain "
-                "loss a trial would end"
+                "--early-end: is not possible with --loss or a --drain of 0, since trials end at "
+                "their first certain loss (expected neither)"
             )
 
     def load(self, rate_cps: int, above_cps: int) -> Establishing:
-        """Of a trial that passes its pauses make the rate a lower one, which is to exceed
-        `above_cps`."""
+        """Returns the load of a trial; its rate, lowered by pauses, must exceed `above_cps`."""
         return Establishing(
             rate_fps=rate_cps,
             alpha=self.alpha,
@@ -112,16 +114,16 @@ class EstablishmentPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """What a search for the rate has found."""
+    """The result of one search."""
 
     rate_cps: int
     lower_bound: bool
     trials: tuple[TrialRecord, ...]
-    overturned: int  # trials that failed at a rate that passed, by loss verification
+    overturned: int  # failed trials at a rate that passed by loss verification
 
     @property
     def made(self) -> ConnectionCounters | None:
-        """By phase 1 at the rate that was found; None: no rate passed."""
+        """Connections that phase 1 created at the rate that was found; None: no rate passed."""
         passed = (
             t for t in self.trials if t.verdict is Verdict.PASS and t.counted_fps == self.rate_cps
         )
@@ -132,7 +134,7 @@ class Search:
 def establishment(
     plan: EstablishmentPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """Each repetition is a search of its own, with a seed of its own."""
+    """Measures the rate; each repetition is a separate search with its own seed."""
     observer = observer or Observer()
     asked = tester.traffic.required_connections
     if asked.order != "repeating":
@@ -161,8 +163,10 @@ def establishment(
 
 
 def search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximum) -> Search:
-    """One bisection, which starts where each repetition's does, so that they show how far searches
-    are apart. TesterLimit where nothing passes and low rates are invalid."""
+    """Runs one bisection; all start at the same rate, so that they show how far searches scatter.
+
+    Raises TesterLimit if no rate passes and low rates are invalid.
+    """
     asked = trials.tester.traffic.required_connections
     bisection = Bisection(
         upper_fps=maximum.rate_fps or MAX_RATE_FPS,
@@ -189,14 +193,16 @@ def search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximu
 
 
 def first_guess(frames: int) -> int:
-    """Where nobody knows a maximum: a quarter of a second's trial, where that is no high rate."""
+    """Returns the first rate if the maximum is unknown: a trial takes 0.25 s, within limits."""
     return max(LOWEST_GUESS_CPS, min(frames * 4, HIGHEST_GUESS_CPS))
 
 
 def _lost_share(trial: TrialRecord) -> Fraction | None:
-    """Of the phase that lost the larger share, but for those that took again what was lost before.
-    A mapping that changed and a reply to the wrong connection are no losses. None: nobody knows it
-    of a trial that ended early."""
+    """Returns the lost share of the phase that lost most; None if a trial ended early.
+
+    Phases that repeat lost frames do not count. A mapping that changed, or a reply to the wrong
+    connection, counts as the loss of all frames.
+    """
     result = trial.result
     if result.ended_early:
         return None
@@ -210,7 +216,7 @@ def _lost_share(trial: TrialRecord) -> Fraction | None:
 def _hopeless(
     bisection: Bisection, done: Sequence[TrialRecord], trials: Trials, frames: int
 ) -> bool:
-    """Nothing has passed so far, and lower rates would be no better."""
+    """Returns whether lower rates would not pass either; no rate has passed so far."""
     _, top_cps = bisection.bracket
     slow = frames >= top_cps * LONGEST_S
     if bisection.limit is Limit.TESTER:
@@ -229,8 +235,11 @@ def _hopeless(
 
 
 def is_stuck(done: Sequence[TrialRecord], frames: int) -> bool:
-    """Whether what failed did so for another reason than its rate: at a quarter of the rate, in
-    trials that are long beside what a queue holds, no more came through."""
+    """Returns whether trials failed for another reason than their rate.
+
+    This is so if a trial at a quarter of the rate got no more connections than a faster one that
+    was long in comparison to what a queue holds.
+    """
     last = done[-1]
     if last.verdict is not Verdict.FAIL:
         return False
@@ -245,7 +254,7 @@ def is_stuck(done: Sequence[TrialRecord], frames: int) -> bool:
 
 
 def _came_through(trial: TrialRecord) -> int:
-    """Connections that were made; of a phase 1 that was complete those that answered."""
+    """Returns how many connections were created or, after a complete phase 1, answered."""
     validated = trial.result.stream_of(VALIDATE)
     if validated is not None:
         return validated.sent - validated.lost
@@ -269,7 +278,8 @@ def _rate_figure(plan: EstablishmentPlan, found: Sequence[Search]) -> Figure:
 
 
 def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:
-    """A combination that is drawn again is no new connection (MP Table 23)."""
+    """Returns the figures of connections drawn with repetition, where a combination that is drawn
+    again is not a new connection (MP Table 23)."""
     made = [each.made for each in found]
     drawn = [of for of in made if of is not None and of.known]
     if not drawn or len(drawn) < len(found):
@@ -291,14 +301,14 @@ def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:
 
 
 def conditions_of(plan: EstablishmentPlan, tester: ReadyTester, dut: Dut) -> Conditions:
-    """Phase 1's rate is what is looked for."""
+    """Returns the conditions, without phase 1's rate, which the procedure searches for."""
     of = conditions(tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name)
     search = SearchConditions(loss_verifications=plan.loss_verifications)
     return of_phase_1(of.model_copy(update={"search": search}), validated=plan.alpha is not None)
 
 
 def _departures(plan: EstablishmentPlan) -> tuple[str, ...]:
-    """Of a trial's length RFC 9693 says nothing, of its other times what RFC 2544 says."""
+    """Returns the departures; RFC 9693 does not specify the duration of a trial."""
     said = [each for each in departures(plan.timing) if not each.startswith("trials")]
     if plan.loss is not None:
         said.append(f"{plan.loss} accepted")
@@ -317,18 +327,21 @@ def _remarks(
 ) -> tuple[str, ...]:
     asked = tester.traffic.required_connections
     said = [
-        f"A trial makes {tester.traffic.connections_among(asked.count):,} connections. Search "
+        f"A trial creates {tester.traffic.connections_among(asked.count):,} connections. Search "
         f"error {str(plan.error).replace('fps', 'cps')}."
     ]
     if not all(each.rate_cps for each in found):
-        said.append("0 means that no rate passed; connections are lost at every rate.")
+        said.append("0 means that no rate passed: connections were lost at every rate tried.")
     if plan.alpha is not None:
         said += _of_validation(found)
     return tuple(said)
 
 
 def _of_validation(found: Sequence[Search]) -> list[str]:
-    """Whether what failed was not there, another connection's, or only too fast (SD Figure 11)."""
+    """Returns a remark on connections that did not answer in validation (SD Figure 11).
+
+    Either they did not exist, or they belonged to another connection, or the rate was too high.
+    """
     absent = wrong = fast = 0
     for trial in (trial for each in found for trial in each.trials):
         again = trial.result.stream_of(ASK_AGAIN)
@@ -340,9 +353,9 @@ def _of_validation(found: Sequence[Search]) -> list[str]:
         fast += again.sent - again.lost
     if not absent + wrong + fast:
         return []
-    others = f", {wrong:,} replies came for another connection" if wrong else ""
-    gone = f", {absent:,} did not: they were not there" if absent or not wrong else ""
+    others = f", {wrong:,} replies were delivered to another connection" if wrong else ""
+    gone = f", {absent:,} did not: they did not exist" if absent or not wrong else ""
     return [
-        f"Of the connections that did not answer at their rate {fast:,} answered when they were "
-        f"asked again slowly{others}{gone}."
+        f"Of the connections that did not answer at the trial's rate, {fast:,} answered when they "
+        f"were tested again slowly{others}{gone}."
     ]

@@ -1,4 +1,4 @@
-"""Network flows of one pair of addresses: four-tuples that come by in turn."""
+"""Network flows of one pair of addresses: four-tuples that are used in turn."""
 
 from dataclasses import dataclass
 from math import gcd
@@ -14,14 +14,14 @@ FIRST_DESTINATION_PORT, DESTINATION_PORTS = 1, 49151
 
 @dataclass(frozen=True, kw_only=True)
 class FlowRanges:
-    """Ports in round robin: since their numbers have no common divisor, all pairs come by."""
+    """Counts of ports, both used in turn; the counts are coprime, so that all pairs are used."""
 
     source_ports: int
     destination_ports: int
 
 
 def ranges_of(flows: int) -> FlowRanges:
-    """Ranges of which exactly this many pairs are in use; as few destination ports as possible."""
+    """Returns ranges with exactly this many pairs and as few destination ports as possible."""
     for destinations in range(1, DESTINATION_PORTS + 1):
         sources, rest = divmod(flows, destinations)
         if rest or sources < 1 or sources > SOURCE_PORTS:
@@ -29,13 +29,13 @@ def ranges_of(flows: int) -> FlowRanges:
         if gcd(sources, destinations) == 1:
             return FlowRanges(source_ports=sources, destination_ports=destinations)
     raise ConfigurationError(
-        f"--flows: {flows} flows cannot be made of ports; 1 to {SOURCE_PORTS}, or a product of two "
-        f"coprime numbers up to {SOURCE_PORTS} and {DESTINATION_PORTS} is right"
+        f"--flows: {flows} is not a possible number of port pairs (expected 1 to {SOURCE_PORTS}, "
+        f"or a product of two coprime numbers up to {SOURCE_PORTS} and {DESTINATION_PORTS})"
     )
 
 
 def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
-    """Each direction sends this many four-tuples in turn, the reverse one the same, swapped."""
+    """Returns a tester that sends this many four-tuples in turn; those of reverse are swapped."""
     ranges = ranges_of(flows)
     source = Series.counted(FIRST_SOURCE_PORT, ranges.source_ports)
     destination = Series.counted(FIRST_DESTINATION_PORT, ranges.destination_ports)

@@ -27,7 +27,7 @@ from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 
 LOSS = "frame loss rate"
 HIGHEST_STEP = Fraction(1, 10)
-LOSSLESS_TO_END = 2  # successive rates without loss
+LOSSLESS_TO_END = 2  # successive rates without loss that end the series
 PROFILES = {
     "rfc": Profile(timing=RFC_TRIALS.timing, repetitions=1),
     "quick": Profile(timing=QUICK_TRIALS.timing, repetitions=1),
@@ -36,16 +36,20 @@ PROFILES = {
 
 @dataclass(frozen=True, kw_only=True)
 class FrameLossPlan:
-    """From the maximum down by `step` of it, until two successive rates lose nothing; or `rates`,
-    all of them. At each rate `repetitions` trials."""
+    """The options of a measurement, checked when the plan is created.
+
+    The series starts at the maximum and goes down by `step` of it, until two successive rates lose
+    nothing. If `rates_fps` is given, the series has all of these rates instead. Each rate gets
+    `repetitions` trials.
+    """
 
     timing: Timing
     seed: int
     repetitions: int = 1
-    max_rate_fps: int | None = None  # None: the media's
-    step: Fraction = HIGHEST_STEP  # of the maximum
-    rates_fps: tuple[int, ...] = ()  # instead of the series
-    loss: LossTolerance | None = None  # at two successive rates of which the series ends
+    max_rate_fps: int | None = None  # None: the media's rate
+    step: Fraction = HIGHEST_STEP  # as a share of the maximum
+    rates_fps: tuple[int, ...] = ()
+    loss: LossTolerance | None = None  # the series ends if two successive rates lose no more
     invalid_repeats: int = 3
     dut_name: str | None = None
 
@@ -69,20 +73,20 @@ class FrameLossPlan:
 class _Point:
     rate_fps: int
     name: str  # "90 % (900,000 fps)"
-    trials: tuple[TrialRecord, ...]  # the valid ones
-    excused: tuple[TrialRecord, ...] = ()  # left out, since the gateway's absence explains the loss
-    left_out: str = ""  # why there are fewer than were to be
+    trials: tuple[TrialRecord, ...]  # valid ones only
+    excused: tuple[TrialRecord, ...] = ()  # left out, since an absence explains their loss
+    left_out: str = ""  # why there are fewer valid trials than asked for
 
     @property
     def accepted(self) -> bool:
-        """What came wrong or too late is lost as well."""
+        """True if all trials passed; misdelivered and late frames are lost as well."""
         return bool(self.trials) and all(t.verdict is Verdict.PASS for t in self.trials)
 
 
 def frame_loss(
     plan: FrameLossPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """Per direction, in % of the frames sent; with background traffic per kind too."""
+    """Measures the loss per direction, in % of the frames sent; with background also per kind."""
     trials = Trials(
         tester=tester,
         dut=dut,
@@ -128,8 +132,8 @@ def _rates(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:
     maximum_fps = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps).rate_fps
     if maximum_fps is None:
         raise ConfigurationError(
-            "--max-rate: is missing: the ports' media have no rate of which 100 % could be sent; "
-            "frames a second are right, or --rates"
+            "--max-rate: is missing: the ports' media have no rate of which 100 % could be sent "
+            "(expected frames a second, or --rates)"
         )
     shares = [1 - plan.step * i for i in range(int(1 / plan.step) + 1)]
     wanted = {share: int(maximum_fps * share) for share in shares}
@@ -189,7 +193,7 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
 
 
 def _losses(trial: TrialRecord) -> Losses:
-    """Of each direction: of all kinds together, and of each where there are several."""
+    """Returns the loss of each direction, and of each kind if there are several."""
     losses: Losses = {}
     for stream in trial.result.streams:
         counted = list(stream.counters())
@@ -201,8 +205,11 @@ def _losses(trial: TrialRecord) -> Losses:
 
 
 def _too_low(loss: float, key: tuple[Direction, str], left_out: Sequence[Losses]) -> float:
-    """By how much, at most: trials whose loss an absence explains were left out, and may have lost
-    all of it for the gateway's own reasons. Then the mean with them is what is looked for."""
+    """Returns by how much a loss may be too low because trials were left out.
+
+    The losses of these trials are explained by absences, but may all be the gateway's own. Then the
+    mean that includes them is the right value.
+    """
     if not left_out:
         return 0.0
     mean = (loss + sum(losses[key] for losses in left_out)) / (1 + len(left_out))
@@ -210,13 +217,13 @@ def _too_low(loss: float, key: tuple[Direction, str], left_out: Sequence[Losses]
 
 
 def _absence_percent(trial: TrialRecord) -> float:
-    """Of what was sent, so much came while a watched gateway was away."""
+    """Returns the share of frames, in %, that arrived while a watched gateway was away."""
     sending_ns = trial.result.sending_ns
     return trial.away_ns / sending_ns * 100 if sending_ns else 0.0
 
 
 def _loss_percent(counted: list[KindCounters]) -> float:
-    """(sent - received) / sent x 100 %."""
+    """Returns (sent - received) / sent x 100 %."""
     sent = sum(counters.sent for counters in counted)
     received = sum(counters.received for counters in counted)
     return (sent - received) / sent * 100 if sent else 0.0
@@ -225,7 +232,7 @@ def _loss_percent(counted: list[KindCounters]) -> float:
 def _remarks(points: list[_Point]) -> tuple[str, ...]:
     errors = [error for point in points for figure in _figures(point) for error in figure.errors]
     largest = max(errors, default=0.0)
-    said = "The gateway's core was away: a frame loss rate may be wrong by at most "
+    said = "Because the gateway's core was away, a frame loss rate may be wrong by at most "
     return (
         *((f"{said}{largest:.2g} % of the frames sent.",) if largest else ()),
         *_left_out(points),
@@ -234,7 +241,8 @@ def _remarks(points: list[_Point]) -> tuple[str, ...]:
 
 def _left_out(points: list[_Point]) -> tuple[str, ...]:
     return tuple(
-        f"{point.name}: {len(point.trials)} valid trials, then none: {point.left_out}."
+        f"{point.name}: {len(point.trials)} trials were valid, further ones were not: "
+        f"{point.left_out}."
         for point in points
         if point.left_out
     )
@@ -243,9 +251,9 @@ def _left_out(points: list[_Point]) -> tuple[str, ...]:
 def _departures(plan: FrameLossPlan, points: list[_Point]) -> tuple[str, ...]:
     said = []
     if plan.rates_fps:
-        said.append("rates as given, not from 100 % of the media's down")
+        said.append("given rates, not from 100 % of the media's rate down")
     elif plan.max_rate_fps is not None:
-        said.append("from a given rate down, not from the media's")
+        said.append("from a given rate down, not from the media's rate")
     if plan.loss is not None:
         said.append(f"{plan.loss} accepted where the series ends")
     if any(point.left_out for point in points):

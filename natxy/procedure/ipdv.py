@@ -27,8 +27,8 @@ MEDIAN = "median IPDV"
 MAXIMUM = "maximum IPDV"
 UNDEFINED = "undefined pairs"
 MEANING = (
-    "IPDV: the delay of a frame less that of the frame before it, of one direction and kind of "
-    "traffic; a pair of which a frame was lost is undefined."
+    "IPDV is the delay of a frame minus that of the frame before it, in one direction and kind of "
+    "traffic. A pair of frames is undefined if one of them was lost."
 )
 
 
@@ -40,7 +40,7 @@ class IpdvPlan(RatePlan):
 def ipdv(
     plan: IpdvPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """Minimum, median and maximum, signed; a value each repetition."""
+    """Measures minimum, median and maximum, signed, with a value for each repetition."""
     what = AtRate(
         procedure="ipdv",
         title="Inter-packet delay variation",
@@ -55,12 +55,12 @@ def ipdv(
 
 
 def ipdv_values(stream: StreamResult) -> Sequence[Value]:
-    """Of a trial that was asked for it."""
+    """Returns the figures of a stream whose trial recorded IPDV."""
     pairs = _pairs(stream)
     if pairs.count == 0:
         raise DutError(
-            f"{stream.direction}: no two consecutive frames came through, so that there is no "
-            "IPDV; `natxy throughput` finds a rate at which they do."
+            f"{stream.direction}: no two consecutive frames arrived, so there is no IPDV; use "
+            "`natxy throughput` to find a rate at which frames arrive."
         )
     return (
         Value(name=MINIMUM, unit="ns", value=pairs.minimum_ns),

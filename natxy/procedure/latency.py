@@ -39,7 +39,10 @@ PROFILES = {"rfc": RFC, "quick": QUICK}
 
 @dataclass(frozen=True, kw_only=True)
 class LatencyPlan(RatePlan):
-    """`tags_after_s` None: half of the duration, which are RFC 2544's 60 s of 120 s."""
+    """The options of a measurement, checked when the plan is created.
+
+    `tags_after_s` is by default half of the duration, as RFC 2544's 60 s of 120 s.
+    """
 
     tags: int = 50_000
     tags_after_s: Fraction | None = None
@@ -56,14 +59,17 @@ class LatencyPlan(RatePlan):
 
     @property
     def lost_ns(self) -> float:
-        """What a lost tagged frame counts as: duration - delay + timeout (SP 3.3.3)."""
+        """The latency of a lost tagged frame: duration - delay + timeout (SP 3.3.3)."""
         return float((self.timing.duration_s - self.after_s + self.timing.drain_s) * 10**9)
 
 
 def latency(
     plan: LatencyPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """Typical latency (the median) and worst-case latency (P99.9), a value each repetition."""
+    """Measures typical latency (the median) and worst-case latency (P99.9).
+
+    Each has a value for each repetition.
+    """
     what = AtRate(
         procedure="latency",
         title="Latency",
@@ -78,7 +84,7 @@ def latency(
 
 
 def _with_tags_made(measured: Measurement) -> Measurement:
-    """At a low rate there may be fewer frames than tags were asked for."""
+    """Adds a departure if there were too few tags: a low rate may have fewer frames than tags."""
     made = [value for f in measured.figures if f.name == TAGGED for value in f.values]
     if min(made) >= MIN_TAGS or any("tags, not" in said for said in measured.departures):
         return measured
@@ -108,7 +114,7 @@ def latency_errors(
 
 
 def latency_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:
-    """Of a trial that tags were asked for."""
+    """Returns the figures of a stream whose trial had tagged frames."""
     tags = stream.tags
     assert tags is not None, "the trial was asked for tags"
     delays = Delays(distributions=(tags.delay,), lost=tags.lost, lost_ns=lost_ns)

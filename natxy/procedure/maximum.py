@@ -1,4 +1,4 @@
-"""The highest rate that a search tries: the media's, where it has one, or as given."""
+"""The highest rate that a search tries: the media's rate, or a given one."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -7,21 +7,24 @@ from natxy.model.event import Hello
 from natxy.model.throughput_result import MaximumOrigin
 from natxy.model.traffic import TrafficPlan
 
-# Ethernet: preamble and start of frame 8 octets, gap between frames 12 (RFC 2544 appendix B).
+# Ethernet: 8 octets of preamble and start of frame, 12 of gap between frames (RFC 2544 appendix B).
 OVERHEAD_BYTES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Maximum:
-    """`rate_fps` None: nobody knows one, the search goes up until a rate does not pass."""
+    """The maximum; if `rate_fps` is None, it is unknown: the search goes up until a rate fails."""
 
     rate_fps: int | None
     origin: MaximumOrigin
 
 
 def theoretical_fps(line_rate_bps: int, frame_size_bytes: int, *, grows_bytes: int = 0) -> Fraction:
-    """Ethernet's maximum frame rate (RFC 8219 appendix A): the link where a frame is longer, by
-    what translation or encapsulation adds to it, is the one that fills first."""
+    """Returns Ethernet's maximum frame rate (RFC 8219 appendix A).
+
+    `grows_bytes` are the octets that translation or encapsulation adds: the link with the longer
+    frames is the first to be full.
+    """
     size_bits = (frame_size_bytes + grows_bytes + OVERHEAD_BYTES) * 8
     return Fraction(line_rate_bps, size_bits)
 
@@ -34,7 +37,7 @@ def maximum_of(hello: Hello, traffic: TrafficPlan, given_fps: int | None) -> Max
 
 
 def _media_rate(hello: Hello, traffic: TrafficPlan) -> int | None:
-    """Of the slower side, whose larger frames count; None if a port's link has no speed."""
+    """Returns the rate of the slower side; None if the link of a port has no speed."""
     rates = []
     for port in hello.ports:
         if port.link_speed_mbps == 0:

@@ -1,4 +1,4 @@
-"""What the tester's ports are connected by, as far as their drivers know it."""
+"""The media of the tester's ports, as far as their drivers report it."""
 
 from natxy.model.event import Hello
 from natxy.model.measurement import Media

@@ -27,19 +27,23 @@ from natxy.procedure.worst_loss import worst_loss
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
 
-ANY_PAUSES = Fraction(10**9)  # of a load: how many count is for the goals to say
+ANY_PAUSES = Fraction(10**9)  # the load allows all pauses, since the goals limit them
 
 
 @dataclass(frozen=True, kw_only=True)
 class MlrThroughputPlan:
-    """The goals say how long trials are; of the timing, the drain, rest and timeout count."""
+    """The options of a measurement, checked when the plan is created.
+
+    The goals determine the durations of trials; drain, settle time and frame timeout are those of
+    `timing`.
+    """
 
     timing: Timing
     goals: tuple[MlrGoal, ...]
     seed: int
     repetitions: int = 1
-    min_rate_fps: int = 100  # nothing below is looked at
-    max_rate_fps: int | None = None  # None: the media's
+    min_rate_fps: int = 100  # lower rates are not tried
+    max_rate_fps: int | None = None  # None: the media's rate
     invalid_repeats: int = 3
     dut_name: str | None = None
 
@@ -49,11 +53,11 @@ class MlrThroughputPlan:
         longest_s = max((goal.final_duration_s for goal in self.goals), default=Fraction(0))
         if longest_s != self.timing.duration_s:
             raise ConfigurationError(
-                f"--duration: {float(self.timing.duration_s):g} s is not how long the goals' "
-                f"longest trials are, {float(longest_s):g} s is right"
+                f"--duration: {float(self.timing.duration_s):g} s is not the duration of the "
+                f"goals' longest trials (expected {float(longest_s):g} s)"
             )
         if len({goal.name for goal in self.goals}) < len(self.goals):
-            raise ConfigurationError("goals: two have one name, different ones are right")
+            raise ConfigurationError("goals: two have the same name (expected different names)")
         if self.max_rate_fps is not None:
             self.timing.check_rate("--max-rate", self.max_rate_fps)
 
@@ -61,7 +65,7 @@ class MlrThroughputPlan:
 def mlr_throughput(
     plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """A figure a goal, in frames a second per direction: a rate that was tested and passed."""
+    """Measures a rate for each goal, in frames a second per direction; it was tested and passed."""
     trials = Trials(
         tester=tester,
         dut=dut,
@@ -93,18 +97,18 @@ def _maximum(plan: MlrThroughputPlan, tester: ReadyTester) -> int:
     if known_fps is None:
         raise ConfigurationError(
             "--max-rate: is missing: the ports' media have no rate with which MLRsearch could "
-            "begin; frames a second are right"
+            "start (expected frames a second)"
         )
     if known_fps <= plan.min_rate_fps:
         raise ConfigurationError(
-            f"--max-rate: {known_fps} is out of range, more than {plan.min_rate_fps} is right"
+            f"--max-rate: {known_fps} is out of range (expected more than {plan.min_rate_fps})"
         )
     return min(known_fps, plan.timing.highest_rate_fps)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Searched:
-    """One repetition; `too_slow` is of the trials above a lower bound, as a Repetition's."""
+    """One repetition; `too_slow` has the same meaning as that of a Repetition."""
 
     outcome: MlrOutcome
     too_slow: bool
@@ -133,8 +137,11 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
 
 
 def _too_easy(plan: MlrThroughputPlan, result: TrialResult) -> tuple[str, ...]:
-    """Pauses of the sender may be half of the narrowest goal's width: with longer ones the rate was
-    a lower one. They are a relief, so a trial that lost more than any goal tolerates has failed."""
+    """Returns a reason for INVALID if pauses made a trial too easy.
+
+    Pauses may be half of the narrowest goal's width; longer ones make the rate a lower one. Since
+    they only help the gateway, a trial that lost more than any goal tolerates has failed anyway.
+    """
     most = max((goal.tolerance for goal in plan.goals), key=lambda tolerance: tolerance.fraction)
     if not Load(segments=(), accepted=most).passes(result):
         return ()
@@ -148,8 +155,10 @@ def _measured(trial: TrialRecord) -> MeasuredTrial:
 
 
 def _check_hope(outcome: MlrOutcome, last: TrialRecord) -> None:
-    """The search has ended with its last INVALID trial where nothing passed below the tester's
-    limit."""
+    """Raises TesterLimit if no rate passed below the tester's ceiling.
+
+    The search has then ended with an INVALID trial, which is `last`.
+    """
     for found in outcome.goals:
         if found.rate_fps is None and found.limit is Limit.TESTER:
             raise TesterLimit(
@@ -171,7 +180,7 @@ def _conditions(plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut) -> Condi
 
 
 def _common(values: Iterable[Fraction]) -> float | None:
-    """Of all goals; None: they differ, and the remarks say each."""
+    """Returns the value that all goals share; None if they differ (the remarks list each)."""
     first, *others = set(values)
     return None if others else float(first)
 
@@ -179,8 +188,8 @@ def _common(values: Iterable[Fraction]) -> float | None:
 def _departures(plan: MlrThroughputPlan) -> tuple[str, ...]:
     ratios = sorted({goal.exceed_ratio for goal in plan.goals if goal.exceed_ratio})
     exceeding = (
-        f"an exceed ratio of {float(ratio):g}: a rate is taken although that share of its trials' "
-        "time lost more (RFC 2544 section 26.1)"
+        f"an exceed ratio of {float(ratio):g}: that share of a rate's trials, by duration, may "
+        "lose more (RFC 2544 section 26.1)"
         for ratio in ratios
     )
     return (*departures(plan.timing), *exceeding)
@@ -237,13 +246,13 @@ def _remarks(plan: MlrThroughputPlan, searched: list[_Searched]) -> tuple[str, .
     ]
     if plan.timing.duration_s < RFC.timing.duration_s:
         said.append(
-            "In trials so short a gateway's buffers take frames that it does not forward at that "
-            "rate: what it still held when sending ended counts as forwarded."
+            "In such short trials, frames that the gateway still held in its buffers when sending "
+            "ended count as forwarded, although it may not sustain that rate."
         )
     if any(one.limit is Limit.MAXIMUM for one in found):
-        said.append("The highest rate that was to be tried passed: it is a lower bound.")
+        said.append("The highest rate that the search may try passed: it is a lower bound.")
     if any(one.rate_fps is None for one in found):
-        said.append(f"0 means that no rate from {plan.min_rate_fps} frames a second up passed.")
+        said.append(f"0 means that no rate of {plan.min_rate_fps} frames a second or more passed.")
     if plan.timing.frame_timeout_s:
         timeout_ms = float(plan.timing.frame_timeout_s * 1000)
         said.append(f"A frame that took longer than {timeout_ms:g} ms counts as lost.")

@@ -1,4 +1,4 @@
-"""Destination networks: RFC 2544 section 12 wants one, and then 256 of which each frame has one."""
+"""Destination networks: RFC 2544 section 12 asks for one network, and then for 256."""
 
 from collections.abc import Collection
 
@@ -8,8 +8,10 @@ ASKED = (1, 256)
 
 
 def networks_departure(testbed: Testbed, measured: Collection[int]) -> tuple[str, ...]:
-    """How a series departs that has measured with so many networks a side. Connections are of one
-    network (RFC 9693)."""
+    """Returns the departure of a series that was measured with these numbers of networks per side.
+
+    Connections always use one network (RFC 9693).
+    """
     if testbed.connections is not None or set(ASKED) <= set(measured):
         return ()
     listed = ", ".join(str(each) for each in sorted(set(measured)))
@@ -18,5 +20,5 @@ def networks_departure(testbed: Testbed, measured: Collection[int]) -> tuple[str
 
 
 def networks_of(testbed: Testbed) -> int:
-    """Of the side that has more."""
+    """Returns the number of networks of the side that has more."""
     return max(testbed.traffic.left_networks, testbed.traffic.right_networks)

@@ -1,4 +1,4 @@
-"""Who watches a procedure: a progress display, a journal. Does nothing until told otherwise."""
+"""Observers of a procedure, such as a progress display or a journal."""
 
 from collections.abc import Sequence
 
@@ -8,27 +8,29 @@ from natxy.model.trial_record import TrialRecord
 
 
 class Observer:
+    """Ignores all events; subclasses override the methods that they need."""
+
     def repetition_started(self, number: int, count: int) -> None:
-        """Repetition `number` of `count`, from 1."""
+        """Is called when repetition `number` of `count` starts; numbers start at 1."""
 
     def trial_started(self, rate_fps: int, bracket_fps: tuple[int, int]) -> None:
-        """The rate lies in the search's bracket."""
+        """Is called when a trial starts, with the current bracket of the search."""
 
     def trial_progressed(self, progress: Progress) -> None:
-        """At least once a second."""
+        """Is called at least once a second during a trial."""
 
     def trial_ended(self, trial: TrialRecord) -> None:
-        """Is called the moment it ended."""
+        """Is called as soon as a trial has ended."""
 
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
-        """What it has found: figures of one value each."""
+        """Is called with the figures of a repetition, which have one value each."""
 
     def remarked(self, sentence: str) -> None:
-        """What a person should know, also where there is no result in the end."""
+        """Is called with a remark that the user should see even if there is no result."""
 
 
 class Observers(Observer):
-    """Several of them, told in this order: put what must not be lost first."""
+    """Passes each event to several observers, in this order; put a journal first."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = observers

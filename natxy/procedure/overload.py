@@ -1,4 +1,4 @@
-"""Overload scalability: what more network flows cost (RFC 8219 section 10)."""
+"""Overload scalability: how a figure degrades with more network flows (RFC 8219 section 10)."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,19 +23,20 @@ from natxy.procedure.timing import LONGEST_S, check
 from natxy.statistics import median
 
 DEGRADATION = "degradation"
-QUARTERS = 4  # RFC 8219 section 10.2.2's intermediary points
+QUARTERS = 4  # the intermediary points of RFC 8219 section 10.2.2
 IN_GROUPS = "flows started in four groups with a drain after each, not one by one"
-# The engine drains after each phase, and a phase is what starts flows.
+# Flows start with a phase, and the engine drains after each phase.
 WITH_DRAINS = "two to four flows started one by one, but all paused for a drain before each start"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OverloadPlan:
-    """`test` is what is measured with one flow, and with each number of `flows`.
+    """The options of a measurement, checked when the plan is created.
 
-    Incremental: each trial sends a quarter, a half and three quarters of the flows first, without a
-    loss, and drains after each of them. `step_s` is the time from one flow's start to the next
-    one's, but for the drain; None: each of these parts lasts as long as the trial.
+    `test` is measured with one flow, and with each number of `flows`. With `incremental`, each
+    trial first sends a quarter, a half and three quarters of the flows, which must not lose a
+    frame, with a drain after each of these parts. `step_s` is the time between the starts of two
+    flows, without the drains; by default, each part lasts as long as the trial.
     """
 
     test: Benchmarked
@@ -45,17 +46,17 @@ class OverloadPlan:
 
     def __post_init__(self) -> None:
         if not self.flows:
-            raise ConfigurationError("--flows: none are given, 10,100,1000 is right")
+            raise ConfigurationError("--flows: is empty (expected a list such as 10,100,1000)")
         for flows in self.flows:
             ranges_of(flows)
         if self.incremental and not self.benchmark.starts:
             raise ConfigurationError(
-                f"--incremental: is not possible with {self.benchmark.name}, which has rates or "
-                "resets of its own; simultaneous load is right"
+                f"--incremental: is not possible with {self.benchmark.name}, which has its own "
+                "rates or resets (expected simultaneous load)"
             )
         if self.step_s is not None:
             if not self.incremental:
-                raise ConfigurationError("--step: is for --incremental, with it is right")
+                raise ConfigurationError("--step: needs --incremental (expected both, or neither)")
             check("--step", self.step_s, lowest=Fraction(1, 10**6), highest=LONGEST_S)
 
     @property
@@ -66,7 +67,7 @@ class OverloadPlan:
 def overload(
     plan: OverloadPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """The test's figures for each number of flows, and how much worse they are than with one."""
+    """Measures the test's figures for each number of flows, and their degradation against one."""
     observer = observer or Observer()
     found = {
         flows: _measured(plan, flows, tester, dut, observer)
@@ -88,7 +89,7 @@ def overload(
             *_remarks(plan, traffic),
             *_left_open(plan, degraded),
             *_too_few_frames(plan, traffic, found),
-            # How a delay is defined, where a rate is from; of a search the lines above say enough.
+            # The definition of a delay and the origin of a rate; searches do not need them here.
             *(() if isinstance(plan.test, ThroughputPlan) else alone.remarks),
         ),
         figures=degraded,
@@ -99,19 +100,28 @@ def overload(
 def _measured(
     plan: OverloadPlan, flows: int, tester: ReadyTester, dut: Dut, observer: Observer
 ) -> Measurement:
-    """Seeds differ, so that no nonce comes again. DutError where a rate with one flow is 0."""
+    """Returns the result for a number of flows; raises DutError if the rate of one flow is 0.
+
+    Seeds differ between numbers of flows, so that no nonce is used again.
+    """
     test = replace(plan.test, seed=(plan.test.seed + flows) % 2**63)
     result = plan.benchmark.run(test, _tester(plan, tester, flows), dut, observer)
     if isinstance(result, ThroughputResult) and flows == 1 and not median(result.rates_fps):
-        raise DutError(f"{result.dut} loses frames of a single flow at every rate: X1 is 0.")
+        raise DutError(
+            f"{result.dut} loses frames of a single flow at every rate, so there is no figure to "
+            "compare with (X1 is 0)."
+        )
     return result.measurement()
 
 
 def _conditions(
     plan: OverloadPlan, alone: Measurement, found: dict[int, Measurement]
 ) -> Conditions:
-    """As many connections as there are flows, a different number in each line; and a rate where all
-    have the same."""
+    """Returns the conditions that all numbers of flows share.
+
+    The number of connections is that of flows and differs from line to line. The rate is stated if
+    it is the same for all.
+    """
     of = alone.conditions
     rates = {result.conditions.rate_fps for result in found.values()}
     changed: dict[str, object] = {"seed": plan.test.seed}
@@ -130,7 +140,7 @@ def _tester(plan: OverloadPlan, tester: ReadyTester, flows: int) -> ReadyTester:
 
 
 def _ramp(plan: OverloadPlan, tester: ReadyTester, flows: int) -> tuple[Starting, ...]:
-    """Each part lasts until the flows of the next one have started."""
+    """Returns the parts before a trial; each lasts until the flows of the next part start."""
     return tuple(
         Starting(
             traffic=with_flows(tester, part).traffic,
@@ -141,15 +151,17 @@ def _ramp(plan: OverloadPlan, tester: ReadyTester, flows: int) -> tuple[Starting
 
 
 def _parts(flows: int) -> list[int]:
-    """Fewer flows than quarters have fewer parts. Where one destination port is enough for all, the
-    flows of a part are among the next one's."""
+    """Returns the numbers of flows of the parts; fewer flows than quarters have fewer parts.
+
+    If one destination port is enough for all, the flows of a part are also in the next part.
+    """
     return sorted({flows * quarter // QUARTERS for quarter in range(1, QUARTERS)} - {0, flows})
 
 
 def _figures(
     plan: OverloadPlan, flows: int, result: Measurement, alone: Measurement
 ) -> tuple[Figure, ...]:
-    """Each at its number of flows, and behind it what it lost against one flow."""
+    """Returns each figure at its number of flows, followed by its degradation."""
     return tuple(
         each.model_copy(update={"at": _place(plan, flows, result, each)})
         for figure in result.figures
@@ -158,7 +170,7 @@ def _figures(
 
 
 def _place(plan: OverloadPlan, flows: int, result: Measurement, figure: Figure) -> str:
-    """With the rate where it was found for these flows."""
+    """Returns the point of a figure, with the rate if it was found for this number of flows."""
     at = f"{flows:,} flow{'s' if flows > 1 else ''}"
     rate_fps = result.conditions.rate_fps
     found = isinstance(plan.test, RatePlan) and plan.test.rate_fps is None and rate_fps is not None
@@ -168,8 +180,10 @@ def _place(plan: OverloadPlan, flows: int, result: Measurement, figure: Figure) 
 
 
 def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tuple[Figure, ...]:
-    """X1 and Xn are results: repetitions of different searches have nothing in common. None of what
-    is a bound, or has no X1 above 0 to be a share of."""
+    """Returns the degradation of a figure; empty if a figure is a bound, or if X1 is not above 0.
+
+    X1 and Xn are averages over repetitions, since single repetitions cannot be compared.
+    """
     same = [
         each
         for each in alone.figures
@@ -208,10 +222,10 @@ def _departures(plan: OverloadPlan) -> tuple[str, ...]:
 def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> tuple[str, ...]:
     formula = "(X1 - Xn) / X1" if plan.benchmark.higher_is_better else "(Xn - X1) / X1"
     said = [
-        f"Degradation is {formula} x 100 %, X1 the figure of one flow. Of the tests of RFC 8219 "
-        f"section 7 this is {plan.benchmark.name}.",
-        "A flow is a four-tuple; each direction sends all of them in turn, on one pair of "
-        "addresses, with the ports "
+        f"Degradation is {formula} x 100 %, where X1 is the figure of one flow. The test of RFC "
+        f"8219 section 7 is {plan.benchmark.name}.",
+        "A flow is a four-tuple. Each direction sends all flows in turn, on one pair of "
+        "addresses; source and destination ports: "
         + ", ".join(
             f"{ranges_of(flows).source_ports} x {ranges_of(flows).destination_ports}"
             for flows in plan.flows
@@ -219,36 +233,36 @@ def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> tuple[str, ...]:
         + ".",
     ]
     if traffic.m < traffic.n:
-        said.append("Foreground and background have so many flows each.")
+        said.append("Foreground and background each have this number of flows.")
     if plan.incremental:
         said.append(_how_flows_start(plan))
     return tuple(said)
 
 
 def _how_flows_start(plan: OverloadPlan) -> str:
-    """RFC 8219 section 10.2.2 wants T, the time between the starts of two flows, to be stated."""
+    """Returns a remark with T, the time between the starts of two flows, which RFC 8219 section
+    10.2.2 requires."""
     sent = "Each trial sends a quarter, a half, three quarters and all of the flows"
     drain = f"a drain of {float(plan.test.timing.drain_s):g} s, in which nothing is sent"
     if plan.step_s is None:
-        return f"{sent}, each for its duration; between two of these parts is {drain}."
+        return f"{sent}. Each part lasts as long as the trial; between two parts is {drain}."
     return (
         f"{sent}. Each of the first three parts lasts T = {float(plan.step_s):g} s for each flow "
-        f"that the next one adds; then comes {drain}. So a part starts later than the one before "
-        "by these times together."
+        f"that the next part adds, followed by {drain}."
     )
 
 
 def _left_open(plan: OverloadPlan, figures: tuple[Figure, ...]) -> tuple[str, ...]:
-    """Why there is no degradation of some figures."""
+    """Returns remarks that say why some figures have no degradation."""
     primary = [f for f in figures if f.primary and not f.name.startswith(DEGRADATION)]
     alone = [f for f in primary if f.at.startswith("1 flow")]
     said = []
     if any(plan.benchmark.is_bound(figure) for figure in primary):
-        said.append("No degradation is given where a figure is known as a lower bound only.")
+        said.append("A figure that is a lower bound only has no degradation.")
     if any(plan.benchmark.result(figure.values) <= 0 for figure in alone):
         said.append(
-            "No degradation is given of a figure that is not above 0 with one flow: there is "
-            "nothing that it could be a share of."
+            "A figure that is not above 0 with one flow has no degradation, which would be a share "
+            "of it."
         )
     return tuple(said)
 
@@ -256,11 +270,11 @@ def _left_open(plan: OverloadPlan, figures: tuple[Figure, ...]) -> tuple[str, ..
 def _too_few_frames(
     plan: OverloadPlan, traffic: TrafficSection, found: dict[int, Measurement]
 ) -> tuple[str, ...]:
-    """A trial with fewer frames of a kind than flows does not use all of this kind's."""
+    """Returns a remark for each trial that has fewer frames of a kind than flows."""
     mix = Mix(n=traffic.n, m=traffic.m)
     return tuple(
-        f"Not all of the {flows:,} flows{of_kind} were in use: a trial at {rate_fps:,} fps has "
-        f"only {frames:,} frames for them; longer trials are right."
+        f"Not all of the {flows:,} flows{of_kind} were used: a trial at {rate_fps:,} fps has "
+        f"only {frames:,} frames for them. Use longer trials."
         for flows, result in found.items()
         for rate_fps, duration_s in _lowest_rates(plan, result)
         for kind, of_kind in _kinds(traffic).items()
@@ -269,7 +283,7 @@ def _too_few_frames(
 
 
 def _lowest_rates(plan: OverloadPlan, result: Measurement) -> tuple[tuple[int, Fraction], ...]:
-    """The lowest rate that counts, and how long it lasts; none where bursts are sent."""
+    """Returns the lowest rates that count, with the duration of their trials; empty for bursts."""
     test, rate_fps = plan.test, result.conditions.rate_fps
     if isinstance(test, ThroughputPlan):
         lowest_fps = int(min(result.figures[0].values))
@@ -282,7 +296,7 @@ def _lowest_rates(plan: OverloadPlan, result: Measurement) -> tuple[tuple[int, F
 
 
 def _kinds(traffic: TrafficSection) -> dict[Kind, str]:
-    """As said behind a number of flows, where there are two."""
+    """Returns the kinds of traffic, with the words that name them if there are two."""
     if traffic.m == traffic.n:
         return {"foreground": ""}
     return {"foreground": " of the foreground", "background": " of the background"}

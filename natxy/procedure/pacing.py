@@ -1,30 +1,31 @@
-"""Whether a sender that is behind may pause, and how long it may do so in all."""
+"""Rules for senders that are behind: how late they may be, and how long they may pause."""
 
 from fractions import Fraction
 
 from natxy.model.testbed import TesterSection
 from natxy.model.trial_result import PortResult, TrialResult
 
-# Of a trial: what its load falls short by where a figure is taken at a rate.
+# The longest pauses of a trial that measures a figure at a rate, as a share of its time.
 PAUSE_SHARE = Fraction(1, 50)
-LATENESS_US = 10_000  # a sender that may pause makes up for less than this, or for fewer frames
+# A sender that may pause does so when it is later than this, or owes more than the burst limit.
+LATENESS_US = 10_000
 LATENESS_WITHOUT_PAUSES_US = 1000
-AWAY_NS = 500_000  # a loop that is busy and nothing else comes round in less
+AWAY_NS = 500_000  # a loop that is only busy takes less time for a round
 
 
 def lateness_tolerance_ns(tester: TesterSection, *, pauses: bool) -> int:
-    """Returns the testbed's, or the default."""
+    """Returns the lateness tolerance of the testbed, or the default."""
     usual_us = LATENESS_US if pauses else LATENESS_WITHOUT_PAUSES_US
     return (tester.lateness_tolerance_us or usual_us) * 1000
 
 
 def long_pauses(result: TrialResult, share: Fraction) -> str | None:
-    """Returns a sentence where a direction's sender paused for more than this share of its time."""
+    """Returns a sentence if a direction's sender paused for more than this share of its time."""
     for stream in result.streams:
         paused_ns, sending_ns = stream.pauses.total_ns, stream.sending_ns
         if paused_ns > float(share) * (sending_ns - paused_ns):
             return (
-                f"{stream.direction}: the tester's core was away or too slow: its sender paused "
+                f"{stream.direction}: the tester's core was away or too slow: the sender paused "
                 f"for {paused_ns / 1e6:.2f} ms of {sending_ns / 1e6:.1f} ms (expected at most "
                 f"{float(share * 100):g} %)"
             )
@@ -32,12 +33,13 @@ def long_pauses(result: TrialResult, share: Fraction) -> str | None:
 
 
 def is_too_slow(result: TrialResult) -> bool:
-    """Whether what went wrong grows with the rate; that the tester's core was away does not.
+    """Returns whether the problem of an INVALID trial grows with the rate.
 
-    A gap of a loop alone says nothing: the send call of a port that does the gateway's work may
-    take as long. So an absence is what the workers' threads were kept from their cores.
+    If the tester's core was away, it does not. A long round of a loop does not prove an absence,
+    since the send call of a port that does the gateway's work may take as long. So absences are
+    measured as the time in which the workers' threads did not run.
     """
-    # A sender that gave up for its pauses is judged by them.
+    # A sender that stopped because of its pauses is judged by the pauses.
     refused = any(each.sent < each.due and each.refused_by_port for each in result.streams)
     if refused and not result.ended_early:
         return True
@@ -47,7 +49,7 @@ def is_too_slow(result: TrialResult) -> bool:
 
 
 def _drops_of_itself(port: PortResult, result: TrialResult) -> bool:
-    """Whether no absence explains that the port's ring was full."""
+    """Returns whether a port dropped frames without an absence that explains it."""
     dropped = port.rx_missed or port.rx_no_buffer or port.kernel_rx_dropped
     gap_ns = port.worst_poll_gap_ns
     absent = gap_ns >= AWAY_NS and result.off_core_ns >= gap_ns / 2

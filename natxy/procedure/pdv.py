@@ -38,14 +38,14 @@ PROFILES = {"rfc": RFC, "quick": QUICK}
 class PdvPlan(RatePlan):
     @property
     def lost_ns(self) -> float:
-        """What a lost frame counts as: duration + timeout (SP 3.3.4)."""
+        """The delay of a lost frame: duration + timeout (SP 3.3.4)."""
         return float((self.timing.duration_s + self.timing.drain_s) * 10**9)
 
 
 def pdv(
     plan: PdvPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """PDV, and beside it the delays that it is the difference of; a value each repetition."""
+    """Measures PDV and the delays that it is the difference of, each once per repetition."""
     what = AtRate(
         procedure="pdv",
         title="Packet delay variation",
@@ -59,7 +59,7 @@ def pdv(
 
 
 def _errors(result: TrialResult, noise: Disturbance, lost_ns: float) -> Sequence[DelayError]:
-    """The smallest delay is taken for true: of all frames one met no gap."""
+    """Returns the errors of PDV; the smallest delay is exact, since some frame met no gap."""
     streams = [stream for stream in result.streams if stream.received]
     return [
         DelayError(

@@ -1,4 +1,4 @@
-"""Phase 1's rate where nobody gives one: a safe fraction of the establishment rate, found first."""
+"""The default rate of phase 1: a safe share of the establishment rate, which is measured first."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -12,15 +12,15 @@ from natxy.procedure.setup import ReadyTester, name_of
 from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
 
-SAFE = Fraction(1, 2)  # of the rate at which just no connection is lost
+SAFE = Fraction(1, 2)  # share of the highest rate at which no connection is lost
 COARSE = SearchError(fraction=Fraction(1, 20))
-SEARCH = -2  # its seed is that of no repetition, so that no nonce comes again
+SEARCH = -2  # gives a seed that no repetition has, so that no nonce is used again
 
 
 def with_phase_1_rate(
     tester: ReadyTester, dut: Dut, timing: Timing, *, seed: int, observer: Observer
 ) -> ReadyTester:
-    """As it is where the testbed gives a rate, or has no connections."""
+    """Returns the tester with a phase 1 rate; unchanged if it has one, or has no connections."""
     asked = tester.traffic.connections
     if asked is None or asked.rate_fps is not None:
         return tester
@@ -34,8 +34,8 @@ def with_phase_1_rate(
     rate_fps = int(found_cps * SAFE)
     if not rate_fps:
         raise DutError(
-            f"{name_of(dut)} loses connections at every rate: there is none for phase 1; "
-            "--establishment-rate gives one"
+            f"{name_of(dut)} loses connections at every rate, so there is no rate for phase 1; "
+            "give one with --establishment-rate"
         )
     origin = f"half of the establishment rate, {found_cps:,}, found first"
     return replace(tester.with_connections(rate_fps=rate_fps), phase_1_origin=origin)

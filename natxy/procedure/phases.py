@@ -1,4 +1,4 @@
-"""The phases of a trial (RFC 9693): phase 1 makes connections, phase 2 is what is measured."""
+"""The phases of a trial (RFC 9693): phase 1 creates connections, phase 2 is measured."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,34 +18,35 @@ VALIDATE = "validate"
 ASK_AGAIN = "ask again"
 SAMPLE = "sample"
 TEST = "test"
-SAMPLE_FPS = 10_000  # at most: it is no load for a gateway that takes phase 1
-SLOWLY = 10  # what is missing is made, or asked, again at a tenth of the rate
-# What repairs a trial, at most: an absence of 10 ms loses none of so few, and excuses none
-# (ROOM_FRAMES). Else those that a full table refuses would stay in doubt.
+SAMPLE_FPS = 10_000  # highest rate of the sample; no load for a gateway that manages phase 1
+SLOWLY = 10  # missing connections are created, or tested, again at a tenth of the rate
+# The highest rate of repairs. It is so low that an absence of 10 ms loses no frame and excuses none
+# (ROOM_FRAMES). Otherwise connections that a full table refuses would remain in doubt.
 REPAIR_FPS = 5000
-AGAIN = (MAKE_AGAIN, ASK_AGAIN)  # over at once where nothing is missing
+AGAIN = (MAKE_AGAIN, ASK_AGAIN)  # these phases end at once if no connection is missing
 
 
 @dataclass(frozen=True, kw_only=True)
 class Establishing:
-    """Phase 1 alone, or with its validation: what the establishment rate is searched with.
+    """The load of a search for the establishment rate: phase 1, with or without validation.
 
-    Validated: the responder sends a frame for each connection, in linear order, at alpha times the
-    rate; of what does not come back up to a tenth of all is asked again slowly.
+    In validation, the responder sends a frame for each connection, in linear order, at alpha times
+    the rate. Connections that did not answer, up to a tenth of all, are then tested again slowly.
 
-    With `repairs` up to a tenth of all, of what phase 1 lost, is made again slowly before that, and
-    a trial whose losses are nothing but a gateway's absence passes where all connections are there
-    in the end. Not where combinations are drawn with repetition.
+    With `repairs`, connections that phase 1 lost, up to a tenth of all, are created again slowly
+    before validation. A trial whose losses are explained by absences of the gateway then passes if
+    all connections exist in the end. Repairs are not possible if combinations are drawn with
+    repetition.
     """
 
     rate_fps: int
-    alpha: Fraction | None = None  # None: plain
-    count: int | None = None  # None: the testbed's
-    loss: Fraction = Fraction(0)  # of phase 1's connections that is accepted
+    alpha: Fraction | None = None  # None: no validation
+    count: int | None = None  # None: the testbed's count
+    loss: Fraction = Fraction(0)  # the tolerated share of phase 1's connections
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
-    pauses: bool = True  # as a steady load's senders do
-    pause_share: Fraction = PAUSE_SHARE  # of a valid trial
-    # Instead of the share, where a rate is looked for: what counts of a trial must exceed it.
+    pauses: bool = True  # the senders may pause, as those of a steady load
+    pause_share: Fraction = PAUSE_SHARE  # longest pauses of a valid trial
+    # In a search, the rate that counts must exceed this; `pause_share` is not used then.
     above_cps: int | None = None
     repairs: bool = False
 
@@ -54,8 +55,10 @@ class Establishing:
         return (LossTolerance(fraction=self.loss),)
 
     def passes(self, result: TrialResult) -> bool:
-        """All frames of phase 1, and of its validation, came back, but for the loss that is
-        accepted; nothing was delivered wrongly or changed."""
+        """Returns whether phase 1 and validation lost no more than is tolerated.
+
+        No frame may have been misdelivered, and no mapping may have changed.
+        """
         if result.ended_early or result.incomplete or result.misdelivered or result.changed:
             return False
         asked = self.at_rate(result).streams
@@ -63,7 +66,7 @@ class Establishing:
         return all(accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in asked)
 
     def counted_cps(self, result: TrialResult) -> int:
-        """Returns connections / (time to send + pauses), of the phase that paused for the larger
+        """Returns connections / (time to send + pauses) of the phase that paused for the larger
         share of its time (docs/decisions/0017)."""
         rates_fps = {ESTABLISH: self.rate_fps, VALIDATE: self.validation_fps}
         shares = (
@@ -74,12 +77,12 @@ class Establishing:
         return int(self.rate_fps / (1 + max(shares, default=Fraction(0))))
 
     def at_rate(self, result: TrialResult) -> TrialResult:
-        """Without what was made, and asked, again."""
+        """Returns the result without the phases that repeat missing connections."""
         streams = tuple(stream for stream in result.streams if stream.phase not in AGAIN)
         return result.model_copy(update={"streams": streams})
 
     def is_repaired(self, result: TrialResult) -> bool:
-        """Returns whether each connection was there in the end, whatever was lost before."""
+        """Returns whether each connection existed in the end, whatever was lost before."""
         table = result.connections
         if not self.repairs or table is None or result.ended_early or result.incomplete:
             return False
@@ -106,7 +109,7 @@ class Establishing:
 
 
 def connections_held(result: TrialResult) -> int:
-    """Returns how many answered, or, where nobody was asked, how many were made."""
+    """Returns how many connections answered or, without validation, how many were created."""
     asked = [result.stream_of(phase) for phase in (VALIDATE, ASK_AGAIN)]
     answers = [of.connections.known for of in asked if of is not None and of.connections]
     if answers:
@@ -115,12 +118,12 @@ def connections_held(result: TrialResult) -> int:
 
 
 def phase_1(traffic: TrafficPlan, timing: Timing) -> Phase:
-    """Before a phase 2: at the testbed's rate, with the delay that it asks for."""
+    """Returns phase 1 of a trial with phase 2, with the testbed's rate and delay."""
     asked = traffic.required_connections
     if asked.rate_fps is None:
         raise ConfigurationError(
-            "connections.rate_fps: is missing: phase 1 needs a rate at which no connection fails; "
-            "`natxy establishment` finds one"
+            "connections.rate_fps: is missing: phase 1 needs a rate at which no connection fails "
+            "(expected one that `natxy establishment` has found)"
         )
     frames = traffic.connections_among(asked.count)
     minimum = asked.minimum if asked.incomplete == "accept" else frames
@@ -133,7 +136,7 @@ def phase_1(traffic: TrafficPlan, timing: Timing) -> Phase:
 
 
 def phase_1_s(traffic: TrafficPlan, timing: Timing) -> Fraction:
-    """From a trial's first frame to the first one of what is measured; 0: stateless."""
+    """Returns the time from a trial's first frame to the first one of phase 2; 0 if stateless."""
     if traffic.connections is None:
         return Fraction(0)
     return sum(
@@ -146,8 +149,10 @@ def phase_1_s(traffic: TrafficPlan, timing: Timing) -> Fraction:
 
 
 def before_phase_2(traffic: TrafficPlan, timing: Timing) -> tuple[Phase, ...]:
-    """Phase 1, and a few frames of the responder's to the connections that are oldest then: a
-    gateway that has dropped its table, or lets connections expire too soon, has no phase 2."""
+    """Returns phase 1 and the sample: a few frames of the responder to the oldest connections.
+
+    The sample shows whether the gateway has dropped its table, or lets connections expire too soon.
+    """
     sample = _sample(traffic)
     return (phase_1(traffic, timing), *((sample,) if sample else ()))
 
@@ -162,7 +167,7 @@ def _sample(traffic: TrafficPlan) -> Phase | None:
 
 
 def _gap_s(asked: ConnectionsSection, rate_fps: int, timing: Timing) -> Fraction:
-    """From the end of phase 1's drain."""
+    """Returns the gap between the end of phase 1's drain and the next phase."""
     if asked.delay_s is None:
         return Fraction(0)
     least_s = Fraction(asked.count, rate_fps) + timing.drain_s + _sample_s(asked, timing)
@@ -170,7 +175,7 @@ def _gap_s(asked: ConnectionsSection, rate_fps: int, timing: Timing) -> Fraction
     if gap_s < 0:
         raise ConfigurationError(
             f"connections.delay_s: {asked.delay_s:g} is shorter than phase 1, the sample of its "
-            f"connections and their drains, at least {float(least_s):g} is right"
+            f"connections and their drains (expected at least {float(least_s):g})"
         )
     return gap_s
 
@@ -186,9 +191,9 @@ def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase
     frames = load.frames(asked)
     few = -(-frames // SLOWLY)
     connections = traffic.connections_among(frames)
-    # Where one is lost for good the rate has failed: validation would say nothing more.
+    # If a connection is lost finally, the rate has failed, and validation would be useless.
     least = 0 if asked.order == "repeating" else connections - int(connections * load.loss)
-    # Of more than can be repaired none is.
+    # If more connections are missing than can be repaired, none is repaired.
     repairable = max(0, least - traffic.connections_among(few))
     made = Phase(
         name=ESTABLISH,
@@ -206,8 +211,8 @@ def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase
     if load.alpha is None:
         return making
     validate = _segment(frames, load.validation_fps)
-    # It lasts at most as long as validation, or a second for 50,000 connections: they need not live
-    # much longer for its sake.
+    # This phase lasts at most as long as validation, or a second for 50,000 connections, so that
+    # connections need not live much longer.
     again = _segment(few, load.asking_again_fps)
     return (
         *making,

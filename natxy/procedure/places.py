@@ -1,4 +1,4 @@
-"""The figure of a procedure at several places of a series: so many cores, so many connections."""
+"""The figure of a procedure at the points of a series, such as numbers of cores or connections."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,10 +21,10 @@ Searching = EstablishmentPlan | ThroughputPlan
 def measured(
     plan: Searching, place: int, tester: ReadyTester, dut: Dut, observer: Observer
 ) -> Measurement:
-    """Seeds differ from place to place, so that no nonce comes again.
+    """Measures the figure at one point; seeds differ between points, so that nonces do, too.
 
-    What is measured in phase 2 needs a rate of phase 1 that is safe here, at this place: it is
-    found first where nobody gives one.
+    A measurement in phase 2 needs a phase 1 rate that is safe at this point. If none is given, it
+    is searched first.
     """
     seed = (plan.seed + place) % 2**63
     if isinstance(plan, EstablishmentPlan):
@@ -34,7 +34,7 @@ def measured(
 
 
 def conditions_of(plan: Searching, tester: ReadyTester, dut: Dut) -> Conditions:
-    """What all places have in common."""
+    """Returns the conditions that all points share."""
     if isinstance(plan, EstablishmentPlan):
         return conditions_of_establishment(plan, tester, dut)
     return conditions(
@@ -43,7 +43,7 @@ def conditions_of(plan: Searching, tester: ReadyTester, dut: Dut) -> Conditions:
 
 
 def figure_of(measurement: Measurement, at: str) -> Figure:
-    """Its primary figure, at this place; with phase 1's rate where that was found there."""
+    """Returns the primary figure at this point, with phase 1's rate if it was found there."""
     primary = next(figure for figure in measurement.figures if figure.primary)
     phase_1 = measurement.conditions.connections
     if phase_1 is not None and phase_1.rate_fps is not None and phase_1.rate_origin != AS_GIVEN:
@@ -52,8 +52,11 @@ def figure_of(measurement: Measurement, at: str) -> Figure:
 
 
 def beside_previous(figure: Figure, previous: Figure | None) -> tuple[Figure, ...]:
-    """Its median by that of the place before (MP Tables 2, 3 and 12); none of the first place, of
-    one after a place without a figure, or where one of them is a bound, or 0."""
+    """Returns the ratio of a median to that of the previous point (MP Tables 2, 3 and 12).
+
+    It is empty for the first point, after a point without a figure, if one of the two is a bound,
+    and if the previous one is 0.
+    """
     if previous is None or is_bound(figure) or is_bound(previous) or not median(previous.values):
         return ()
     ratio = median(figure.values) / median(previous.values)
@@ -65,5 +68,5 @@ def is_bound(figure: Figure) -> bool:
 
 
 def total(counts: Sequence[TrialCounts]) -> TrialCounts:
-    """Of all places together."""
+    """Returns the counts of all points together."""
     return TrialCounts.total(counts)

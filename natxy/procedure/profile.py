@@ -1,4 +1,4 @@
-"""Sets of values that go together, and what the RFCs ask for (docs/decisions/0002)."""
+"""Profiles, which are sets of options, and departures from the RFCs (docs/decisions/0002)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,10 +13,10 @@ class Profile:
     timing: Timing
     repetitions: int
     buffer_frames: int | None = None  # see ThroughputPlan; half of a veth's ring
-    # Who asks for trials this long; empty: nobody, it is what is usual here.
+    # The source that requires trials of this duration; empty: no RFC does.
     duration_of: str = "RFC 2544 section 24"
-    loss_verifications: int = 0  # of a search for a rate
-    rate_error: SearchError = COARSE  # of the rates that a search for a capacity needs
+    loss_verifications: int = 0  # in a search for a rate
+    rate_error: SearchError = COARSE  # error of the rates in a search for a capacity
 
 
 RFC = Profile(
@@ -35,7 +35,7 @@ PROFILES = {"rfc": RFC, "quick": QUICK}
 def departures(
     timing: Timing, right: Profile = RFC, *, repetitions: int | None = None
 ) -> tuple[str, ...]:
-    """How a measurement departs from its RFC, value by value; empty: it does not."""
+    """Returns the departures of a measurement from its RFC, one per value."""
     asked = (
         ("trials", timing.duration_s, right.timing.duration_s, right.duration_of),
         ("a drain", timing.drain_s, right.timing.drain_s, "RFC 2544 section 23 d"),

@@ -1,4 +1,5 @@
-"""System recovery: how long a device goes on losing frames after an overload (RFC 2544 26.5)."""
+"""System recovery: how long a device still loses frames after an overload (RFC 2544 section
+26.5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +43,11 @@ PROFILES = {
 
 @dataclass(frozen=True, kw_only=True)
 class RecoveryPlan(RatePlan):
-    """`rate_fps` is the throughput, `timing.duration_s` the overload's; `after_s` None: as long."""
+    """The options of a measurement, checked when the plan is created.
+
+    `rate_fps` is the throughput, `timing.duration_s` the duration of the overload, `after_s` that
+    of the lower rate after it (by default the same).
+    """
 
     rate_option: ClassVar[str] = "--throughput"
 
@@ -62,7 +67,7 @@ class RecoveryPlan(RatePlan):
         return self.timing.duration_s if self.after_s is None else self.after_s
 
     def check_overload(self, throughput_fps: int) -> None:
-        """110 % of it is a rate that there is, and the frames of both parts can be numbered."""
+        """Refuses a throughput of which 110 % is not a possible rate, or makes too many frames."""
         part_s = self.timing.duration_s + AFTERWARDS * self.lasts_after_s
         highest_fps = int(min(Fraction(MAX_RATE_FPS), MAX_FRAMES / part_s) / OVERLOAD)
         check(self.rate_option, throughput_fps, lowest=1, highest=highest_fps)
@@ -71,7 +76,7 @@ class RecoveryPlan(RatePlan):
 def recovery(
     plan: RecoveryPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """Per direction: from the fall of the rate to the departure of the last frame that was lost."""
+    """Measures, per direction, the time from the drop of the rate to the last lost frame."""
     observer = observer or Observer()
     throughput = rate_of(plan, tester, dut, observer)
     load = _load(plan, tester, throughput.fps)
@@ -111,7 +116,7 @@ def recovery(
 
 
 def _load(plan: RecoveryPlan, tester: ReadyTester, throughput_fps: int) -> Load:
-    """110 % of the throughput, or the media's rate where that is lower; then half of it."""
+    """Returns the load: 110 % of the throughput, or the media's rate if lower; then half of it."""
     plan.check_overload(throughput_fps)
     media_fps = maximum_of(tester.hello, tester.traffic, None).rate_fps
     overload_fps = int(throughput_fps * OVERLOAD)
@@ -127,7 +132,7 @@ def _load(plan: RecoveryPlan, tester: ReadyTester, throughput_fps: int) -> Load:
 
 
 def _recovery_s(stream: StreamResult, load: Load) -> float:
-    """0 where the last frame that was lost had left before the rate fell."""
+    """Returns the recovery time; 0 if the last lost frame was sent before the rate dropped."""
     if stream.losses is None:
         return 0.0
     overload = load.segments[0]
@@ -136,7 +141,7 @@ def _recovery_s(stream: StreamResult, load: Load) -> float:
 
 
 def _goes_on(stream: StreamResult) -> bool:
-    """The last frame of all was lost: nobody knows how long it would have gone on."""
+    """Returns whether the last frame was lost, so that the recovery time is a lower bound."""
     return stream.losses is not None and stream.losses.last_number == stream.due - 1
 
 
@@ -165,7 +170,7 @@ def _figures(done: Sequence[TrialRecord], load: Load) -> tuple[Figure, ...]:
 
 def _departures(plan: RecoveryPlan, throughput: Rate) -> tuple[str, ...]:
     said = (*departures(plan.timing, RFC), *throughput.search_departures)
-    if throughput.lower_bound:  # 110 % of it may be no overload
+    if throughput.lower_bound:  # 110 % of it may not be an overload
         return (*said, "110 % of a lower bound of the throughput")
     return said
 
@@ -175,6 +180,7 @@ def _remarks(done: Sequence[TrialRecord], load: Load) -> tuple[str, ...]:
     said = [f"Overload at {high.rate_fps:,} fps, then {low.rate_fps:,} fps, per direction."]
     if any(stream.losses is None for trial in done for stream in trial.result.streams):
         said.append(
-            "Where no frame was lost the overload was none: a recovery time of 0 says nothing then."
+            "Where no frame was lost, there was no overload: a recovery time of 0 then says "
+            "nothing."
         )
     return tuple(said)

@@ -1,7 +1,7 @@
-"""How often a trial is made again while it is INVALID.
+"""Decides how often an INVALID trial is repeated.
 
-Noise has no memory: a trial that it spoils today may be whole in a moment, so a budget of time is
-spent on it. What grows with the rate comes again: a tester that is too slow is so the next time.
+Noise is random: the next trial may be valid, so a budget of time is spent on repeats. A problem
+that grows with the rate remains: a tester that is too slow will be too slow again.
 """
 
 from dataclasses import dataclass
@@ -9,30 +9,32 @@ from fractions import Fraction
 
 from natxy.model.trial_record import TrialRecord
 
-BUDGET_S = Fraction(10)  # of trials at one rate, in one repetition
+BUDGET_S = Fraction(10)  # for the trials at one rate, in one repetition
 MOST = 200
 
 
 @dataclass(kw_only=True)
 class Repeats:
-    """Of trials with one load. `least` repeats are made whatever they take."""
+    """Counts the INVALID trials of one load; `least` repeats are run however long they take."""
 
     least: int
-    trial_s: Fraction  # one trial, as planned
-    budget_s: Fraction = BUDGET_S  # for all trials of the rate
-    slow_repeats: int | None = None  # of a trial that the tester was too slow for; None: `least`
+    trial_s: Fraction  # planned duration of one trial
+    budget_s: Fraction = BUDGET_S  # for all trials of the load
+    slow_repeats: int | None = None  # repeats if the tester was too slow; None: `least`
     invalid: int = 0
     too_slow: int = 0
 
     @property
     def most(self) -> int:
-        """Repeats that the budget has room for."""
+        """The highest number of repeats, as the budget allows."""
         room = int(self.budget_s / self.trial_s) if self.trial_s else MOST
         return max(self.least, min(MOST, room))
 
     def are_over(self, trial: TrialRecord, *, too_slow: bool | None = None) -> bool:
-        """Counts an INVALID trial; True: it is not to be made again. `too_slow` None: as the trial
-        says."""
+        """Counts an INVALID trial, and returns whether it must not be repeated.
+
+        `too_slow` overrides that of the trial.
+        """
         self.invalid += 1
         self.too_slow += trial.too_slow if too_slow is None else too_slow
         slow_repeats = self.least if self.slow_repeats is None else self.slow_repeats

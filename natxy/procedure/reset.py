@@ -1,4 +1,5 @@
-"""Reset: how long nothing is forwarded after one (RFC 2544 section 26.6, updated by RFC 6201)."""
+"""Reset: how long a device does not forward after a reset (RFC 2544 section 26.6, updated by RFC
+6201)."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -35,19 +36,22 @@ PROFILES = {
         duration_of="",  # RFC 6201 asks for traffic until it is forwarded again
     ),
     "quick": Profile(
-        # Too long for the real-time policy, beside which who resets the device comes late.
+        # So long that the real-time policy is not used, which would delay the reset.
         timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 10), settle_s=Fraction(0)),
         repetitions=3,
     ),
 }
-RFC_BEFORE_S = Fraction(15)  # of forwarding before anything is done to it, RFC 6201 section 4
-LATEST = Fraction(9, 10)  # of the sending: a reset near its end would leave nothing to be seen
-ENDS_WITHIN_S = 60.0  # a reset that has not ended so long after the trial is given up
+RFC_BEFORE_S = Fraction(15)  # of forwarding before the reset (RFC 6201 section 4)
+LATEST = Fraction(9, 10)  # of the sending; the effect of a later reset could not be seen
+ENDS_WITHIN_S = 60.0  # after the trial; a reset that takes longer is an error
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResetPlan(RatePlan):
-    """`reset_after_s` None: after a third of the duration."""
+    """The options of a measurement, checked when the plan is created.
+
+    `reset_after_s` is by default a third of the duration.
+    """
 
     reset_after_s: Fraction | None = None
 
@@ -68,7 +72,7 @@ class ResetPlan(RatePlan):
 def reset(
     plan: ResetPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """Per direction, by both methods of RFC 6201 section 1.3."""
+    """Measures the reset time per direction, by both methods of RFC 6201 section 1.3."""
     observer = observer or Observer()
     rate = rate_of(plan, tester, dut, observer)
     done: list[TrialRecord] = []
@@ -105,10 +109,10 @@ def reset(
 
 
 class Resetter(Observer):
-    """Resets the device in each trial, a time after its first frame.
+    """Resets the device in each trial, `after_s` seconds after its first frame.
 
-    `with` it: a reset that has begun is waited for, whatever ends the measurement. One that fails
-    ends the trial by `cancel`.
+    As a context manager, it waits for a reset that has started, however the measurement ends. A
+    reset that fails ends the trial by `cancel`.
     """
 
     def __init__(self, dut: Dut, after_s: float, cancel: Callable[[], None]) -> None:
@@ -117,7 +121,7 @@ class Resetter(Observer):
         self._cancel = cancel
         self._thread: threading.Timer | None = None
         self._error: NatxyError | None = None
-        self.done = ""  # what was done in the last trial, in words
+        self.done = ""  # a description of the reset in the last trial
 
     def __enter__(self) -> Self:
         return self
@@ -143,17 +147,18 @@ class Resetter(Observer):
         thread, self._thread = self._thread, None
         if thread is None:
             raise DutError(
-                "The trial ended before the device could be reset; longer ones are right."
+                "The trial ended before the device could be reset; use a longer --duration."
             )
         thread.join(ENDS_WITHIN_S)
         self.check()
         if not self.done:
             raise DutError(
-                f"The reset had not ended {ENDS_WITHIN_S:g} s after the trial; nothing is reported."
+                f"The reset did not end within {ENDS_WITHIN_S:g} s after the trial, so there is no "
+                "result."
             )
 
     def check(self) -> None:
-        """What went wrong with the reset, if it did."""
+        """Raises the error of the reset, if it failed."""
         if self._error is not None:
             raise self._error
 
@@ -218,8 +223,10 @@ def _figures(done: Sequence[TrialRecord], rate_fps: int) -> tuple[Figure, ...]:
 
 
 def _silence_s(stream: StreamResult) -> float:
-    """From the last frame before the longest gap to the first one after it. 0: nothing was lost,
-    and the gap is that between any two frames."""
+    """Returns the time from the last frame before the longest gap to the first one after it.
+
+    It is 0 if no frame was lost, since the gap is then one between any two frames.
+    """
     if stream.losses is None:
         return 0.0
     if _is_never_back(stream):
@@ -228,7 +235,10 @@ def _silence_s(stream: StreamResult) -> float:
 
 
 def _is_never_back(stream: StreamResult) -> bool:
-    """The longest loss goes on to the stream's last frame; one lost frame there is no reset."""
+    """Returns whether the longest loss lasts until the stream's last frame.
+
+    A single lost frame at the end does not count.
+    """
     losses = stream.losses
     if losses is None or losses.last_number != stream.due - 1:
         return False
@@ -236,8 +246,10 @@ def _is_never_back(stream: StreamResult) -> bool:
 
 
 def _seen_after_s(done: Sequence[TrialRecord]) -> list[float]:
-    """When the longest loss began, of each trial that has one: the reset comes later than it was
-    asked for, as soon as the machine that does it has the time."""
+    """Returns when the longest loss of each trial with a loss began.
+
+    A reset happens later than it was asked for, when the machine that performs it has time.
+    """
     losses = [[s.losses for s in trial.result.streams if s.losses] for trial in done]
     return [min(each.longest_run_from_ns for each in seen) / 1e9 for seen in losses if seen]
 
@@ -254,24 +266,24 @@ def _departures(plan: ResetPlan, rate: Rate, done: Sequence[TrialRecord]) -> tup
 
 def _remarks(plan: ResetPlan, ways: Sequence[str], done: Sequence[TrialRecord]) -> tuple[str, ...]:
     said = [f"{way}." for way in dict.fromkeys(ways)]
-    asked = f"The reset was asked for {float(plan.after_s):.3g} s after sending began"
+    asked = f"The reset was requested {float(plan.after_s):.3g} s after sending began"
     if seen := _seen_after_s(done):
-        said.append(f"{asked}; frames were lost from {_range(seen)} s on.")
+        said.append(f"{asked}; the longest loss began after {_range(seen)} s.")
     else:
         said.append(f"{asked}.")
     if any(_is_never_back(stream) for trial in done for stream in trial.result.streams):
-        said.append("Frames were lost up to the end of a trial: longer ones are right.")
+        said.append("Frames were lost up to the end of a trial. Use a longer --duration.")
     if any(stream.losses is None for trial in done for stream in trial.result.streams):
-        said.append("0: no frame was lost in spite of the reset.")
+        said.append("0 means that no frame was lost in spite of the reset.")
     if any(trial.phase_1 for trial in done):
         said.append(
-            "Connections that the device lost by the reset come back where the initiator uses "
-            "them, to the responder only then."
+            "Connections that the device lost in the reset exist again after the initiator has "
+            "used them. The responder can use them only then."
         )
     return tuple(said)
 
 
 def _range(seen: Sequence[float]) -> str:
-    """0.262, or 0.224 to 0.293: of all trials."""
+    """Returns the range of the values of all trials: "0.262", or "0.224 to 0.293"."""
     ends = (f"{value:.3g}" for value in (min(seen), max(seen)))
     return " to ".join(dict.fromkeys(ends))

@@ -1,4 +1,4 @@
-"""Scale up: what more cores of the device are good for (RFC 9693; SD section 2.3)."""
+"""Scale up: how a figure grows with the cores of the device (RFC 9693; SD section 2.3)."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,10 @@ RELATIVE = "relative scale up"
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleUpPlan:
-    """`search` finds the figure at each number of `cores`, the first of which is 1."""
+    """The options of a measurement, checked when the plan is created.
+
+    `search` measures the figure at each number of `cores`, the first of which is 1.
+    """
 
     search: Searching
     cores: tuple[int, ...]
@@ -31,23 +34,27 @@ class ScaleUpPlan:
     def __post_init__(self) -> None:
         if not self.cores or self.cores[0] != 1:
             raise ConfigurationError(
-                "--cores: the first is what others are compared with, 1,2,4 is right"
+                "--cores: does not start with 1, with which others are compared (expected a list "
+                "such as 1,2,4)"
             )
         if list(self.cores) != sorted(set(self.cores)):
-            raise ConfigurationError("--cores: they must increase, 1,2,4 is right")
+            raise ConfigurationError("--cores: does not increase (expected a list such as 1,2,4)")
 
 
 def scale_up(
     plan: ScaleUpPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """The figure at each number of cores, value(k) / (k x value(1)), and the ratio to the figure at
-    the number before."""
+    """Measures the figure at each number k of cores.
+
+    The result also has the relative scale up, value(k) / (k x value(1)), and the ratio of each
+    figure to that at the previous number of cores.
+    """
     observer = observer or Observer()
     found: dict[int, Measurement] = {}
-    has: int | None = None  # cores, as far as is known
+    has: int | None = None  # cores that the device has now; None: unknown
     try:
-        # The most first: what the device cannot have is said before anything is measured. Each
-        # number is set once, which may be a reboot.
+        # The highest number comes first, so that an impossible one is reported before anything is
+        # measured. Each number is set only once, since this may take a reboot.
         for cores in reversed(plan.cores):
             has = None
             dut.set_cores(cores)
@@ -58,7 +65,9 @@ def scale_up(
     figures = {cores: figure_of(found[cores], _at(cores)) for cores in plan.cores}
     alone = figures[1]
     if not median(alone.values):
-        raise DutError(f"{name_of(dut)} passes nothing with one core: there is nothing to compare.")
+        raise DutError(
+            f"{name_of(dut)} passes no trial with one core, so there is no figure to compare with."
+        )
     bounds = any(is_bound(figure) for figure in figures.values())
     first = found[1]
     return Measurement(
@@ -69,7 +78,7 @@ def scale_up(
         departures=first.departures,
         remarks=(
             *first.remarks,
-            *(("No scale up is given where a value is a lower bound.",) if bounds else ()),
+            *(("There is no scale up, because a value is a lower bound.",) if bounds else ()),
         ),
         figures=tuple(
             figure
@@ -86,16 +95,22 @@ def scale_up(
 
 
 def _leave(dut: Dut, has: int | None, observer: Observer) -> None:
-    """Nobody knows how many the device had before: it is left with those that it was measured with
-    last, or with one where it has refused a number. A lab is taken down anyway."""
+    """Leaves the device with the last number of cores, or with one if it refused a number.
+
+    The number that it had before the measurement is unknown. The user gets a remark, except for a
+    lab, which is taken down anyway.
+    """
     of_a_lab = dut.tester_ports() is not None
     try:
         if has is None:
             dut.set_cores(1)
     except DutError as refused:
-        said = f"Nobody knows how many cores the device is left with ({refused})."
+        said = f"The number of cores that the device has now is unknown ({refused})."
     else:
-        said = f"The device is left with {_at(has or 1)}; how many it had before nobody can ask."
+        said = (
+            f"The device now has {_at(has or 1)}; the number that it had before is unknown, and "
+            "was not restored."
+        )
     if not of_a_lab:
         observer.remarked(said)
 

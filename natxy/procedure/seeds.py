@@ -1,4 +1,4 @@
-"""Seeds and nonces, all of one campaign's seed: a measurement can be repeated bit for bit."""
+"""Seeds and nonces, all derived from one campaign seed, so that a measurement can be repeated."""
 
 import hashlib
 import secrets
@@ -7,7 +7,7 @@ MAX_SEED = 2**64 - 1
 
 
 def new_seed() -> int:
-    """Short enough to be typed."""
+    """Returns a random seed that is short enough to type."""
     return secrets.randbelow(2**31)
 
 
@@ -16,7 +16,7 @@ def repetition_seed(campaign_seed: int, repetition: int) -> int:
 
 
 def nonce(campaign_seed: int, trial: int) -> int:
-    """No two trials of a campaign have the same one (up to 2^32 of them)."""
+    """Returns the nonce of a trial; up to 2^32 trials of a campaign have different ones."""
     return (_hash(campaign_seed, "nonce") + trial) % 2**32
 
 

@@ -1,7 +1,7 @@
-"""The tester looped to itself: the highest rate, for each frame size, that it can be trusted with.
+"""The self-test, which connects the tester to itself and measures its limits at each frame size.
 
-What it finds is the tester's ceiling and the offset of its delays. A gateway that comes near it is
-measured with an instrument at its limit.
+It finds the tester's ceiling, which is its highest rate, and the tester's own delay. A gateway with
+a throughput near the ceiling is measured at the limit of the tester.
 """
 
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ from natxy.search.bisection import SearchError
 
 SIZES_BYTES = (84, 128, 256, 512, 1024, 1280, 1518)  # RFC 2544 section 9.1, RFC 5180 section 5
 ERROR = SearchError(fraction=Fraction(1, 100))
-DELAY_SHARE = 2  # loaded delays are taken at half of the ceiling, where no queue is filling
-OFFSET_FPS = 1000  # a frame has left the loop before the next one is due
+DELAY_SHARE = 2  # the loaded delay is measured at half of the ceiling, where no queue fills up
+OFFSET_FPS = 1000  # so low that a frame has left the loop before the next one is due
 DELAY_ATTEMPTS = 4
 
 
 class Ceiling(Model):
-    """Of one frame size."""
+    """The tester's ceiling and own delay at one frame size."""
 
     record: Literal["self-test"] = "self-test"
     frame_size_bytes: int
@@ -42,7 +42,7 @@ class Ceiling(Model):
     trials: int
     invalid_trials: int
     misdelivered: int
-    delay: OwnDelay | None  # None: no trial for it was valid
+    delay: OwnDelay | None  # None: no trial that measures it was valid
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +54,11 @@ class SelfTestPlan:
 
 
 def looped(testbed: Testbed) -> Testbed:
-    """The testbed's ports, cores and traffic, with a cable between the ports in place of the
-    gateway: what it would translate is IPv6 on both sides."""
+    """Returns a testbed with a cable between the ports in place of the gateway.
+
+    Ports, cores and traffic are those of the testbed; traffic that the gateway would translate is
+    IPv6 on both sides.
+    """
     tester, traffic = testbed.tester, testbed.traffic
     version = looped_version(traffic)
     ports = {
@@ -74,7 +77,7 @@ def looped(testbed: Testbed) -> Testbed:
 def self_test(
     plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Observer | None = None
 ) -> list[Ceiling]:
-    """A ceiling a frame size; the ports are connected to each other."""
+    """Measures a ceiling for each frame size; the ports are connected to each other."""
     observer = observer or Observer()
     cabled = _with_macs(tester)
     return [
@@ -121,7 +124,7 @@ def _own_delay(
 
 
 def _delay(plan: SelfTestPlan, trials: Trials, rate_fps: int) -> DelayAt | None:
-    """Of the worse direction, in a trial of its own that was valid."""
+    """Returns the delay of the worse direction in a separate trial; None if none was valid."""
     for _ in range(DELAY_ATTEMPTS):
         trial = trials.run(load=rate_fps, repetition=1, seed=repetition_seed(plan.seed, 2))
         if trial.verdict is not Verdict.INVALID:
@@ -136,7 +139,8 @@ def _delay(plan: SelfTestPlan, trials: Trials, rate_fps: int) -> DelayAt | None:
 
 
 def _with_macs(tester: ReadyTester) -> ReadyTester:
-    """Each port's next hop is the other one, which has told its address: nothing to resolve."""
+    """Returns the tester with each port's MAC address as the other's next hop, so that nothing
+    must be resolved."""
     section = tester.testbed.tester
     macs = {port.side: port.mac for port in tester.hello.ports}
     ports = {
@@ -148,5 +152,5 @@ def _with_macs(tester: ReadyTester) -> ReadyTester:
 
 
 def _addresses(port: object) -> dict[str, object]:
-    """All but the device, which is the testbed's; what it does not name is as in a new port."""
+    """Returns all values of a port except the device, which is the testbed's."""
     return {key: value for key, value in vars(port).items() if key != "device"}

@@ -1,4 +1,4 @@
-"""What procedures have in common that measure at several numbers of connections."""
+"""Sizes of connection tables, for procedures that measure at several numbers of connections."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -14,7 +14,7 @@ HIGHEST_PORT = 2**16 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class PortRange:
-    """So many ports, from `first` on; None: from where the testbed's range begins."""
+    """A number of ports from `first` on; None: from the first port of the testbed's range."""
 
     count: int
     first: int | None = None
@@ -23,20 +23,20 @@ class PortRange:
         first = written.min if self.first is None else self.first
         if self.count < 1 or first + self.count - 1 > HIGHEST_PORT:
             raise ConfigurationError(
-                f"{option}: {self.count} ports from {first} on are not possible, at most "
-                f"{HIGHEST_PORT - first + 1} is right"
+                f"{option}: {self.count} ports from {first} on are not possible (expected at most "
+                f"{HIGHEST_PORT - first + 1})"
             )
         return Series.counted(first, self.count)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """Of a table: its connections, and the ports that the initiator makes them of.
+    """The size of a table: the number of connections, and the ports that the initiator uses.
 
-    The source ports are the testbed's. Of destination ports there are as many as the connections
-    need, from the testbed's first one on: their number is what grows with that of connections
-    (RFC 9693; MP Table 12). Where ports of both kinds are given, all of their combinations are
-    connections, unless fewer are asked for.
+    By default, the source ports are those of the testbed, and there are as many destination ports,
+    from the testbed's first one on, as the connections need. So the number of destination ports
+    grows with that of connections (RFC 9693; MP Table 12). If both kinds of ports are given, all of
+    their combinations are connections, unless fewer are asked for.
     """
 
     connections: int | None = None  # None: every combination of the ranges
@@ -48,11 +48,11 @@ class Size:
             _check_connections("--counts", self.connections)
         elif self.destination_ports is None:
             raise ConfigurationError(
-                "--counts, --destination-ports: neither is given, one of them is right"
+                "--counts, --destination-ports: neither is given (expected one of them)"
             )
 
     def of(self, tester: ReadyTester) -> ReadyTester:
-        """The same tester with so many connections, of these ranges."""
+        """Returns the tester with this number of connections and these ranges."""
         outward = connections_of(tester).outward
         written: PortRanges = getattr(tester.testbed.traffic, outward)
         source = Series.counted(written.source_port.min, written.source_port.values)
@@ -68,7 +68,8 @@ class Size:
         if self.connections is not None and self.connections > combinations:
             raise ConfigurationError(
                 f"--counts: {self.connections} connections are more than the {combinations} "
-                "combinations of the ports and addresses, fewer connections or more ports are right"
+                "combinations of the ports and addresses (expected fewer connections, or more "
+                "ports)"
             )
         ranges = PortRanges(source_port=source, destination_port=destination).model_dump()
         count = combinations if self.connections is None else self.connections
@@ -77,35 +78,36 @@ class Size:
 
 
 def connections_of(tester: ReadyTester) -> ConnectionsSection:
-    """ConfigurationError where the testbed has none."""
+    """Returns the testbed's `[connections]`; raises ConfigurationError if it has none."""
     asked = tester.traffic.connections
     if asked is None:
         raise ConfigurationError(
-            "connections: is missing: a stateful gateway is measured; --connections 10000 is right"
+            "connections: is missing: a stateful gateway needs it (expected, for example, "
+            "--connections 10000)"
         )
     return asked
 
 
 def check_each_frame_makes_one(tester: ReadyTester) -> None:
-    """Where connections are counted, N frames of phase 1 must be N connections."""
+    """Refuses traffic in which N frames of phase 1 may not be N connections."""
     if tester.testbed.traffic.has_background:
         raise ConfigurationError(
-            "traffic.m: background traffic is not possible where connections are counted, n is "
-            "right"
+            "traffic.m: is less than n, but background traffic is not possible where connections "
+            "are counted (expected m = n)"
         )
     if connections_of(tester).order == "repeating":
         raise ConfigurationError(
-            'connections.order: "repeating" is not possible where connections are counted, '
-            '"pseudorandom" is right'
+            'connections.order: "repeating" is not possible where connections are counted '
+            '(expected "pseudorandom", "increasing" or "decreasing")'
         )
 
 
 def table_of(dut: Dut) -> ConnectionTable:
-    """DutError where nobody can get at it."""
+    """Returns the device's connection table; raises DutError if none can be accessed."""
     if dut.table is None:
         raise DutError(
-            f"{name_of(dut)} has no connection table that could be counted and emptied from here; "
-            '[dut] with kind "command" and its commands, or another device, is right.'
+            f"{name_of(dut)} has no connection table that Natxy can count and empty (expected "
+            '[dut] with kind = "command" and commands that do it, or another device).'
         )
     return dut.table
 
@@ -113,5 +115,5 @@ def table_of(dut: Dut) -> ConnectionTable:
 def _check_connections(option: str, count: int) -> None:
     if not 1 <= count <= MAX_CONNECTIONS:
         raise ConfigurationError(
-            f"{option}: {count} is out of range, 1 to {MAX_CONNECTIONS} is right"
+            f"{option}: {count} is out of range (expected 1 to {MAX_CONNECTIONS})"
         )

@@ -1,4 +1,4 @@
-"""Brings up the device under test and the tester, and takes both down whatever happens."""
+"""Starts the device under test and the tester, and stops both, whatever happens."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,39 +24,39 @@ AS_GIVEN = "as given"
 
 
 class FrameRecords(Protocol):
-    """Where every frame's record goes, if it is asked for."""
+    """The destination of the records of all frames, if the user asked for them."""
 
     @property
     def fd(self) -> int:
-        """The engine writes them here."""
+        """The file descriptor to which the engine writes records."""
 
     def keep(self, trial: TrialRecord, traffic: TrafficSection) -> None:
-        """Those of the trial that has just ended."""
+        """Stores the records of the trial that has just ended."""
 
     def drop(self) -> None:
-        """Forgets them."""
+        """Discards the records of the trial that has just ended."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Starting:
-    """The flows that are on their way while the others have not started."""
+    """The flows that are sent while the others have not started."""
 
     traffic: TrafficPlan
-    lasts_s: Fraction | None = None  # None: as long as what is sent then
+    lasts_s: Fraction | None = None  # None: as long as the measured part of the trial
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadyTester:
-    """The engine at its two ports, and the traffic that it is to send."""
+    """The engine with its two ports, and the traffic that it sends."""
 
     engine: Tester
-    traffic: TrafficPlan  # with the addresses that the lab made
-    # What each trial sends before it sends `traffic` (RFC 8219 10.2.2).
+    traffic: TrafficPlan  # with the addresses of the lab, if there is one
+    # Flows that each trial sends before `traffic` (RFC 8219 section 10.2.2).
     ramp: tuple[Starting, ...] = ()
     records: FrameRecords | None = None
     keeps_invalid_records: bool = False
-    phase_1_origin: str = AS_GIVEN  # of its rate
-    # How long the device's connections were asked to live; None: as long as each trial needs.
+    phase_1_origin: str = AS_GIVEN  # origin of the phase 1 rate
+    # Timeout of the device's connections, if the user gave one; None: as long as each trial needs.
     connection_timeout_s: float | None = None
 
     @property
@@ -69,15 +69,15 @@ class ReadyTester:
 
     @property
     def trials(self) -> int:
-        """That the device has seen since it was set up, in all measurements."""
+        """Trials since the device was set up, in all measurements."""
         return self.engine.trials
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
         return self.engine.run(spec, on_progress)
 
     def keep_records(self, trial: TrialRecord) -> None:
-        """An invalid trial says nothing: its frames are not among the records, unless what went
-        wrong is to be seen in them."""
+        """Stores the records of a valid trial; those of an invalid one only if the user wants them,
+        for example to find out what went wrong."""
         if self.records is None:
             return
         if trial.verdict is Verdict.INVALID and not self.keeps_invalid_records:
@@ -86,17 +86,17 @@ class ReadyTester:
             self.records.keep(trial, self.testbed.traffic)
 
     def with_testbed(self, testbed: Testbed) -> Self:
-        """The same engine at the same ports; `testbed` differs in its traffic alone."""
+        """Returns the same engine with another testbed, which may differ only in its traffic."""
         return replace(self, traffic=TrafficPlan(testbed=testbed, source=self.traffic.source))
 
     def with_traffic(self, **changes: Any) -> Self:
-        """With other values of the testbed's [traffic]; ConfigurationError if one is wrong."""
+        """Returns the tester with other values of [traffic]; ConfigurationError if one is wrong."""
         written = self.testbed.traffic.model_dump(mode="json") | changes
         traffic: TrafficSection = Source(name="traffic").validated(TrafficSection, written)
         return self.with_testbed(self.testbed.model_copy(update={"traffic": traffic}))
 
     def with_connections(self, **changes: Any) -> Self:
-        """With other values of the testbed's [connections], which it has."""
+        """Returns the tester with other values of [connections], which the testbed must have."""
         asked = self.traffic.required_connections
         changed = asked.model_copy(update=changes)
         return self.with_testbed(self.testbed.model_copy(update={"connections": changed}))
@@ -125,12 +125,12 @@ def name_of(dut: Dut) -> str:
 def set_up(
     testbed: Testbed, source: Source, dut: Dut, records: FrameRecords | None = None
 ) -> Iterator[Setup]:
-    """InUse if another process's tester has one of the ports or CPUs."""
-    find_engine()  # before a lab is made for nothing
+    """Sets up DUT and tester; raises InUse if another tester has one of the ports or CPUs."""
+    find_engine()  # so that no lab is created if there is no engine
     with Claims() as claims:
         claims.take_cpus(testbed.tester.cores)
         if testbed.dut.get("kind") not in LABS:
-            # Before the gateway is started, and stopped, which another tester may be measuring.
+            # Before the gateway is started and stopped, since another tester may be measuring it.
             claims.take_ports(testbed.tester, namespace=None)
         with _started(testbed, source, dut, records, claims) as setup:
             yield setup
@@ -156,7 +156,7 @@ def _started(
 
 
 def with_ports(testbed: Testbed, ports: TesterPorts | None) -> Testbed:
-    """The testbed with what a lab made in place of what was written."""
+    """Returns the testbed with the ports of a lab in place of its own."""
     if ports is None:
         return testbed
     tester = testbed.tester.model_copy(

@@ -25,20 +25,25 @@ from natxy.procedure.timing import Timing, check
 from natxy.procedure.trial import Trials
 
 RATE = "connection tear-down rate"
-NOISE = 0.25  # of the difference; MP Table 11 has parentheses at 0.44 and none at 0.06
+# Share of the difference above which a figure is uncertain. MP Table 11 has parentheses at 0.44 and
+# none at 0.06.
+NOISE = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
 class TearDownPlan:
-    """`sizes` is the list of N; none: the testbed's, of its ranges. Each repetition fills the table
-    and deletes it, full and empty."""
+    """The options of a measurement, checked when the plan is created.
+
+    `sizes` has the numbers N of connections; if it is empty, N is the testbed's count. Each
+    repetition fills the table, then deletes its content twice: once full, once empty.
+    """
 
     timing: Timing
     seed: int
     repetitions: int
     sizes: tuple[Size, ...] = ()
-    rate_cps: int | None = None  # of phase 1; None: the testbed's
-    incomplete_repeats: int = 3  # where phase 1 lost frames
+    rate_cps: int | None = None  # of phase 1; None: the testbed's rate
+    incomplete_repeats: int = 3  # repeats of a phase 1 that lost frames
     dut_name: str | None = None
 
     def __post_init__(self) -> None:
@@ -48,7 +53,7 @@ class TearDownPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Deletions:
-    """Of one N: seconds, a value each repetition."""
+    """The deletion times at one N, in seconds, with a value for each repetition."""
 
     connections: int
     ranges: str  # of ports and addresses
@@ -61,13 +66,16 @@ class Deletions:
 
     @property
     def rate_cps(self) -> float:
-        """N / (median t_full - median t_empty); 0 where a full table was not the slower one."""
+        """N / (median t_full - median t_empty); 0 if deleting a full table took no longer."""
         return self.connections / self.difference_s if self.difference_s > 0 else 0.0
 
     @property
     def within_noise(self) -> bool:
-        """The values differ among themselves by as much as full and empty do, nearly; or a full
-        table was no slower."""
+        """True if the rate is uncertain.
+
+        The times of the repetitions then vary by more than a share NOISE of the difference between
+        full and empty, or deleting a full table took no longer.
+        """
         spread_s = sum(max(times) - min(times) for times in (self.full_s, self.empty_s))
         return self.difference_s <= 0 or spread_s > NOISE * self.difference_s
 
@@ -75,7 +83,7 @@ class Deletions:
 def tear_down(
     plan: TearDownPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """For each N the rate, and the times that it comes from."""
+    """Measures the rate at each N, and the deletion times from which it follows."""
     observer = observer or Observer()
     check_each_frame_makes_one(tester)
     table = table_of(dut)
@@ -116,13 +124,15 @@ def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable) -> De
         held = table.count()
         if held != count:
             raise DutError(
-                f"The device has {held:,} connections in its table after a phase 1 of {count:,}: "
-                "what it deletes is not what was made"
+                f"The device has {held:,} connections in its table after phase 1 created {count:,} "
+                "(expected the same number)"
             )
         full_s.append(table.delete_all().seconds)
         left = table.count()
         if left:
-            raise DutError(f"The device still has {left:,} connections after it deleted all")
+            raise DutError(
+                f"The device still has {left:,} connections after it deleted all (expected none)"
+            )
         empty_s.append(table.delete_all().seconds)
     return Deletions(
         connections=count,
@@ -133,10 +143,13 @@ def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable) -> De
 
 
 def _fill(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> None:
-    """A phase 1 that loses frames is repeated."""
+    """Fills the table; repeats a phase 1 that loses frames."""
     rate_cps = plan.rate_cps or connections_of(trials.tester).rate_fps
     if rate_cps is None:
-        raise DutError("connections.rate_fps: is missing: phase 1 needs a safe rate")
+        raise DutError(
+            "connections.rate_fps: is missing: phase 1 needs a rate at which no connection fails "
+            "(expected one that `natxy establishment` has found)"
+        )
     load = Establishing(rate_fps=rate_cps)
     made = 0
     for _ in range(plan.incomplete_repeats + 1):
@@ -147,8 +160,8 @@ def _fill(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> No
             return
         made = trial.result.connections.stored if trial.result.connections else 0
     raise DutError(
-        f"Phase 1 made {made:,} of {count:,} connections, {plan.incomplete_repeats + 1} times: a "
-        "lower phase 1 rate, or a larger table, is right"
+        f"Phase 1 created only {made:,} of {count:,} connections, in {plan.incomplete_repeats + 1} "
+        "trials; use a lower phase 1 rate, or a larger table"
     )
 
 
@@ -168,12 +181,14 @@ def _figures(found: Deletions) -> tuple[Figure, ...]:
 
 def _remarks(found: list[Deletions]) -> tuple[str, ...]:
     said = [
-        "N / (median full - median empty deletion time), by the device's own clock; source and "
-        "destination ports " + ", ".join(each.ranges for each in found) + "."
+        "The rate is N / (median deletion time of the full table - that of the empty table), by "
+        "the device's own clock. Source and destination ports: "
+        + ", ".join(each.ranges for each in found)
+        + "."
     ]
     if any(each.within_noise for each in found):
         said.append(
-            "In parentheses: the times differ among themselves by more than a quarter of what full "
-            "and empty differ by; more connections are right."
+            "Parentheses mark a rate that is uncertain: the repetitions vary by more than 25 % of "
+            "the difference between full and empty. Use more connections."
         )
     return tuple(said)

@@ -1,11 +1,11 @@
-"""The tester's own part of each delay, as the last self-test of such a tester has found it."""
+"""The tester's own part of each delay, as the last self-test of the same tester found it."""
 
 from natxy.model.event import Hello
 from natxy.model.self_test_record import OwnDelay, looped_version
 from natxy.model.testbed import TrafficSection
 from natxy.tester.self_tests import known_self_test, unreadable
 
-SELF_TESTS = {  # by the ports' driver: the command that finds their own delay
+SELF_TESTS = {  # the command that measures the tester's own delay, by the driver of its ports
     "net_af_xdp": "natxy self-test --loop veth",
     "net_af_packet": "natxy self-test --loop veth",
     "net_ring": "natxy self-test",
@@ -14,13 +14,14 @@ ON_A_CABLE = "natxy self-test TESTBED with its two ports connected to each other
 
 
 def tester_delay(hello: Hello, traffic: TrafficSection) -> OwnDelay | None:
-    """At the nearest frame size; None: no self-test of such a tester is known."""
+    """Returns the own delay at the nearest frame size; None if no self-test is stored."""
     known = known_self_test(hello, traffic)
     return None if known is None else known.delay_of(traffic.frame_size_bytes)
 
 
 def own_delay(hello: Hello, traffic: TrafficSection) -> str:
-    """The same in a sentence, with the date and the loop; or why it is unknown."""
+    """Returns a sentence with the own delay, its date and loop, or with the reason why it is
+    unknown."""
     known = known_self_test(hello, traffic)
     if known is None:
         return _unknown(hello, traffic)
@@ -45,7 +46,7 @@ def _unknown(hello: Hello, traffic: TrafficSection) -> str:
     if finds != ON_A_CABLE and looped_version(traffic) == 4:
         finds = f"{finds} --ip-version 4"
     spoilt = unreadable()
-    why = f", {spoilt} is of another version or spoilt" if spoilt else ""
+    why = f", since {spoilt} is damaged or of another version" if spoilt else ""
     return f"Tester's own delay ({', '.join(drivers)}): unknown{why}; run {finds}."
 
 

@@ -1,4 +1,4 @@
-"""Throughput: the highest rate at which all that was sent is received (RFC 2544 section 26.1)."""
+"""Throughput: the highest rate at which all frames sent are received (RFC 2544 section 26.1)."""
 
 import time
 from collections.abc import Sequence
@@ -35,47 +35,47 @@ from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
 
-FIRST_GUESS_FPS = 1000  # where nobody knows a maximum
-# From there to a million in 6 trials, where doubling takes 11; beyond 4 little is saved, and the
-# first rate that fails is so high that the tester may not send it (docs/decisions/0016).
+FIRST_GUESS_FPS = 1000  # the first rate if the maximum is unknown
+# It takes 6 trials to a million, where doubling takes 11. A larger factor saves little, and makes
+# the first rate that fails so high that the tester may not send it (docs/decisions/0016).
 GROWTH = 4
-SHORTEST_S = Fraction(1, 20)  # what starting and ending take is no share of it that counts
-HOPELESS_FPS = 1000  # what is invalid at this rate is not so because of the rate
+SHORTEST_S = Fraction(1, 20)  # starting and ending take an insignificant share of it
+HOPELESS_FPS = 1000  # a trial that is INVALID at this rate has another reason than the rate
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThroughputPlan:
-    """What is asked for; made, and so checked, before anything is started."""
+    """The options of a measurement, checked when the plan is created."""
 
     timing: Timing
     seed: int
     repetitions: int
-    max_rate_fps: int | None = None  # None: the media's
+    max_rate_fps: int | None = None  # None: the media's rate
     error: SearchError = DEFAULT_ERROR
     invalid_repeats: int = 3
-    # Frames that a queue on the path holds. A trial is then as long as an overload by the search's
-    # error takes to fill it, and no longer: noise spoils fewer. None: as long as `timing` says.
+    # Frames that a queue on the path holds. A trial then lasts only as long as an overload by the
+    # search's error needs to fill the queue, so that noise makes fewer trials invalid. None: a
+    # trial lasts as long as `timing` says.
     buffer_frames: int | None = None
-    early_end: bool = False  # a trial ends, and is a FAIL, at its first certain loss
+    early_end: bool = False  # a trial ends at its first certain loss, and is a FAIL
     loss: LossTolerance | None = None  # None: a trial that loses a frame is a FAIL
     loss_verifications: int = 0  # how often a FAIL is repeated before its rate fails
-    # After so long no further repetition begins; the first is made whatever it takes. None: all are
-    # made.
+    # No repetition starts after this time, except the first one. None: no limit.
     patience_s: Fraction | None = None
-    dut_name: str | None = None  # None: what the DUT calls itself
+    dut_name: str | None = None  # None: the name that the DUT reports
     bursts: Bursts | None = None  # None: steady traffic
 
     def __post_init__(self) -> None:
         check_tolerance("--loss", self.loss)
         if self.early_end and not (self.timing.frame_timeout_s or self.timing.drain_s):
             raise ConfigurationError(
-                "--early-end: needs a time after which a frame is lost: a --frame-timeout or a "
-                "--drain of more than 0 is right"
+                "--early-end: needs a time after which a frame is lost (expected a --frame-timeout "
+                "or a --drain of more than 0)"
             )
         if self.early_end and self.loss is not None:
             raise ConfigurationError(
-                "--early-end: is not possible with --loss, at the first certain loss a trial would "
-                "end"
+                "--early-end: is not possible with --loss, since trials end at their first certain "
+                "loss (expected one of them)"
             )
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)
@@ -92,12 +92,15 @@ class ThroughputPlan:
 
     @property
     def least_fps(self) -> int:
-        """Lower rates are not tried."""
+        """The lowest rate that is tried."""
         return 1 if self.bursts is None else self.bursts.least_fps(self.timing.duration_s)
 
     def load(self, rate_fps: int, above_fps: int = 0, burst_rate_fps: int | None = None) -> Load:
-        """A frame is lost after the frame timeout, where there is none after the drain; a rate that
-        passed must count for more than `above_fps`."""
+        """Returns the load of a trial.
+
+        A frame is lost after the frame timeout or, if there is none, after the drain. The rate that
+        counts must exceed `above_fps`.
+        """
         accepted = self.loss or LossTolerance()
         short = self.timing.duration_s < RFC.timing.duration_s
         load = steady(rate_fps, self.duration_s(rate_fps))
@@ -112,7 +115,7 @@ class ThroughputPlan:
 
     @property
     def departures(self) -> tuple[str, ...]:
-        """What is named beside the figure: by RFC 2544 all trials run to their end."""
+        """Departures from RFC 2544."""
         said = list(departures(self.timing))
         if self.timing.frame_timeout_s:
             timeout_ms = float(self.timing.frame_timeout_s * 1000)
@@ -139,7 +142,7 @@ class ThroughputPlan:
 def throughput(
     plan: ThroughputPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> ThroughputResult:
-    """Each repetition is a search of its own, with a seed of its own."""
+    """Measures the throughput; each repetition is a separate search with its own seed."""
     observer = observer or Observer()
     maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps)
     burst_rate_fps = None if plan.bursts is None else plan.bursts.rate_of(tester)
@@ -161,7 +164,7 @@ def throughput(
 
 
 def _highest(plan: ThroughputPlan, maximum: Maximum, burst_rate_fps: int | None) -> int:
-    """The highest rate that may be tried; bursts at their own rate are steady traffic."""
+    """Returns the highest rate to try; bursts at the burst rate would be steady traffic."""
     known = (maximum.rate_fps, burst_rate_fps, MAX_RATE_FPS, plan.timing.highest_rate_fps)
     return min(rate_fps for rate_fps in known if rate_fps is not None)
 
@@ -170,7 +173,7 @@ def _check_least(plan: ThroughputPlan, highest_fps: int) -> None:
     if plan.bursts is not None and highest_fps < plan.least_fps:
         raise ConfigurationError(
             f"--bursts: {LEAST_BURSTS} bursts of {plan.bursts.frames} frames at {highest_fps} "
-            f"frames a second make too long a trial, a rate of {plan.least_fps} or more is right"
+            f"frames a second make too long a trial (expected a rate of {plan.least_fps} or more)"
         )
 
 
@@ -184,8 +187,11 @@ def _figure(repetition: Repetition) -> Figure:
 
 
 def _search(plan: ThroughputPlan, maximum: Maximum, burst_rate_fps: int | None) -> Bisection:
-    """Without a maximum it goes up from a guess: the same one each time, since a repetition that
-    starts where another ended would hide how far repetitions are apart."""
+    """Returns a new search, which starts at a guess if the maximum is unknown.
+
+    The guess is the same for each repetition: if one started where another ended, the result would
+    not show how far repetitions scatter.
+    """
     return Bisection(
         upper_fps=_highest(plan, maximum, burst_rate_fps),
         first_fps=None if maximum.rate_fps else max(FIRST_GUESS_FPS, plan.least_fps),
@@ -244,7 +250,10 @@ def _repetition(
 
 
 def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:
-    """Nothing passed, and below this rate the trials are invalid: lower ones would be as well."""
+    """Raises TesterLimit if no rate passed, and trials at `below_fps` or less are invalid.
+
+    Trials at lower rates would be invalid as well.
+    """
     _, ceiling_fps = search.bracket
     nothing_passed = search.result_fps is None and search.limit is Limit.TESTER
     if nothing_passed and ceiling_fps <= below_fps:

@@ -1,4 +1,4 @@
-"""The times of a trial (RFC 2544 sections 23 and 24), and whether they are possible."""
+"""The times of a trial (RFC 2544 sections 23 and 24), with checks of their ranges."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -7,8 +7,8 @@ from natxy.errors import ConfigurationError
 from natxy.exact import make_exact
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, MAX_TRIAL_NS
 
-# Beyond about a second the kernel's real-time throttling stops a polling worker for tens of
-# milliseconds: there the ordinary policy is the better one.
+# After about a second, the kernel's real-time throttling stops a polling worker for tens of
+# milliseconds, so longer trials use the ordinary policy.
 REALTIME_LIMIT_S = Fraction(1, 2)
 LONGEST_S = Fraction(MAX_TRIAL_NS, 10**9)
 
@@ -36,7 +36,7 @@ class Timing:
 
     @property
     def highest_rate_fps(self) -> int:
-        """What the frames of a trial this long can be numbered for."""
+        """The highest rate at which the frames of a trial of this duration can be numbered."""
         return min(MAX_RATE_FPS, int(MAX_FRAMES / self.duration_s))
 
     def check_rate(self, option: str, rate_fps: int) -> None:
@@ -44,11 +44,11 @@ class Timing:
 
 
 def refuse_frame_timeout(timing: Timing) -> None:
-    """Where times of loss are measured: a frame that came late is not among the lost ones."""
+    """Refuses a frame timeout where times of loss are measured: late frames have no such time."""
     if timing.frame_timeout_s:
         raise ConfigurationError(
             f"--frame-timeout: {float(timing.frame_timeout_s):g} is not possible where times of "
-            "loss are measured, 0 is right"
+            "loss are measured (expected 0)"
         )
 
 
@@ -56,8 +56,8 @@ def check(
     option: str, value: Fraction | int, *, lowest: Fraction | int, highest: Fraction | int
 ) -> None:
     if not lowest <= value <= highest:
-        right = f"{_text(lowest)} to {_text(highest)} is right"
-        raise ConfigurationError(f"{option}: {_text(value)} is out of range, {right}")
+        expected = f"(expected {_text(lowest)} to {_text(highest)})"
+        raise ConfigurationError(f"{option}: {_text(value)} is out of range {expected}")
 
 
 def _text(value: Fraction | int) -> str:

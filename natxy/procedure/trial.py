@@ -75,24 +75,24 @@ WARM_UP_FRAMES, WARM_UP_FPS = 10, 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What a trial sends in each direction, and what is recorded beside loss and delay."""
+    """The frames that a trial sends in each direction, and what it records and tolerates."""
 
     segments: tuple[Segment, ...]
     recording: Recording = NO_RECORDING
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
-    link_may_fall: bool = False  # a device that is reset takes its links down
+    link_may_fall: bool = False  # True in a reset, in which links of the device go down
     accepted: LossTolerance = NO_LOSS
-    # Beside it, by other goals of the same search, which judge the trial as well.
+    # Tolerances of other goals of the same search, which judge the trial as well.
     also_accepted: tuple[LossTolerance, ...] = ()
-    fills_buffers: bool = False  # on purpose: then no absence is too short to lose a frame
-    # Whether a sender that is far behind moves its schedule; else it sends all that it owes.
+    fills_buffers: bool = False  # the load fills queues, so that even a short absence loses frames
+    # True: a sender that is far behind moves its schedule; False: it sends all overdue frames.
     pauses: bool = False
-    pause_share: Fraction = PAUSE_SHARE  # of a valid trial
-    counting: Counting | None = None  # instead of the share, where a rate is looked for
+    pause_share: Fraction = PAUSE_SHARE  # longest pauses of a valid trial
+    counting: Counting | None = None  # used instead of `pause_share` in a search for a rate
 
     @property
     def rate_fps(self) -> int:
-        """The highest."""
+        """The highest rate of all segments."""
         return max(segment.rate_fps for segment in self.segments)
 
     @property
@@ -100,8 +100,10 @@ class Load:
         return (self.accepted, *self.also_accepted)
 
     def passes(self, result: TrialResult) -> bool:
-        """Each direction for itself; a mapping that changed, and a reply to the wrong connection,
-        are more than a loss."""
+        """Returns whether each direction lost no more than is tolerated.
+
+        A mapping that changed, or a reply to the wrong connection, is never tolerated.
+        """
         if not self.accepted.fraction:
             return result.passed
         if result.ended_early or result.incomplete or result.changed or result.wrong:
@@ -116,7 +118,7 @@ class Load:
 
 
 def steady(rate_fps: int, duration_s: Fraction, recording: Recording = NO_RECORDING) -> Load:
-    """One rate from beginning to end."""
+    """Returns a load with one rate from beginning to end."""
     frames = frames_of(rate_fps, duration_s)
     segment = Segment(frames=frames, rate_fps=rate_fps, pause_ns=0)
     return Load(segments=(segment,), recording=recording, pauses=True)
@@ -127,14 +129,14 @@ AnyLoad = Load | Establishing
 
 @dataclass(frozen=True, kw_only=True)
 class TrialPlan:
-    """What all trials of a procedure have in common."""
+    """The values that all trials of a procedure share."""
 
     traffic: TrafficPlan
     timing: Timing
-    ramp: tuple[Starting, ...] = ()  # sent before it, a phase each
+    ramp: tuple[Starting, ...] = ()  # flows that are sent before `traffic`, each in a phase
 
     def realtime(self, phases: tuple[Phase, ...]) -> bool:
-        """Short trials run under SCHED_FIFO, unless the testbed says otherwise."""
+        """Returns whether a trial runs under SCHED_FIFO: by default, short trials do."""
         asked = self.traffic.testbed.tester.realtime
         lasts_ns = sum(
             max(stream.duration_ns for stream in phase.streams) + _ns(self.timing.drain_s)
@@ -157,7 +159,7 @@ class TrialPlan:
         nonce: int,
         watched: tuple[WatchedCpu, ...] = (),
     ) -> TrialSpec:
-        """A whole number is that rate, steadily for the plan's duration."""
+        """Returns the spec of a trial; if `load` is a number, it is the rate of a steady load."""
         load = self.load(load)
         phases = self._phases(load)
         tester = self.traffic.testbed.tester
@@ -173,7 +175,7 @@ class TrialPlan:
             watched=watched,
             link_may_fall=isinstance(load, Load) and load.link_may_fall,
             realtime=self.realtime(phases),
-            # A probe would be a connection of its own.
+            # A probe would create a connection.
             warm_up=WarmUp(
                 mode="neighbours" if stateful else tester.warm_up,
                 timeout_ns=int(tester.warm_up_timeout_s * 10**9),
@@ -195,7 +197,7 @@ class TrialPlan:
             return (*ramp, test)
         if self.ramp:
             raise ConfigurationError(
-                "[connections]: is not possible with incremental load, simultaneous load is right"
+                "[connections]: is not possible with incremental load (expected simultaneous load)"
             )
         return (*before_phase_2(self.traffic, self.timing), test)
 
@@ -204,12 +206,14 @@ class TrialPlan:
 class Outcome:
     invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
     result: TrialResult
-    absence: Absence | None  # of the DUT, by its own record
+    absence: Absence | None  # of the DUT, from its own record
 
 
 def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer) -> Outcome:
-    """The DUT has been reset and has settled. DutError if it has died in the trial, also in the
-    last one of a measurement: what is lost then is no property of a gateway."""
+    """Runs a trial after the DUT was reset and has settled.
+
+    Raises DutError if the DUT died in the trial: its losses then are no property of a gateway.
+    """
     if spec.establishing is not None:
         hold(dut, spec, tester.connection_timeout_s)
     dut.before_trial()
@@ -234,8 +238,11 @@ class Judged:
 
 
 def _end_trial(dut: Dut, error: BaseException) -> None:
-    """Ends what before_trial began, such as a real-time policy. A device that has died is why the
-    tester has failed; a trial was cancelled for a reason that its caller knows better."""
+    """Ends what before_trial began, such as a real-time policy.
+
+    If the device has died, this is why the tester failed, and DutError is raised instead. If the
+    trial was cancelled, the caller knows the reason.
+    """
     try:
         dut.trial_fault()
     except DutError as gone:
@@ -245,7 +252,7 @@ def _end_trial(dut: Dut, error: BaseException) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class WholeTrial:
-    """As it is kept, and with all that the engine said of all of its phases."""
+    """The record of a trial, and the engine's result with all phases."""
 
     record: TrialRecord
     result: TrialResult
@@ -253,30 +260,30 @@ class WholeTrial:
 
 @dataclass(kw_only=True)
 class Trials:
-    """Runs the trials of a measurement one after another, numbers them and judges each."""
+    """Runs, numbers and judges the trials of a measurement, one after another."""
 
     tester: ReadyTester
     dut: Dut
     timing: Timing
     campaign_seed: int
     observer: Observer
-    judge: Callable[[TrialResult], tuple[str, ...]] = lambda _: ()  # more reasons for INVALID
+    judge: Callable[[TrialResult], tuple[str, ...]] = lambda _: ()  # further reasons for INVALID
     counts: TrialCounts = field(default_factory=TrialCounts)
-    resets: bool = False  # the device in each trial, which may then lose its connections
-    discarded: list[TrialRecord] = field(default_factory=list)  # before the last valid trial
-    last: WholeTrial | None = None  # also one that a check has ended the measurement after
+    resets: bool = False  # the device is reset in each trial, and may lose its connections
+    discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
+    last: WholeTrial | None = None  # set also if a check then ended the measurement
 
     def run(self, *, load: AnyLoad | int, repetition: int, seed: int) -> TrialRecord:
         return self.run_whole(load=load, repetition=repetition, seed=seed).record
 
     def run_whole(self, *, load: AnyLoad | int, repetition: int, seed: int) -> WholeTrial:
-        """A phase 1 that is incomplete is repeated where the testbed says so, else an error."""
+        """Runs a trial; repeats an incomplete phase 1 if the testbed says so, else raises it."""
         load = self._plan.load(load)
         asked = self.tester.traffic.connections
         repeats = asked.repeats if asked and asked.incomplete == "repeat" else 0
         for left in range(repeats, -1, -1):
             try:
-                # Of the set-up, not of one part: neighbours of a series are trials of one seed.
+                # The trial's number since the set-up, because the parts of a series share a seed.
                 number = nonce(self.campaign_seed, self.tester.trials)
                 spec = self._plan.spec(load=load, seed=seed, nonce=number, watched=self.dut.watched)
                 return self._run(spec, load, repetition)
@@ -286,7 +293,7 @@ class Trials:
         raise AssertionError("unreachable")
 
     def run_spec(self, spec: TrialSpec) -> WholeTrial:
-        """One that somebody wrote."""
+        """Runs the trial of a spec that the user wrote."""
         segments = (s for phase in spec.phases for stream in phase.streams for s in stream.segments)
         return self._run(spec, Load(segments=tuple(segments)), repetition=1)
 
@@ -337,8 +344,11 @@ class Trials:
     def _judge(
         self, spec: TrialSpec, load: AnyLoad, outcome: Outcome, measured: TrialResult
     ) -> Judged:
-        """What the tester did wrong makes a trial INVALID; the gateway's absence makes a FAIL so,
-        and the tester's pauses, which are a relief, make a PASS so."""
+        """Returns the verdict of a trial.
+
+        A fault of the tester makes any trial INVALID. An absence of the gateway can make a FAIL
+        INVALID. Long pauses of the tester, which help the gateway, can make a PASS INVALID.
+        """
         reasons = [*outcome.invalid_reasons, *self.judge(measured)]
         whole = outcome.result
         if reasons:
@@ -349,7 +359,7 @@ class Trials:
         if not (passes or _is_repaired(load, spec, outcome)):
             pauses = None if _searches(load) else long_pauses(measured, load.pause_share)
             late = late_in_doubt(measured, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
-            # What a reset loses is what is measured.
+            # In a reset, the loss is what the trial measures.
             gone = None if self.resets else _excuse(spec, load, outcome, measured)
             said = gone or (None if self.resets else late) or pauses
             if said:
@@ -366,14 +376,17 @@ class Trials:
             if cps <= load.above_cps:
                 return Judged(Verdict.INVALID, (slowed(load.rate_fps, cps),))
             return Judged(Verdict.PASS, counted_fps=cps)
-        # What is made, or asked, again only has to be there: nobody cares at which rate.
+        # Connections that are created, or tested, again must only exist: the rate does not matter.
         paced = load.at_rate(whole) if isinstance(load, Establishing) else whole
         paused = long_pauses(paced, load.pause_share)
         return Judged(Verdict.INVALID, (paused,)) if paused else Judged(Verdict.PASS)
 
     def _of_connections(self, judged: Judged, spec: TrialSpec, whole: TrialResult) -> Judged:
-        """A trial of phase 2 in which the device lost connections is a FAIL, also where the
-        initiator's frames made them again: a lower rate may be better, and the next trial."""
+        """Returns FAIL if the device lost connections in a trial of phase 2.
+
+        This also applies if the initiator's frames created them again. The measurement continues,
+        since a lower rate, or the next trial, may be better.
+        """
         if judged.verdict is Verdict.INVALID or not _measures_phase_2(spec):
             return judged
         lost = lost_before_phase_2(whole.stream_of(SAMPLE), self.dut, _needed_timeout_s(spec))
@@ -382,7 +395,7 @@ class Trials:
         return Judged(Verdict.FAIL, lost_connections=lost) if lost else judged
 
     def _check_phase_1(self, trial: TrialRecord, whole: TrialResult) -> None:
-        """There is no phase 2 without the connections that were asked for."""
+        """Raises IncompletePhase1 if phase 1 did not create all connections."""
         check_established(whole, self.dut)
         asked = self.tester.traffic.connections
         if asked and asked.order == "repeating":
@@ -391,7 +404,7 @@ class Trials:
     def run_valid(
         self, *, load: AnyLoad | int, repetition: int, seed: int, invalid_repeats: int
     ) -> TrialRecord:
-        """Repeats an invalid trial; TesterLimit if it stays so."""
+        """Runs a trial and repeats it while it is INVALID; raises TesterLimit if it stays so."""
         load = self._plan.load(load)
         repeats = self.repeats(load, invalid_repeats)
         self.discarded = []
@@ -409,11 +422,11 @@ class Trials:
         )
 
     def repeats(self, load: AnyLoad, least: int) -> Repeats:
-        """How often this load is tried again while it is INVALID."""
+        """Returns how often a trial of this load is repeated while it is INVALID."""
         return Repeats(least=least, trial_s=self._lasts_s(load))
 
     def _lasts_s(self, load: AnyLoad) -> Fraction:
-        """One trial, but for the phases before it."""
+        """Returns the duration of one trial, without the phases before the measured one."""
         if isinstance(load, Load):
             return load.duration_s + self.timing.drain_s
         frames = load.frames(self.tester.traffic.required_connections)
@@ -429,7 +442,10 @@ class Trials:
         return TrialPlan(traffic=tester.traffic, ramp=tester.ramp, timing=self.timing)
 
     def _prepare(self, spec: TrialSpec) -> None:
-        """RFC 2544 section 23 e asks for a rest after a trial, whatever it was a part of."""
+        """Resets the device, and keeps the settle time of RFC 2544 section 23 e.
+
+        The settle time follows every trial, also one of another procedure.
+        """
         stateful = self.tester.traffic.connections is not None and spec.establishing is not None
         self.dut.reset()
         if stateful and self.counts.trials:
@@ -453,8 +469,8 @@ def invalid_reasons(result: TrialResult, dut_fault: str | None) -> tuple[str, ..
 
 
 def _is_repaired(load: AnyLoad, spec: TrialSpec, outcome: Outcome) -> bool:
-    """Whether the gateway's absence explains all that was lost, and each connection was there when
-    it was made, or asked, again."""
+    """Returns whether absences of the gateway explain the whole loss, and each connection existed
+    after the repairs."""
     whole = outcome.result
     if not isinstance(load, Establishing) or not load.is_repaired(whole):
         return False
@@ -471,19 +487,24 @@ def _excuse(spec: TrialSpec, load: AnyLoad, outcome: Outcome, measured: TrialRes
 
 
 def _searches(load: AnyLoad) -> bool:
-    """Whether a FAIL says that the rate is too high and nothing else."""
+    """Returns whether the load belongs to a search, for which a FAIL only means a lower rate."""
     return not isinstance(load, Load) or load.counting is not None
 
 
 def _measures_phase_2(spec: TrialSpec) -> bool:
-    """Not where phase 1 itself is what is measured, and not what somebody else thought of."""
+    """Returns whether the trial measures phase 2.
+
+    It is False for a measurement of phase 1, and for a spec with other phases that a user wrote.
+    """
     names = {phase.name for phase in spec.phases}
     return spec.establishing is not None and TEST in names <= {ESTABLISH, SAMPLE, TEST}
 
 
 def _before_test(spec: TrialSpec) -> list[str]:
-    """The phases in which flows start one after another: a loss there is one of the trial, but what
-    is measured comes after them."""
+    """Returns the names of the phases in which flows start one after another.
+
+    A loss in them fails the trial, but the figures are those of the phase after them.
+    """
     return [phase.name for phase in spec.phases if phase.name.startswith(RAMP)]
 
 

@@ -1,4 +1,4 @@
-"""The trials of one repetition of a search: a load is run until a trial of it is valid."""
+"""The trials of one repetition of a search, in which a load is repeated until a trial is valid."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -13,21 +13,24 @@ from natxy.procedure.trial import AnyLoad, Trials
 
 @dataclass(kw_only=True)
 class ValidTrials:
-    """`done` has all trials, the invalid ones too."""
+    """Runs the trials of one repetition; `done` has all of them, including the invalid ones."""
 
     trials: Trials
     repetition: int
     least: int  # repeats of an INVALID trial; see Repeats
     budget_s: Fraction = BUDGET_S
-    slow_repeats: int | None = None  # of a trial that the tester was too slow for; None: `least`
+    slow_repeats: int | None = None  # repeats if the tester was too slow; None: `least`
     is_too_slow: Callable[[TrialRecord], bool] = lambda trial: trial.too_slow
     done: list[TrialRecord] = field(default_factory=list)
-    # Of the last load whose trials stayed INVALID, by the last of them; no matter where none has.
+    # Whether the tester was too slow in the last trial of the last load that stayed INVALID.
     gave_up_too_slow: bool = True
 
     def run(self, load: AnyLoad, bracket: tuple[int, int]) -> TrialRecord:
-        """Returns the last trial of the load. It is INVALID where the repeats are over: then the
-        load says nothing of the device, however often it is tried. `bracket` is for who watches."""
+        """Runs trials of the load until one is valid or the repeats are over; returns the last.
+
+        An INVALID trial means that all repeats were invalid, so that the load says nothing about
+        the device. `bracket` is only for the observer.
+        """
         repeats = replace(
             self.trials.repeats(load, self.least),
             budget_s=self.budget_s,

@@ -1,7 +1,7 @@
-"""Before the first trial of connections: does anything come through at all?
+"""The warm-up before the first trial of connections, which waits until the device forwards.
 
-A lab's links and a gateway's programs may need a moment after they were started. What is sent here
-makes connections in the device, so its table is emptied afterwards.
+The links of a lab and the programs of a gateway may need a moment after they were started. The
+frames of the warm-up create connections in the device, so its table is emptied afterwards.
 """
 
 import time
@@ -17,8 +17,11 @@ PAUSE_S = 0.1
 
 
 def warm_up(spec: TrialSpec, tester: ReadyTester, dut: Dut) -> None:
-    """Repeats the trial until a connection is made. Not where nobody could empty the table: there
-    the first trial is the one that finds out."""
+    """Repeats the trial until a connection is created.
+
+    If Natxy cannot empty the device's table, there is no warm-up; the first trial then shows
+    whether the device forwards.
+    """
     if dut.table is None:
         return
     patience_s = tester.testbed.tester.warm_up_timeout_s
@@ -31,9 +34,9 @@ def warm_up(spec: TrialSpec, tester: ReadyTester, dut: Dut) -> None:
             break
         if time.monotonic() > end:
             raise MeasurementError(
-                f"No connection could be made through the device in {patience_s:g} s: none of "
-                f"{result.sent:,} frames came through{_said(result)}; addresses, routes and rules "
-                "of the device are what to look at."
+                f"No connection could be created through the device in {patience_s:g} s: none of "
+                f"{result.sent:,} frames arrived{_said(result)}. Check addresses, routes and rules "
+                "of the device."
             )
         time.sleep(PAUSE_S)
     dut.reset()
@@ -41,4 +44,4 @@ def warm_up(spec: TrialSpec, tester: ReadyTester, dut: Dut) -> None:
 
 def _said(result: TrialResult) -> str:
     errors = icmp_list(result.icmp_errors)
-    return f", but {errors}" if errors else ""
+    return f", but these errors did: {errors}" if errors else ""

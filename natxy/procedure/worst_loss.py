@@ -1,4 +1,4 @@
-"""Loss of the direction that lost the larger share: each has to stay within what is accepted."""
+"""The loss of the direction that lost the larger share."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,8 +19,11 @@ class Loss:
 
 
 def worst_loss(trial: TrialRecord) -> Loss:
-    """A mapping that changed, a reply to the wrong connection, of the sample too, and connections
-    that the gateway lost are beyond every tolerance: all frames count as lost."""
+    """Returns the loss of the worse direction.
+
+    If a mapping changed, a reply was delivered to the wrong connection (also in the sample), or the
+    gateway lost connections, all frames count as lost, which no tolerance allows.
+    """
     result = trial.result
     losses = (_loss(stream) for stream in result.streams)
     worst = max(losses, key=lambda loss: loss.share, default=Loss(sent=0, lost=0))
@@ -30,7 +33,7 @@ def worst_loss(trial: TrialRecord) -> Loss:
 
 
 def lost_share(trial: TrialRecord) -> Fraction | None:
-    """None: nobody knows. A trial that ended early left frames on their way (decision 0011)."""
+    """Returns the lost share; None if a trial ended early and it is unknown (decision 0011)."""
     return None if trial.result.ended_early else worst_loss(trial).share
 
 

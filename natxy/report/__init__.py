@@ -1,1 +1,1 @@
-"""Tables and files: functions of stored results."""
+"""Makes tables and files from stored results."""

@@ -1,4 +1,4 @@
-"""What stands before a figure of which only a bound is known."""
+"""The signs that mark a figure as a bound."""
 
 from natxy.model.measurement import Bound
 

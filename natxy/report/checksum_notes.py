@@ -1,4 +1,4 @@
-"""What to know of frames that came without a UDP checksum."""
+"""The note about frames that were received without a UDP checksum."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,6 @@ from natxy.model.measurement import TrialCounts
 def checksum_notes(counts: TrialCounts) -> Iterator[str]:
     if counts.without_udp_checksum:
         yield (
-            f"{counts.without_udp_checksum:,} frames came without a UDP checksum, as RFC 768 "
-            "allows over IPv4, and count as received; nothing covers their data."
+            f"{counts.without_udp_checksum:,} frames arrived without a UDP checksum, as RFC 768 "
+            "allows over IPv4. They count as received, but nothing protects their data."
         )

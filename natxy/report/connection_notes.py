@@ -1,11 +1,11 @@
-"""What is said of connections beside figures of a stateful gateway: a sentence each."""
+"""Notes about connections under the figures of a stateful gateway, one sentence each."""
 
 from collections.abc import Iterator
 
 from natxy.model.measurement import ConnectionConditions, TrialCounts
 from natxy.report.numbers import rate
 
-NOT_TOLD = "not told"
+UNKNOWN = "unknown"
 NOT_LOGGED = "off"
 
 
@@ -21,8 +21,8 @@ def connection_notes(
             yield f"The device logged new connections: {connections.logging}."
         if connections.timeout_s is None and counts.needed_timeout_s:
             yield (
-                "Nobody knows after what time the device's connections expire: it must have been "
-                f"more than {counts.needed_timeout_s:g} s."
+                "The timeout of the device's connections is unknown. It must be more than "
+                f"{counts.needed_timeout_s:g} s, since connections had to live that long."
             )
     yield from _faults(counts)
 
@@ -31,26 +31,26 @@ def _phase_1(of: ConnectionConditions) -> str:
     made = f"{of.count:,} connections" if of.count is not None else "connections"
     speed = f" at {rate(of.rate_fps)} a second ({of.rate_origin})" if of.rate_fps else ""
     ranges = f"{of.ranges} source ports, destination ports and addresses"
-    drawn = f"{of.order} of {ranges}" if of.ranges else f"in {of.order} order"
-    return f"Phase 1: {made}{speed}, initiated on the {of.initiator}, {drawn}."
+    order = f"in {of.order} order" + (f" from {ranges}" if of.ranges else "")
+    return f"Phase 1: {made}{speed}, initiated on the {of.initiator}, {order}."
 
 
 def _phase_2(of: ConnectionConditions) -> str:
     return (
-        f"Phase 2: the initiator uses them in {of.initiator_order} order, the responder in "
-        f"{of.responder_order}."
+        f"Phase 2: the initiator uses the connections in {of.initiator_order} order, the "
+        f"responder in {of.responder_order} order."
     )
 
 
 def _table(of: ConnectionConditions) -> str:
     known = {
-        "entries": f"{of.table_entries:,}" if of.table_entries is not None else NOT_TOLD,
-        "hash size": f"{of.hash_size:,}" if of.hash_size is not None else NOT_TOLD,
-        "timeout": f"{of.timeout_s:g} s" if of.timeout_s is not None else NOT_TOLD,
+        "entries": f"{of.table_entries:,}" if of.table_entries is not None else UNKNOWN,
+        "hash size": f"{of.hash_size:,}" if of.hash_size is not None else UNKNOWN,
+        "timeout": f"{of.timeout_s:g} s" if of.timeout_s is not None else UNKNOWN,
     }
     said = ", ".join(f"{name} {value}" for name, value in known.items())
     each = (
-        f" ({of.count / of.hash_size:.4g} connections a bucket)"
+        f" ({of.count / of.hash_size:.4g} connections per bucket)"
         if of.count and of.hash_size
         else ""
     )
@@ -60,15 +60,15 @@ def _table(of: ConnectionConditions) -> str:
 def _faults(counts: TrialCounts) -> Iterator[str]:
     if counts.lost_connections:
         yield (
-            f"{counts.lost_connections:,} of {counts.trials:,} trials failed since the device lost "
-            f"connections. The first: {counts.how_lost}"
+            f"{counts.lost_connections:,} of {counts.trials:,} trials failed because the device "
+            f"lost connections. In the first one: {counts.how_lost}"
         )
     if counts.changed:
-        yield f"{counts.changed:,} connections got another mapping within a trial."
+        yield f"{counts.changed:,} connections got another mapping during a trial."
     if counts.wrong:
-        yield f"{counts.wrong:,} replies came to another connection than they were sent to."
+        yield f"{counts.wrong:,} replies were delivered to another connection."
     if counts.collided:
         yield (
-            f"{counts.collided:,} of these because two connections had one and the same external "
-            "address and port."
+            f"{counts.collided:,} of these replies were sent to an external address and port that "
+            "two connections shared."
         )

@@ -1,4 +1,4 @@
-"""A distribution of durations, drawn in a few lines."""
+"""Draws a distribution of durations as a few lines of text."""
 
 import math
 from collections.abc import Iterator
@@ -11,20 +11,21 @@ BAR_CHARACTERS = 40
 
 
 def histogram_lines(distribution: Distribution) -> Iterator[str]:
-    """Rows of equal ratio where values span more than a decade, of equal width otherwise."""
+    """Yields one line per row; rows have equal ratios if values span more than a decade, else equal
+    widths."""
     if distribution.count == 0:
         return
     edges = _edges(distribution.min_ns, distribution.max_ns)
     counts = _counts(distribution, edges)
     tallest = max(counts)
     for edge_ns, count in zip(edges, counts, strict=True):
-        # What happened at all is seen, however rare.
+        # A rare value also gets a visible bar.
         length = max(1, round(count / tallest * BAR_CHARACTERS)) if count else 0
         yield f"{duration(edge_ns):>9} {'█' * length:<{BAR_CHARACTERS}} {count:,}"
 
 
 def _edges(min_ns: float, max_ns: float) -> list[float]:
-    """The lower ends of the rows."""
+    """Returns the lower ends of the rows."""
     if max_ns <= min_ns:
         return [min_ns]
     if max_ns > 10 * max(min_ns, 1.0):
@@ -35,9 +36,9 @@ def _edges(min_ns: float, max_ns: float) -> list[float]:
 
 
 def _counts(distribution: Distribution, edges: list[float]) -> list[int]:
-    """A bucket counts where it begins; the first may begin below the minimum."""
+    """Returns the count of each row; a bucket counts in the row in which it begins."""
     counts = [0] * len(edges)
     for lower_ns, _, count in distribution.buckets:
         row = sum(1 for edge_ns in edges if edge_ns <= lower_ns) - 1
-        counts[max(0, row)] += count
+        counts[max(0, row)] += count  # the first bucket may begin below the minimum
     return counts

@@ -1,4 +1,4 @@
-"""What ICMP errors say of the frames that were lost: a sentence under a table."""
+"""The note about ICMP errors that the device sent, which may explain losses."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,6 +7,6 @@ from natxy.model.trial_result import IcmpError
 
 
 def icmp_notes(errors: Iterable[IcmpError]) -> Iterator[str]:
-    """A gateway may limit how many errors it sends, so their number is not that of the losses."""
+    """Yields a note if there are errors. Gateways may limit errors, so they do not count losses."""
     if said := icmp_list(errors):
-        yield f"The device answered frames of the trials with errors: {said}."
+        yield f"The device answered frames of the trials with ICMP errors: {said}."

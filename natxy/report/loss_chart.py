@@ -1,4 +1,4 @@
-"""Frame loss rate against load, drawn in a few lines (RFC 2544 section 26.3 asks for a graph)."""
+"""Draws the frame loss rate against the load as text (RFC 2544 section 26.3 asks for a graph)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +12,7 @@ BAR_CHARACTERS = 40
 
 
 def loss_chart(measurement: Measurement) -> Iterator[str]:
-    """A bar a rate, for each direction; a whole bar is a loss of 100 %."""
+    """Yields a bar per rate, for each direction; a full bar is a loss of 100 %."""
     if measurement.procedure != PROCEDURE:
         return
     figures = [figure for figure in measurement.figures if figure.primary]
@@ -30,7 +30,7 @@ def _bars(figures: Sequence[Figure]) -> Iterator[str]:
     places = max(len(figure.at) for figure in figures)
     for figure in figures:
         percent = median(figure.values)
-        # What happened at all is seen, however little; and less than all is less than a whole bar.
+        # The smallest loss gets a visible bar, and only a loss of 100 % gets a full bar.
         length = max(1, int(percent / 100 * BAR_CHARACTERS)) if percent else 0
         bar = "█" * length
         yield f"{figure.at:>{places}} {bar:<{BAR_CHARACTERS}} {quantity(percent, figure.unit)}"

@@ -1,5 +1,7 @@
-"""Measurements of one procedure as a table: a row for each frame size, mix and figure, as the
-reporting formats of RFC 2544 section 26 and RFC 8219 section 7 want it."""
+"""Shows the measurements of one procedure as a table, with a row per frame size, mix and figure.
+
+This follows the reporting formats of RFC 2544 section 26 and RFC 8219 section 7.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,16 +33,16 @@ VALIDATED = {
     "forward": "→ left ({left}) to right ({right}), then ← right to left in validation",
     "reverse": "← right ({right}) to left ({left}), then → left to right in validation",
 }
-RATE, MEDIA = "rate, fps", "media,\nfps"  # where there is one
-NAME = "figure"  # the one column whose cells may be broken
-NETWORKS = "net-\nworks"  # where there are several
+RATE, MEDIA = "rate, fps", "media,\nfps"  # shown only if there is a value
+NAME = "figure"  # the only column whose cells may be wrapped
+NETWORKS = "net-\nworks"  # shown only if a measurement has several networks
 PLACE = ("frame\nsize", "fore-\nground", NETWORKS, MEDIA, RATE, NAME)
 DISPERSION = "disper-\nsion"
 SPREAD = ("mean", "std. dev.", DISPERSION)
 
 
 def measurement_tables(measurements: Sequence[Measurement], width: int) -> list[Table]:
-    """One table, or two where it would be wider than that: a number is never cut off."""
+    """Returns one table, or two if one would be wider than `width`; numbers are never cut off."""
     columns = _columns(measurements)
     if _width(columns) <= width:
         return [_table(measurements, columns, width)]
@@ -56,7 +58,7 @@ class _Column:
 
     @property
     def width(self) -> int:
-        """The least that it needs."""
+        """The least width in which no cell is cut off."""
         texts = chain.from_iterable(text.split("\n") for text in (self.name, *self.cells))
         if self.name == NAME:
             texts = chain.from_iterable(text.split() for text in texts)
@@ -64,7 +66,7 @@ class _Column:
 
 
 def _width(columns: Sequence[_Column]) -> int:
-    """With what stands between them."""
+    """Returns the width of a table with these columns, spaces between them included."""
     return sum(column.width + 2 for column in columns) + 1
 
 
@@ -108,14 +110,15 @@ def _columns(measurements: Sequence[Measurement]) -> list[_Column]:
 
 
 def _names(*, extremes: bool) -> tuple[str, ...]:
-    """Under 100 repetitions P1 and P99 are minimum and maximum, and the table says so."""
+    """Returns the names of the columns; with fewer than 100 repetitions P1 is the minimum and P99
+    the maximum, so one column shows both."""
     if extremes:
         return ("median", "minimum\n= P1", "maximum\n= P99", *SPREAD, "n")
     return ("median", "minimum", "maximum", "P1", "P99", *SPREAD, "n")
 
 
 def _rows(measurement: Measurement, *, extremes: bool, networks: bool) -> Iterator[list[str]]:
-    """What a row has in common with the one above it is not said again."""
+    """Yields the rows of a measurement; only the first one shows its conditions."""
     conditions = measurement.conditions
     place = [
         f"{conditions.frame_size_bytes} B",
@@ -148,7 +151,7 @@ def _cells(figure: Figure, of: Summary, *, extremes: bool) -> list[str]:
 
 
 def measurement_notes(measurements: Sequence[Measurement]) -> list[str]:
-    """What must not be missing beside the figures, a sentence each; trials are counted together."""
+    """Returns the notes under the table; trials of all measurements are counted together."""
     counts = TrialCounts.total(measurement.counts for measurement in measurements)
     said = [note for measurement in measurements for note in _notes(measurement, counts)]
     return list(dict.fromkeys(said))
@@ -163,37 +166,37 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
     left, right = f"IPv{conditions.left_ip_version}", f"IPv{conditions.right_ip_version}"
     way = (VALIDATED if _is_validated(conditions) else WAYS)[conditions.direction]
     yield (
-        f"{way.format(left=left, right=right)}; rates are per direction; "
-        "frame sizes are those of IPv6, IPv4 frames are 20 bytes smaller."
+        f"{way.format(left=left, right=right)}. Rates are per direction. Frame sizes are those "
+        "of IPv6; IPv4 frames are 20 bytes smaller."
     )
     yield from media_notes(conditions)
     if measurement.departures:
         yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.departures)}."
     else:
-        yield f"As {measurement.reference} defines it, but for {'; '.join(STANDING)}."
+        yield f"Conforms to {measurement.reference}, except for: {'; '.join(STANDING)}."
     yield from measurement.remarks
     yield from connection_notes(conditions.connections, counts)
     yield from icmp_notes(counts.icmp_errors)
     explained = any(remark.startswith("≥") for remark in measurement.remarks)
     if not explained and any(any(figure.lower_bound) for figure in measurement.figures):
         yield (
-            "≥: a lower bound: above it trials stayed invalid, or it is the highest value that was "
-            "tried."
+            "≥: a lower bound: trials above this value stayed invalid, or it is the highest value "
+            "that was tried."
         )
     if counts.worst_lateness_ns:
         yield (
-            "The latest frame of a valid trial left "
-            f"{duration(counts.worst_lateness_ns)} after it was due."
+            "In valid trials, frames were sent at most "
+            f"{duration(counts.worst_lateness_ns)} after they were due."
         )
     yield from noise_notes(counts)
     yield from verification_notes(counts)
     if counts.negative_delays:
         yield (
-            f"{counts.negative_delays:,} delays were below 0 by the clocks and count as 0: "
-            "the figures are not better than that."
+            f"{counts.negative_delays:,} delays were negative, because the clocks are not exact. "
+            "They count as 0."
         )
     if counts.misdelivered:
         yield f"{counts.misdelivered:,} frames were misdelivered."
     if counts.duplicated:
-        yield f"{counts.duplicated:,} frames came twice."
+        yield f"{counts.duplicated:,} frames were duplicated."
     yield from checksum_notes(counts)

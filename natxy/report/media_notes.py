@@ -1,4 +1,4 @@
-"""The media on both sides, and what it could carry at most (RFC 2544 section 26.1)."""
+"""Notes about the media of both sides and their theoretical rate (RFC 2544 section 26.1)."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,20 +13,20 @@ def media_notes(conditions: Conditions) -> Iterator[str]:
         return
     sides = f"left {_text(conditions.left_media)}, right {_text(conditions.right_media)}"
     if conditions.theoretical_fps is None:
-        yield f"Media: {sides}: there is no theoretical limit."
+        yield f"Media: {sides}. There is no theoretical limit."
     else:
         yield (
-            f"Media: {sides}; media, fps: what the slower side could carry of this size, in each "
-            "direction (RFC 8219 appendix A)."
+            f'Media: {sides}. The column "media, fps" shows the rate of the slower side at this '
+            "frame size, per direction (RFC 8219 appendix A)."
         )
 
 
 def device_notes(both: Iterable[Media | None]) -> Iterator[str]:
-    """What kind of port changes how a figure is read."""
+    """Yields a note if the kind of the tester's ports limits the figures."""
     if PACKET_SOCKETS in {media.driver for media in both if media is not None}:
         yield (
-            f"The tester's ports are packet sockets ({PACKET_SOCKETS}): they carry about half of "
-            "the rate of AF_XDP, with longer delays."
+            f"The tester's ports are packet sockets ({PACKET_SOCKETS}). They reach about half the "
+            "rate of AF_XDP, with longer delays."
         )
 
 

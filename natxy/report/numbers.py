@@ -1,15 +1,15 @@
-"""Numbers as a person reads them."""
+"""Numbers as text for people."""
 
 from natxy.model.measurement import Unit
 
 
 def rate(rate_fps: float) -> str:
-    """Frames a second: 1,234,567, with a decimal only where a median lies between two rates."""
+    """Returns frames a second as 1,234,567; a median between two rates gets a decimal."""
     return f"{rate_fps:,.0f}" if rate_fps == int(rate_fps) else f"{rate_fps:,.1f}"
 
 
 def duration(nanoseconds: float) -> str:
-    """Three digits and the unit that suits: 850 ns, 12.3 µs, 4.56 ms, 7.89 s."""
+    """Returns a duration with three digits and its unit: 850 ns, 12.3 µs, 4.56 ms, 7.89 s."""
     for limit, divisor, unit in ((1e3, 1.0, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
         if nanoseconds < limit * 0.9995:
             return f"{_three_digits(nanoseconds / divisor)} {unit}"

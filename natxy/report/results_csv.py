@@ -1,4 +1,4 @@
-"""results.csv: a row a figure, for spreadsheets and plotting programs."""
+"""results.csv: one row per figure, for spreadsheets and plotting programs."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ COLUMNS = (
     "drain_s",
     "settle_s",
     "frame_timeout_s",
-    # Of a search for a rate; else empty.
+    # Empty unless the procedure searched for a rate.
     "loss_verifications",
     "exceed_ratio",
     "duration_sum_s",
@@ -63,7 +63,7 @@ COLUMNS = (
     "misdelivered",
     "duplicated",
     "without_udp_checksum",
-    # Of a stateful gateway; else empty.
+    # Empty unless the gateway is stateful.
     "initiator",
     "connections",
     "establishment_rate_cps",
@@ -81,7 +81,7 @@ COLUMNS = (
     "wrong",
     "collided",
     "lost_connections",
-    # Of the tester's own part of each delay; empty: no self-test is known.
+    # The tester's own part of each delay; empty if no self-test is stored.
     "tester_delay_size_bytes",
     "tester_offset_fps",
     "tester_offset_minimum_ns",
@@ -103,7 +103,7 @@ def results_csv(results: Sequence[Measurement | ThroughputResult]) -> str:
 
 
 def rows(result: Measurement | ThroughputResult) -> Iterator[dict[str, Any]]:
-    """One a figure, flat: what it was taken at, and its statistics."""
+    """Yields a flat row for each figure, with its conditions and its statistics."""
     measurement = result.measurement()
     conditions, counts = measurement.conditions, measurement.counts
     common = {name: getattr(conditions, name) for name in COLUMNS if hasattr(conditions, name)} | {
@@ -126,7 +126,7 @@ def rows(result: Measurement | ThroughputResult) -> Iterator[dict[str, Any]]:
 
 
 def _media(side: Side, of: Media | None) -> dict[str, Any]:
-    """Its driver's name, and its speed; empty: it has none, or nobody knows."""
+    """Returns driver and speed of a side's port; empty if unknown or if there is no speed."""
     driver, speed_mbps = ("", None) if of is None else (of.driver, of.speed_mbps)
     return {
         f"{side}_media": driver,
@@ -135,7 +135,7 @@ def _media(side: Side, of: Media | None) -> dict[str, Any]:
 
 
 def _search(of: SearchConditions | None) -> dict[str, Any]:
-    """Empty: no rate was searched for, or another way of searching has no such value."""
+    """Returns the attributes of the search; empty if this kind of search does not have them."""
     known = {} if of is None else of.model_dump(mode="json")
     columns = ("loss_verifications", "exceed_ratio", "duration_sum_s", "initial_duration_s")
     values = {column: known.get(column) for column in columns}
@@ -143,7 +143,7 @@ def _search(of: SearchConditions | None) -> dict[str, Any]:
 
 
 def _connections(of: ConnectionConditions | None) -> dict[str, Any]:
-    """Empty: stateless, or nobody knows."""
+    """Returns the conditions of connections; empty if stateless, or if a value is unknown."""
     known = {} if of is None else of.model_dump(mode="json")
     columns = {
         "initiator": "initiator",
@@ -165,7 +165,7 @@ def _connections(of: ConnectionConditions | None) -> dict[str, Any]:
 
 
 def _tester_delay(of: OwnDelay | None) -> dict[str, Any]:
-    """Empty: no self-test of such a tester is known."""
+    """Returns the tester's own delay; empty if no self-test of such a tester is stored."""
     members = {"fps": "rate_fps"} | {name: name for name in ("minimum_ns", "median_ns", "p999_ns")}
     return {"tester_delay_size_bytes": "" if of is None else of.frame_size_bytes} | {
         f"tester_{part}_{column}": "" if of is None else getattr(getattr(of, part), member)
@@ -175,7 +175,7 @@ def _tester_delay(of: OwnDelay | None) -> dict[str, Any]:
 
 
 def figure_entry(figure: Figure) -> dict[str, Any]:
-    """A figure and its statistics, flat."""
+    """Returns a figure and its statistics as a flat mapping."""
     of = summary(figure.values)
     return {
         "figure": figure.name,

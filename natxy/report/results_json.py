@@ -1,4 +1,4 @@
-"""results.json: a list of results, flat, for programs that read them."""
+"""results.json: a flat list of results, for programs."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ FILE_NAME = "results.json"
 
 
 def result_entry(result: ThroughputResult | Measurement) -> dict[str, Any]:
-    """Of a throughput all that every measurement has, and what its search was."""
+    """Returns the entry of a result; a throughput has the attributes of its search as well."""
     if isinstance(result, Measurement):
         return _measurement_entry(result)
     return _search_entry(result) | _measurement_entry(result.measurement())
@@ -28,7 +28,7 @@ def _search_entry(result: ThroughputResult) -> dict[str, Any]:
         "repetitions": len(result.repetitions),
         "error": result.error,
         "error_fps": result.error_fps,
-        "maximum_fps": result.maximum_fps,  # that was to be tried
+        "maximum_fps": result.maximum_fps,  # the highest rate that the search may try
         "maximum_origin": result.maximum_origin,
         "rate_fps_per_direction": rate_fps,
         "bound": "lower" if result.is_lower_bound(rate_fps) else "exact",

@@ -1,4 +1,4 @@
-"""Throughputs of several gateways beside each other, and what has to be said beneath."""
+"""A table of the throughputs of several gateways, with the notes under it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,7 +22,7 @@ TITLE = "Throughput, frames a second per direction"
 
 
 def throughput_table(results: Sequence[ThroughputResult]) -> Table:
-    """A column a gateway: three of them fit a terminal of 80 characters."""
+    """Returns a table with a column per gateway; three fit a terminal of 80 characters."""
     table = Table(title=TITLE, title_justify="left", title_style="bold", box=box.SIMPLE)
     table.min_width = len(TITLE) + 1
     table.add_column("")
@@ -51,13 +51,13 @@ def _rows(
 
 
 def _invalid(counts: TrialCounts) -> str:
-    """With their share of all trials."""
+    """Returns the count of invalid trials with their share of all trials."""
     share = counts.invalid_trials / counts.trials * 100 if counts.trials else 0
     return f"{counts.invalid_trials:,} ({share:.0f} %)" if counts.invalid_trials else "0"
 
 
 def _connection_rows(results: Sequence[ThroughputResult]) -> Iterator[tuple[str, list[str]]]:
-    """Only where there are connections in one of them."""
+    """Yields the rows about connections, if one of the results has connections."""
     asked = [result.connections for result in results]
     if not any(asked):
         return
@@ -66,7 +66,8 @@ def _connection_rows(results: Sequence[ThroughputResult]) -> Iterator[tuple[str,
 
 
 def rate_rows(summaries: Sequence[Summary]) -> Iterator[tuple[str, list[float]]]:
-    """Under 100 repetitions P1 and P99 are minimum and maximum, and the table says so."""
+    """Yields the rows of statistics; with fewer than 100 repetitions P1 is the minimum and P99 the
+    maximum, so one row shows both."""
     yield "median", [figures.median for figures in summaries]
     extremes = all(figures.percentiles_are_extremes for figures in summaries)
     yield "minimum (= P1)" if extremes else "minimum", [figures.minimum for figures in summaries]
@@ -77,7 +78,7 @@ def rate_rows(summaries: Sequence[Summary]) -> Iterator[tuple[str, list[float]]]
 
 
 def notes(results: Sequence[ThroughputResult]) -> list[str]:
-    """What must not be missing beside the figures, a sentence each."""
+    """Returns the notes under the table, one sentence each."""
     said = [note for result in results for note in _notes(result)]
     return list(dict.fromkeys(said))
 
@@ -91,8 +92,8 @@ def _notes(result: ThroughputResult) -> list[str]:
     if result.departures:
         said.append(f"Does not conform to RFC 2544: {'; '.join(result.departures)}.")
     else:
-        but = "; ".join(STANDING)
-        said.append(f"As RFC 2544 section 26.1 and RFC 8219 define it, but for {but}.")
+        standing = "; ".join(STANDING)
+        said.append(f"Conforms to RFC 2544 section 26.1 and RFC 8219, except for: {standing}.")
     said += result.bounds
     said += [f"{result.dut}: {end}" for end in result.ends]
     said += connection_notes(result.connections, result.measurement().counts)

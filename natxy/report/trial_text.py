@@ -1,4 +1,4 @@
-"""A trial as text: whether it was valid, what came through, how late and how long."""
+"""Shows a trial as text: its verdict, counters, lateness and delays."""
 
 from collections.abc import Iterator
 
@@ -28,10 +28,11 @@ def trial_text(
     refused: str = "",
     lost_connections: str = "",
 ) -> str:
-    """Of all phases; the verdict is on `measured`, phase 2 of them (None: on all).
+    """Returns the text of a trial with all its phases.
 
-    refused: why no measurement would take it for a result; there is no verdict then.
-    lost_connections: how the gateway lost them; then it is a FAIL.
+    measured: the part of the trial that has the verdict, phase 2; None: the whole trial.
+    refused: why no measurement would accept the trial as a result; it then has no verdict.
+    lost_connections: how the gateway lost connections, which makes the trial a FAIL.
     """
     headline = f"FAIL: {lost_connections}" if lost_connections else ""
     headline = headline or _headline(result, measured or result, verdict)
@@ -64,20 +65,20 @@ def _lines(result: TrialResult, reasons: tuple[str, ...]) -> Iterator[str]:
 def _headline(result: TrialResult, measured: TrialResult, verdict: Verdict) -> str:
     of = "" if measured is result else " of phase 2"
     if verdict is Verdict.PASS:
-        return f"PASS: all {measured.sent:,} frames{of} that were sent were received"
+        return f"PASS: all {measured.sent:,} frames{of} were received"
     if verdict is Verdict.FAIL and result.incomplete and result.connections:
         made = result.connections
-        return f"FAIL: phase 1 made {made.stored:,} of {made.asked:,} connections"
+        return f"FAIL: phase 1 created {made.stored:,} of {made.asked:,} connections"
     if verdict is Verdict.FAIL and not measured.lost and (result.changed or result.wrong):
         return (
             f"FAIL: {result.changed:,} connections got another mapping, {result.wrong:,} replies "
-            "came to another one"
+            "were delivered to another connection"
         )
     if verdict is Verdict.FAIL and not measured.lost and result.misdelivered:
         return f"FAIL: {result.misdelivered:,} frames were misdelivered"
     if verdict is Verdict.FAIL:
         return f"FAIL: {measured.lost:,} of {measured.sent:,} frames{of} were not received"
-    return "INVALID: the tester could not do what was asked; this says nothing of the gateway"
+    return "INVALID: the tester did not do what it was asked; this says nothing about the gateway"
 
 
 def _stream_lines(stream: StreamResult, *, several_phases: bool) -> Iterator[str]:
@@ -157,7 +158,7 @@ def _distribution(of: Distribution) -> str:
 
 def _table_line(of: ConnectionTableResult) -> str:
     return (
-        f"the tester's table: {of.stored:,} of {of.asked:,} connections, {of.bytes:,} bytes, "
+        f"the tester's state table: {of.stored:,} of {of.asked:,} connections, {of.bytes:,} bytes, "
         f"pages of {of.page_bytes:,}"
     )
 
@@ -178,10 +179,11 @@ def _port_lines(port: PortResult) -> Iterator[str]:
     if port.icmp_errors_unlisted:
         yield f"  {port.icmp_errors_unlisted:,} x ICMP errors of other sorts"
     if port.icmp_errors_of_others:
-        yield f"  {port.icmp_errors_of_others:,} x ICMP errors about what the trial did not send"
+        others = port.icmp_errors_of_others
+        yield f"  {others:,} x ICMP errors about frames that the trial did not send"
     if port.clock_error_ns is not None:
         yield (
-            f"  its own clock known within {duration(port.clock_error_ns)}; unstamped "
+            f"  port clock known within {duration(port.clock_error_ns)}; unstamped frames "
             f"{port.unstamped:,}, implausible stamps {port.implausible_stamps:,}"
         )
 

@@ -1,4 +1,4 @@
-"""What loss verification has changed, in a sentence beneath the figures."""
+"""The note about failed trials that loss verification overturned."""
 
 from collections.abc import Iterator
 
@@ -6,10 +6,10 @@ from natxy.model.measurement import TrialCounts
 
 
 def verification_notes(counts: TrialCounts) -> Iterator[str]:
-    """Nothing where no failure was overturned: then the figures are as they would be without."""
+    """Yields a note if a failure was overturned; otherwise loss verification changed nothing."""
     if counts.overturned:
         trials = "trial was" if counts.overturned == 1 else "trials were"
         yield (
-            f"{counts.overturned:,} failed {trials} overturned by loss verification: repeated at "
-            "the same rate, a trial passed."
+            f"{counts.overturned:,} failed {trials} overturned by loss verification: a repetition "
+            "at the same rate passed."
         )

@@ -1,4 +1,4 @@
-"""Writes a file as a whole or not at all: a reader never sees half of it."""
+"""Writes a file completely or not at all, so that no reader sees a part of it."""
 
 import contextlib
 import os

@@ -1,1 +1,1 @@
-"""Which rate next: pure, no input or output."""
+"""Searches, which decide the rate of the next trial. They are pure: no input or output."""

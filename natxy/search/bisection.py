@@ -1,4 +1,4 @@
-"""The search for the highest rate that passes (RFC 2544 section 26.1); pure."""
+"""The search for the highest rate that passes (RFC 2544 section 26.1)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +10,7 @@ from natxy.model.verdict import Limit, Verdict
 
 @dataclass(frozen=True, kw_only=True)
 class SearchError:
-    """When to stop: at an absolute width, or at a fraction of the bracket's lower end."""
+    """The width of the bracket at which a search ends: absolute, or a share of its lower end."""
 
     rate_fps: int | None = None
     fraction: Fraction = Fraction(1, 1000)
@@ -19,7 +19,7 @@ class SearchError:
         make_exact(self, fraction="--error")
 
     def at(self, lower_fps: int) -> int:
-        """Rates are whole numbers, so the bracket is never narrower than 1."""
+        """Returns the width in frames a second, at least 1, since rates are whole numbers."""
         width = self.rate_fps if self.rate_fps is not None else int(lower_fps * self.fraction)
         return max(1, width)
 
@@ -34,17 +34,18 @@ DEFAULT_ERROR = SearchError()
 
 @dataclass(kw_only=True)
 class Bisection:
-    """`next` says which rate to try, `tell` what came of it; the result was tested and passed.
+    """The search: `next` returns the rate to try, and `tell` takes the verdict of its trial.
 
-    `first` is tested first: the maximum, so that a device that takes it is done with in one trial.
-    Where nobody knows a maximum it is a guess instead: while rates pass, the next is `growth` times
-    as high, up to `upper` (exponential search); from the first that does not, the bracket is
-    bisected.
-    INVALID is told of a rate whose trials stay so: it becomes the tester's ceiling.
+    The first rate tried is `first_fps`, by default `upper_fps`: if a device passes at the maximum,
+    one trial is enough. Where the maximum is unknown, `first_fps` is a guess. As long as rates
+    pass, the next one is `growth` times as high, up to `upper_fps` (exponential search). After the
+    first rate that does not pass, the bracket is bisected. The result is a rate that was tested and
+    passed. The verdict INVALID means that trials at this rate stayed invalid; the rate then is the
+    tester's ceiling.
     """
 
     upper_fps: int
-    lower_fps: int = 0  # is tested only if all above it fail; 0 is not tested
+    lower_fps: int = 0  # it is tested only if all rates above it fail; 0 is never tested
     first_fps: int | None = None
     error: SearchError = DEFAULT_ERROR
     growth: int = 2
@@ -58,23 +59,26 @@ class Bisection:
 
     @property
     def result_fps(self) -> int | None:
-        """The highest rate that passed; None: none did."""
+        """The highest rate that passed, or None."""
         return self._passed_fps
 
     @property
     def bracket(self) -> tuple[int, int]:
-        """The result is at least the first; the second failed, or is the highest to be tried."""
+        """The rates between which the result lies.
+
+        The result is at least the first one. The second one did not pass, or is `upper_fps`.
+        """
         return self._floor, self.upper_fps if self._top is None else self._top
 
     @property
     def limit(self) -> Limit:
-        """Meaningful when the search has ended."""
+        """What limits the result; valid only after the search has ended."""
         if self._top is None:
             return Limit.MAXIMUM
         return Limit.DUT if self._top == self._failed_fps else Limit.TESTER
 
     def next(self) -> int | None:
-        """The rate to try now; None: the search has ended."""
+        """Returns the rate to try next; None if the search has ended."""
         if self._top is None:
             return self._upwards()
         if self._top - self._floor <= self.error.at(self._floor):
@@ -93,7 +97,7 @@ class Bisection:
     def _upwards(self) -> int | None:
         if self._passed_fps is None:
             return min(self.first_fps or self.upper_fps, self.upper_fps)
-        # What counts of a trial at the highest rate may be a little less than the rate.
+        # The rate that counts may be slightly lower than the rate of the trial.
         if self.upper_fps - self._passed_fps < self.error.at(self._passed_fps):
             return None
         return min(self._passed_fps * self.growth, self.upper_fps)
@@ -104,13 +108,13 @@ class Bisection:
 
     @property
     def _top(self) -> int | None:
-        """The lowest rate known to be too high; a failure is a firmer thing to know."""
+        """The lowest rate that failed or stayed INVALID, or None."""
         known = [rate for rate in (self._failed_fps, self._ceiling_fps) if rate is not None]
         return min(known, default=None)
 
 
 def _middle(lower_fps: int, upper_fps: int) -> int:
-    """Of ratios while the bracket is wide, as growth by a factor leaves it; then of differences."""
+    """Returns the geometric mean of a wide bracket, which growth leaves, else the arithmetic."""
     if lower_fps and upper_fps > 2 * lower_fps:
         return max(lower_fps + 1, isqrt(lower_fps * upper_fps))
     return (lower_fps + upper_fps) // 2

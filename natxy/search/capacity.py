@@ -1,9 +1,10 @@
 """The search for a connection tracking table's capacity (draft-lencse-v6ops-transition-scalability
-section 2.6, RFC 9693); pure.
+section 2.6, RFC 9693).
 
-Exponential search doubles the number of connections until the validated establishment rate falls
-too low, or the device collapses; then the capacity is searched between the last step that did not
-fail and the one that did: what the full table held is tried, and one more, else it is bisected.
+An exponential search doubles the number of connections until a step fails: the validated
+establishment rate drops too low, or the device collapses. The final search then finds the capacity
+between the last step that passed and the one that failed. It tries the number of connections that
+the full table held, then one more; otherwise it bisects.
 """
 
 from collections import Counter
@@ -17,26 +18,28 @@ from natxy.exact import make_exact
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection, SearchError
 
-# A step needs to know of what order its rate is.
+# A step needs only the order of magnitude of its rate.
 COARSE = SearchError(fraction=Fraction(1, 20))
 COARSEST = SearchError(fraction=Fraction(1, 5))
 
 FIRST_CPS = 1000
-MOST_CPS = 2**33  # the engine's
-AGREE = 2  # failures that hold as many connections
-FEW, AGREE_WHERE_FEW = 3, 4  # connections that are short
-HINTS = 2  # what a full table held, and one more: an honest one needs no other numbers
-FAR_SHORT = Fraction(1, 10)  # of the connections: a failure that is confirmed later, if it matters
+MOST_CPS = 2**33  # the engine's limit
+AGREE = 2  # failures with the same count of held connections that show a full table
+# If no more than FEW connections are missing, this many failures must agree.
+FEW, AGREE_WHERE_FEW = 3, 4
+HINTS = 2  # the number that a full table held, and one more; often these two decide
+# A failure that lacks more than this share of the connections is confirmed only if it matters.
+FAR_SHORT = Fraction(1, 10)
 
 
 class Answer(Enum):
-    """What became of a validated trial."""
+    """The outcome of a validated trial."""
 
     PASS = "pass"
     FAIL = "fail"
-    TOO_SLOW = "too slow"  # the tester, for this rate: says nothing of the device
-    INVALID = "invalid"  # stays so for another reason, however often it is tried
-    COLLAPSE = "collapse"  # the device is gone, or answers no more
+    TOO_SLOW = "too slow"  # the tester was too slow for the rate: says nothing about the device
+    INVALID = "invalid"  # all repeats were INVALID for another reason
+    COLLAPSE = "collapse"  # the device is gone, or does not answer any more
 
     @property
     def verdict(self) -> Verdict:
@@ -47,7 +50,7 @@ class Answer(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """`held`: connections that proved to be there; None: nobody knows."""
+    """The outcome of a trial; `held` counts the connections that the table had, None if unknown."""
 
     answer: Answer
     held: int | None = None
@@ -55,55 +58,70 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """A validated trial to be made: so many connections at that rate."""
+    """The next validated trial: its number of connections and its rate."""
 
     connections: int
     rate_cps: int
-    safe: int  # CS and CT as they are now, for who watches
+    safe: int  # the current CS and CT, for display only
     tested: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class CapacityGoal:
-    """`c0` connections are surely taken. A step of the exponential search fails below beta times
-    the safe rate, one of the final search below gamma times it."""
+    """The parameters of a capacity search.
+
+    The device must be able to hold `c0` connections. A step of the exponential search fails if the
+    device does not pass at `beta` times the rate of the last step that passed (RS); a step of the
+    final search fails below `gamma` times RS.
+    """
 
     c0: int
     error: int = 1  # E, connections
     beta: Fraction = Fraction(1, 5)
     gamma: Fraction = Fraction(2, 5)
-    most: int = 2**32  # connections that can be tested
-    # Entries, as the device says: where to look first. It is believed nothing that is not shown.
+    most: int = 2**32  # highest number of connections that can be tested
+    # Table entries as the device reports them. The search tries this number early, but does not
+    # rely on it.
     told: int | None = None
     rate_error: SearchError = COARSE
-    first_cps: int = FIRST_CPS  # where the search for R0 begins
+    first_cps: int = FIRST_CPS  # first rate of the search for R0
     max_cps: int = MOST_CPS
-    # A failure is confirmed by another one. A full table holds as many connections each time; where
-    # failures differ, frames were lost elsewhere, and it takes so many before they count.
+    # A failure must be confirmed by another one. A full table holds the same number of connections
+    # each time. If the numbers differ, frames were lost for other reasons; then the step fails
+    # after this many failures.
     patience: int = 5
-    invalid_repeats: int = 10  # of a rate at which a number stays invalid, before it is given up
+    invalid_repeats: int = 10  # repeats of an invalid trial before the search gives up
 
     def __post_init__(self) -> None:
         make_exact(self, beta="capacity: beta", gamma="capacity: gamma")
         if not 1 <= self.c0 <= self.most:
-            raise ConfigurationError(f"capacity: C0 of {self.c0}: 1 to {self.most} is right")
+            raise ConfigurationError(
+                f"capacity: C0: {self.c0} is out of range (expected 1 to {self.most})"
+            )
         for option, rate_cps in (("--first-rate", self.first_cps), ("--max-rate", self.max_cps)):
             if not 1 <= rate_cps <= MOST_CPS:
                 raise ConfigurationError(
-                    f"capacity: {option} {rate_cps}: 1 to {MOST_CPS} connections a second is right"
+                    f"capacity: {option}: {rate_cps} is out of range (expected 1 to {MOST_CPS} "
+                    "connections a second)"
                 )
         if self.error < 1:
-            raise ConfigurationError(f"capacity: an error of {self.error}: at least 1 is right")
+            raise ConfigurationError(
+                f"capacity: error: {self.error} is out of range (expected at least 1 connection)"
+            )
         for name in ("beta", "gamma"):
             if not 0 < (share := getattr(self, name)) < 1:
                 raise ConfigurationError(
-                    f"capacity: {name} of {float(share):g}: more than 0, less than 1 is right"
+                    f"capacity: {name}: {float(share):g} is out of range (expected more than 0, "
+                    "less than 1)"
                 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """SD Figure 6: C0 R0 CS RS CT C; CS, RS and CT are those that exponential search ended with."""
+    """The result, named as in Figure 6 of the draft: C0 R0 CS RS CT C.
+
+    CS, RS and CT are the values with which the exponential search ended.
+    """
 
     c0: int
     r0_cps: int
@@ -112,37 +130,41 @@ class Capacity:
     ct: int
     c: int
     at_most_tested: bool  # the capacity may be larger: `most` connections did not fill the table
-    # The device may be faster: no higher rate was to be tried, or the tester could not send it.
+    # The device may be faster: a higher rate was not allowed, or the tester could not send it.
     r0_at_least: bool = False
     rs_at_least: bool = False
 
 
 class TooManyInvalid(Exception):
-    """A trial stayed invalid: nobody knows whether the device takes so many connections."""
+    """Trials stayed invalid, so that it is unknown whether the device holds the connections."""
 
 
 class UnsafeStart(Exception):
-    """C0 connections are not taken at any rate."""
+    """The device does not hold C0 connections at any rate."""
 
 
 @dataclass(kw_only=True)
 class Step:
-    """The last step of the exponential search that passed: its rate, whether that is a bound."""
+    """The last step of the exponential search that passed; its rate may be a lower bound."""
 
     rs_cps: int
     at_least: bool
 
 
 class CapacitySearch:
-    """`next` says what to try, `tell` what came of it; `result` is there when `next` is None."""
+    """The search: `next` returns the trial to run, and `tell` takes its outcome.
+
+    When `next` returns None, `result` is set.
+    """
 
     def __init__(self, goal: CapacityGoal) -> None:
         self._goal = goal
         self._safe = goal.c0
         self._tested = goal.c0
-        self._full: Counter[int] = Counter()  # what numbers that do not fit held, how often
-        self._hints = HINTS  # that may be followed now
-        self._doubtful: set[int] = set()  # numbers that failed, which nobody has confirmed
+        # How often failed trials held each count of connections.
+        self._full: Counter[int] = Counter()
+        self._hints = HINTS  # hints that the final search may still follow
+        self._doubtful: set[int] = set()  # numbers whose failure is not confirmed
         self.result: Capacity | None = None
         self._steps = self._search()
         self._next: Attempt | None = next(self._steps)
@@ -183,12 +205,12 @@ class CapacitySearch:
         )
 
     def _double(self, step: Step) -> Generator[Attempt, Outcome, bool]:
-        """Returns whether a number failed, else `most` was reached."""
+        """Doubles the number until one fails or `most` is reached; returns whether one failed."""
         while self._safe < self._goal.most:
             self._tested = min(2 * self._safe, self._goal.most)
             least = _share(step.rs_cps, self._goal.beta)
-            # What passes at a higher rate is done sooner, and its highest rate is nearer. A search
-            # that is hopeless is over with its lowest rate, here and below.
+            # A trial at a likely rate is shorter than one at the lowest rate, and closer to the
+            # highest. If the step is going to fail, only the lowest rate remains to be tried.
             passed_cps = yield from self._passes(self._tested, least, _likely(step.rs_cps, least))
             if passed_cps is None:
                 return True
@@ -196,13 +218,13 @@ class CapacitySearch:
                 self._tested, passed_cps, step.rs_cps, passed=True
             )
             self._safe, step.rs_cps = self._tested, search.result_fps or passed_cps
-            # No rate above the last step's is tried: what its limit was is this one's too.
+            # No rate above the last step's is tried, so a bound of that step is one of this too.
             step.at_least &= search.limit is Limit.MAXIMUM
             step.at_least |= search.limit is Limit.TESTER
         return False
 
     def _narrow(self, rs_cps: int) -> Generator[Attempt, Outcome, None]:
-        """The final search, to within E."""
+        """Runs the final search until the bracket is no wider than E."""
         while self._tested - self._safe > self._goal.error:
             number = self._number()
             if (yield from self._passes_final(number, rs_cps)):
@@ -215,8 +237,10 @@ class CapacitySearch:
         return (yield from self._passes(number, least, _likely(rs_cps, least))) is not None
 
     def _overturned(self, rs_cps: int) -> Generator[Attempt, Outcome, bool]:
-        """Returns whether the number that limits the capacity had failed by chance: it passes now,
-        and the search goes on from there."""
+        """Tries the number that limits the capacity again, if its failure is not confirmed.
+
+        Returns whether it passes now; then it had failed by chance, and the search continues.
+        """
         if self._tested not in self._doubtful:
             return False
         passes = yield from self._passes_final(self._tested, rs_cps)
@@ -225,11 +249,12 @@ class CapacitySearch:
         return passes
 
     def _number(self) -> int:
-        """The next number of the final search: by a hint, or the middle.
+        """Returns the next number of the final search: a hint, or the middle of the bracket.
 
-        What a device held, or tells, may mislead, as where old connections are thrown out for new
-        ones. There are at most two hints more than middles, so it costs about twice a bisection's
-        numbers."""
+        A hint, which is what the device held or reports, may mislead, for example where new
+        connections replace old ones. The search follows at most two hints more than middles, so it
+        needs at most about twice the steps of a bisection.
+        """
         hinted = self._hinted()
         if hinted is not None and self._hints:
             self._hints -= 1
@@ -238,8 +263,11 @@ class CapacitySearch:
         return (self._safe + self._tested) // 2
 
     def _hinted(self) -> int | None:
-        """What the device tells, else the most that a full table held; where so many are known to
-        be taken, an error more, which are not to be. None: neither is in question."""
+        """Returns the number that the device reports, else the most that a full table held.
+
+        If that number is known to pass, it returns `error` more, which should fail. None: there is
+        no hint within the bracket.
+        """
         told = self._goal.told
         if told is not None and self._safe < told < self._tested:
             return told
@@ -253,10 +281,11 @@ class CapacitySearch:
     def _highest_rate(
         self, connections: int, first_cps: int, most_cps: int, *, passed: bool = False
     ) -> Generator[Attempt, Outcome, Bisection]:
-        """By bisection, which has ended; `passed`: the first rate has been tried already.
+        """Returns the ended bisection for the highest rate; `passed`: the first rate has passed.
 
-        A rate whose trials stay invalid is a ceiling, whatever the reason: at a lower one queues
-        outlast longer absences."""
+        A rate whose trials stay invalid is a ceiling, whatever the reason, since at a lower rate
+        queues can bridge longer absences.
+        """
         first_cps = min(first_cps, most_cps)
         bisection = Bisection(
             upper_fps=most_cps,
@@ -271,7 +300,7 @@ class CapacitySearch:
         return bisection
 
     def _at(self, connections: int, rate_cps: int) -> Generator[Attempt, Outcome, Answer]:
-        """Asks again while the tester is too slow for the rate."""
+        """Returns the answer at a rate; repeats the trial while the tester is too slow for it."""
         for _ in range(self._goal.invalid_repeats + 1):
             outcome = yield self._attempt(connections, rate_cps)
             if outcome.answer is not Answer.TOO_SLOW:
@@ -281,15 +310,17 @@ class CapacitySearch:
     def _passes(
         self, connections: int, rate_cps: int, first_cps: int
     ) -> Generator[Attempt, Outcome, int | None]:
-        """At this rate, or at a higher one that is tried first; which it was, None: at neither.
+        """Returns the rate at which the number passes, or None.
 
-        A failure is confirmed: frames may be lost for other reasons. One that is far short is so
-        only if the search ends there. A collapse needs none."""
+        `first_cps`, the higher rate, is tried first, then `rate_cps`. A failure is confirmed by
+        another trial, since frames may be lost for other reasons. A failure that lacks many
+        connections is confirmed only if the search ends there. A collapse needs no confirmation.
+        """
         held: list[int | None] = []
         slow = disturbed = 0
-        repeats = 2 * self._goal.invalid_repeats  # so many at each rate
+        repeats = 2 * self._goal.invalid_repeats  # for the two rates together
         while len(held) < self._goal.patience:
-            # In turn while the tester is too slow: it may be so for the higher one alone.
+            # While the tester is too slow, the rates take turns: it may be too slow for one only.
             at_first = not disturbed and _faster(held) and slow % 2 == 0
             tried_cps = first_cps if at_first else rate_cps
             outcome = yield self._attempt(connections, tried_cps)
@@ -321,23 +352,27 @@ class CapacitySearch:
         return None
 
     def _is_beyond_told(self, connections: int, within: int = 2**32) -> bool:
-        """Whether the device itself says that it does not take so many, and no trial has shown that
-        it takes more than it says; `within` so many of what it says."""
+        """Returns whether the number is above what the device reports, by at most `within`.
+
+        It is False if a trial has shown that the device holds more than it reports.
+        """
         told = self._goal.told
         return told is not None and self._safe <= told < connections <= told + within
 
     def _may_wait(self, connections: int, held: int) -> bool:
-        """Whether a failure can be confirmed later: it is far short, and not in doubt already."""
+        """Returns whether a failure may be confirmed later: it lacks many, and is the first."""
         far_short = connections - held > connections * FAR_SHORT
         return far_short and connections not in self._doubtful
 
     def _is_full(self, connections: int, held: list[int | None]) -> bool:
-        """As many were held again. A few frames may be lost twice by chance as well: there it
-        takes more failures that agree, but where the device says itself that it takes no more.
+        """Returns whether the failures show a full table: it held the same number each time.
 
-        A table that was full at other numbers is known again by what it held there. Of that only
-        the most counts: less is what a full table held of which a frame or two were lost as well,
-        and would be found again where as many are lost of a table that is not full.
+        If only a few connections are missing, a few frames may have been lost twice by chance, so
+        more failures must agree, unless the device itself reports that it takes no more.
+
+        A table that was full at other numbers is recognized by the number that it held there. Only
+        the highest such number counts. A lower one arises where a frame or two of a full table were
+        lost, and a table that is not full could reach it if it lost as many frames.
         """
         last = held[-1]
         if self._is_beyond_told(connections, within=FEW):
@@ -356,8 +391,11 @@ class CapacitySearch:
 
 
 def _faster(held: list[int | None]) -> bool:
-    """Whether the higher rate is tried next: first of all, and where the lower one, which comes
-    second, held exactly what the higher one did, so that the rate is not what limits it."""
+    """Returns whether the higher rate is tried next.
+
+    It is tried first. It is tried again if the lower rate, which comes second, held exactly as many
+    connections, since then the rate is not the limit.
+    """
     return not held or (len(held) > 1 and held[0] is not None and len(set(held)) == 1)
 
 
@@ -366,5 +404,5 @@ def _share(rate_cps: int, share: Fraction) -> int:
 
 
 def _likely(passed_cps: int, least_cps: int) -> int:
-    """A rate that a device which took `passed_cps` will hardly fail at for its rate."""
+    """Returns a rate that is hardly too high for a device that passed at `passed_cps`."""
     return max(least_cps, passed_cps * 3 // 4)

@@ -1,4 +1,4 @@
-"""The loss that is accepted: none by RFC 2544, a fraction for a partial drop rate."""
+"""The loss that is tolerated: none by RFC 2544, a share of the frames for a partial drop rate."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,7 +9,7 @@ from natxy.exact import make_exact
 
 @dataclass(frozen=True, kw_only=True)
 class LossTolerance:
-    """A figure that was found with a tolerance is shown with it, always."""
+    """A tolerated share of lost frames; a figure is always shown with its tolerance."""
 
     fraction: Fraction = Fraction(0)
 
@@ -17,12 +17,12 @@ class LossTolerance:
         make_exact(self, fraction="a loss tolerance")
         if not 0 <= self.fraction < 1:
             raise ConfigurationError(
-                f"a loss tolerance: {float(self.fraction):g} is out of range, at least 0, less "
-                "than 1 is right"
+                f"a loss tolerance: {float(self.fraction):g} is out of range (expected at least 0, "
+                "less than 1)"
             )
 
     def accepts(self, *, sent: int, lost: int) -> bool:
-        """Exact: a trial with just the tolerated loss is accepted."""
+        """Returns whether the loss is tolerated; the comparison is exact and includes the limit."""
         return lost <= sent * self.fraction
 
     def __str__(self) -> str:
@@ -33,8 +33,9 @@ NO_LOSS = LossTolerance()
 
 
 def check_tolerance(option: str, loss: object) -> None:
-    """A bare number could be a share as well as percent."""
+    """Refuses a bare number as a tolerance, since it could mean a share or a percentage."""
     if not isinstance(loss, LossTolerance | None):
         raise ConfigurationError(
-            f"{option}: {loss} is no LossTolerance, LossTolerance(fraction=0.01) is right for 1 %"
+            f"{option}: {loss} is not a LossTolerance (expected, for example, "
+            "LossTolerance(fraction=0.01) for 1 %)"
         )

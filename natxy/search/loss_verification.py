@@ -1,5 +1,5 @@
-"""Loss verification: a FAIL is confirmed at its own rate before it ends anything
-(ETSI GS NFV-TST 009 section 12.3.3); pure."""
+"""Loss verification: a rate fails only after repetitions confirm a failed trial (ETSI GS NFV-TST
+009 section 12.3.3)."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -9,23 +9,23 @@ from natxy.model.verdict import Verdict
 from natxy.search.bisection import Bisection
 
 MOST_REPEATS = 100
-# Noise takes less than that away even of a trial of 51 ms (docs/decisions/0016).
+# Noise cannot cause a larger loss, even in a trial of 51 ms (docs/decisions/0016).
 GROSS = Fraction(1, 2)
 
 
 @dataclass(kw_only=True)
 class LossVerification:
-    """Stands between the trials and `search`, and keeps back a FAIL that may be chance.
+    """Passes the verdicts of trials to `search`, except a FAIL that may be chance.
 
-    The search gives the same rate again while it has been told nothing. A rate fails when
-    `repeats` repetitions have failed as well, or at once where a trial lost more than `GROSS`. One
-    that passes overturns the failures. INVALID is told of a rate whose trials stay so, before or
-    after one that failed.
+    As long as the search is not told a verdict, it returns the same rate again. A rate fails when
+    `repeats` repetitions have failed as well, or at once if a trial loses more than `GROSS`. A
+    repetition that passes overturns the failures. The verdict INVALID means that trials at this
+    rate stayed invalid; failed trials may precede it.
     """
 
     search: Bisection
     repeats: int = 0
-    overturned: int = field(default=0, init=False)  # trials that failed at a rate that passed
+    overturned: int = field(default=0, init=False)  # failed trials at a rate that passed
     _failures: Counter[int] = field(default_factory=Counter, init=False)  # by rate
 
     def tell(
@@ -36,8 +36,11 @@ class LossVerification:
         *,
         counted_fps: int | None = None,
     ) -> None:
-        """`lost`: the share of the frames; None: nobody knows it. `counted_fps`: what counts of a
-        rate that passed; None: all of it."""
+        """Takes the verdict of a trial.
+
+        `lost` is the share of lost frames, None if unknown. `counted_fps` is the rate that counts
+        if the trial passed; None means `rate_fps`.
+        """
         if verdict is Verdict.FAIL:
             self._failures[rate_fps] += 1
             if self._is_doubtful(rate_fps, lost):

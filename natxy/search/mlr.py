@@ -1,4 +1,7 @@
-"""MLRsearch: the rates of several goals in one search (RFC 9971), by the package of its authors."""
+"""MLRsearch, which finds the rates of several goals in one search (RFC 9971).
+
+It uses the package of the RFC's authors.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,13 +13,13 @@ from MLRsearch import Config, MeasurementResult, MultipleLossRatioSearch, Search
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.mlr_goal import MlrGoal
 
-UNLIMITED_S = 1e9  # the package would give up after 20 minutes
+UNLIMITED_S = 1e9  # the package's default limit is 20 minutes
 FINEST_DURATION = 1000  # trials' durations are whole milliseconds
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredTrial:
-    """What came of a trial; INVALID: its load stays so, and says nothing of the device."""
+    """The outcome of a trial; INVALID means that trials at this load stayed invalid."""
 
     sent: int
     lost: int
@@ -35,25 +38,26 @@ Measure = Callable[[Fraction, int], MeasuredTrial]
 
 @dataclass(frozen=True, kw_only=True)
 class GoalOutcome:
-    """The rate is the relevant lower bound, which was tested; None: there is none."""
+    """The bounds that the search found for one goal; both were tested."""
 
     goal: MlrGoal
-    rate_fps: int | None
-    upper_fps: int | None  # the relevant upper bound, tested as well; None: none was found
-    conditional_fps: float | None  # RFC 9971's Conditional Throughput: what of it was forwarded
+    rate_fps: int | None  # the relevant lower bound; None: there is none
+    upper_fps: int | None  # the relevant upper bound; None: there is none
+    # RFC 9971's Conditional Throughput: the forwarding rate at the relevant lower bound.
+    conditional_fps: float | None
     limit: Limit
 
     @property
     def lower_bound(self) -> bool:
-        """The device may do more: it was the tester that could not."""
+        """True if the rate is only a lower bound, because trials above it stayed INVALID."""
         return self.limit is Limit.TESTER
 
 
 @dataclass(frozen=True, kw_only=True)
 class MlrOutcome:
     goals: tuple[GoalOutcome, ...]
-    trials: tuple[SearchedTrial, ...]  # as measured, in order; those of abandoned searches too
-    ceiling_fps: int | None  # the lowest rate that the tester could not do; None: it did all
+    trials: tuple[SearchedTrial, ...]  # in the order of measurement; includes abandoned searches
+    ceiling_fps: int | None  # the lowest rate that stayed INVALID; None: no rate did
 
 
 class _BeyondTester(Exception):
@@ -64,7 +68,10 @@ class _BeyondTester(Exception):
 
 @dataclass(kw_only=True)
 class MlrSearch:
-    """A load that is INVALID is beyond the tester: the search starts again below it."""
+    """The search; if a load stays INVALID, it is above the tester's ceiling.
+
+    The search then starts again below this load.
+    """
 
     goals: Sequence[MlrGoal]
     minimum_fps: int
@@ -92,7 +99,7 @@ class MlrSearch:
 
     def _attempt(self, measure: Measure, top_fps: int) -> Any:
         config = Config()
-        config.min_load = float(self.minimum_fps)  # first: each is checked against the other
+        config.min_load = float(self.minimum_fps)  # set first, since each checks the other
         config.max_load = float(top_fps)
         config.goals = [_package_goal(goal) for goal in self.goals]
         config.search_duration_max = UNLIMITED_S
@@ -101,8 +108,11 @@ class MlrSearch:
         return MultipleLossRatioSearch(config).search(measurer, debug=lambda _: None)
 
     def _below(self, beyond_fps: int) -> int:
-        """Halfway to what was valid: the first trial of a search is at its maximum, and a maximum
-        that is just below an INVALID one would as a rule be INVALID too."""
+        """Returns the maximum of the next search: halfway between valid rates and the ceiling.
+
+        The first trial of a search is at its maximum, which would usually be INVALID again if it
+        were just below the ceiling.
+        """
         valid = [
             tried.rate_fps
             for tried in self._trials
@@ -121,7 +131,7 @@ class MlrSearch:
 
 
 class _Measurer:
-    """What the package calls; it wants floats, and knows no INVALID."""
+    """Adapts `measure` to the package, which passes floats and has no verdict INVALID."""
 
     def __init__(self, trials: list[SearchedTrial], measure: Measure) -> None:
         self._trials = trials
@@ -130,7 +140,7 @@ class _Measurer:
     def measure(self, intended_duration: float, intended_load: float) -> Any:
         duration_s = Fraction(intended_duration).limit_denominator(FINEST_DURATION)
         trial = self._valid(duration_s, round(intended_load))
-        # A trial may FAIL for more than loss; to the package only loss is a failure.
+        # A trial may FAIL without loss, but the package counts only loss as a failure.
         lost = max(trial.lost, 1) if trial.verdict is Verdict.FAIL else trial.lost
         return MeasurementResult(
             intended_duration=intended_duration,
@@ -155,7 +165,7 @@ def _package_goal(goal: MlrGoal) -> Any:
         initial_trial_duration=float(goal.initial_duration_s),
         final_trial_duration=float(goal.final_duration_s),
         duration_sum=float(goal.total_s),
-        fail_fast=False,  # that the minimum fails is a result, and the other goals' are wanted
+        fail_fast=False,  # a failure at the minimum is a result; other goals still need theirs
     )
 
 

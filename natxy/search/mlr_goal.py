@@ -1,4 +1,4 @@
-"""What an MLRsearch looks for (RFC 9971): goals are data."""
+"""The goals of an MLRsearch (RFC 9971)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,17 +12,18 @@ RFC2544_TRIAL_S = Fraction(60)  # RFC 2544 section 24
 
 @dataclass(frozen=True, kw_only=True)
 class MlrGoal:
-    """A load is good enough if trials of `final_duration_s` lose no more than is tolerated.
+    """One goal: the highest load at which full-length trials lose no more than is tolerated.
 
-    Of `duration_sum_s` of such trials, `exceed_ratio` may lose more. Shorter trials, from
-    `initial_duration_s`, lead there; their losses count against a load, their successes never
-    make it a lower bound.
+    Trials of `final_duration_s`, in total `duration_sum_s`, decide about a load. A share
+    `exceed_ratio` of them, by duration, may lose more. The search starts with shorter trials, of
+    `initial_duration_s`. A short trial that fails counts against its load, but one that succeeds
+    never makes the load a lower bound.
     """
 
     name: str
     tolerance: LossTolerance = NO_LOSS
     exceed_ratio: Fraction = Fraction(0)
-    width: Fraction = Fraction(1, 1000)  # between the bounds, of the upper one
+    width: Fraction = Fraction(1, 1000)  # distance of the bounds, as a share of the upper one
     initial_duration_s: Fraction = Fraction(1)
     final_duration_s: Fraction = RFC2544_TRIAL_S
     duration_sum_s: Fraction | None = None  # None: one final trial
@@ -42,7 +43,7 @@ class MlrGoal:
 
     @property
     def total_s(self) -> Fraction:
-        """Trials of the final duration that decide about a load, added up."""
+        """Total duration of the full-length trials that decide about a load."""
         return self.final_duration_s if self.duration_sum_s is None else self.duration_sum_s
 
     def _check_exceed_ratio(self) -> None:
@@ -69,7 +70,7 @@ class MlrGoal:
 def rfc2544_goal(
     *, final_duration_s: Fraction = RFC2544_TRIAL_S, width: Fraction = Fraction(1, 1000)
 ) -> MlrGoal:
-    """Zero loss, one trial of the full duration: the non-drop rate, NDR."""
+    """Returns the goal of the non-drop rate (NDR): zero loss in one trial of full duration."""
     initial_s = min(Fraction(1), final_duration_s)
     return MlrGoal(
         name="NDR", width=width, final_duration_s=final_duration_s, initial_duration_s=initial_s
@@ -82,7 +83,7 @@ def pdr_goal(
     final_duration_s: Fraction = RFC2544_TRIAL_S,
     width: Fraction = Fraction(1, 1000),
 ) -> MlrGoal:
-    """The partial drop rate: the same trials, but some loss is tolerated."""
+    """Returns the goal of a partial drop rate (PDR): as NDR, but some loss is tolerated."""
     initial_s = min(Fraction(1), final_duration_s)
     return MlrGoal(
         name=f"PDR ({tolerance})",

@@ -303,7 +303,7 @@ def test_a_table_with_too_few_entries(tmp_path: Path, monkeypatch: pytest.Monkey
         with pytest.raises(ConfigurationError, match=r"takes 900 entries.* 1,000 connections"):
             valid_trial(setup)
         tells_nothing(monkeypatch)
-        with pytest.raises(MeasurementError, match=r"made 900 of 1,000 .* no more than 900"):
+        with pytest.raises(MeasurementError, match=r"created 900 of 1,000 .* only 900"):
             valid_trial(setup)
 
 
@@ -317,11 +317,11 @@ def test_fewer_connections_can_be_accepted(tmp_path: Path) -> None:
     assert trial.phase_1.sent - trial.phase_1.lost == 900
 
 
-ASKED = "Of 100 connections that were asked between the phases 100 did not answer"
+ASKED = "Of 100 connections that were tested between the phases, 100 did not answer"
 
 
 @pytest.mark.parametrize(
-    ("sample", "said"), [(100, ASKED), (0, "Of 1,000 connections that phase 1 made .* left")]
+    ("sample", "said"), [(100, ASKED), (0, "Of 1,000 connections that phase 1 created, .* left")]
 )
 def test_a_timeout_that_is_too_short(
     sample: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -332,7 +332,7 @@ def test_a_timeout_that_is_too_short(
     with stateful_gateway(tmp_path, direction="reverse", **asked) as (setup, _):
         trial = valid_trial(setup)
     assert trial.verdict is Verdict.FAIL
-    assert re.search(f"{said}.*timeout is too short: 3 s is right", trial.lost_connections)
+    assert re.search(rf"{said}.*timeout is too short \(expected 3 s\)", trial.lost_connections)
 
 
 @pytest.mark.parametrize(
@@ -365,7 +365,7 @@ def test_frames_that_are_lost_in_phase_1(tmp_path: Path) -> None:
     fault = '{kind = "loss", direction = "forward", every = 100}'
     with (
         stateful_gateway(tmp_path, faults=fault) as (setup, _),
-        pytest.raises(MeasurementError, match=r"made 990 of 1,000 .* 10 frames were lost"),
+        pytest.raises(MeasurementError, match=r"created 990 of 1,000 .* 10 frames were lost"),
     ):
         valid_trial(setup)
 

@@ -140,38 +140,38 @@ def test_one_own_address_on_both_sides() -> None:
     [
         (
             ROUTED + varied("left", 0, 100),
-            "traffic.left_field: ipv4_real 198.18.0.0 to 198.18.0.100 run over "
+            "traffic.left_field: ipv4_real 198.18.0.0 to 198.18.0.100 includes "
             "tester.left.next_hop_ipv4, 198.18.0.1 (expected a range without it)",
         ),
         (
             ROUTED.replace('"198.18.0.1"', '"198.18.0.1"\nown_addresses = ["198.18.0.9"]')
             + varied("left", 2, 100),
-            "traffic.left_field: ipv4_real 198.18.0.2 to 198.18.0.100 run over "
+            "traffic.left_field: ipv4_real 198.18.0.2 to 198.18.0.100 includes "
             "tester.left.own_addresses, 198.18.0.9 (expected a range without it)",
         ),
         (
             ROUTED + varied("left", 18 * 256, 19 * 256 + 255, "ipv4_offset = 1\n"),
-            "traffic.left_field: ipv4_real 198.18.0.2 to 198.19.255.2 run over "
+            "traffic.left_field: ipv4_real 198.18.0.2 to 198.19.255.2 includes "
             "tester.right.ipv4_real, 198.19.0.2 (expected a range without it)",
         ),
         (
             ROUTED + varied("right", 0, 65535, "ipv4_offset = 0\n"),
-            "traffic.right_field: ipv4_real 0.0.0.2 to 255.255.0.2: some are loopback addresses "
-            "(expected hosts' addresses)",
+            "traffic.right_field: ipv4_real 0.0.0.2 to 255.255.0.2 includes loopback addresses "
+            "(expected hosts' addresses only)",
         ),
         (
             TRANSLATED + varied("left", 1, 9),
-            "traffic.left_field: ipv6_real 2001:2::1 to 2001:2::9 run over "
+            "traffic.left_field: ipv6_real 2001:2::1 to 2001:2::9 includes "
             "tester.left.next_hop_ipv6, 2001:2::1 (expected a range without it)",
         ),
         (
             TRANSLATED.replace('"198.18.0.2"', '"198.19.0.9"') + varied("left", 2, 9),
-            "traffic.left_field: ipv4_virtual 198.19.0.2 to 198.19.0.9 run over "
+            "traffic.left_field: ipv4_virtual 198.19.0.2 to 198.19.0.9 includes "
             "tester.right.ipv4_real, 198.19.0.2 (expected a range without it)",
         ),
         (
             ROUTED.replace('"198.19.0.1"', '"198.19.3.2"') + "right_networks = 4\n",
-            "traffic.right_networks: ipv4_real 198.19.0.2 to 198.19.3.2 run over "
+            "traffic.right_networks: ipv4_real 198.19.0.2 to 198.19.3.2 includes "
             "tester.right.next_hop_ipv4, 198.19.3.2 (expected a range without it)",
         ),
     ],

@@ -75,9 +75,9 @@ def test_a_plans_own_times_are_taken_as_written() -> None:
 
 @pytest.mark.parametrize("make", [natxy.ThroughputPlan, natxy.FrameLossPlan])
 def test_a_bare_number_is_no_loss_tolerance(make: type) -> None:
-    with pytest.raises(natxy.NatxyError, match=r"--loss: 0\.01 is no LossTolerance"):
+    with pytest.raises(natxy.NatxyError, match=r"--loss: 0\.01 is not a LossTolerance"):
         make(timing=TIMES, seed=1, repetitions=1, loss=0.01)
-    with pytest.raises(natxy.NatxyError, match=r"0\.01 is no LossTolerance"):
+    with pytest.raises(natxy.NatxyError, match=r"0\.01 is not a LossTolerance"):
         natxy.pdr_goal(0.01)
 
 

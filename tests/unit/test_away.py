@@ -179,14 +179,14 @@ def test_a_pass_that_tells_nothing_new_is_repeated_where_noise_is_why() -> None:
     result = result_of(stream_of(sent=10_000, paused_s=0.02))
     of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
     assert of.verdict is Verdict.INVALID
-    assert "100,000 fps 83,333 fps" in of.sentence
+    assert "100,000 fps to 83,333 fps" in of.sentence
 
 
 def test_frames_that_the_gateway_still_held_are_not_forwarded_at_the_rate() -> None:
     result = result_of(stream_of(sent=10_000, held_s=0.02))
     of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
     assert of.verdict is Verdict.FAIL
-    assert "20.00 ms longer to come out" in of.sentence
+    assert "20.00 ms longer to leave" in of.sentence
     long_trials = Counting(above_fps=90_000, short=False)
     assert counted(long_trials, RATE_FPS, result, away_in(result, "test", None)).fps == RATE_FPS
 

@@ -120,7 +120,7 @@ def test_a_device_slower_than_its_throughput_is_a_lower_bound(nat64: TrafficPlan
     result = back_to_back(slow_plan(Fraction(1, 5), 2000), buffer.engine().tester(nat64), NoDut())
     assert result.figure(BURST).values[0] < buffer.longest
     assert result.figure(BURST).lower_bound == (True,)
-    assert any("a longer --drain is right" in said for said in result.remarks)
+    assert any("Use a longer --drain" in said for said in result.remarks)
 
 
 def test_a_burst_that_no_trial_can_wait_for_is_not_tried(nat64: TrafficPlan) -> None:
@@ -220,7 +220,7 @@ def test_corrected_with_a_lower_bound_of_the_throughput_it_is_an_upper_bound(
     assert corrected.values == pytest.approx((0.002, 0.002))
     assert corrected.bound(corrected.values[0]) == "upper"
     assert result.figure(BURST).bound(500) == "exact"
-    assert any("≤, the corrected buffer time is an upper bound" in said for said in result.remarks)
+    assert any("the corrected buffer time is an upper bound (≤)" in said for said in result.remarks)
     assert "a lower bound of the throughput (section 6.4)" in result.departures
 
 
@@ -229,25 +229,29 @@ def test_where_both_are_lower_bounds_nothing_is_known_of_the_corrected_time(
 ) -> None:
     result = found_by_a_weak_tester(lambda _: range(0), nat64)
     assert {figure.name for figure in result.figures} == {BURST, IMPLIED}
-    assert any("nothing is known of the corrected time" in said for said in result.remarks)
+    assert any("the corrected buffer time is unknown" in said for said in result.remarks)
 
 
 def test_a_device_that_forwards_nothing_is_refused(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda stream: range(frames_in(stream)))
-    with pytest.raises(DutError, match=r"loses frames at every rate.*--throughput gives one"):
+    with pytest.raises(
+        DutError, match=r"loses frames at every rate.*give a rate with --throughput"
+    ):
         back_to_back(plan(throughput_fps=None), engine.tester(nat64), NoDut())
 
 
 def test_where_the_throughput_comes_from_is_said(nat64: TrafficPlan) -> None:
     given = back_to_back(plan(), longer_than(9).tester(nat64), NoDut())
-    assert "Corrected with a throughput of 60,000 fps, as given." in given.remarks
+    assert (
+        "The buffer time was corrected with a throughput of 60,000 fps, as given." in given.remarks
+    )
 
     def lose(stream: Stream) -> range:
         return range(1 if rate_of(stream) > THROUGHPUT_FPS else 0)
 
     asked = plan(throughput_fps=None, burst_rate_fps=10**6)
     found = back_to_back(asked, ScriptedEngine(lose=lose).tester(nat64), NoDut())
-    (how,) = (said for said in found.remarks if said.startswith("Corrected with"))
+    (how,) = (said for said in found.remarks if said.startswith("The buffer time was"))
     assert how.endswith(" fps, found first: 1 search, trials of 0.1 s, error 0.1 %.")
     (short,) = (said for said in found.departures if said.startswith("a throughput with"))
     assert "trials of 0.1 s, not 60 s" in short

@@ -95,7 +95,7 @@ def test_a_device_that_answers_nobody_has_collapsed_too() -> None:
 
 
 def test_a_start_that_is_not_safe_is_said() -> None:
-    with pytest.raises(DutError, match=r"does not take C0 = 500 connections at any rate"):
+    with pytest.raises(DutError, match=r"does not hold C0 = 500 connections at any rate"):
         measured(StatefulGateway(entries=499))
 
 
@@ -154,7 +154,7 @@ def test_a_rate_is_of_the_difference_between_full_and_empty() -> None:
 def test_a_rate_within_the_noise_stands_in_parentheses() -> None:
     result = torn_down(Deleting(gateway=StatefulGateway(), noise_s=0.0002), (500,))
     assert result.figure("(connection tear-down rate)", at="500 connections").values
-    assert any("parentheses" in remark for remark in result.remarks)
+    assert any("Parentheses mark" in remark for remark in result.remarks)
 
 
 def test_a_deletion_that_deletes_too_little_is_no_figure() -> None:
@@ -163,7 +163,9 @@ def test_a_deletion_that_deletes_too_little_is_no_figure() -> None:
 
 
 def test_a_table_that_does_not_hold_what_was_made_is_no_figure() -> None:
-    with pytest.raises(DutError, match="Phase 1 made 400 of 500 connections, 4 times"):
+    with pytest.raises(DutError, match="Phase 1 created only 400 of 500 connections, in 4 trials"):
         torn_down(Deleting(gateway=StatefulGateway(entries=400)), (500,))
-    with pytest.raises(DutError, match="has 490 connections in its table after a phase 1 of 500"):
+    with pytest.raises(
+        DutError, match="has 490 connections in its table after phase 1 created 500"
+    ):
         torn_down(Deleting(gateway=StatefulGateway(absent=10)), (500,))

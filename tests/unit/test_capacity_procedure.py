@@ -122,7 +122,7 @@ def test_what_is_said_beside_it_is_of_phase_1_and_its_validation() -> None:
     """The testbed's rate has no part in it, nor has the direction of a phase 2."""
     result = Bench(gateway=StatefulGateway(entries=1000)).measure()
     notes = measurement_notes([result])
-    assert notes[0].startswith("→ left (IPv4) to right (IPv4), then ← right to left in validation;")
+    assert notes[0].startswith("→ left (IPv4) to right (IPv4), then ← right to left in validation.")
     assert any(note.startswith("Phase 1: 1,000 connections, initiated") for note in notes)
     assert not any(note.startswith("Phase 2:") for note in notes)
 
@@ -155,7 +155,7 @@ def test_a_collapse_is_a_failed_step_after_which_it_is_brought_back() -> None:
     result = bench.measure()
     assert values(result)[CAPACITY] == 5000
     assert bench.dut.recoveries > 1
-    said = f"collapsed {bench.dut.recoveries} times and was brought back (The gateway's process"
+    said = f"collapsed {bench.dut.recoveries} times and was started again (The gateway's process"
     assert any(said in remark for remark in result.remarks)
 
 
@@ -180,7 +180,7 @@ def test_a_device_that_never_answered_is_not_there() -> None:
 
 
 def test_a_c0_that_is_not_safe_is_said_with_how_it_collapsed() -> None:
-    with pytest.raises(DutError, match=r"not take C0 = 1,000 .* smaller --c0 is right$"):
+    with pytest.raises(DutError, match=r"not hold C0 = 1,000 .* use a smaller --c0$"):
         Bench(gateway=StatefulGateway(entries=999)).measure()
     with pytest.raises(DutError, match=r"C0 = 1,000 .*\(The gateway's process has ended\.\)"):
         Bench(gateway=Mortal(bears=999)).measure()
@@ -232,7 +232,9 @@ def test_what_is_lost_while_the_gateway_is_away_is_made_and_asked_again(entries:
     result = bench.measure(replace(PLAN, goal=CapacityGoal(c0=2000, first_cps=32_000)))
     assert values(result)[CAPACITY] == entries
     assert values(result)["R0"] == pytest.approx(50_000, rel=0.05)
-    assert any("passed though frames were lost while the gateway was" in r for r in result.remarks)
+    assert any(
+        "passed although frames were lost while the gateway was" in r for r in result.remarks
+    )
     assert not result.counts.invalid_trials
 
 
@@ -241,7 +243,7 @@ def test_what_is_lost_and_no_absence_explains_is_lost() -> None:
     bench = Bench(gateway=StatefulGateway())
     often_away(bench)
     bench.engine.away_s = lambda phase: 64 / phase.streams[0].segments[0].rate_fps
-    with pytest.raises(DutError, match=r"does not take C0 = 2,000"):
+    with pytest.raises(DutError, match=r"does not hold C0 = 2,000"):
         bench.measure(replace(PLAN, goal=CapacityGoal(c0=2000)))
 
 
@@ -263,7 +265,7 @@ def test_what_cannot_be_counted_is_refused_before_anything_is_sent() -> None:
         bench.measure(replace(PLAN, goal=CapacityGoal(c0=100_001)))
     with pytest.raises(ConfigurationError, match=r"connections\.order: \"repeating\""):
         bench.measure(connections={"order": "repeating"})
-    with pytest.raises(ConfigurationError, match=r"traffic\.m: background"):
+    with pytest.raises(ConfigurationError, match=r"traffic\.m: is less than n, but background"):
         bench.measure(n=10, m=9)
     with pytest.raises(DutError, match="no connection table"):
         capacity(PLAN, bench.engine.tester(traffic_plan({})), NoDut())

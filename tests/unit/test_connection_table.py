@@ -103,20 +103,20 @@ def test_a_table_known_to_be_too_small_is_refused() -> None:
 
 def test_a_full_table_of_unknown_size_is_told_by_its_count() -> None:
     with pytest.raises(
-        MeasurementError, match=r"made 500 of 1,000 connections.*no more than 500 in its table"
+        MeasurementError, match=r"created 500 of 1,000 connections.*only 500 in its table"
     ):
         trial_of(StatefulGateway(entries=500))
 
 
 def test_of_a_device_that_tells_nothing_frames_were_lost() -> None:
-    with pytest.raises(MeasurementError, match=r"made 500 of 1,000.*500 frames were lost"):
+    with pytest.raises(MeasurementError, match=r"created 500 of 1,000.*500 frames were lost"):
         trial_of(StatefulGateway(new_cps=5000), NoDut())
 
 
 def test_an_incomplete_phase_1_is_repeated_as_often_as_asked() -> None:
     gateway = StatefulGateway(new_cps=5000)
     trials = trials_of(gateway, incomplete="repeat", repeats=2)
-    with pytest.raises(MeasurementError, match="made 500 of 1,000"):
+    with pytest.raises(MeasurementError, match="created 500 of 1,000"):
         trials.run(load=RATE_FPS, repetition=1, seed=1)
     assert trials.counts.trials == 3
 
@@ -143,7 +143,7 @@ def test_replies_alone_tell_that_connections_were_lost(gateway: StatefulGateway)
     trials = trials_of(gateway, dut)
     trials.tester = trials.tester.with_traffic(direction="reverse")
     said = how_lost(trials.run(load=RATE_FPS, repetition=1, seed=1))
-    assert re.search(r"replies of phase 2 .* lost, from the first one on.*dropped", said)
+    assert re.search(r"replies of phase 2, .* lost, from the first one on.*dropped", said)
 
 
 def test_replies_alone_that_are_too_many_are_a_fail() -> None:
@@ -171,7 +171,7 @@ def test_a_device_whose_table_nobody_empties_has_no_second_trial() -> None:
     gateway = StatefulGateway()
     trials = trials_of(gateway, dut=NoDut())
     trials.run(load=RATE_FPS, repetition=1, seed=1)
-    with pytest.raises(MeasurementError, match="Nobody empties the device's connection table"):
+    with pytest.raises(MeasurementError, match="Nothing empties the device's connection table"):
         trials.run(load=RATE_FPS, repetition=1, seed=1)
 
 
@@ -255,7 +255,9 @@ def test_one_trial_that_lost_its_connections_ends_no_measurement() -> None:
     assert result.rates_fps == [RATE_FPS - 1, RATE_FPS]
     assert [repetition.lost_connections for repetition in result.repetitions] == [1, 0]
     (note,) = (note for note in measurement_notes([result.measurement()]) if "lost conn" in note)
-    assert re.match(r"1 of \d+ trials failed since the device lost connections\. The f", note)
+    assert re.match(
+        r"1 of \d+ trials failed because the device lost connections\. In the first", note
+    )
     assert "100 did not answer" in note
     assert len(heard) == 1
     assert heard[0] in note

@@ -122,14 +122,14 @@ def test_a_column_whose_connections_are_not_there_ends_no_measurement() -> None:
     assert rates == [["1", "000 connections"], ["2", "000 connections"]]
     (said,) = (remark for remark in result.remarks if "no figure" in remark)
     assert said.startswith("4,000 connections, table 1,000,000")
-    assert "Phase 1 made 3,000 of 4,000 connections" in said
+    assert "Phase 1 created 3,000 of 4,000 connections" in said
     # 2,000 stand behind a column without a figure: nothing stands for it.
     assert not [figure for figure in result.figures if figure.name == PREVIOUS]
     more, _, _ = measure(columns_of(1000, 4000, 2000, 2500), THROUGHPUT, Chained(entries=3000))
     (ratio,) = (figure for figure in more.figures if figure.name == PREVIOUS)
     assert ratio.at.startswith("2,500 connections")
     assert ratio.values[0] == pytest.approx((1000 + 2000) / (1000 + 2500), rel=0.001)
-    with pytest.raises(MeasurementError, match=r"made 3,000 of 4,000"):
+    with pytest.raises(MeasurementError, match=r"created 3,000 of 4,000"):
         measure(columns_of(4000, 1000), THROUGHPUT, gateway)
 
 
@@ -170,7 +170,7 @@ def test_no_degradation_is_given_of_the_testers_limit() -> None:
 
 def test_a_device_that_passes_nothing_has_nothing_to_compare() -> None:
     search = replace(THROUGHPUT, max_rate_fps=1000)
-    with pytest.raises(DutError, match="passes nothing with 1,000 connections"):
+    with pytest.raises(DutError, match="passes no trial with 1,000 connections"):
         measure(columns_of(1000), search, StatefulGateway(collided=1))
 
 
@@ -179,7 +179,7 @@ def test_a_device_that_passes_nothing_has_nothing_to_compare() -> None:
     [((), "--counts"), (columns_of(9, entries=8), "--entries")],
 )
 def test_columns_that_make_no_sense_are_refused(columns: tuple[Column, ...], option: str) -> None:
-    with pytest.raises(ConfigurationError, match=rf"{option}: .* is right"):
+    with pytest.raises(ConfigurationError, match=rf"{option}: .* \(expected "):
         DegradationPlan(search=ESTABLISHMENT, columns=columns)
 
 
@@ -214,7 +214,9 @@ def test_columns_of_ranges_make_all_their_combinations() -> None:
 @pytest.mark.parametrize("rate", [20_000, None], ids=["given", "found first"])
 def test_a_timeout_that_was_asked_for_is_not_made_longer_for_a_trial(rate: int | None) -> None:
     columns = (Column(connections=1000, timeout_s=60), Column(connections=1000, timeout_s=2))
-    with pytest.raises(ConfigurationError, match=r"^--timeouts: 2 s .* may last 3 s: a longer"):
+    with pytest.raises(
+        ConfigurationError, match=r"^--timeouts: 2 s .* may last 3 s \(expected a longer"
+    ):
         measure(columns, THROUGHPUT, connections={"rate_fps": rate})
     result, _, dut = measure(columns[:1], THROUGHPUT, connections={"rate_fps": rate})
     assert set(dut.told_s) == {60}

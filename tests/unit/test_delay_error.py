@@ -99,8 +99,8 @@ def test_a_figure_that_is_the_testers_own_is_doubted_and_named() -> None:
     assert "PDV of 19.8 ms may be 19.7 ms too long" in sentence
     assert doubts([DelayError(name="PDV", direction="forward", value_ns=8e3, error_ns=8e3)]) == ()
     assert error_remarks([[error], [error]]) == (
-        "The tester's polls, and time that a core was away, can have made these longer: "
-        "PDV by at most 19.7 ms.",
+        "Because of the time between polls and of cores that were away, these figures may be too "
+        "long: PDV by at most 19.7 ms.",
     )
 
 
@@ -133,7 +133,7 @@ def test_a_variation_is_wrong_by_the_longest_gaps_either_way_and_refuses_nothing
     )
     assert doubts([error]) == ()
     (said,) = error_remarks([[error]])
-    assert "larger or smaller: maximum IPDV by at most 5 ms" in said
+    assert "may be too small or too large: maximum IPDV by at most 5 ms" in said
 
 
 def late_stream(*, late: int, uncertain: int, missing: int = 0) -> StreamResult:
@@ -144,7 +144,7 @@ def late_stream(*, late: int, uncertain: int, missing: int = 0) -> StreamResult:
 def test_late_frames_are_in_doubt_where_the_tester_was_away_and_only_there() -> None:
     timeout_ns = 10_000_000
     doubtful = result_of(late_stream(late=20, uncertain=20))
-    assert "20 frames" in str(late_in_doubt(doubtful, timeout_ns))
+    assert "20 late frames" in str(late_in_doubt(doubtful, timeout_ns))
     assert late_in_doubt(result_of(late_stream(late=21, uncertain=20)), timeout_ns) is None
     assert late_in_doubt(result_of(late_stream(late=0, uncertain=0)), timeout_ns) is None
     lost = result_of(late_stream(late=20, uncertain=20, missing=1))

@@ -99,7 +99,7 @@ def test_a_bucket_of_the_other_kind_does_not_hide_a_value() -> None:
 def test_where_nothing_came_there_is_no_minimum() -> None:
     nothing = delays_of([[]], lost=5)
     assert nothing.median_ns == LOST_NS
-    with pytest.raises(DutError, match="No frame came through"):
+    with pytest.raises(DutError, match="No frame arrived"):
         _ = nothing.minimum_ns
 
 

@@ -53,8 +53,8 @@ def test_a_testbed_chooses_its_driver(text: str, kind: type) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('[dut]\nkind = "vm"', r'lab.toml.*: dut: kind "vm" is not known'),
-        ('[dut]\nkind = "namespace"\ndriver = "jool"', r"dut\..*driver.*jool.*is not known"),
+        ('[dut]\nkind = "vm"', r'lab.toml.*: dut: unknown kind "vm"'),
+        ('[dut]\nkind = "namespace"\ndriver = "jool"', r'dut\..*driver.*unknown value "jool"'),
         ('[dut]\nkind = "namespace"\ndrivr = "tayga"', r"drivr: .*did you mean driver"),
         (
             ROUTER + '[dut]\nkind = "namespace"\nudp_timeout_s = 5',

@@ -64,7 +64,7 @@ def rate_of(result: Measurement) -> float:
 
 
 def way_of(result: Measurement) -> str:
-    return measurement_notes([result])[0].split(";")[0]
+    return measurement_notes([result])[0].split(".")[0]
 
 
 def test_the_initiator_alone_sends_and_validation_follows() -> None:
@@ -96,7 +96,7 @@ def test_validation_asks_at_alpha_times_the_rate(alpha: Fraction, rate_cps: int)
     validated = measure(gateway, replace(PLAN, alpha=alpha))
     assert rate_of(validated) == pytest.approx(rate_cps, abs=1)
     assert f"alpha {float(alpha):g}" in validated.figures[0].name
-    assert any("answered when they were asked again slowly" in r for r in validated.remarks)
+    assert any("answered when they were tested again slowly" in r for r in validated.remarks)
 
 
 def test_accepted_loss_is_shown_beside_the_rate() -> None:
@@ -208,9 +208,7 @@ def test_a_table_known_to_be_too_small_is_refused_before_anything_is_sent() -> N
 def test_a_table_that_is_full_is_not_taken_for_a_rate() -> None:
     """Nobody knows its size; no lower rate makes more connections."""
     kept = Kept()
-    with pytest.raises(
-        MeasurementError, match=r"made 900 of 1,000 .* no more than 900 in its table"
-    ):
+    with pytest.raises(MeasurementError, match=r"created 900 of 1,000 .* only 900 in its table"):
         measure(StatefulGateway(entries=900), observer=kept)
     assert min(trial.rate_fps for trial in kept.trials) >= 500
     assert {trial.verdict for trial in kept.trials} == {Verdict.FAIL}
@@ -231,8 +229,9 @@ def test_connections_that_never_answer_have_no_rate(
     result = measure(gateway, replace(PLAN, alpha=HALF), observer=kept)
     assert rate_of(result) == 0
     assert len(kept.trials) < 10
-    assert any("they were not there" in said for said in result.remarks) is absent
-    assert any("replies came for another connection" in said for said in result.remarks) != absent
+    assert any("they did not exist" in said for said in result.remarks) is absent
+    others = "replies were delivered to another connection"
+    assert any(others in said for said in result.remarks) != absent
     for name, each in counted.items():
         assert getattr(result.counts, name) >= each * len(kept.trials)
 

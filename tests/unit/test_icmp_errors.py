@@ -112,7 +112,7 @@ def test_a_note_under_a_table_names_them(nat64: TrafficPlan) -> None:
     plan = FrameLossPlan(timing=FAST, seed=1, repetitions=1, rates_fps=(1000, 2000))
     measured = frame_loss(plan, engine.tester(nat64), NoDut())
     assert len(engine.specs) == 2
-    said = "The device answered frames of the trials with errors: 1,000 x ICMP fragmentation"
+    said = "The device answered frames of the trials with ICMP errors: 1,000 x ICMP fragmentation"
     assert any(note.startswith(said) for note in measurement_notes([measured]))
 
 
@@ -142,9 +142,9 @@ def test_a_warm_up_in_vain_names_them(
 @pytest.mark.parametrize(
     ("check", "words"),
     [
-        ("malformed", "check of malformed: it is no plain UDP packet"),
-        ("address", "check of address: its source or destination"),
-        ("hop_limit", "check of hop limit: its hop limit"),
+        ("malformed", 'check "malformed": they are not plain UDP packets'),
+        ("address", 'check "address": they have another source'),
+        ("hop_limit", 'check "hop limit": their hop limit'),
     ],
 )
 def test_a_search_ends_where_every_frame_is_misdelivered(
@@ -154,7 +154,7 @@ def test_a_search_ends_where_every_frame_is_misdelivered(
     plan = ThroughputPlan(timing=FAST, seed=1, repetitions=1)
     with pytest.raises(MeasurementError, match=words) as ended:
         throughput(plan, engine.tester(nat64), NoDut())
-    assert "forward: all of 10 frames were misdelivered" in str(ended.value)
+    assert "forward: all 10 frames were misdelivered" in str(ended.value)
     assert len(engine.specs) == 1
 
 

@@ -90,7 +90,7 @@ def test_an_upper_bound_is_marked_as_one() -> None:
 def test_the_notes_say_what_was_repeated_and_what_came_wrong() -> None:
     notes = measurement_notes([measurement(departures=("trials of 0.2 s, not 60 s",))])
     assert any("Does not conform to RFC 8219 section 7.3.1: trials of 0.2 s" in n for n in notes)
-    assert any(note.startswith("1 of 4 trials were invalid") for note in notes)
+    assert any(note.startswith("1 of 4 trials (25 %) were invalid") for note in notes)
     assert any(note.startswith("2 frames were misdelivered") for note in notes)
     assert any("≥" in note for note in notes)
 
@@ -106,10 +106,10 @@ def test_the_trials_of_a_series_are_counted_together() -> None:
     other = measurement(counts=TrialCounts(trials=6, invalid_trials=2, worst_lateness_ns=5000.0))
     said = measurement_notes([measurement(), other])
     assert [note for note in said if "invalid" in note and not note.startswith("≥")] == [
-        "3 of 10 trials were invalid (30 %) and were repeated or left out."
+        "3 of 10 trials (30 %) were invalid. They were repeated or left out."
     ]
     assert [note for note in said if "due" in note] == [
-        "The latest frame of a valid trial left 5 µs after it was due."
+        "In valid trials, frames were sent at most 5 µs after they were due."
     ]
 
 
@@ -186,11 +186,11 @@ def test_from_100_repetitions_on_the_extremes_stand_beside_the_percentiles() -> 
 
 
 def test_the_directions_that_were_used_are_said() -> None:
-    both = "→ left (IPv6) to right (IPv4) and ← right to left at once; "
+    both = "→ left (IPv6) to right (IPv4) and ← right to left at once. "
     assert any(note.startswith(both) for note in measurement_notes([measurement()]))
     conditions = measurement().conditions.model_copy(update={"direction": "reverse"})
     said = measurement_notes([measurement(conditions=conditions)])
-    assert any(note.startswith("← right (IPv4) to left (IPv6) only; ") for note in said)
+    assert any(note.startswith("← right (IPv4) to left (IPv6) only. ") for note in said)
 
 
 def of_media(left_mbps: int | None, right_mbps: int | None, fps: int | None) -> Measurement:
@@ -210,7 +210,7 @@ def test_the_media_and_its_theoretical_rate_are_in_every_report(tmp_path: Path) 
     (row,) = (line for line in shown(fast).splitlines() if "PDV" in line)
     assert row.split()[4:6] == ["3,004,807", "10,000"]
     assert any(
-        note.startswith("Media: left net_ixgbe at 10 Gb/s, right net_memif at 2500 Mb/s; media")
+        note.startswith("Media: left net_ixgbe at 10 Gb/s, right net_memif at 2500 Mb/s. The")
         for note in measurement_notes([fast])
     )
     cells = next(csv.DictReader(io.StringIO(results_csv([fast]))))
@@ -226,7 +226,7 @@ def test_media_without_a_rate_have_no_theoretical_limit() -> None:
     virtual = of_media(None, None, None)
     assert "media," not in shown(virtual)
     said = measurement_notes([virtual])
-    assert any("right net_memif, which has no rate: there is no theoretical" in n for n in said)
+    assert any("right net_memif, which has no rate. There is no theoretical" in n for n in said)
     cells = next(csv.DictReader(io.StringIO(results_csv([virtual]))))
     assert (cells["left_media"], cells["left_speed_mbps"]) == ("net_ixgbe", "")
     assert cells["theoretical_fps"] == ""
@@ -266,10 +266,10 @@ def stateful(**counts: int) -> Measurement:
 def test_what_rfc_9693_wants_beside_a_figure_is_said() -> None:
     said = "\n".join(measurement_notes([stateful()]))
     assert "4,000 connections at 42,000 a second (half of the establishment rate" in said
-    assert "initiated on the right, pseudorandom of 4,000 x 1" in said
-    assert "initiator uses them in fixed order, the responder in increasing" in said
-    assert "entries 16,384, hash size not told, timeout not told" in said
-    assert "must have been more than 5 s" in said
+    assert "initiated on the right, in pseudorandom order from 4,000 x 1" in said
+    assert "initiator uses the connections in fixed order, the responder in increasing" in said
+    assert "entries 16,384, hash size unknown, timeout unknown" in said
+    assert "must be more than 5 s" in said
     assert "mapping" not in said
     assert "Phase 1" not in "\n".join(measurement_notes([measurement()]))
 
@@ -290,8 +290,8 @@ def test_logging_is_said_where_it_is_on(logging: str | None) -> None:
 def test_what_happened_to_mappings_is_said() -> None:
     said = measurement_notes([stateful(changed=3, wrong=2, collided=1)])
     assert any(note.startswith("3 connections got another mapping") for note in said)
-    assert any(note.startswith("2 replies came to another connection") for note in said)
-    assert any(note.startswith("1 of these because two") for note in said)
+    assert any(note.startswith("2 replies were delivered to another connection") for note in said)
+    assert any(note.startswith("1 of these replies were sent to an external") for note in said)
 
 
 def test_csv_and_json_have_the_connections(tmp_path: Path) -> None:
@@ -328,10 +328,10 @@ def test_counts_of_several_measurements_are_summed_and_times_are_not() -> None:
 def test_what_noise_did_to_the_valid_trials_stands_under_the_table() -> None:
     of = Disturbance(sending_ns=2e9, paused_ns=1e7, away_ns=6e7, longest_away_ns=5.1e6)
     assert list(noise_notes(TrialCounts(trials=4, invalid_trials=1, disturbance=of))) == [
-        "1 of 4 trials were invalid (25 %) and were repeated or left out.",
-        "In the valid trials the gateway's CPU was away for 3 % of the time, at most 5.10 ms "
-        "in one.",
-        "In the valid trials the tester's senders paused for 0.5 % of the time.",
+        "1 of 4 trials (25 %) were invalid. They were repeated or left out.",
+        "In valid trials, the gateway's CPU was away for 3 % of the time; the longest absence was "
+        "5.10 ms.",
+        "In valid trials, the tester's senders paused for 0.5 % of the time.",
     ]
     assert list(noise_notes(TrialCounts(trials=4))) == []
     both = TrialCounts.total([TrialCounts(disturbance=of), TrialCounts(disturbance=of)])

@@ -113,17 +113,21 @@ def test_110_percent_of_the_testers_limit_is_no_overload(nat64: TrafficPlan) -> 
 
 def test_a_throughput_that_was_given_is_said_to_be(nat64: TrafficPlan) -> None:
     result = recovery(plan(), sulking(0.05).tester(nat64), NoDut())
-    assert result.remarks[0] == "The rate is as given."
+    assert result.remarks[0] == "The rate was given."
 
 
 def test_a_device_that_passes_nothing_has_no_throughput(nat64: TrafficPlan) -> None:
-    with pytest.raises(DutError, match=r"loses frames at every rate.*--throughput gives one"):
+    with pytest.raises(
+        DutError, match=r"loses frames at every rate.*give a rate with --throughput"
+    ):
         recovery(plan(rate_fps=None), ScriptedEngine(lose=lambda _: [0]).tester(nat64), NoDut())
 
 
 @pytest.mark.parametrize("after_s", [-5, 0, 100_000, 10**9])
 def test_a_time_afterwards_that_cannot_be_is_refused(after_s: int) -> None:
-    with pytest.raises(ConfigurationError, match=r"--after: -?\d+ is out of range, 1e-06 to 86399"):
+    with pytest.raises(
+        ConfigurationError, match=r"--after: -?\d+ is out of range \(expected 1e-06 to 86399"
+    ):
         plan(after_s=Fraction(after_s))
 
 
@@ -152,7 +156,7 @@ def test_a_trial_of_two_long_parts_is_refused() -> None:
 def test_a_throughput_whose_overload_is_no_rate_is_refused(
     given: dict[str, Any], highest: int
 ) -> None:
-    with pytest.raises(ConfigurationError, match=f"--throughput: .* 1 to {highest} is right"):
+    with pytest.raises(ConfigurationError, match=f"--throughput: .* \\(expected 1 to {highest}\\)"):
         plan(**given)
 
 

@@ -92,7 +92,7 @@ def test_a_device_that_stays_away_is_a_lower_bound(nat64: TrafficPlan) -> None:
     for method in (BY_LOSS, BY_TIMESTAMPS):
         assert all(result.figure(method, "forward").lower_bound)
         assert result.figure(method, "forward").values == pytest.approx((0.06, 0.06))
-    assert any("longer ones are right" in said for said in result.remarks)
+    assert any("Use a longer --duration" in said for said in result.remarks)
 
 
 def test_no_loss_is_said(nat64: TrafficPlan) -> None:
@@ -105,8 +105,8 @@ def test_when_it_happened_is_what_was_seen_and_not_what_was_asked_for(nat64: Tra
     engine = ScriptedEngine(during=pause)
     engine.lose = lambda _: GONE if len(engine.specs) == 1 else range(500, 750)
     result = reset(plan(), engine.tester(nat64), Switch())
-    asked = "The reset was asked for 0.01 s after sending began"
-    assert f"{asked}; frames were lost from 0.04 to 0.05 s on." in result.remarks
+    asked = "The reset was requested 0.01 s after sending began"
+    assert f"{asked}; the longest loss began after 0.04 to 0.05 s." in result.remarks
     assert "0.04 s of traffic before the reset, not 15 s" in result.departures
     unseen = reset(plan(), ScriptedEngine(during=pause).tester(nat64), Switch())
     assert f"{asked}." in unseen.remarks
@@ -119,8 +119,8 @@ def test_where_its_rate_comes_from_is_said(nat64: TrafficPlan) -> None:
 
     engine = ScriptedEngine(invalid=invalid, during=pause)
     given = reset(plan(), engine.tester(nat64), Switch())
-    assert given.remarks[0] == "The rate is as given."
-    assert "a given rate, not the throughput found first" in given.departures
+    assert given.remarks[0] == "The rate was given."
+    assert "a given rate, not the measured throughput" in given.departures
     found = reset(plan(rate_fps=None), engine.tester(nat64), Switch())
     assert found.remarks[0].startswith("The rate is the throughput, found first: 1 search, ")
     assert any("a lower bound of the throughput" in said for said in found.remarks)
@@ -191,7 +191,7 @@ def test_a_reset_that_has_begun_is_waited_for(nat64: TrafficPlan) -> None:
 
 @pytest.mark.parametrize("after_s", [Fraction(-1), Fraction(91, 1000), Fraction(1)])
 def test_a_reset_outside_the_trial_is_refused(after_s: Fraction) -> None:
-    with pytest.raises(ConfigurationError, match=r"--reset-after: .* 0 to 0.09 is right"):
+    with pytest.raises(ConfigurationError, match=r"--reset-after: .* \(expected 0 to 0.09\)"):
         plan(reset_after_s=after_s)
     assert plan(reset_after_s=None).after_s == FAST.duration_s / 3
 

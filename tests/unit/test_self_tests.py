@@ -207,7 +207,7 @@ def test_a_file_of_the_version_before_is_refused_in_one_sentence(kept: Path) -> 
     kept.parent.mkdir(parents=True)
     kept.write_text(json.dumps([old]))
     assert own_delay(hello(), traffic()) == (
-        f"Tester's own delay (net_af_xdp): unknown, {kept} is of another version or spoilt; "
+        f"Tester's own delay (net_af_xdp): unknown, since {kept} is damaged or of another version; "
         "run natxy self-test --loop veth."
     )
     keep(kept, record(hello()))

@@ -119,7 +119,7 @@ def test_a_dead_direction_does_not_hide_the_other_ones_pdv(
     assert siitperf("pdv 84 500 1 0 2 2 0") == 1
     lines = free_of_info(capsys.readouterr().out)
     assert lines[7] == "Reverse PDV: 0.089000"
-    assert lines[8].startswith("Error: Forward: No frame came through")
+    assert lines[8].startswith("Error: Forward: No frame arrived")
     assert len(lines) == 9
 
 
@@ -313,4 +313,4 @@ def test_where_no_frame_came_there_is_no_pdv() -> None:
         "Forward frames received: 0",
     ]
     (said,) = missing_figures(asked("pdv"), result)
-    assert said.startswith("Forward: No frame came through")
+    assert said.startswith("Forward: No frame arrived")

@@ -97,7 +97,7 @@ def test_a_rate_within_the_noise_is_in_parentheses() -> None:
     result, _ = measure(more_s=(0.005, 0, 0, 0, 0, 0))
     assert rate(result, "1,000").name == "(connection tear-down rate)"
     assert rate(result, "4,000").name == "connection tear-down rate"
-    assert any("In parentheses" in remark for remark in result.remarks)
+    assert any("Parentheses mark" in remark for remark in result.remarks)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_phase_1_that_loses_frames_is_repeated() -> None:
 @pytest.mark.parametrize(
     ("gateway", "device", "sentence"),
     [
-        (StatefulGateway(entries=999), {}, "made 999 of 1,000 connections, 4 times"),
+        (StatefulGateway(entries=999), {}, "created only 999 of 1,000 connections, in 4 trials"),
         (StatefulGateway(), {"strangers": 3}, "has 1,003 connections in its table"),
         (StatefulGateway(absent=2), {}, "has 998 connections in its table"),
         (StatefulGateway(), {"keeps": 1}, "still has 1 connections after it deleted all"),
@@ -164,7 +164,7 @@ def test_a_device_without_a_table_is_refused() -> None:
 
 @pytest.mark.parametrize("count", [0, 2**32 + 1])
 def test_numbers_that_make_no_sense_are_refused(count: int) -> None:
-    with pytest.raises(ConfigurationError, match=r"--counts: .* is right"):
+    with pytest.raises(ConfigurationError, match=r"--counts: .* is out of range \(expected "):
         Size(connections=count)
 
 
@@ -205,14 +205,17 @@ def test_a_columns_own_ranges_are_all_connections() -> None:
 @pytest.mark.parametrize(
     ("size", "sentence"),
     [
-        ({"connections": 1000 * 65_456 + 1}, "--counts: 65457 ports from 80 on .* 65456 is right"),
+        (
+            {"connections": 1000 * 65_456 + 1},
+            r"--counts: 65457 ports from 80 on .* at most 65456\)",
+        ),
         (
             {"connections": 1001, "destination_ports": PortRange(count=1)},
             "--counts: 1001 connections are more than the 1000 combinations",
         ),
         (
             {"connections": 1, "source_ports": PortRange(count=2, first=65_535)},
-            "--source-ports: 2 ports from 65535 on are not possible, at most 1 is right",
+            r"--source-ports: 2 ports from 65535 on are not possible \(expected at most 1\)",
         ),
         ({"source_ports": PortRange(count=9)}, "--counts, --destination-ports: neither is given"),
     ],
@@ -225,4 +228,4 @@ def test_ranges_that_do_not_suffice_are_refused(size: dict[str, Any], sentence: 
 def test_without_a_list_the_table_is_the_testbeds() -> None:
     result, dut = measure(replace(PLAN, sizes=()))
     assert dut.held == [1000, 0] * 3
-    assert "ports 1,000 x 1." in result.remarks[0]
+    assert "ports: 1,000 x 1." in result.remarks[0]

@@ -33,69 +33,77 @@ def changed(path: Path, old: str, new: str) -> Path:
         (
             "cores = [0]",
             "coers = [0]",
-            ", line 2: tester.coers: is not a key known here, did you mean cores?",
+            ", line 2: tester.coers: is not a known key, did you mean cores?",
         ),
         (
             'ipv6_real = "2001:2::2"',
             'ipv6_real = "198.18.0.2"',
-            ', line 6: tester.left.ipv6_real: "198.18.0.2" is not an IPv6 address, such as '
-            "2001:2::2 is right",
+            ', line 6: tester.left.ipv6_real: "198.18.0.2" is not an IPv6 address (expected '
+            "one such as 2001:2::2)",
         ),
         (
             'ipv6_real = "2001:2::2"\n',
             "",
             ", line 4: tester.left.ipv6_real: is missing: traffic from IPv6 on the left to IPv4 on "
-            "the right asks for it; an address is right",
+            "the right needs it (expected an address)",
         ),
         (
             'next_hop_ipv4 = "198.19.0.1"\n',
             "",
-            ", line 10: tester.right.next_hop_ipv4: is missing: frames leave there as IPv4; it, or "
-            "next_hop_mac, is right",
+            ", line 10: tester.right.next_hop_ipv4: is missing: this side sends IPv4 frames "
+            "(expected it or next_hop_mac)",
         ),
         (
             "right_ip_version = 4",
             "right_ip_version = 5",
-            ", line 18: traffic.right_ip_version: 5 is not known, 4 or 6 is right",
+            ", line 18: traffic.right_ip_version: unknown value 5 (expected 4 or 6)",
         ),
         (
             "right_ip_version = 4",
             "right_ip_version = 4\nframe_size_bytes = 83",
-            ", line 19: traffic.frame_size_bytes: 83 is out of range, 84 to 9216 is right",
+            ", line 19: traffic.frame_size_bytes: 83 is out of range (expected 84 to 9216)",
         ),
         (
             "right_ip_version = 4",
             "right_ip_version = 4\nframe_size_bytes = 1519",
-            ", line 19: traffic.frame_size_bytes: 1519 does not fit the MTU of 1500 octets, at "
-            "most 1518 is right",
+            ", line 19: traffic.frame_size_bytes: 1519 does not fit the MTU of 1500 octets "
+            "(expected at most 1518)",
         ),
         (
             "right_ip_version = 4",
             "right_ip_version = 4\nn = 2\nm = 3",
-            ", line 20: traffic.m: 3 is more than n, 0 to 2 is right",
+            ", line 20: traffic.m: 3 is more than n (expected 0 to 2)",
         ),
         (
             "right_ip_version = 4",
             'right_ip_version = 4\nleft_networks = 4\n[traffic.left_field]\nmode = "increasing"',
-            ", line 20: traffic.left_field.ipv4_offset: 2 makes the field cover octet 2, where the "
-            "number of each of the 4 networks is; another offset, or 1 network, is right",
+            ", line 20: traffic.left_field.ipv4_offset: 2 makes the field cover octet 2, which "
+            "holds the number of each of the 4 networks (expected another offset, or 1 network)",
         ),
         (
             "right_ip_version = 4",
             "right_ip_version = 4\nhop_limit = 10\nhop_limit_drop = 10",
-            ", line 20: traffic.hop_limit_drop: 10 uses up a hop limit of 10, 0 to 9 is right",
+            ", line 20: traffic.hop_limit_drop: 10 uses up a hop limit of 10 (expected 0 to 9)",
         ),
         (
             "right_ip_version = 4",
             "right_ip_version = 4\nhop_limit = 256",
-            ", line 19: traffic.hop_limit: 256 is out of range, 1 to 255 is right",
+            ", line 19: traffic.hop_limit: 256 is out of range (expected 1 to 255)",
         ),
-        ("cores = [0]", "cores = []", ", line 2: tester.cores: 0 elements, at least 1 is right"),
-        ("cores = [0]", "cores = 0", ", line 2: tester.cores: 0 is not a list, such as [...]"),
+        (
+            "cores = [0]",
+            "cores = []",
+            ", line 2: tester.cores: has 0 elements (expected at least 1)",
+        ),
+        (
+            "cores = [0]",
+            "cores = 0",
+            ", line 2: tester.cores: 0 is not a list (expected one such as [...])",
+        ),
         (
             "[traffic]",
             '[traffic]\nforward = {source_port = {mode = "random", min = 1, max = 2}}',
-            ", line 17: traffic.forward.source_port.mode: \"random\" is not known, 'fixed', ",
+            ', line 17: traffic.forward.source_port.mode: unknown value "random" (expected ',
         ),
     ],
 )

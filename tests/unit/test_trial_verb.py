@@ -57,7 +57,7 @@ def trial(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Verb:
 def test_all_phases_are_shown_and_the_verdict_is_phase_2s(trial: Verb, capsys: Captured) -> None:
     assert trial(StatefulGateway()) == 0
     text = capsys.readouterr().out
-    assert text.startswith("PASS: all 40,000 frames of phase 2 that were sent were received")
+    assert text.startswith("PASS: all 40,000 frames of phase 2 were received")
     for phase in ("establish", "sample", "test"):
         assert f"phase {phase}: " in text
     assert trial(StatefulGateway(), "--json") == 0
@@ -78,8 +78,8 @@ def test_fewer_connections_are_accepted_where_the_testbed_says_so(
 @pytest.mark.parametrize(
     ("gateway", "known", "sentence"),
     [
-        (StatefulGateway(), 999, "table takes 999 entries, fewer than the 1,000"),
-        (StatefulGateway(entries=950), None, "Phase 1 made 950 of 1,000 connections"),
+        (StatefulGateway(), 999, "table takes 999 entries, but phase 1 creates 1,000"),
+        (StatefulGateway(entries=950), None, "Phase 1 created 950 of 1,000 connections"),
     ],
     ids=["too small", "full"],
 )
@@ -123,4 +123,6 @@ def test_connections_that_were_lost_fail_in_the_first_line(
 def test_a_sample_that_came_wrong_fails_in_the_first_line(trial: Verb, capsys: Captured) -> None:
     assert trial(StatefulGateway(sample_wrong=3)) == 0
     text = capsys.readouterr().out
-    assert text.startswith("FAIL: 0 connections got another mapping, 3 replies came to another")
+    assert text.startswith(
+        "FAIL: 0 connections got another mapping, 3 replies were delivered to another"
+    )

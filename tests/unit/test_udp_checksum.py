@@ -23,7 +23,7 @@ from tests.unit.scripted_engine import ScriptedEngine
 from tests.unit.test_traffic import SEGMENTS, plan
 
 FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))
-NOTE = "frames came without a UDP checksum, as RFC 768 allows over IPv4"
+NOTE = "frames arrived without a UDP checksum, as RFC 768 allows over IPv4"
 
 
 @pytest.mark.parametrize(
