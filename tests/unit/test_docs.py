@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 import pytest
-import typer
 
-from natxy.cli import VERBS, app_of
+from natxy.cli.verbs import VERBS, command_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -36,9 +35,7 @@ def code_lines(page: Path) -> list[str]:
 
 
 def commands() -> Mapping[str, click.Command]:
-    group = typer.main.get_command(app_of(VERBS))
-    assert isinstance(group, click.Group)
-    return group.commands
+    return {verb: command_of(verb) for verb in VERBS}
 
 
 def options_of(command: click.Command) -> set[str]:
