@@ -11,13 +11,7 @@ read from their modules when they are first used.
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
-
-try:
-    __version__ = version("natxy")
-except PackageNotFoundError:  # used from a source tree that was never installed
-    __version__ = "0+unknown"
 
 EXPORTS = {
     "natxy.api": ("connect", "timing"),
@@ -56,10 +50,21 @@ __all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name not in _HOMES:
         raise AttributeError(f"natxy has no {name!r}; it has {', '.join(sorted(_HOMES))}")
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*globals(), *__all__])
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("natxy")
+    except PackageNotFoundError:  # used from a source tree that was never installed
+        return "0+unknown"

@@ -5,13 +5,12 @@ Nor does one lock CPUs for others: who tests on a machine that somebody measures
 
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-NOISE = Path(__file__).parents[1] / "tools" / "noise"
+from tests.noise import taken
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -57,10 +56,5 @@ def noise(request: pytest.FixtureRequest) -> Iterator[str]:
     if os.environ.get("NATXY_NOISE") == share and not options:
         yield share  # the whole suite runs under it: twice would be another share
         return
-    command = [os.fspath(NOISE), "--share", share, "--seed", "1", *options]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with taken(share, *options):
         yield share
-        assert process.poll() is None, "the noise ended before the test did"
-        process.terminate()
-        _, said = process.communicate(timeout=10)
-    print(said)  # pytest shows it where the test failed

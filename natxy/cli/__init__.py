@@ -1,68 +1,18 @@
-"""The command `natxy`: one file a verb, and the table of them."""
+"""The command `natxy`: one file a verb, and what is the same for all of them.
+
+This file imports nothing that takes time, so that an interrupt of the start finds `main`.
+"""
 
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
-from pathlib import Path
+from collections.abc import Sequence
 from types import FrameType
-from typing import Any
 
-import click
-import typer
-
-from natxy.cli.version import print_version
-from natxy.errors import NatxyError
-
-VERBS = (  # as `natxy --help` lists them
-    "demo",
-    "doctor",
-    "self-test",
-    "init",
-    "trial",
-    "throughput",
-    "latency",
-    "pdv",
-    "ipdv",
-    "frame-loss",
-    "back-to-back",
-    "recovery",
-    "reset",
-    "overload",
-    "establishment",
-    "capacity",
-    "tear-down",
-    "scale-up",
-    "degradation",
-    "siitperf",
-)
-# siitperf's arguments are positional: one that begins with - is no option but a wrong value.
-CONTEXTS = {"siitperf": {"ignore_unknown_options": True, "allow_interspersed_args": False}}
 SIITPERF = "siitperf-"  # what begins the names by which siitperf's users call its programs
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 130
 TERMINATED = 143
-
-
-def app_of(verbs: Iterable[str]) -> typer.Typer:
-    """The command with these verbs: importing all takes a second, of which one needs a part."""
-    app = typer.Typer(
-        callback=print_version,
-        help="Benchmarks IPv4/IPv6 gateways: translators, NATs, routers.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-    )
-    for verb in verbs:
-        app.command(verb, context_settings=CONTEXTS.get(verb))(function_of(verb))
-    return app
-
-
-def function_of(verb: str) -> Callable[..., Any]:
-    """A verb's function and its file have its name."""
-    name = verb.replace("-", "_")
-    function: Callable[..., Any] = getattr(import_module(f"natxy.cli.{name}"), name)
-    return function
 
 
 class Terminated(KeyboardInterrupt):
@@ -70,14 +20,27 @@ class Terminated(KeyboardInterrupt):
 
 
 def main() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    # Before a verb runs, nothing is to be cleaned up: a signal ends the process, and no import
+    # is left half done by an exception.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    arguments = arguments_of(sys.argv)
+    _import(arguments)
+    for number in SIGNALS:
         signal.signal(number, _interrupt)
-    sys.exit(run(arguments_of(sys.argv)))
+    sys.exit(run(arguments))
+
+
+def _import(arguments: Sequence[str]) -> None:
+    """Imports what these arguments need."""
+    from natxy.cli.verbs import VERBS, function_of
+
+    if arguments and arguments[0] in VERBS:
+        function_of(arguments[0])
 
 
 def arguments_of(words: Sequence[str]) -> list[str]:
     """What comes behind `natxy`, also where the program was called siitperf-tp."""
-    name = Path(words[0]).name
+    name = os.path.basename(words[0])
     if name.startswith(SIITPERF):
         from natxy.siitperf.arguments import LAST
 
@@ -88,8 +51,13 @@ def arguments_of(words: Sequence[str]) -> list[str]:
 
 def run(arguments: Sequence[str]) -> int:
     """The exit status; what went wrong is one sentence on standard error."""
+    import click
+
+    from natxy.cli.verbs import invoke
+    from natxy.errors import NatxyError
+
     try:
-        _invoke(list(arguments))
+        invoke(arguments)
         sys.stdout.flush()
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -108,14 +76,6 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _invoke(arguments: list[str]) -> None:
-    """Not click's own `main`, which makes a status of an interrupt before it can be told."""
-    asked = arguments[:1] if arguments[:1] and arguments[0] in VERBS else VERBS
-    command = typer.main.get_command(app_of(asked))
-    with command.make_context("natxy", arguments) as context:
-        command.invoke(context)
-
-
 def _complain(sentence: str, status: int) -> int:
     print(f"natxy: {sentence}", file=sys.stderr)
     return status
@@ -123,6 +83,6 @@ def _complain(sentence: str, status: int) -> int:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """The first one interrupts, further ones do not interrupt the cleaning up."""
-    for other in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for other in SIGNALS:
         signal.signal(other, signal.SIG_IGN)
     raise KeyboardInterrupt if number == signal.SIGINT else Terminated

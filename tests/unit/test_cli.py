@@ -1,6 +1,7 @@
 """What a person types: good input does, bad input is one sentence and a non-zero status."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -12,10 +13,12 @@ import pytest
 
 from natxy.cli import run
 from natxy.cli.options import repeat_command, search_error
+from natxy.cli.verbs import VERBS, command_of
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed
 
 Captured = pytest.CaptureFixture[str]
+ROOT = Path(__file__).parents[2]
 
 
 def complaint(capsys: Captured, *arguments: object, status: int = 2) -> str:
@@ -181,9 +184,16 @@ def test_bad_options_of_a_trial(
     ],
 )
 def test_bad_options_of_throughput(
-    engine: list[str], testbed_file: Path, capsys: Captured, arguments: list[str], sentence: str
+    engine: list[str],
+    testbed_file: Path,
+    tmp_path: Path,
+    capsys: Captured,
+    arguments: list[str],
+    sentence: str,
 ) -> None:
-    assert complaint(capsys, "throughput", testbed_file, *arguments).startswith(sentence)
+    """Some are wrong for these ports only, and are found when the journal is there."""
+    command = ["throughput", testbed_file, "--output", tmp_path / "out", *arguments]
+    assert complaint(capsys, *command).startswith(sentence)
 
 
 @pytest.mark.parametrize("option", ["--step", "--max-rate"])
@@ -255,7 +265,7 @@ def test_a_signal_ends_the_trial_and_the_engine(
         [sys.executable, "-c", code, "trial", str(testbed_file), "--rate", "1000"],
         stderr=subprocess.PIPE,
         text=True,
-        cwd=Path(__file__).parents[2],
+        cwd=ROOT,
     )
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     engines = wait_for(lambda: children.read_text().split())
@@ -284,11 +294,77 @@ def test_without_a_verb_there_is_help(capsys: Captured) -> None:
 
 
 def test_a_verb_imports_no_other_and_no_library_that_it_may_not_need() -> None:
+    found = imported("throughput", "--help")
+    assert not {"MLRsearch", "natxy.cli.capacity"} & found
+    assert {"natxy.cli.throughput", "natxy.procedure.throughput"} <= found
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], [], ["no-verb"], ["--no-option"], ["--help", "pdv"]]
+)
+def test_what_needs_no_verb_imports_none(arguments: list[str]) -> None:
+    found = imported(*arguments)
+    assert {name for name in found if name.startswith("natxy.")} == {
+        "natxy.cli",
+        "natxy.cli.verbs",
+        "natxy.cli.version",
+        "natxy.errors",
+    }
+    assert not {"pydantic", "numpy", "pyarrow", "MLRsearch"} & found
+
+
+@pytest.mark.parametrize("arguments", [["no-verb"], ["trial", "--no-option"]])
+def test_a_wrong_command_line_draws_nothing(arguments: list[str]) -> None:
+    assert "typer.rich_utils" not in imported(*arguments)
+
+
+def imported(*arguments: str) -> set[str]:
+    """Names of the modules that are there when `natxy` has done what these arguments ask for."""
     code = """
-import sys
-from natxy.cli import run
-assert run(["throughput", "--help"]) == 0
-print(sorted({"MLRsearch", "natxy.cli.capacity", "natxy.cli.throughput"} & sys.modules.keys()))
+import atexit, sys
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+from natxy.cli import main
+main()
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("['natxy.cli.throughput']\n")
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_list_of_verbs_says_what_each_says_itself(verb: str) -> None:
+    text = command_of(verb).help
+    assert text is not None
+    assert VERBS[verb] == text.splitlines()[0]
+
+
+def test_every_verb_is_listed(capsys: Captured) -> None:
+    assert run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    rows = re.findall(r"^│ ([a-z][a-z-]+) +[A-Z]", shown, re.MULTILINE)
+    assert rows == list(VERBS)
+
+
+@pytest.mark.parametrize(
+    "module", ["click", "typer", "natxy.cli.verbs", "pydantic", "natxy.procedure.latency"]
+)
+def test_an_interrupt_of_the_start_is_no_traceback(module: str) -> None:
+    """Ctrl-C comes while a module is imported."""
+    code = f"""
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            print("now", flush=True)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+from natxy.cli import main
+main()
+"""
+    command = [sys.executable, "-c", code, "latency", "no.toml"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "now\n"
+    assert done.stderr == ""
+    assert done.returncode == -signal.SIGINT

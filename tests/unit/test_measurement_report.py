@@ -22,6 +22,7 @@ from natxy.report.noise_notes import noise_notes
 from natxy.report.numbers import quantity
 from natxy.report.results_csv import COLUMNS, results_csv
 from natxy.report.results_json import write_results
+from tests.unit.clauses import each_clause, names
 
 FORWARD = Figure(name="PDV", unit="ns", direction="forward", values=(1000.0, 3000.0, 2000.0))
 BOUND = Figure(
@@ -93,6 +94,17 @@ def test_the_notes_say_what_was_repeated_and_what_came_wrong() -> None:
     assert any(note.startswith("1 of 4 trials (25 %) were invalid") for note in notes)
     assert any(note.startswith("2 frames were misdelivered") for note in notes)
     assert any("≥" in note for note in notes)
+
+
+@each_clause
+def test_a_clause_that_no_result_follows_is_named(clause: str, words: str, tmp_path: Path) -> None:
+    """Under the table of one that conforms otherwise, and in the file of each."""
+    said = [note for note in measurement_notes([measurement()]) if "but for" in note]
+    assert [names(note, clause, words) for note in said] == [True]
+    departing = measurement(departures=("trials of 0.2 s, not 60 s",))
+    write_results(tmp_path / "results.json", [measurement(), departing])
+    for entry in json.loads((tmp_path / "results.json").read_text()):
+        assert names(";".join(entry["standing_departures"]), clause, words)
 
 
 def test_a_bound_of_unknown_cause_is_not_called_the_testers_limit() -> None:

@@ -11,9 +11,10 @@ from typing import Annotated, Any, cast
 import pytest
 import typer
 
-from natxy.cli import function_of, run
+from natxy.cli import run
 from natxy.cli.places import RFC8219_SIZES_BYTES, foregrounds_of, networks_in, places, sizes_of
 from natxy.cli.series import SeriesOptions, measuring
+from natxy.cli.verbs import function_of
 from natxy.errors import ConfigurationError
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.networks import networks_departure

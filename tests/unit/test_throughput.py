@@ -33,6 +33,7 @@ from natxy.report.results_json import result_entry, write_results
 from natxy.report.throughput_table import notes, throughput_table
 from natxy.search.bisection import SearchError
 from natxy.tester.tester import OnProgress
+from tests.unit.clauses import NOT_FOLLOWED, names
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
 
@@ -226,6 +227,18 @@ def test_departures_from_the_rfc_are_named() -> None:
     assert departures(RFC.timing) == ()
     assert departures(QUICK.timing)[0] == "trials of 0.2 s, not 60 s (RFC 2544 section 24)"
     assert len(departures(QUICK.timing)) == 3
+
+
+def test_clauses_that_no_result_follows_are_named(measure: Measure) -> None:
+    """Under the table of a throughput that conforms otherwise, and in the file of each."""
+    found = measure(plan(repetitions=1))
+    assert found.departures
+    conforming = found.model_copy(update={"departures": ()})
+    (note,) = (note for note in notes([conforming]) if "but for" in note)
+    for clause, words in NOT_FOLLOWED:
+        assert names(note, clause, words)
+        for result in (found, conforming):
+            assert names(";".join(result_entry(result)["standing_departures"]), clause, words)
 
 
 def test_the_journal_has_every_trial(measure: Measure, tmp_path: Path) -> None:

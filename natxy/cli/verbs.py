@@ -1,0 +1,89 @@
+"""The verbs of `natxy`, and the command that consists of them."""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+import typer
+from typer.core import TyperGroup
+
+from natxy.cli.version import print_version
+
+# As `natxy --help` lists them, each with the first line of its function's docstring: to read it
+# there takes the import of everything.
+VERBS = {
+    "demo": "Find the throughput of three gateways on this machine, with short trials.",
+    "doctor": "Say what on this machine spoils a measurement, what it costs and what "
+    "to do about it.",
+    "self-test": "Find the highest rate, for each frame size, that this tester can be "
+    "trusted with.",
+    "init": "Write a commented testbed.",
+    "trial": "Run one trial at a rate; the exit status is 1 if it was invalid.",
+    "throughput": "Find the throughput (RFC 2544 section 26.1, RFC 8219).",
+    "latency": "Measure typical and worst-case latency (RFC 8219 section 7.2).",
+    "pdv": "Measure packet delay variation: P99.9 less minimum (RFC 8219 section 7.3.1).",
+    "ipdv": "Measure inter-packet delay variation: minimum, median, maximum (RFC "
+    "8219 section 7.3.2).",
+    "frame-loss": "Measure the frame loss rate over the load (RFC 2544 section 26.3).",
+    "back-to-back": "Find the longest burst without loss, and the buffer time (RFC 9004).",
+    "recovery": "Measure the recovery from 110 % of the throughput (RFC 2544 section 26.5).",
+    "reset": "Measure the time without forwarding after a reset (RFC 2544 26.6, RFC 6201).",
+    "overload": "Measure how a test's figures degrade with network flows (RFC 8219 section 10).",
+    "establishment": "Measure the maximum connection establishment rate (RFC 9693).",
+    "capacity": "Find the connection tracking table capacity (RFC 9693).",
+    "tear-down": "Measure the connection tear-down rate (RFC 9693).",
+    "scale-up": "Measure the scale up with the device's cores (RFC 9693).",
+    "degradation": "Measure a figure over the number of connections (RFC 9693).",
+    "siitperf": "Run one test as siitperf does, by ./siitperf.conf.",
+}
+# siitperf's arguments are positional: one that begins with - is no option but a wrong value.
+CONTEXTS = {"siitperf": {"ignore_unknown_options": True, "allow_interspersed_args": False}}
+
+
+def invoke(arguments: Sequence[str]) -> None:
+    """Not click's own `main`, which makes a status of an interrupt before it can be told."""
+    command = typer.main.get_command(_app())
+    with command.make_context("natxy", list(arguments)) as context:
+        command.invoke(context)
+
+
+def command_of(verb: str) -> click.Command:
+    app = typer.Typer(add_completion=False)
+    app.command(verb, context_settings=CONTEXTS.get(verb))(function_of(verb))
+    return typer.main.get_command(app)
+
+
+def function_of(verb: str) -> Callable[..., Any]:
+    """A verb's function and its file have its name."""
+    name = verb.replace("-", "_")
+    function: Callable[..., Any] = getattr(import_module(f"natxy.cli.{name}"), name)
+    return function
+
+
+class _Verbs(TyperGroup):
+    """Lists verbs that are not imported, and imports the one that is asked for."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        verb, _, rest = super().resolve_command(ctx, args)
+        return verb, None if verb is None else command_of(verb), rest
+
+
+def _app() -> typer.Typer:
+    app = typer.Typer(
+        cls=_Verbs,
+        callback=print_version,
+        help="Benchmarks IPv4/IPv6 gateways: translators, NATs, routers.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    for verb, summary in VERBS.items():
+        app.command(verb, help=summary)(_listed)
+    return app
+
+
+def _listed() -> None:
+    """Stands for a verb in the list."""
