@@ -136,7 +136,7 @@ def _values(entries: Entries, part: str) -> dict[str, Any]:
 
 def _check_directions(configuration: Configuration) -> None:
     if not configuration.has_phase_2 and not configuration.stateful:
-        configuration.entries.refuse("Forward", "is 0 as Reverse is; 1 for one of them is right")
+        configuration.entries.refuse("Forward", "is 0, as Reverse is (expected 1 for one of them)")
     needed = {
         "Forward": ("CPU-L-Send", "CPU-R-Recv") if configuration.sends_forward else (),
         "Reverse": ("CPU-R-Send", "CPU-L-Recv") if configuration.sends_reverse else (),
@@ -146,7 +146,7 @@ def _check_directions(configuration: Configuration) -> None:
         for key in keys:
             if configuration.entries.value(key) is None:
                 configuration.entries.refuse(
-                    key, f"is missing, and {asks} is active; the number of a CPU core is right"
+                    key, f"is missing, and {asks} is active (expected the number of a CPU)"
                 )
 
 
@@ -161,7 +161,7 @@ def _check_ranges(configuration: Configuration) -> None:
             highest = entries.value(key.name)
             if lowest is not None and highest is not None and highest < lowest:
                 entries.refuse(
-                    key.name, f"{highest} is below the minimum, {lowest} or more is right"
+                    key.name, f"{highest} is below the minimum (expected {lowest} or more)"
                 )
 
 
@@ -174,13 +174,13 @@ def _check_varying(configuration: Configuration) -> None:
             several = "Num-L-Nets" if configuration.left.networks > 1 else "Num-R-Nets"
             entries.refuse(
                 f"IP-{letter}-var",
-                f"addresses vary, but {several} is more than 1; 0, or 1 network, is right",
+                f"addresses vary, but {several} is more than 1 (expected 0, or 1 network)",
             )
         _check_offsets(configuration, letter)
         for key in (f"IP-{letter}-min", f"IP-{letter}-max"):
             if entries.value(key) is None:
                 entries.refuse(
-                    key, f"is missing, and IP-{letter}-var is not 0; 0 to 65535 is right"
+                    key, f"is missing, and IP-{letter}-var is not 0 (expected 0 to 65535)"
                 )
 
 
@@ -189,9 +189,9 @@ def _check_offsets(configuration: Configuration, letter: str) -> None:
     for version in {configuration.left.ip_version, configuration.right.ip_version}:
         key = f"IPv{version}-{letter}-offset"
         if configuration.entries.value(key) is None:
-            right = "1 or 2" if version == 4 else "6 to 14"
+            offsets = "1 or 2" if version == 4 else "6 to 14"
             configuration.entries.refuse(
-                key, f"is missing, and IP-{letter}-var is not 0; {right} is right"
+                key, f"is missing, and IP-{letter}-var is not 0 (expected {offsets})"
             )
 
 
@@ -202,21 +202,22 @@ def _check_enumeration(configuration: Configuration) -> None:
     entries = configuration.entries
     key = "Enumerate-ports" if ports else "Enumerate-ips"
     if not configuration.stateful:
-        entries.refuse(key, "only a stateful test enumerates; 0, or Stateful 1 or 2, is right")
+        entries.refuse(key, "is used only by stateful tests (expected 0, or Stateful 1 or 2)")
     if ports and addresses and ports != addresses:
-        entries.refuse("Enumerate-ips", f"differs from Enumerate-ports; {ports} is right")
+        entries.refuse("Enumerate-ips", f"differs from Enumerate-ports (expected {ports})")
     if ports and not addresses and configuration.varies_addresses:
         entries.refuse(
-            "Enumerate-ips", f"is 0, but addresses vary and {key} is not 0; the same is right"
+            "Enumerate-ips", f"is 0, but addresses vary and {key} is {ports} (expected {ports})"
         )
     if addresses and not ports and configuration.initiators_ports[1].varies:
         entries.refuse(
-            "Enumerate-ports", f"is 0, but ports vary and {key} is not 0; the same is right"
+            "Enumerate-ports",
+            f"is 0, but ports vary and {key} is {addresses} (expected {addresses})",
         )
     for letter, side in (("L", configuration.left), ("R", configuration.right)):
         if addresses and not side.varying:
             entries.refuse(
-                f"IP-{letter}-var", "is 0, but addresses are enumerated; 1, 2 or 3 is right"
+                f"IP-{letter}-var", "is 0, but addresses are enumerated (expected 1, 2 or 3)"
             )
 
 
@@ -228,8 +229,8 @@ def _check_networks(configuration: Configuration, warn: Warn) -> None:
         if side.networks == 1:
             continue
         if (key == "Num-L-Nets") == (configuration.initiator == "left"):
-            warn(f"{key}: is not used, replies go to the initiator's own addresses")
+            warn(f"{key}: is ignored, because replies go to the initiator's own addresses")
         else:
             configuration.entries.refuse(
-                key, f"{side.networks} is not possible in a stateful test, 1 is right"
+                key, f"{side.networks} is not possible in a stateful test (expected 1)"
             )

@@ -44,11 +44,13 @@ def read_entries(path: Path, warn: Warn) -> Entries:
         where = f"{name}, line {line}"
         key = _known(words[0], where)
         if len(words) == 1:
-            raise ConfigurationError(f"{where}: {key}: has no value, `{key} VALUE` is right")
+            raise ConfigurationError(f"{where}: {key}: has no value (expected `{key} VALUE`)")
         if len(words) > 2:
-            warn(f'{where}: {key}: "{" ".join(words[2:])}" is taken for a comment, # is missing')
+            warn(
+                f'{where}: {key}: "{" ".join(words[2:])}" is ignored (expected # before a comment)'
+            )
         if key in written:
-            warn(f"{where}: {key}: stands in line {written[key].line} as well, this one is taken")
+            warn(f"{where}: {key}: replaces the value in line {written[key].line}")
         written[key] = Entry(line=line, text=words[1], value=_value(key, words[1], where))
     return Entries(name=name, written=written)
 
@@ -65,8 +67,8 @@ def _known(word: str, where: str) -> str:
     if key in KEYS:
         return key
     near = difflib.get_close_matches(word, KEYS, n=1)
-    hint = f"did you mean {near[0]}?" if near else "such as IPv6-L-Real is right"
-    raise ConfigurationError(f"{where}: {word}: is not a key known here, {hint}")
+    hint = f"did you mean {near[0]}?" if near else "expected for example IPv6-L-Real"
+    raise ConfigurationError(f"{where}: {word}: is not a known key ({hint})")
 
 
 def _value(key: str, text: str, where: str) -> Any:

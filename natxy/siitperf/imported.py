@@ -20,7 +20,7 @@ def imported(path: Path, warn: Warn) -> str:
     testbed = testbed.model_copy(update={"connections": all_connections(configuration, warn)})
     if testbed.connections is not None:
         warn(
-            "Stateful: N is an argument of siitperf's: [connections] has as many as there are "
+            "Stateful: N is an argument of siitperf, so count in [connections] is the number of "
             f"combinations, {testbed.connections.count}"
         )
     return testbed_toml(testbed, path.name)
@@ -41,6 +41,6 @@ def _devices(warn: Warn) -> tuple[str | None, str | None]:
     try:
         left, right = first_two_devices()
     except DeviceError:
-        warn("no two ports are bound to a driver of DPDK here: `device` is to be filled in")
+        warn("no two ports of this machine are bound to a DPDK driver: fill in `device`")
         return None, None
     return left, right

@@ -45,9 +45,9 @@ class Whole:
     def read(self, text: str) -> int:
         value = _number(text)
         if value is None:
-            raise Wrong(f"is not a whole number, {self.lowest} to {self.highest} is right")
+            raise Wrong(f"is not a whole number (expected {self.lowest} to {self.highest})")
         if not self.lowest <= value <= self.highest:
-            raise Wrong(f"is out of range, {self.lowest} to {self.highest} is right")
+            raise Wrong(f"is out of range (expected {self.lowest} to {self.highest})")
         return value
 
 
@@ -59,7 +59,7 @@ class OneOf:
 
     def read(self, text: str) -> int:
         if text not in [str(number) for number in self.numbers]:
-            raise Wrong(f"is not known, {' or '.join(map(str, self.numbers))} is right")
+            raise Wrong(f"is an unknown value (expected {' or '.join(map(str, self.numbers))})")
         return int(text)
 
 
@@ -70,7 +70,7 @@ class Switch:
     def read(self, text: str) -> bool:
         value = _number(text)
         if value is None:
-            raise Wrong("is not a whole number, 0 or 1 is right")
+            raise Wrong("is not a whole number (expected 0 or 1)")
         return value != 0
 
 
@@ -83,8 +83,8 @@ class Address:
     def read(self, text: str) -> str | None:
         if version_of(text) != self.version:
             raise Wrong(
-                f"is not an IPv{self.version} address, {EXAMPLES[self.version]}, or "
-                f"{UNUSED[self.version]} for an unused one, is right"
+                f"is not an IPv{self.version} address (expected for example "
+                f"{EXAMPLES[self.version]}, or {UNUSED[self.version]} for an unused address)"
             )
         if ip_address(text).is_unspecified:
             return None
@@ -98,5 +98,5 @@ class Mac:
     def read(self, text: str) -> str:
         """An octet may have one digit."""
         if not re.fullmatch(r"[0-9A-Fa-f]{1,2}(:[0-9A-Fa-f]{1,2}){5}", text):
-            raise Wrong("is not a MAC address, such as 02:00:00:00:00:01 is right")
+            raise Wrong("is not a MAC address (expected for example 02:00:00:00:00:01)")
         return ":".join(f"{int(octet, 16):02x}" for octet in text.split(":"))

@@ -28,8 +28,8 @@ def with_own_addresses(made: Testbed, configuration: Configuration, warn: Warn) 
         _fits(_compared(side, made, configuration), asked[side], host_bits) for side in SIDES
     ):
         warn(
-            f"{configuration.entries.name}: its addresses do not lead through the lab, which has "
-            f"{_made(made)}"
+            f"{configuration.entries.name}: its addresses are ignored, because the lab does not "
+            f"route them; the lab's addresses are {_made(made)}"
         )
         return made
     ports: dict[str, Port] = {side: _merged(made.tester.port(side), asked[side]) for side in SIDES}

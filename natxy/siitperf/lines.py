@@ -67,11 +67,11 @@ def _odd_connections(stream: StreamResult) -> Iterator[str]:
         return
     name = SIDE_NAMES[stream.direction]
     if said.changed:
-        yield f"Info: {name}: {said.changed} frames came with another mapping than before."
+        yield f"Info: {name}: {said.changed} frames arrived with a mapping that had changed."
     if said.wrong:
         yield (
             f"Info: {name}: {said.wrong} frames were delivered to another connection, "
-            f"{said.collided} of them since two connections have one four-tuple outside."
+            f"{said.collided} of them because two connections have the same four-tuple outside."
         )
 
 

@@ -28,5 +28,8 @@ def until_valid(make: Callable[[int], Attempt], most: int, say: Callable[[str], 
         if not attempt.reasons or slow > SLOW_REPEATS:
             return attempt
         said = "; ".join(attempt.reasons)
-        say(f"Info: Repeat {number + 1} of at most {most}, the test before says nothing: {said}")
+        say(
+            f"Info: Repeat {number + 1} of at most {most}, because the last test does not count: "
+            f"{said}"
+        )
     return make(most)

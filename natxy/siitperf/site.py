@@ -57,7 +57,7 @@ def at_testbed(configured: Testbed, configuration: Configuration, path: Path, wa
     for side, letter in SIDES:
         given = written.tester.port(side)
         if in_lab and configured.tester.port(side).next_hop_mac:
-            warn(f"MAC-{letter}-DUT: is not used, the lab of {path} has its own gateway")
+            warn(f"MAC-{letter}-DUT: is ignored: the lab of {path} has its own gateway")
         update[side] = given if in_lab else _port(given, configured.tester.port(side))
     kept = (
         "avoid_zero_checksum",
@@ -70,7 +70,7 @@ def at_testbed(configured: Testbed, configuration: Configuration, path: Path, wa
         update={key: getattr(written.traffic, key) for key in kept}
     )
     if written.connections is not None:
-        warn(f"{path}: [connections] is not used, {configuration.entries.name} says what they are")
+        warn(f"{path}: [connections] is ignored: {configuration.entries.name} sets the connections")
     testbed = Testbed(
         tester=written.tester.model_copy(update=update),
         traffic=traffic,
@@ -97,7 +97,7 @@ def _cores(
         return asked
     if asked != written.tester.cores:
         keys = ", ".join(cpu_keys(configuration))
-        warn(f"{keys}: are not used, the testbed's cores are {list(written.tester.cores)}")
+        warn(f"{keys}: are ignored: the testbed's cores are {list(written.tester.cores)}")
     return written.tester.cores
 
 
@@ -113,7 +113,9 @@ def check_cores(configuration: Configuration) -> None:
     for key, cpu in cpu_keys(configuration).items():
         if cpu not in os.sched_getaffinity(0):
             there = ", ".join(map(str, sorted(os.sched_getaffinity(0))))
-            configuration.entries.refuse(key, f"there is no CPU {cpu} here, {there} is right")
+            configuration.entries.refuse(
+                key, f"this process may not use CPU {cpu} (expected one of {there})"
+            )
 
 
 def check_ports(testbed: Testbed, configuration: Configuration) -> None:
@@ -122,14 +124,14 @@ def check_ports(testbed: Testbed, configuration: Configuration) -> None:
         if getattr(testbed.tester.port(side), member) is None:
             key = ADDRESSES[member].format(dict(SIDES)[side])
             configuration.entries.refuse(
-                key, "is missing or unused, and the traffic asks for it; an address is right"
+                key, "is missing or unused, and the traffic needs it (expected an address)"
             )
     for side, letter in SIDES:
         knows = any(getattr(testbed.tester.port(side), key) for key in NEXT_HOPS)
         if _sends(testbed, side) and not knows:
             configuration.entries.refuse(
                 f"MAC-{letter}-DUT",
-                "is missing, and frames leave there; such as 02:00:00:00:00:01 is right",
+                "is missing, and frames are sent there (expected for example 02:00:00:00:00:01)",
             )
 
 
@@ -164,8 +166,8 @@ def first_two_devices(drivers: Path = PCI_DRIVERS) -> list[str]:
     found = sorted({path.name for path in bound if _is_network_port(path)})
     if len(found) < 2:
         raise DeviceError(
-            f"{len(found)} network devices are bound to a DPDK driver ({', '.join(DRIVERS)}), 2 "
-            f"are right; or {VARIABLE}=FILE with a testbed's file, which `natxy init` writes"
+            f"{len(found)} network devices are bound to a DPDK driver (expected 2 with one of "
+            f"{', '.join(DRIVERS)}; or {VARIABLE}=FILE with a testbed, which `natxy init` writes)"
         )
     return found[:2]
 
@@ -183,5 +185,5 @@ def site_of(
     if named is None:
         return at_nics(configured, configuration)
     if not named:
-        raise ConfigurationError(f"{VARIABLE}: is empty, a testbed's file is right")
+        raise ConfigurationError(f"{VARIABLE}: is empty (expected the name of a testbed file)")
     return at_testbed(configured, configuration, Path(named), warn)

@@ -115,8 +115,8 @@ def _check_length(arguments: Arguments, asked: Preliminary) -> None:
     phase_2_ms = MS_PER_S * arguments.duration_s + arguments.timeout_ms
     if asked.preliminary_delay_ms > LONGEST_MS - phase_2_ms:
         raise ConfigurationError(
-            f"D: {asked.preliminary_delay_ms} makes the test longer than a day, at most "
-            f"{LONGEST_MS - phase_2_ms} is right"
+            f"D: {asked.preliminary_delay_ms} makes the test longer than a day (expected at most "
+            f"{LONGEST_MS - phase_2_ms})"
         )
 
 
@@ -127,8 +127,8 @@ def _check_combinations(configuration: Configuration) -> None:
         widest = max(varying, key=lambda each: each.values)
         configuration.entries.refuse(
             widest.key,
-            f"its {widest.values} values are among {combinations} combinations, more than the "
-            f"{MAX_CONNECTIONS} connections that a test can have; narrower ranges are right",
+            f"its {widest.values} values and the other ranges make {combinations} connections "
+            f"(expected at most {MAX_CONNECTIONS}: narrow the ranges)",
         )
 
 
@@ -142,8 +142,8 @@ def phase_1_order(configuration: Configuration, frames: int, warn: Warn) -> str:
     if enumerated:
         key = "Enumerate-ports" if configuration.enumerated_ports else "Enumerate-ips"
         warn(
-            f"{key}: is not honoured, the {combinations} combinations are fewer than the {frames} "
-            "foreground preliminary frames: they are drawn with repetition"
+            f"{key}: is ignored: the {combinations} combinations are fewer than the {frames} "
+            "foreground preliminary frames, so they are drawn with repetition"
         )
         return "repeating"
     in_turn = [each for each in varying if each.order != PSEUDORANDOM]
@@ -151,12 +151,12 @@ def phase_1_order(configuration: Configuration, frames: int, warn: Warn) -> str:
         return ORDERS[in_turn[0].order]
     if in_turn:
         keys = ", ".join(each.key for each in in_turn)
-        warn(f"{keys}: not honoured in phase 1, where nothing is enumerated values are drawn")
+        warn(f"{keys}: ignored in phase 1, which draws values where nothing is enumerated")
     if combinations <= max(ALWAYS_DRAWN, DRAWN_PER_FRAME * frames):
         return "repeating"
     warn(
-        f"Enumerate-ports: 0 is not honoured, of {combinations} combinations hardly one would be "
-        f"drawn twice in {frames} frames: each is sent once, in pseudorandom order"
+        f"Enumerate-ports: 0 is ignored: {frames} frames would hardly draw one of {combinations} "
+        "combinations twice, so each is sent at most once, in pseudorandom order"
     )
     return ORDERS[PSEUDORANDOM]
 
@@ -170,7 +170,7 @@ def initiator_order(configuration: Configuration, warn: Warn) -> str:
     odd = [each.key for each in varying if ORDERS[each.order] != order]
     if odd and configuration.initiator_sends:
         warn(
-            f"{', '.join(odd)}: not honoured in phase 2, its connections are those of phase 1, in "
+            f"{', '.join(odd)}: ignored in phase 2, which uses the connections of phase 1 in "
             f"{order} order"
         )
     return order
