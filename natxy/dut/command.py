@@ -16,7 +16,7 @@ from natxy.dut.unwatched import Unwatched
 from natxy.errors import DutError
 
 COUNT = "the number of connections"
-DELETION = "the seconds that it took on the device (and, if known, the number of connections)"
+DELETION = "the seconds that the deletion took, and after them, if known, how many connections"
 
 
 def show_on_stderr(key: str, command: str) -> None:
@@ -58,7 +58,7 @@ class CommandDut(Unwatched):
 
     def restart(self) -> str:
         if self._config.restart is None:
-            raise DutError("dut.restart: is missing; the command that resets the device is right.")
+            raise DutError("dut.restart: is missing (expected the command that resets the device).")
         with self._guard.restarting():
             self._run("restart")
         return f"command: {self._config.restart}"
@@ -110,25 +110,28 @@ class CommandDut(Unwatched):
     def can(self, key: str) -> bool:
         return getattr(self._config, key) is not None
 
-    def numbers(self, key: str, right: str) -> list[float]:
-        """What stands in the last line that a command printed; `right` says what belongs there."""
+    def numbers(self, key: str, expected: str) -> list[float]:
+        """Runs a command and returns the numbers in the last line that it printed.
+
+        `expected` says in the error what the line should hold.
+        """
         line = ["", *self._told(key).splitlines()][-1]
         try:
             numbers = [float(word) for word in line.split()]
         except ValueError:
             numbers = []
         if not numbers or not all(isfinite(number) and number >= 0 for number in numbers):
-            raise self.misread(key, line, right)
+            raise self.misread(key, line, expected)
         return numbers
 
-    def misread(self, key: str, line: str, right: str) -> DutError:
+    def misread(self, key: str, line: str, expected: str) -> DutError:
         command = getattr(self._config, key)
-        return DutError(f'dut.{key}: `{command}` printed "{line[:60]}", {right} is right')
+        return DutError(f'dut.{key}: `{command}` printed "{line[:60]}" (expected {expected})')
 
     def _told(self, key: str, **environment: str) -> str:
         """A command that must be there; DutError if it is not."""
         if getattr(self._config, key) is None:
-            raise DutError(f"dut.{key}: is missing; the command that does it is right.")
+            raise DutError(f"dut.{key}: is missing (expected a shell command).")
         return self._run(key, environment)
 
     def _run(self, key: str, environment: Mapping[str, str] | None = None) -> str:
@@ -179,11 +182,11 @@ class CommandTable:
             counted = self._whole("delete_all", told, DELETION)
         return Deletion(connections=counted, seconds=seconds)
 
-    def _whole(self, key: str, numbers: list[float], right: str) -> int:
+    def _whole(self, key: str, numbers: list[float], expected: str) -> int:
         number, *more = numbers
         if more or not number.is_integer():
             line = " ".join(f"{each:g}" for each in numbers)
-            raise self._dut.misread(key, line, right)
+            raise self._dut.misread(key, line, expected)
         return int(number)
 
 
@@ -208,14 +211,17 @@ def run_shell(
         output, errors = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired as late:
         raise DutError(
-            f"dut.{key}: `{command}` did not end in {timeout_s:g} s; dut.timeout_s says how long "
-            "it may take, and what goes on running belongs in the background, its output elsewhere."
+            f"dut.{key}: `{command}` did not end within dut.timeout_s = {timeout_s:g} s (expected "
+            "a command that ends; start a long-running program in the background and redirect its "
+            "output)."
         ) from late
     finally:
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
     if process.returncode != 0:
-        words = (errors or output).strip().splitlines() or ["it said nothing"]
-        raise DutError(f"dut.{key}: `{command}` ended with {process.returncode}: {words[-1]}")
+        words = (errors or output).strip().splitlines() or ["it printed nothing"]
+        raise DutError(
+            f"dut.{key}: `{command}` ended with status {process.returncode}: {words[-1]}"
+        )
     return output.strip()

@@ -41,8 +41,11 @@ class NamespaceConfig(Model):
         """A key that this driver does nothing with would be a silent mistake."""
         for key in ("conntrack_entries", "hash_size", "udp_timeout_s", "logging"):
             if key in self.model_fields_set and self.driver not in STATEFUL:
-                right = " or ".join(f'"{driver}"' for driver in STATEFUL)
-                refuse(f'is for driver {right}, not for "{self.driver}"', member=key)
+                stateful = " or ".join(f'"{driver}"' for driver in STATEFUL)
+                refuse(
+                    f'is not used by driver "{self.driver}" (expected driver {stateful})',
+                    member=key,
+                )
         return self
 
 

@@ -72,8 +72,8 @@ class Conntrack:
         for name, wanted in self._sizes.items():
             if (now := _size(name)) != wanted:
                 return (
-                    f"{SIZES / name} is {now}, and was {wanted} for this lab: another lab "
-                    "or program has changed it, and one at a time is right."
+                    f"{SIZES / name} is {now} (expected {wanted}, as this lab set it): another "
+                    "lab or program has changed it; run one at a time."
                 )
         return None
 
@@ -116,7 +116,9 @@ class ConnectionLog:
         self._site.ledger.note_process(self._process.pid)
         pid = self._process.pid
         if not within(LISTENS_WITHIN_S, lambda: _is_told_of_new_connections(pid)):
-            raise DutError("`conntrack -E` does not listen for new connections to log them.")
+            raise DutError(
+                f"`conntrack -E` did not begin to log connections within {LISTENS_WITHIN_S:g} s."
+            )
 
     def clear(self) -> None:
         """What earlier trials wrote."""
@@ -127,7 +129,9 @@ class ConnectionLog:
     def fault(self) -> str | None:
         if self._process is None or self._process.poll() is None:
             return None
-        return f"The log of new connections has ended, with status {self._process.returncode}."
+        return (
+            f"`conntrack -E`, which logs connections, ended with status {self._process.returncode}."
+        )
 
     def stop(self) -> None:
         if self._process is not None:

@@ -29,12 +29,12 @@ def execute(arguments: Sequence[str], *, feed: str = "", timeout_s: float = TIME
             start_new_session=True,
         )
     except FileNotFoundError as missing:
-        raise DutError(f"`{arguments[0]}` is not installed; `make demo` installs it.") from missing
+        raise DutError(f"`{arguments[0]}` is not installed (`make demo` installs it).") from missing
     except subprocess.TimeoutExpired as late:
-        raise DutError(f"`{' '.join(arguments)}` did not end in {timeout_s:g} s.") from late
+        raise DutError(f"`{' '.join(arguments)}` did not end within {timeout_s:g} s.") from late
     if done.returncode != 0:
-        words = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
-        raise DutError(f"`{' '.join(arguments)}` ended with {done.returncode}: {words[-1]}")
+        words = (done.stderr or done.stdout).strip().splitlines() or ["it printed nothing"]
+        raise DutError(f"`{' '.join(arguments)}` ended with status {done.returncode}: {words[-1]}")
     return done.stdout
 
 

@@ -22,7 +22,10 @@ def gateway_program() -> Path:
     named = os.environ.get("NATXY_GATEWAY")
     path = Path(named) if named else Path(sys.executable).parent / "natxy-gateway"
     if not path.is_file():
-        raise DutError(f"{path} is not there; `make install` builds it, or set NATXY_GATEWAY.")
+        raise DutError(
+            f"{path}: does not exist (`make install` builds natxy-gateway, and NATXY_GATEWAY names "
+            "another one)."
+        )
     return path
 
 
@@ -49,7 +52,8 @@ class GatewayProcess:
         event = self._event("hello")
         if event.get("protocol") != PROTOCOL:
             raise DutError(
-                f"natxy-gateway speaks protocol {event.get('protocol')}, {PROTOCOL} is right"
+                f"natxy-gateway speaks protocol {event.get('protocol')} (expected {PROTOCOL}; "
+                "`make install` builds the gateway that belongs to this package)"
             )
         return event
 
@@ -86,7 +90,7 @@ class GatewayProcess:
         if event.get("event") == "error":
             raise DutError(f"natxy-gateway: {event.get('message')}")
         if event.get("event") != wanted:
-            raise DutError(f"natxy-gateway answered {event.get('event')}, {wanted} was due")
+            raise DutError(f"natxy-gateway sent {event.get('event')} (expected {wanted})")
         return event
 
     def _line(self) -> bytes:
@@ -109,4 +113,4 @@ class GatewayProcess:
         except subprocess.TimeoutExpired:
             status = "its output closed"
         words = self._log.read_text(errors="replace").strip().splitlines() or ["nothing"]
-        return f"natxy-gateway has ended with {status}; the last that it said: {words[-1]}"
+        return f"natxy-gateway ended with {status}; its last line was: {words[-1]}"

@@ -104,7 +104,7 @@ class Ledger:
             Path(self._file.name).unlink(missing_ok=True)
         self._file.close()
         if left:
-            raise DutError("The lab left something behind. " + " ".join(left))
+            raise DutError("The lab could not be removed completely. " + " ".join(left))
 
     def _of_other_labs(self) -> dict[str, str]:
         return _living_settings(besides=Path(self._file.name))
@@ -137,10 +137,10 @@ def _sweep_one(path: Path) -> list[str]:
         try:
             left = Entries.from_json(file.read()).undo(kept=_living_settings(besides=path))
         except (ValueError, TypeError) as error:
-            left = [f"{path} cannot be read ({error}); remove it."]
+            left = [f"{path} cannot be read ({error}): remove it."]
         if not left:
             path.unlink(missing_ok=True)
-            return [f"Removed the lab {path.stem}, which a process had left behind when it died."]
+            return [f"Removed the lab {path.stem} of a process that no longer runs."]
         return left
 
 
@@ -191,6 +191,6 @@ def _remove_folder(path: str) -> None:
     """Removes only what `make_folder` made, whatever the file says."""
     folder = Path(path)
     if folder.parent != Path(tempfile.gettempdir()) or not folder.name.startswith("natxy-lab-"):
-        raise DutError(f"{path} is no folder of a lab; it was not removed.")
+        raise DutError(f"{path} is not a folder of a lab and was not removed.")
     if folder.exists():
         shutil.rmtree(folder)

@@ -98,7 +98,10 @@ class NamespaceDut:
     def set_cores(self, cores: int) -> None:
         """The gateway's CPU and those behind it; frames are spread over them by their flow."""
         if self._links is None or self._cpu is None:
-            raise DutError("The gateway runs on the tester's CPU: it has no cores of its own.")
+            raise DutError(
+                "The gateway runs on the tester's CPU and has no core of its own (expected a "
+                "machine on which tester.cores leaves a CPU free)."
+            )
         self._cpus = gateway_cpus(self._cpu, self._tester_cpus, cores)
         spread_frames(self._links, self._cpus)
 
@@ -216,7 +219,7 @@ def _check_versions(driver: Driver, plan: AddressPlan) -> None:
         "nat44-iptables": versions == (4, 4),
         "nat64": outward == (6, 4),
     }
-    right = {
+    expected = {
         "kernel-router": "4 and 4, or 6 and 6",
         "tayga": "6 and 4, or 4 and 6",
         "nat64": "6 on the initiator's side and 4 on the other",
@@ -224,9 +227,11 @@ def _check_versions(driver: Driver, plan: AddressPlan) -> None:
     if not fits[driver]:
         raise ConfigurationError(
             f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "
-            f"but for dut.driver {driver} {right.get(driver, '4 and 4')} is right"
+            f"which dut.driver {driver} cannot forward (expected "
+            f"{expected.get(driver, '4 and 4')})"
         )
     if driver == "nat64" and not plan.stateful:
         raise ConfigurationError(
-            'connections: is missing: dut.driver "nat64" is stateful; count = 10000 is right'
+            'connections: is missing, and dut.driver "nat64" is stateful (expected for example '
+            "count = 10000)"
         )

@@ -12,7 +12,7 @@ FOLDER = Path("/run/netns")
 
 def need_root() -> None:
     if os.geteuid() != 0:
-        raise DutError("A lab makes network namespaces, which needs root; run this with sudo.")
+        raise DutError("A lab makes network namespaces, which only root may do (expected sudo).")
 
 
 def make_namespace(name: str) -> None:
@@ -39,4 +39,6 @@ def end_processes(name: str) -> None:
             return
         for pid in pids:
             Process.of(int(pid)).end()
-    raise DutError(f"Processes go on starting in namespace {name}; end them, then remove it.")
+    raise DutError(
+        f"New processes keep starting in namespace {name}: end them, then remove the namespace."
+    )

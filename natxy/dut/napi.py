@@ -21,7 +21,9 @@ def thread_napi(namespace: str, interface: str, cpu: int) -> tuple[int, ...]:
     execute(in_namespace(namespace, ["ethtool", "-K", interface, "gro", "on"]))  # veth: NAPI on
     write_file(namespace, f"/sys/class/net/{interface}/threaded", "1")
     if not within(APPEARS_WITHIN_S, lambda: bool(napi_threads(interface))):
-        raise DutError(f"The kernel made no NAPI thread for {interface}; it needs Linux 5.12.")
+        raise DutError(
+            f"The kernel made no NAPI thread for {interface} (expected Linux 5.12 or newer)."
+        )
     threads = tuple(napi_threads(interface))
     for pid in threads:
         os.sched_setaffinity(pid, {cpu})

@@ -22,8 +22,8 @@ class NoDut(Stateless, Unwatched):
 
     def restart(self) -> str:
         raise DutError(
-            "A device that somebody else looks after cannot be reset from here; [dut] with kind "
-            '"command" and a command `restart` is right.'
+            'dut.kind: natxy cannot reset a device of kind "none" (expected kind = "command" with '
+            "a command `restart`)."
         )
 
     def describe(self) -> dict[str, str]:

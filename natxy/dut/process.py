@@ -33,7 +33,7 @@ class Process:
                 return
             if within(PATIENCE_S, lambda: not self.lives()):
                 return
-        raise DutError(f"Process {self.pid} cannot be ended.")
+        raise DutError(f"Process {self.pid} could not be ended.")
 
     def _signal(self, number: signal.Signals) -> bool:
         if not self.lives():

@@ -255,7 +255,7 @@ class ReferenceTable:
 
     def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
         if hash_size is not None:
-            raise DutError("The reference gateway's hash table has no size that could be set.")
+            raise DutError("The reference gateway's hash table has a fixed size.")
         if entries is not None:
             self._change(entries=entries)
 

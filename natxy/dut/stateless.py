@@ -13,4 +13,6 @@ class Stateless:
         """Nothing to do: there is no table that could have brought it down."""
 
     def set_cores(self, cores: int) -> None:
-        raise DutError(f"This device cannot be told to use {cores} cores.")
+        raise DutError(
+            f"Natxy cannot make this device use {cores} cores (expected a dut.kind that can)."
+        )

@@ -82,7 +82,7 @@ class Tayga:
     def check(self) -> None:
         if self._process is None or self._ended():
             words = self._log.read_text(errors="replace").strip().splitlines() or ["nothing"]
-            raise DutError(f"tayga has ended; the last that it said: {words[-1]}")
+            raise DutError(f"tayga ended; its last line was: {words[-1]}")
 
     @property
     def processes(self) -> tuple[int, ...]:

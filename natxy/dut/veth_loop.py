@@ -42,7 +42,7 @@ class VethLoop(Stateless, Unwatched):
         """Nothing to do: a cable has no state."""
 
     def restart(self) -> str:
-        raise DutError("A cable cannot be reset; a testbed with a device is right.")
+        raise DutError("A cable cannot be reset (expected a testbed with a device).")
 
     def describe(self) -> dict[str, str]:
         return {"kind": "loop", "name": "veth", "device_kind": str(self._device_kind)}

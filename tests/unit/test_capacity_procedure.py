@@ -72,7 +72,7 @@ class Recovering(StatefulDut):
         super().reset()
         self.resets += 1
         if self.resets == self.loses_its_way_at:
-            raise DutError("dut.reset: `ssh gateway flush` ended with 255: Connection refused")
+            raise DutError("dut.reset: `ssh gateway flush` ended with status 255: refused")
 
     def recover(self) -> None:
         self.recoveries += 1

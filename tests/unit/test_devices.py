@@ -16,7 +16,7 @@ REFUSAL = "AF_XDP is refused: bpf: Operation not permitted"
 @pytest.fixture
 def refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def execute(arguments: list[str]) -> str:
-        raise DutError(f"`{' '.join(arguments)}` ended with 1: {REFUSAL}")
+        raise DutError(f"`{' '.join(arguments)}` ended with status 1: {REFUSAL}")
 
     monkeypatch.setattr(devices, "execute", execute)
 
