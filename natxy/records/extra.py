@@ -18,8 +18,8 @@ def records_to(path: Path | None) -> Iterator[FrameRecords | None]:
         from natxy.records.parquet_file import RecordsFile
     except ModuleNotFoundError as missing:
         raise ConfigurationError(
-            f"Records need the Python package {missing.name}; `make records`, or "
-            'pip install "natxy[records]", installs it'
+            f"--records: the Python package {missing.name} is not installed (`make records` or "
+            'pip install "natxy[records]" installs it)'
         ) from None
     with RecordsFile(path) as records:
         yield records

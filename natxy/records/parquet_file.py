@@ -43,7 +43,7 @@ class RecordsFile:
     def __init__(self, path: Path) -> None:
         if path.exists():
             raise ConfigurationError(
-                f"{path}: is there already and is not overwritten; another name is right"
+                f"{path}: already exists and is not overwritten (expected the name of a new file)"
             )
         self.path = path
 

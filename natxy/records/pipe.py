@@ -55,7 +55,8 @@ class RecordsPipe:
         length = self._settled()
         if length % record_bytes:
             raise ProtocolError(
-                f"natxy-engine wrote {length} octets of records, which are no whole number of them"
+                f"natxy-engine wrote {length} octets of records (expected a multiple of "
+                f"{record_bytes})"
             )
         self._spool.seek(0)
         for begin in range(0, length, record_bytes * records):
@@ -72,7 +73,10 @@ class RecordsPipe:
         """All that was written before this call is in the spool: so many octets."""
         os.write(self.fd, MARK)
         if not self._marked.acquire(timeout=MARK_LIMIT_S):
-            raise StorageError(f"{self._folder}: does not take records as fast as they come")
+            raise StorageError(
+                f"{self._folder}: the disk did not write the records of a trial within "
+                f"{MARK_LIMIT_S:g} s after its end"
+            )
         if self._failure is not None:
             raise StorageError(
                 f"{self._folder}: records cannot be written: {self._failure.strerror}"

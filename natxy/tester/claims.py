@@ -22,6 +22,7 @@ from typing import IO, Self
 from natxy.errors import InUse
 from natxy.model.testbed import TesterSection
 from natxy.model.trial_spec import Side
+from natxy.tester.command import check_device
 from natxy.tester.port_identity import port_identity
 
 VARIABLE = "NATXY_LOCKS"
@@ -66,6 +67,8 @@ class Claims:
         """Those that are there to be claimed; the namespace is the one that the engine runs in."""
         for side in SIDES:
             device = tester.port(side).device
+            if device:
+                check_device(side, device)
             port = port_identity(device, namespace) if device else None
             if port is not None and port.key not in self._ports:
                 digest = hashlib.sha256(port.key.encode()).hexdigest()[:16]
@@ -112,8 +115,8 @@ def lock_folder() -> Path:
         if os.access(folder, os.W_OK | os.X_OK):
             return folder
     raise InUse(
-        f"{VARIABLE}: {given or own} cannot be written, and nothing can be locked there (expected "
-        "a folder that can)"
+        f"{VARIABLE}: {given or own} cannot be written (expected a writable folder for the lock "
+        "files)"
     )
 
 

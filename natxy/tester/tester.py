@@ -100,7 +100,7 @@ class Tester:
         while True:
             event = self._event(self._silence_limit_s)
             if isinstance(event, Hello):
-                raise ProtocolError("natxy-engine said hello in the middle of a trial")
+                raise ProtocolError("natxy-engine sent hello during a trial (expected its result)")
             if event.id != number and event.id is not None:
                 continue  # the end of a trial that was given up
             if isinstance(event, Progress):
@@ -113,7 +113,7 @@ class Tester:
     @staticmethod
     def _belongs(result: TrialResult, spec: TrialSpec) -> TrialResult:
         if (result.nonce, result.seed) != (spec.nonce, spec.seed):
-            raise ProtocolError("natxy-engine answered with the result of another trial")
+            raise ProtocolError("natxy-engine sent the result of another trial")
         return result
 
     @staticmethod
@@ -141,11 +141,11 @@ class Tester:
         if isinstance(event, ErrorEvent):
             raise DeviceError(event.message) if event.kind == "device" else self._refusal(event)
         if not isinstance(event, Hello):
-            raise ProtocolError("natxy-engine did not begin with hello")
+            raise ProtocolError(f"natxy-engine sent {event.event} first (expected hello)")
         if event.protocol != PROTOCOL:
             raise ProtocolError(
-                f"natxy-engine {event.engine_version} speaks protocol {event.protocol}, "
-                f"{PROTOCOL} is right; `make install` builds the one that belongs to this package"
+                f"natxy-engine {event.engine_version} speaks protocol {event.protocol} (expected "
+                f"{PROTOCOL}; `make install` builds the engine that belongs to this package)"
             )
         return event
 
@@ -153,7 +153,7 @@ class Tester:
         event = self._next(timeout_s)
         if event is None:
             self._process.kill()
-            raise TesterDied(f"natxy-engine was silent for {timeout_s:g} s and was ended")
+            raise TesterDied(f"natxy-engine sent nothing for {timeout_s:g} s and was ended")
         return event
 
     def _next(self, timeout_s: float) -> Event | None:
@@ -165,5 +165,5 @@ class Tester:
         except ValidationError as error:
             path, sentence = first_refusal(error, Event)
             raise ProtocolError(
-                f"natxy-engine wrote what is no event: {path_text(path)} {sentence}"
+                f"natxy-engine sent a malformed event: {path_text(path)} {sentence}"
             ) from None
