@@ -10,7 +10,9 @@ def exact(name: str, value: Fraction | float | str) -> Fraction:
     try:
         return Fraction(value if isinstance(value, int | Fraction) else str(value))
     except (ValueError, ZeroDivisionError):
-        raise ConfigurationError(f"{name}: {value} is no finite number, one is right") from None
+        raise ConfigurationError(
+            f"{name}: {value} is not valid (expected a finite number)"
+        ) from None
 
 
 def make_exact(plan: object, **names: str) -> None:

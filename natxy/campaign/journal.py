@@ -26,12 +26,12 @@ class Journal(Observer):
     def __init__(self, path: Path, header: Mapping[str, Any], *, replace: bool = False) -> None:
         self.path = path
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if replace else os.O_EXCL)
+        _make_folder(path.parent)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, flags, 0o644)
         except FileExistsError:
             raise ConfigurationError(
-                f"{path}: is there already and is not overwritten; another folder is right"
+                f"{path}: already exists and is not overwritten (expected a folder without one)"
             ) from None
         except OSError as error:
             raise ConfigurationError(f"{path}: cannot be written: {error.strerror}") from None
@@ -71,9 +71,20 @@ class Journal(Observer):
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, whole_bytes)
             raise StorageError(
-                f"{self.path}: cannot be written: {error.strerror}; the trials before this one "
-                "are in it"
+                f"{self.path}: cannot be written: {error.strerror}; the journal holds the trials "
+                "before this one"
             ) from None
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ConfigurationError(
+            f"{path}: is not a folder (expected a folder for the journal and the results)"
+        ) from None
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be created: {error.strerror}") from None
 
 
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """The command `natxy`: one file a verb, and the table of them."""
 
+import errno
 import os
 import signal
 import sys
@@ -40,6 +41,7 @@ VERBS = (  # as `natxy --help` lists them
 # siitperf's arguments are positional: one that begins with - is no option but a wrong value.
 CONTEXTS = {"siitperf": {"ignore_unknown_options": True, "allow_interspersed_args": False}}
 SIITPERF = "siitperf-"  # what begins the names by which siitperf's users call its programs
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)  # of standard output
 INTERRUPTED = 130
 TERMINATED = 143
 
@@ -102,10 +104,19 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return _complain("interrupted; everything is cleaned up", INTERRUPTED)
     except BrokenPipeError:
-        # The reader of standard output has gone; nothing is left to be told.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()  # its reader has gone and needs no message
         return 1
+    except OSError as error:
+        if error.errno not in UNWRITABLE or error.filename is not None:
+            raise
+        _discard_output()
+        return _complain(f"standard output: cannot be written: {error.strerror}", 1)
     return 0
+
+
+def _discard_output() -> None:
+    """Sends standard output nowhere, so that Python's last flush of it cannot fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _invoke(arguments: list[str]) -> None:

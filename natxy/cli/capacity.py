@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import search_error, seconds
+from natxy.cli.options import search_error
 from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring_without, run_series
+from natxy.errors import ConfigurationError
 from natxy.exact import exact
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic_spec import MAX_CONNECTIONS
@@ -52,6 +53,10 @@ def capacity(
 ) -> None:
     """Find the connection tracking table capacity (RFC 9693)."""
     base = options.profile_of(PROFILES)
+    for option, number in (("--c0", c0), ("--error", error), ("--most", most)):
+        if number is not None and number < 1:  # refused before a lab is made for it
+            raise ConfigurationError(f"{option}: {number} is out of range (expected 1 or more)")
+    validation_share = DEFAULT_ALPHA if alpha is None else exact("--alpha", alpha)
 
     def plan(asked: ConnectionsSection) -> CapacityPlan:
         return CapacityPlan(
@@ -59,7 +64,7 @@ def capacity(
             seed=options.seed_value,
             repetitions=options.repetitions_of(base),
             goal=_goal(asked),
-            alpha=seconds("--alpha", alpha, DEFAULT_ALPHA),
+            alpha=validation_share,
         )
 
     def _goal(asked: ConnectionsSection) -> CapacityGoal:

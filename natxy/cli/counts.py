@@ -11,5 +11,7 @@ def numbers_of(option: str, text: str | None) -> tuple[int, ...]:
         return ()
     words = [word.strip() for word in text.split(",")]
     if not all(re.fullmatch(r"[1-9]\d{0,12}", word) for word in words):
-        raise ConfigurationError(f'{option}: "{text}" is no list of numbers, 1000,2000 is right')
+        raise ConfigurationError(
+            f'{option}: "{text}" is not a list of numbers (expected for example 1000,2000)'
+        )
     return tuple(int(word) for word in words)

@@ -16,5 +16,7 @@ def cpus_of(text: str) -> tuple[int, ...]:
     """`0`, `2,3` or `2-5`."""
     cpus = tuple(cpu_list(text))
     if not cpus:
-        raise ConfigurationError(f'--cores: "{text}" is no list of CPUs, such as 0 or 2,3 is right')
+        raise ConfigurationError(
+            f'--cores: "{text}" is not a list of CPUs (expected for example 0 or 2,3 or 2-5)'
+        )
     return cpus

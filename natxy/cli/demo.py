@@ -10,6 +10,7 @@ import natxy
 from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal
 from natxy.campaign.provenance import provenance
+from natxy.cli.journal_named import naming
 from natxy.cli.options import (
     SeedOption,
     progress_console,
@@ -73,7 +74,7 @@ def demo(
         "seed": plan_seed,
     }
     results: list[ThroughputResult] = []
-    with Journal(output.parent / JOURNAL, header, replace=True) as journal:
+    with Journal(output.parent / JOURNAL, header, replace=True) as journal, naming(journal):
         for number, (file_name, name, what) in enumerate(GATEWAYS, start=1):
             title = f"{number} of {len(GATEWAYS)}: {what}, seed {plan_seed}"
             plan = _plan(name, plan_seed, repetitions)
@@ -89,7 +90,10 @@ def demo_testbed(name: str) -> Path:
         path = folder / "demo" / f"{name}.toml"
         if path.is_file():
             return path
-    raise ConfigurationError(f"experiments/demo/{name}.toml is not installed; `make install` is")
+    raise ConfigurationError(
+        f"experiments/demo/{name}.toml: is not installed (expected in {package}; `make install` "
+        "installs it)"
+    )
 
 
 def _plan(name: str, seed: int, repetitions: int) -> ThroughputPlan:

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import LossOption, VerifyLossOption, loss_tolerance, search_error, seconds
+from natxy.cli.options import LossOption, VerifyLossOption, loss_tolerance, search_error
 from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring_without, run_series
+from natxy.exact import exact
 from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES, EstablishmentPlan
 from natxy.procedure.establishment import establishment as measure
 
@@ -53,4 +54,4 @@ def _alpha(given: float | None, *, validated: bool) -> Fraction | None:
     """`--alpha` asks for validation as well."""
     if given is None:
         return DEFAULT_ALPHA if validated else None
-    return seconds("--alpha", given, DEFAULT_ALPHA)
+    return exact("--alpha", given)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from natxy.cli.choices import unknown_value
 from natxy.errors import ConfigurationError
 from natxy.siitperf.imported import imported
 
@@ -25,13 +26,17 @@ def init(
 ) -> None:
     """Write a commented testbed."""
     if from_ is not None and kind != KINDS[0]:
-        raise ConfigurationError(f"--kind: --from makes a testbed of kind {KINDS[0]}, one is right")
+        raise ConfigurationError(
+            f"--kind: {kind} is not possible with --from (expected {KINDS[0]}, or no --kind)"
+        )
     text = _template(kind) if from_ is None else imported(from_, _warn)
     try:
         with file.open("x", encoding="utf-8") as new:
             new.write(text)
     except FileExistsError:
-        raise ConfigurationError(f"{file}: is there already and is not overwritten") from None
+        raise ConfigurationError(
+            f"{file}: already exists and is not overwritten (expected the name of a new file)"
+        ) from None
     except OSError as error:
         raise ConfigurationError(f"{file}: cannot be written: {error.strerror}") from None
     typer.echo(f"Wrote {file}. Next: natxy trial {file} --rate 1000")
@@ -39,7 +44,7 @@ def init(
 
 def _template(kind: str) -> str:
     if kind not in KINDS:
-        raise ConfigurationError(f'--kind: "{kind}" is not known, {" or ".join(KINDS)} is right')
+        raise unknown_value("--kind", kind, KINDS)
     return resources.files("natxy.cli").joinpath("testbeds", f"{kind}.toml").read_text("utf-8")
 
 

@@ -26,7 +26,9 @@ class GoalOptions:
         for name, value in vars(self).items():
             if value is not None:
                 option = f"--{name.replace('_', '-')}"
-                raise ConfigurationError(f"{option}: is MLRsearch's (expected --search mlr)")
+                raise ConfigurationError(
+                    f"{option}: is an option of MLRsearch (expected --search mlr)"
+                )
 
     def of(self, goal: MlrGoal) -> MlrGoal:
         given: dict[str, Any] = {}
@@ -46,8 +48,8 @@ def goals_of(
     """The non-drop rate, and a partial drop rate for each tolerated loss."""
     if error.rate_fps is not None:
         raise ConfigurationError(
-            "--error: MLRsearch knows shares of the rate only, such as 0.1%; frames a second are "
-            "bisection's"
+            f"--error: {error.rate_fps} is a number of frames a second, which MLRsearch does not "
+            "take (expected a share of the rate, for example 0.1%)"
         )
     width, longest_s = error.fraction, timing.duration_s
     goals = (
@@ -64,8 +66,12 @@ def _tolerances(text: str | None) -> tuple[LossTolerance, ...]:
     if text is None:
         return ()
     if not re.fullmatch(r"\d+(\.\d+)?%(,\d+(\.\d+)?%)*", text):
-        raise ConfigurationError(f'--loss: "{text}" is no list of percentages, 0.5%,1% is right')
+        raise ConfigurationError(
+            f'--loss: "{text}" is not a list of percentages (expected for example 0.5%,1%)'
+        )
     fractions = [Fraction(percent) / 100 for percent in text.replace("%", "").split(",")]
     if not all(0 < fraction < 1 for fraction in fractions):
-        raise ConfigurationError(f'--loss: "{text}" is out of range, more than 0% to 99% is right')
+        raise ConfigurationError(
+            f'--loss: "{text}" is out of range (expected more than 0% and less than 100%)'
+        )
     return tuple(LossTolerance(fraction=fraction) for fraction in dict.fromkeys(fractions))

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from natxy.cli.command_line import CommandLine
 from natxy.errors import ConfigurationError
-from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
 from natxy.procedure.seeds import MAX_SEED, new_seed
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
@@ -82,7 +82,9 @@ def seconds(option: str, value: float | None, default: Fraction) -> Fraction:
     if value is None:
         return default
     if not math.isfinite(value):
-        raise ConfigurationError(f"{option}: {value} is not a number of seconds, 0.2 is")
+        raise ConfigurationError(
+            f"{option}: {value} is not a duration (expected a number of seconds, for example 0.2)"
+        )
     return Fraction(str(value))
 
 
@@ -90,7 +92,7 @@ def seed_of(given: int | None) -> int:
     if given is None:
         return new_seed()
     if not 0 <= given <= MAX_SEED:
-        raise ConfigurationError(f"--seed: {given} is out of range, 0 to {MAX_SEED} is right")
+        raise ConfigurationError(f"--seed: {given} is out of range (expected 0 to {MAX_SEED})")
     return given
 
 
@@ -104,8 +106,8 @@ def search_error(text: str | None) -> SearchError:
     if re.fullmatch(r"[1-9]\d{0,9}", text.strip()):
         return SearchError(rate_fps=int(text))
     raise ConfigurationError(
-        f'--error: "{text}" is no error, a share of the rate such as 0.1% or frames a second such '
-        "as 100 is right"
+        f'--error: "{text}" is neither a share of the rate nor a number of frames a second '
+        "(expected for example 0.1% or 100)"
     )
 
 
@@ -115,7 +117,9 @@ def loss_tolerance(text: str | None) -> LossTolerance | None:
         return None
     percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text.strip())
     if percent is None or not 0 < Fraction(percent[1]) < 100:
-        raise ConfigurationError(f'--loss: "{text}" is no share of the frames, 0.01% is right')
+        raise ConfigurationError(
+            f'--loss: "{text}" is not a percentage between 0% and 100% (expected for example 0.01%)'
+        )
     return LossTolerance(fraction=Fraction(percent[1]) / 100)
 
 
@@ -125,19 +129,20 @@ def with_connection_options(
     """The testbed with what the command line says of phase 1; `--connections` is enough for one."""
     written = {} if testbed.connections is None else testbed.connections.model_dump(mode="json")
     given = (
-        ("--connections", "count", connections),
-        ("--establishment-rate", "rate_fps", establishment_rate),
+        ("count", connections),
+        ("rate_fps", establishment_rate),
     )
     section = testbed.connections
-    for option, key, value in given:
+    for key, value in given:
         if value is None:
             continue
         if key == "rate_fps" and section is None:
             raise ConfigurationError(
-                "--establishment-rate: the testbed has no [connections]; --connections is right too"
+                "--establishment-rate: the testbed has no [connections] (expected --connections as "
+                "well)"
             )
         written |= {key: value}
-        section = Source(name=option).validated(ConnectionsSection, written)
+        section = CommandLine().validated(ConnectionsSection, written)
     return testbed.model_copy(update={"connections": section})
 
 
@@ -150,20 +155,20 @@ def with_traffic_options(
 ) -> Testbed:
     """The testbed with what the command line says instead."""
     given = (
-        ("--frame-size", "frame_size_bytes", frame_size),
-        ("--direction", "direction", direction),
-        ("--networks", "left_networks", networks),
-        ("--networks", "right_networks", networks),
+        ("frame_size_bytes", frame_size),
+        ("direction", direction),
+        ("left_networks", networks),
+        ("right_networks", networks),
     )
     traffic = testbed.traffic
-    for option, key, value in given:
+    for key, value in given:
         if value is not None:
-            traffic = _changed(traffic, option, key, value)
+            traffic = _changed(traffic, key, value)
     return testbed.model_copy(update={"traffic": traffic})
 
 
-def _changed(traffic: TrafficSection, option: str, key: str, value: Any) -> TrafficSection:
-    changed: TrafficSection = Source(name=option).validated(
+def _changed(traffic: TrafficSection, key: str, value: Any) -> TrafficSection:
+    changed: TrafficSection = CommandLine().validated(
         TrafficSection, traffic.model_dump(mode="json") | {key: value}
     )
     return changed

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from natxy.cli.choices import listed, unknown_value
 from natxy.cli.options import RateOption, seconds
 from natxy.cli.rate_plan import rate_plan
 from natxy.cli.series import SeriesOptions, measuring_without, run_series
@@ -140,19 +141,21 @@ def overload(
 
 def _test(options: SeriesOptions, of: str, asked: Asked) -> Benchmarked:
     if of not in CHOICES:
-        raise ConfigurationError(f'--of: "{of}" is not known, {", ".join(CHOICES)} is right')
+        raise unknown_value("--of", of, CHOICES)
     chosen = CHOICES[of]
     for name, value in vars(asked).items():
         if value is not None and name not in chosen.takes:
             taking = (other for other, choice in CHOICES.items() if name in choice.takes)
             raise ConfigurationError(
-                f"--{name.replace('_', '-')}: is not possible with --of {of}, {', '.join(taking)} "
-                "is right"
+                f"--{name.replace('_', '-')}: is not possible with --of {of} (expected --of "
+                f"{listed(taking)})"
             )
     return chosen.plan(options, asked)
 
 
 def _flows(text: str) -> tuple[int, ...]:
     if not re.fullmatch(r"[1-9]\d{0,9}(,[1-9]\d{0,9})*", text):
-        raise ConfigurationError(f'--flows: "{text}" is no list of numbers, 10,100 is right')
+        raise ConfigurationError(
+            f'--flows: "{text}" is not a list of numbers (expected for example 10,100)'
+        )
     return tuple(dict.fromkeys(int(flows) for flows in text.split(",")))

@@ -3,9 +3,9 @@
 import re
 from fractions import Fraction
 
+from natxy.cli.command_line import CommandLine
 from natxy.cli.counts import numbers_of
 from natxy.errors import ConfigurationError
-from natxy.model.source import Source
 from natxy.model.testbed import TrafficSection
 from natxy.model.traffic import IPV4_SAVES_BYTES
 from natxy.model.trial_spec import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
@@ -35,7 +35,8 @@ def sizes_of(text: str | None) -> tuple[int, ...] | None:
         return RFC8219_SIZES_BYTES
     if not re.fullmatch(r"\d{1,5}(,\d{1,5})*", text):
         raise ConfigurationError(
-            f'--frame-size: "{text}" is no list of sizes, 84 or 84,512,1518 or {RFC8219} is right'
+            f'--frame-size: "{text}" is not a list of sizes (expected for example 84 or '
+            f"84,512,1518 or {RFC8219})"
         )
     return tuple(int(size) for size in text.split(","))
 
@@ -46,12 +47,15 @@ def foregrounds_of(text: str | None) -> tuple[Fraction, ...] | None:
         return None
     if not re.fullmatch(r"\d+(\.\d+)?(,\d+(\.\d+)?)*", text):
         raise ConfigurationError(
-            f'--foreground: "{text}" is no list of percentages, 100 or 100,90,50,10 is right'
+            f'--foreground: "{text}" is not a list of percentages (expected for example 100 or '
+            "100,90,50,10)"
         )
     shares = tuple(Fraction(percent) / 100 for percent in text.split(","))
     for share in shares:
         if not 0 <= share <= 1:
-            raise ConfigurationError(f"--foreground: {float(share * 100):g} is not in 0 to 100")
+            raise ConfigurationError(
+                f"--foreground: {float(share * 100):g} is out of range (expected 0 to 100)"
+            )
     return shares
 
 
@@ -63,7 +67,7 @@ def networks_in(text: str | None) -> tuple[int, ...] | None:
     for networks in listed:
         if networks > MOST_NETWORKS:
             raise ConfigurationError(
-                f"--networks: {networks} is out of range, 1 to {MOST_NETWORKS} is right"
+                f"--networks: {networks} is out of range (expected 1 to {MOST_NETWORKS})"
             )
     return listed
 
@@ -113,8 +117,7 @@ def _changes(traffic: TrafficSection, size: int, share: Fraction) -> dict[str, o
         "n": share.denominator,
         "m": share.numerator,
     }
-    source = Source(name="--frame-size, --foreground")
-    checked: TrafficSection = source.validated(
+    checked: TrafficSection = CommandLine().validated(
         TrafficSection, traffic.model_dump(mode="json") | asked
     )
     return {name: getattr(checked, name) for name in asked}

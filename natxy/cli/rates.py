@@ -20,5 +20,6 @@ def rates_of(text: str | None) -> tuple[int, ...]:
         if 0 < len(rates) <= MOST_RATES:
             return tuple(rates)
     raise ConfigurationError(
-        f'--rates: "{text}" is no series of rates, 1000,2000 or 1000:10000:1000 is right'
+        f'--rates: "{text}" is not a series of rates (expected for example 1000,2000 or '
+        "1000:10000:1000)"
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from natxy.cli.choices import unknown_value
 from natxy.cli.options import loss_tolerance, search_error
 from natxy.cli.series import OF_PHASE_2, SeriesOptions
 from natxy.cli.throughput_search import throughput_search
@@ -22,7 +23,7 @@ def searching(
     loss: str | None = None,
 ) -> Searching:
     if figure not in FIGURES:
-        raise ConfigurationError(f'--of: "{figure}" is not known, {", ".join(FIGURES)} is right')
+        raise unknown_value("--of", figure, FIGURES)
     if figure == "throughput":
         of_phase_2 = throughput_search(options, error=error, max_rate=max_rate)
         return replace(of_phase_2, loss=loss_tolerance(loss))
@@ -45,6 +46,6 @@ def _refuse_of_phase_2(options: SeriesOptions, figure: str) -> None:
     for name in OF_PHASE_2:
         if getattr(options, name) is not None:
             raise ConfigurationError(
-                f"--{name.replace('_', '-')}: is not possible with --of {figure}, which has no "
-                "phase 2 and looks for phase 1's rate; --of throughput is right"
+                f"--{name.replace('_', '-')}: is not possible with --of {figure}, which measures "
+                "the rate of phase 1 and has no phase 2 (expected --of throughput)"
             )

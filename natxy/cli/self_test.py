@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Table
 
 from natxy.campaign.provenance import provenance
+from natxy.cli.choices import unknown_value
 from natxy.cli.cpus import CoresOption, cpus_of
 from natxy.cli.options import (
     JsonOption,
@@ -96,19 +97,23 @@ def _loop(
 ) -> tuple[Testbed, Source, Dut]:
     if path is not None:
         if loop is not None:
-            raise ConfigurationError("--loop: a testbed has ports of its own; one of both is right")
+            raise ConfigurationError(
+                "--loop: is not possible with a testbed, which has its own ports (expected one of "
+                "the two)"
+            )
         if ip_version is not None:
             raise ConfigurationError(
-                "--ip-version: a testbed has traffic of its own; one of both is right"
+                "--ip-version: is not possible with a testbed, which has its own traffic (expected "
+                "one of the two)"
             )
         written, source = read_testbed(path)
         return looped(written), source, Cable()
     kind = loop or "ring"
     if kind not in LOOPS:
-        raise ConfigurationError(f'--loop: "{kind}" is not known, {" or ".join(LOOPS)} is right')
+        raise unknown_value("--loop", kind, LOOPS)
     port = Port(device="ring" if kind == "ring" else None)
     if ip_version not in (None, 4, 6):
-        raise ConfigurationError(f"--ip-version: {ip_version} is not known, 4 or 6 is right")
+        raise ConfigurationError(f"--ip-version: unknown value {ip_version} (expected 4 or 6)")
     version: IpVersion = 4 if ip_version == 4 else 6
     testbed = looped(
         Testbed(

@@ -14,6 +14,8 @@ import typer
 from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal
 from natxy.campaign.provenance import provenance
+from natxy.cli.choices import unknown_value
+from natxy.cli.journal_named import naming
 from natxy.cli.options import (
     ConnectionsOption,
     DirectionOption,
@@ -36,7 +38,6 @@ from natxy.cli.places import foregrounds_of, networks_in, places, sizes_of
 from natxy.cli.progress import SearchDisplay
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
-from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import read_testbed
 from natxy.model.throughput_result import ThroughputResult
@@ -127,8 +128,7 @@ class SeriesOptions:
 
     def profile_of(self, profiles: Mapping[str, Profile]) -> Profile:
         if self.profile not in profiles:
-            known = " or ".join(profiles)
-            raise ConfigurationError(f'--profile: "{self.profile}" is not known, {known} is')
+            raise unknown_value("--profile", self.profile, profiles)
         return profiles[self.profile]
 
     @functools.cached_property
@@ -216,7 +216,7 @@ def run_series(
     ):
         testers = places(setup.tester, sizes, foregrounds, networks)
         departs = _networks_departure(name, testers)
-        with _journal(setup, folder, options.seed_value) as journal:
+        with _journal(setup, folder, options.seed_value) as journal, naming(journal):
             series = [(tester, one) for tester in testers for one in (measure, *also)]
             for number, (tester, one) in enumerate(series, start=1):
                 title = _title(name, setup, tester, f"{number} of {len(series)}", options)

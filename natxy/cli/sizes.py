@@ -73,7 +73,8 @@ def _range_of(option: str, word: str) -> PortRange:
         if first is not None and int(last) >= int(first):
             return PortRange(count=int(last) - int(first) + 1, first=int(first))
     raise ConfigurationError(
-        f'{option}: "{word}" is no number and no range of ports, 40000 or 10000-49999 is right'
+        f'{option}: "{word}" is neither a number nor a range of ports (expected for example 40000 '
+        "or 10000-49999)"
     )
 
 
@@ -85,6 +86,6 @@ def one_each(option: str, listed: Sequence[T], columns: int) -> list[T | None]:
         return [listed[0]] * columns
     if len(listed) != columns:
         raise ConfigurationError(
-            f"{option}: {len(listed)} values for {columns} columns, as many, or one, is right"
+            f"{option}: {len(listed)} values do not fit {columns} columns (expected 1 or {columns})"
         )
     return list(listed)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from natxy.cli.choices import unknown_value
 from natxy.cli.counts import numbers_of
 from natxy.cli.mlr_goals import GoalOptions, goals_of
 from natxy.cli.options import VerifyLossOption, loss_tolerance, search_error
@@ -86,7 +87,7 @@ def throughput(
 ) -> None:
     """Find the throughput (RFC 2544 section 26.1, RFC 8219)."""
     if search not in SEARCHES:
-        raise ConfigurationError(f'--search: "{search}" is not known, {" or ".join(SEARCHES)} is')
+        raise unknown_value("--search", search, SEARCHES)
     each_burst = bursts_of(bursts, burst_rate)
     of_goals = GoalOptions(
         exceed_ratio=exceed_ratio, duration_sum=duration_sum, initial_duration=initial_duration
@@ -94,16 +95,17 @@ def throughput(
     if search == "mlr":
         if verify_loss is not None:
             raise ConfigurationError(
-                "--verify-loss: is bisection's (expected --exceed-ratio and --duration-sum with "
-                "--search mlr)"
+                "--verify-loss: is an option of --search bisection (expected --exceed-ratio and "
+                "--duration-sum with --search mlr)"
             )
         if early_end:
             raise ConfigurationError(
-                "--early-end: MLRsearch needs whole trials; bisection is right"
+                "--early-end: is not possible with --search mlr, which needs whole trials "
+                "(expected --search bisection)"
             )
         if bursts is not None:
             raise ConfigurationError(
-                "--bursts: is not possible with --search mlr; bisection is right"
+                "--bursts: is not possible with --search mlr (expected --search bisection)"
             )
         # The library takes as long to import as all the rest.
         from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
@@ -139,7 +141,7 @@ def bursts_of(lengths: str | None, rate_fps: int | None) -> tuple[Bursts | None,
     """One or more; None is steady traffic."""
     if lengths is None:
         if rate_fps is not None:
-            raise ConfigurationError("--burst-rate: is of --bursts (expected --bursts beside it)")
+            raise ConfigurationError("--burst-rate: is used only with --bursts (expected both)")
         return (None,)
     return tuple(
         None if frames == 1 else Bursts(frames=frames, rate_fps=rate_fps)

@@ -82,7 +82,10 @@ def trial(
 ) -> None:
     """Run one trial at a rate; the exit status is 1 if it was invalid."""
     if (rate is None) == (spec is None):
-        raise ConfigurationError("--rate, --spec: one of them is right, with --rate 10000 or so")
+        found = "neither is" if rate is None else "both are"
+        raise ConfigurationError(
+            f"--rate, --spec: {found} given (expected one of them, for example --rate 10000)"
+        )
     if spec is not None:
         _refuse_beside_spec(
             duration=duration,
@@ -166,7 +169,9 @@ def _refuse_beside_spec(**given: float | str | None) -> None:
     for name, value in given.items():
         if value is not None:
             option = f"--{name.replace('_', '-')}"
-            raise ConfigurationError(f"{option}: is not possible with --spec, whose file says it")
+            raise ConfigurationError(
+                f"{option}: is not possible with --spec (expected the value in the spec's file)"
+            )
 
 
 def with_frames(spec: TrialSpec) -> TrialSpec:

@@ -324,9 +324,9 @@ def test_the_loop_is_of_the_ip_version_that_is_asked_for(
     known = RECORDS.validate_json(kept.read_bytes())
     assert [each.tester.ip_version for each in known] == [4, 6]
     assert run(["self-test", "--ip-version", "5"]) == 2
-    assert "--ip-version: 5 is not known, 4 or 6 is right" in capfd.readouterr().err
+    assert "--ip-version: unknown value 5 (expected 4 or 6)" in capfd.readouterr().err
     assert run(["self-test", str(testbed_file), "--ip-version", "4"]) == 2
-    assert "a testbed has traffic of its own" in capfd.readouterr().err
+    assert "a testbed, which has its own traffic" in capfd.readouterr().err
 
 
 def test_a_place_that_takes_nothing_is_one_sentence() -> None:
