@@ -1,4 +1,4 @@
-"""The command `natxy`: one file a verb, and the table of them."""
+"""The command `natxy`: a table of its subcommands, of which each has a file."""
 
 import errno
 import os
@@ -38,9 +38,9 @@ VERBS = (  # as `natxy --help` lists them
     "degradation",
     "siitperf",
 )
-# siitperf's arguments are positional: one that begins with - is no option but a wrong value.
+# siitperf's arguments are positional: one that begins with - is a wrong value, not an option.
 CONTEXTS = {"siitperf": {"ignore_unknown_options": True, "allow_interspersed_args": False}}
-SIITPERF = "siitperf-"  # what begins the names by which siitperf's users call its programs
+SIITPERF = "siitperf-"  # prefix of the program names that siitperf's users call
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)  # of standard output
 INTERRUPTED = 130
 TERMINATED = 143
@@ -68,7 +68,7 @@ def function_of(verb: str) -> Callable[..., Any]:
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP: everything is cleaned up as after Ctrl-C."""
+    """SIGTERM or SIGHUP, after which everything is cleaned up as after Ctrl-C."""
 
 
 def main() -> None:
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def arguments_of(words: Sequence[str]) -> list[str]:
-    """What comes behind `natxy`, also where the program was called siitperf-tp."""
+    """Returns the arguments of `natxy`, also where the program was called as siitperf-tp."""
     name = Path(words[0]).name
     if name.startswith(SIITPERF):
         from natxy.siitperf.arguments import LAST
@@ -89,7 +89,7 @@ def arguments_of(words: Sequence[str]) -> list[str]:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """The exit status; what went wrong is one sentence on standard error."""
+    """Runs a command, prints an error as one sentence, and returns the exit status."""
     try:
         _invoke(list(arguments))
         sys.stdout.flush()
@@ -120,7 +120,7 @@ def _discard_output() -> None:
 
 
 def _invoke(arguments: list[str]) -> None:
-    """Not click's own `main`, which makes a status of an interrupt before it can be told."""
+    """Runs the command without click's `main`, which would turn an interrupt into a status."""
     asked = arguments[:1] if arguments[:1] and arguments[0] in VERBS else VERBS
     command = typer.main.get_command(app_of(asked))
     with command.make_context("natxy", arguments) as context:
@@ -133,7 +133,7 @@ def _complain(sentence: str, status: int) -> int:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """The first one interrupts, further ones do not interrupt the cleaning up."""
+    """Raises at the first signal; further ones are ignored while everything is cleaned up."""
     for other in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(other, signal.SIG_IGN)
     raise KeyboardInterrupt if number == signal.SIGINT else Terminated

@@ -6,7 +6,7 @@ from natxy.errors import ConfigurationError
 
 
 def numbers_of(option: str, text: str | None) -> tuple[int, ...]:
-    """Empty where the option is not given."""
+    """Returns the numbers, none where the option is not given."""
     if text is None:
         return ()
     words = [word.strip() for word in text.split(",")]

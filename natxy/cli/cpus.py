@@ -1,4 +1,4 @@
-"""`--cores`: which CPUs the workers have."""
+"""`--cores`: the CPUs of the tester's workers."""
 
 from typing import Annotated
 
@@ -8,12 +8,15 @@ from natxy.doctor.finding import cpu_list
 from natxy.errors import ConfigurationError
 
 CoresOption = Annotated[
-    str, typer.Option("--cores", help="CPUs of the tester's workers.", metavar="LIST")
+    str,
+    typer.Option(
+        "--cores", help="CPUs of the tester's workers, for example 2,3 or 2-5.", metavar="LIST"
+    ),
 ]
 
 
 def cpus_of(text: str) -> tuple[int, ...]:
-    """`0`, `2,3` or `2-5`."""
+    """Reads `0`, `2,3` or `2-5`."""
     cpus = tuple(cpu_list(text))
     if not cpus:
         raise ConfigurationError(

@@ -1,4 +1,4 @@
-"""`natxy frame-loss`: how much is lost at which rate."""
+"""`natxy frame-loss`: measures the frame loss rate over the offered rate."""
 
 from fractions import Fraction
 from typing import Annotated
@@ -16,31 +16,41 @@ from natxy.procedure.frame_loss import frame_loss as measure
 LOWEST_STEP_PERCENT, HIGHEST_STEP_PERCENT = Fraction(1, 10), 10  # a plan's, which are shares
 
 
-@measuring
+@measuring(PROFILES)
 def frame_loss(
     options: SeriesOptions,
     max_rate: Annotated[
-        int | None, typer.Option(help="What 100 % is, if not the media's rate.", metavar="FPS")
+        int | None,
+        typer.Option(
+            help="Rate of 100 %, in frames a second per direction [default: the media's rate].",
+            metavar="FPS",
+        ),
     ] = None,
     step: Annotated[
         float | None,
         typer.Option(
-            help="From rate to rate, in % of the maximum [default: 10].", metavar="PERCENT"
+            help="Difference between two rates of the series, in % of the maximum [default: 10].",
+            metavar="PERCENT",
         ),
     ] = None,
     rates: Annotated[
         str | None,
-        typer.Option(help="1000,2000 or 1000:10000:1000 instead of the series.", metavar="FPS"),
+        typer.Option(
+            help="Rates to measure instead of the series, in frames a second: a list such as "
+            "1000,2000 or FIRST:LAST:STEP such as 1000:10000:1000.",
+            metavar="FPS",
+        ),
     ] = None,
     loss: Annotated[
         str | None,
         typer.Option(
-            help="Share of the frames, 0.01%: the series ends where no more are lost.",
+            help="End the series when two successive rates lose at most this share of the frames, "
+            "for example 0.01% [default: no loss].",
             metavar="PERCENT",
         ),
     ] = None,
 ) -> None:
-    """Measure the frame loss rate over the load (RFC 2544 section 26.3)."""
+    """Measure the frame loss rate over the offered rate (RFC 2544 section 26.3)."""
     if rates is not None and (max_rate is not None or step is not None):
         raise ConfigurationError(
             "--rates: is not possible with --max-rate or --step (expected either the rates "

@@ -1,4 +1,4 @@
-"""`natxy init`: a testbed's file to begin with, every key with a comment."""
+"""`natxy init`: writes a testbed file with a comment on every key."""
 
 from importlib import resources
 from pathlib import Path
@@ -14,17 +14,24 @@ KINDS = ("pci", "namespace")
 
 
 def init(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What to write.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Testbed file to write.")],
     kind: Annotated[
         str,
-        typer.Option(help="pci: two NICs. namespace: a lab on this machine.", metavar="KIND"),
+        typer.Option(
+            help="Kind of testbed: pci (two NICs) or namespace (a lab on this machine).",
+            metavar="KIND",
+        ),
     ] = "pci",
     from_: Annotated[
         Path | None,
-        typer.Option("--from", help="A siitperf.conf to take it from.", metavar="SIITPERF.CONF"),
+        typer.Option(
+            "--from",
+            help="Configuration of siitperf to convert, instead of a template.",
+            metavar="SIITPERF.CONF",
+        ),
     ] = None,
 ) -> None:
-    """Write a commented testbed."""
+    """Write a testbed file with a comment on every key."""
     if from_ is not None and kind != KINDS[0]:
         raise ConfigurationError(
             f"--kind: {kind} is not possible with --from (expected {KINDS[0]}, or no --kind)"

@@ -1,4 +1,4 @@
-"""MLRsearch's goals, of the options of `natxy throughput --search mlr`."""
+"""Makes MLRsearch's goals from the options of `natxy throughput --search mlr`."""
 
 import re
 from dataclasses import dataclass, replace
@@ -15,14 +15,14 @@ from natxy.search.mlr_goal import MlrGoal, pdr_goal, rfc2544_goal
 
 @dataclass(frozen=True, kw_only=True)
 class GoalOptions:
-    """Attributes of all goals (RFC 9971); None: as the RFC 2544 goal has them."""
+    """Attributes of all goals (RFC 9971); None stands for the RFC 2544 goal's value."""
 
     exceed_ratio: float | None
     duration_sum: float | None
     initial_duration: float | None
 
     def refuse(self) -> None:
-        """Where the search is another one."""
+        """ConfigurationError if an option is given, for searches other than MLRsearch."""
         for name, value in vars(self).items():
             if value is not None:
                 option = f"--{name.replace('_', '-')}"
@@ -45,7 +45,7 @@ class GoalOptions:
 def goals_of(
     options: GoalOptions, loss: str | None, timing: Timing, error: SearchError
 ) -> tuple[MlrGoal, ...]:
-    """The non-drop rate, and a partial drop rate for each tolerated loss."""
+    """Returns a goal for the non-drop rate, and one for each partial drop rate in `loss`."""
     if error.rate_fps is not None:
         raise ConfigurationError(
             f"--error: {error.rate_fps} is a number of frames a second, which MLRsearch does not "

@@ -1,4 +1,4 @@
-"""Series of frame sizes and traffic mixes: for each of them the tester, ready for it."""
+"""Series of frame sizes, traffic mixes and numbers of networks: a tester for each of them."""
 
 import re
 from fractions import Fraction
@@ -11,10 +11,10 @@ from natxy.model.traffic import IPV4_SAVES_BYTES
 from natxy.model.trial_spec import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 from natxy.procedure.setup import ReadyTester
 
-# RFC 8219 section 5.1.1, with 84 in place of 64, which IPv6 cannot be translated from.
+# RFC 8219 section 5.1.1, with 84 in place of 64, which is too small for IPv6.
 RFC8219_SIZES_BYTES = (84, 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192, 9216)
-# Where nothing but IPv4 is sent, the same sizes on the wire, with 64: sizes are the IPv6 frame's.
-# A frame of 9216 octets would be one of more than can be asked for.
+# Sizes name the IPv6 frame, so IPv4 alone has the RFC's sizes on the wire, 64 included, if they
+# are 20 octets larger here. 9216 is left out: it would exceed the largest size.
 RFC8219_IPV4_SIZES_BYTES = (
     MIN_FRAME_SIZE_BYTES,
     *(
@@ -42,7 +42,7 @@ def sizes_of(text: str | None) -> tuple[int, ...] | None:
 
 
 def foregrounds_of(text: str | None) -> tuple[Fraction, ...] | None:
-    """Shares; None: the testbed's."""
+    """Returns the shares of foreground traffic; None stands for the testbed's."""
     if text is None:
         return None
     if not re.fullmatch(r"\d+(\.\d+)?(,\d+(\.\d+)?)*", text):
@@ -78,8 +78,10 @@ def places(
     foregrounds: tuple[Fraction, ...] | None,
     networks: tuple[int, ...] | None = None,
 ) -> list[ReadyTester]:
-    """Each size with each mix and number of networks; each was checked. Of RFC 8219's sizes those
-    that fit the MTU."""
+    """Returns a tester for each size with each mix and number of networks; all are checked.
+
+    Of the sizes of RFC 8219 it leaves out those that do not fit the MTU.
+    """
     if networks is not None:
         return [
             place
@@ -106,7 +108,7 @@ def places(
 
 
 def _is_ipv4_alone(traffic: TrafficSection, shares: tuple[Fraction, ...]) -> bool:
-    """Background traffic is IPv6; all mixes of a series have the same sizes."""
+    """Returns whether only IPv4 is sent: background traffic, in any mix, is IPv6."""
     versions = {traffic.left_ip_version, traffic.right_ip_version}
     return versions == {4} and all(share == 1 for share in shares)
 

@@ -1,4 +1,4 @@
-"""Series of rates, as a person writes them."""
+"""Reads series of rates from the command line."""
 
 import re
 
@@ -8,7 +8,7 @@ MOST_RATES = 10_000
 
 
 def rates_of(text: str | None) -> tuple[int, ...]:
-    """`1000,2000` or `1000:10000:1000`, the end included; none where nothing is written."""
+    """Reads `1000,2000` or `1000:10000:1000`, LAST included; returns none if there is no text."""
     if text is None:
         return ()
     if re.fullmatch(r"[1-9]\d{0,9}(,[1-9]\d{0,9})*", text):

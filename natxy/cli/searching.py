@@ -1,6 +1,9 @@
-"""Which figure a series is of: options that scale-up and degradation share."""
+"""Options that scale-up and degradation share: which figure they measure, and how."""
 
 from dataclasses import replace
+from typing import Annotated
+
+import typer
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.options import loss_tolerance, search_error
@@ -12,6 +15,32 @@ from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.places import Searching
 
 FIGURES = ("establishment", "validated", "throughput")
+FigureOption = Annotated[
+    str,
+    typer.Option(
+        "--of",
+        help="Figure to measure: establishment, validated (establishment with validation) or "
+        "throughput.",
+        metavar="FIGURE",
+    ),
+]
+ErrorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--error",
+        help="End each search at this error: a share of the rate, or frames a second such as 100 "
+        "[default: 0.1%].",
+        metavar="ERROR",
+    ),
+]
+MaxRateOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-rate",
+        help="Highest rate to try, in frames a second per direction [default: the media's rate].",
+        metavar="FPS",
+    ),
+]
 
 
 def searching(
@@ -42,7 +71,7 @@ def searching(
 
 
 def _refuse_of_phase_2(options: SeriesOptions, figure: str) -> None:
-    """They would change nothing."""
+    """ConfigurationError if an option of phase 2 is given, which would change nothing."""
     for name in OF_PHASE_2:
         if getattr(options, name) is not None:
             raise ConfigurationError(

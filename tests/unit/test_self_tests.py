@@ -342,7 +342,7 @@ def test_the_command_keeps_it_for_the_next_measurement(
     measure = ["pdv", str(testbed_file), "--rate", "1000", "--duration", "0.05", "--drain", "0"]
     measure += ["--settle", "0", "--repetitions", "1", "--output", str(kept.parent / "results")]
     assert run(["self-test", "--frame-size", "84", "--seed", "1"]) == 0
-    assert f"Kept for the delays that are measured next: {kept}" in capfd.readouterr().out
+    assert f"Stored for later measurements of delay: {kept}" in capfd.readouterr().out
     assert run(measure) == 0
     said = capfd.readouterr().out
     assert "ring fake, 84 B): at 1,000 fps minimum 1 µs, median 45.5 µs; at " in said

@@ -17,6 +17,7 @@ from natxy.cli.series import SeriesOptions, measuring
 from natxy.errors import ConfigurationError
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.networks import networks_departure
+from natxy.procedure.profile import PROFILES
 from natxy.procedure.setup import ReadyTester
 from natxy.tester.tester import Tester
 
@@ -97,7 +98,7 @@ def test_a_frame_size_out_of_range_names_the_option(tester: ReadyTester) -> None
 def test_a_measuring_verb_has_the_shared_options_and_its_own() -> None:
     seen: list[tuple[SeriesOptions, int]] = []
 
-    @measuring
+    @measuring(PROFILES)
     def verb(options: SeriesOptions, tags: Annotated[int, typer.Option(metavar="N")] = 5) -> None:
         """What it is for."""
         seen.append((options, tags))
