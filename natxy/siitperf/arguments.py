@@ -12,7 +12,7 @@ from natxy.siitperf.configuration import Configuration
 from natxy.siitperf.entries import Warn
 from natxy.siitperf.kinds import Whole, Wrong
 
-# An IPv4 frame is 20 bytes smaller: 1538 is 1518 of IPv4, which fits an MTU of 1500.
+# An IPv4 frame is 20 octets smaller: 1538 is a frame of 1518 as IPv4, which fits an MTU of 1500.
 LARGEST_IPV6_BYTES = 1518
 LARGEST_BYTES = 1538
 MAX_COUNT = 2**32 - 1
@@ -55,7 +55,7 @@ LAST: Mapping[str, tuple[Argument, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Preliminary:
-    """What a stateful test's first phase is asked for."""
+    """The arguments of a stateful test's preliminary phase."""
 
     preliminary_frames: int
     table_entries: int
@@ -93,7 +93,7 @@ class Arguments:
         return self.last.get("frame_timeout_ms", 0)
 
     def traffic(self, written: TrafficSection) -> TrafficSection:
-        """More foreground than frames (m > n) is foreground alone."""
+        """Returns the traffic with these arguments; m > n means foreground only."""
         mix = {"n": self.n, "m": min(self.m, self.n)}
         return written.model_copy(update=mix | {"frame_size_bytes": self.frame_size_bytes})
 
@@ -176,7 +176,7 @@ def _check_frame_timeout(arguments: Arguments) -> None:
 
 
 def _check_background(arguments: Arguments, configuration: Configuration) -> None:
-    """It is IPv6, whatever the foreground is."""
+    """Refuses background traffic, which is IPv6, where an IPv6 offset is missing."""
     if arguments.m >= arguments.n:
         return
     for letter, side in (("L", configuration.left), ("R", configuration.right)):

@@ -1,4 +1,4 @@
-"""What a siitperf.conf says, checked as a whole."""
+"""A siitperf.conf, read and checked as a whole."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +59,7 @@ class Direction:
 
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
-    entries: Entries  # to say in which line something is wrong
+    entries: Entries  # for errors, which name the line
     left: Side
     right: Side
     forward: Direction
@@ -75,27 +75,27 @@ class Configuration:
 
     @property
     def initiator(self) -> SideName:
-        """Of a stateful test."""
+        """The side that creates connections in a stateful test."""
         return "right" if self.stateful == 2 else "left"
 
     @property
     def initiators_ports(self) -> tuple[str, Direction]:
-        """With how their keys begin."""
+        """The initiator's direction, and the prefix of its keys."""
         return ("Fwd", self.forward) if self.initiator == "left" else ("Rev", self.reverse)
 
     @property
     def has_phase_2(self) -> bool:
-        """A stateful test may be its phase 1 alone."""
+        """False for a stateful test that consists of phase 1 only."""
         return self.has_forward or self.has_reverse
 
     @property
     def initiator_sends(self) -> bool:
-        """In phase 2, as it does in phase 1."""
+        """True if the initiator sends in phase 2 as well."""
         return self.has_forward if self.initiator == "left" else self.has_reverse
 
     @property
     def sends_forward(self) -> bool:
-        """In one of the phases."""
+        """True if frames are sent forward in one of the phases."""
         return self.has_forward or self.stateful == 1
 
     @property
@@ -108,7 +108,7 @@ class Configuration:
 
     @property
     def is_pure_ipv4(self) -> bool:
-        """Of the foreground."""
+        """True if the foreground is IPv4 on both sides."""
         return self.left.ip_version == self.right.ip_version == 4
 
 
@@ -151,7 +151,7 @@ def _check_directions(configuration: Configuration) -> None:
 
 
 def _check_ranges(configuration: Configuration) -> None:
-    """A key that ends in -min must not be above its -max."""
+    """Refuses a -max key that is below its -min key."""
     entries = configuration.entries
     for part in PARTS.values():
         for key in part:
@@ -185,7 +185,7 @@ def _check_varying(configuration: Configuration) -> None:
 
 
 def _check_offsets(configuration: Configuration, letter: str) -> None:
-    """A side's address is seen in the IP version of either side."""
+    """Refuses varying addresses without an offset for the IP version of each side."""
     for version in {configuration.left.ip_version, configuration.right.ip_version}:
         key = f"IPv{version}-{letter}-offset"
         if configuration.entries.value(key) is None:
@@ -222,7 +222,10 @@ def _check_enumeration(configuration: Configuration) -> None:
 
 
 def _check_networks(configuration: Configuration, warn: Warn) -> None:
-    """Replies go where their connections came from."""
+    """Refuses several networks on the responder's side of a stateful test.
+
+    Replies go to the addresses that their connections came from.
+    """
     if not configuration.stateful:
         return
     for key, side in (("Num-L-Nets", configuration.left), ("Num-R-Nets", configuration.right)):

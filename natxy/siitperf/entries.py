@@ -1,4 +1,4 @@
-"""The lines of a siitperf.conf: `key value # comment`."""
+"""Reads the lines of a siitperf.conf: `key value # comment`."""
 
 import difflib
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Entries:
-    """What a file says, by key; what it does not say has its default."""
+    """The values of a file by key; a key that is not in the file has its default."""
 
     name: str
     written: dict[str, Entry] = field(default_factory=dict)
@@ -56,7 +56,7 @@ def read_entries(path: Path, warn: Warn) -> Entries:
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Of what is not empty: number, and words before the comment."""
+    """Yields the number of each line that is not empty, and its words before the comment."""
     for number, line in enumerate(text.splitlines(), start=1):
         if words := line.split("#")[0].split():
             yield number, words

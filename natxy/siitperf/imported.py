@@ -1,4 +1,4 @@
-"""A siitperf.conf as a testbed's file, for who stays: `natxy init --from`."""
+"""Converts a siitperf.conf to a testbed file: `natxy init --from`."""
 
 from pathlib import Path
 
@@ -14,7 +14,10 @@ from natxy.siitperf.testbed_toml import testbed_toml
 
 
 def imported(path: Path, warn: Warn) -> str:
-    """The file's text. The cores are not looked for: it may be for another machine."""
+    """Returns the testbed file's text.
+
+    The cores are not checked, because the file may be for another machine.
+    """
     configuration = with_inferred(read_configuration(path, warn))
     testbed = imported_testbed(configuration, _devices(warn))
     testbed = testbed.model_copy(update={"connections": all_connections(configuration, warn)})

@@ -1,5 +1,4 @@
-"""What a value of siitperf.conf, or an argument, may be: each kind reads a text or says what is
-right."""
+"""Kinds of values in a siitperf.conf and of arguments: each reads a text or refuses it."""
 
 import re
 from dataclasses import dataclass
@@ -12,15 +11,15 @@ UNUSED = {4: "0.0.0.0", 6: "::"}
 
 
 class Wrong(Exception):
-    """What would be right, as the end of a sentence that begins with the value."""
+    """Refuses a value; the message continues a sentence that begins with the value."""
 
 
 class Kind(Protocol):
     def read(self, text: str) -> Any:
-        """The value; Wrong if the text is none."""
+        """Returns the value, or raises Wrong."""
 
 
-# As C reads a number: 0x is hexadecimal, another leading 0 octal.
+# Numbers as C reads them: 0x is hexadecimal, another leading 0 is octal.
 NUMBERS = (
     (re.compile(r"[+-]?0[xX][0-9A-Fa-f]+"), 16),
     (re.compile(r"[+-]?0[0-7]*"), 8),
@@ -65,7 +64,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Switch:
-    """On if not 0."""
+    """A number that is true unless it is 0."""
 
     def read(self, text: str) -> bool:
         value = _number(text)
@@ -76,7 +75,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class Address:
-    """An IP address, None where it is the one that stands for an unused one."""
+    """An IP address; the unspecified address stands for an unused one and is read as None."""
 
     version: IpVersion
 
@@ -96,7 +95,7 @@ class Address:
 @dataclass(frozen=True)
 class Mac:
     def read(self, text: str) -> str:
-        """An octet may have one digit."""
+        """Returns the address in lower case; an octet may have one digit."""
         if not re.fullmatch(r"[0-9A-Fa-f]{1,2}(:[0-9A-Fa-f]{1,2}){5}", text):
             raise Wrong("is not a MAC address (expected for example 02:00:00:00:00:01)")
         return ":".join(f"{int(octet, 16):02x}" for octet in text.split(":"))

@@ -1,4 +1,4 @@
-"""siitperf's three programs: one trial, and its result in the lines that scripts look for."""
+"""siitperf's three programs: each runs one trial and prints siitperf's result lines."""
 
 import os
 from collections.abc import Callable
@@ -38,11 +38,11 @@ class Asked:
 
 
 def run_siitperf(words: list[str], say: Say, warn: Warn) -> int:
-    """The exit status; everything is said, nothing is raised but an interrupt."""
+    """Runs a test and returns the exit status; raises nothing but an interrupt."""
     try:
         return _measure(_read(words, warn), say, warn)
     except NatxyError as error:
-        # DeviceError and EngineNotFound are no wrong input: there is nothing to measure with.
+        # DeviceError and EngineNotFound are subclasses, but not wrong input.
         kind = "Input Error" if type(error) is ConfigurationError else "Error"
         say(f"{kind}: {error}")
         return error.exit_status
