@@ -1,7 +1,7 @@
-"""The journal: one JSON line a record, on the disk before the next trial starts.
+"""The journal: one record a line, as JSON, on the disk before the next trial starts.
 
 The first line describes the campaign, each further one a trial or a result. A line that could not
-be written whole is taken back, so that what is there can always be read.
+be written whole is removed again, so that every line can be read.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ FILE_NAME = "journal.jsonl"
 
 
 class Journal(Observer):
-    """Given to a procedure as an observer, it keeps every trial."""
+    """An observer of a procedure that writes every trial to the journal."""
 
     def __init__(self, path: Path, header: Mapping[str, Any], *, replace: bool = False) -> None:
         self.path = path
@@ -88,7 +88,7 @@ def _make_folder(path: Path) -> None:
 
 
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """Its records; a last line without its end, left by a power cut, is not one."""
+    """Yields the records; it skips a last line without an end, which a power cut leaves."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             if line.endswith("\n"):

@@ -1,4 +1,4 @@
-"""Records on request: their packages are an extra, which only they need."""
+"""Opens the file of records; its Python packages are an extra that only records need."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from natxy.procedure.setup import FrameRecords
 
 @contextmanager
 def records_to(path: Path | None) -> Iterator[FrameRecords | None]:
-    """None where none are asked for."""
+    """Yields the file for records, None without a path; it is written whole or not at all."""
     if path is None:
         yield None
         return

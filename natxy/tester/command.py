@@ -1,4 +1,4 @@
-"""The engine's command line, from a testbed."""
+"""Makes the engine's command line from a testbed."""
 
 import json
 import os
@@ -14,7 +14,7 @@ VARIABLE = "NATXY_ENGINE"
 
 
 def find_engine() -> str:
-    """NATXY_ENGINE, or the one that was installed with this package, or one in PATH."""
+    """Returns the path in NATXY_ENGINE, or the engine installed with this package, or in PATH."""
     if given := os.environ.get(VARIABLE):
         if not os.access(given, os.X_OK):
             raise EngineNotFound(
@@ -35,7 +35,7 @@ def find_engine() -> str:
 def engine_command(
     tester: TesterSection, namespace: str | None = None, *, records_fd: int | None = None
 ) -> list[str]:
-    """`ip netns exec` becomes the engine itself: the process that is started is the engine."""
+    """Returns the command; `ip netns exec` becomes the engine, so their process is the same."""
     records = [] if records_fd is None else ["--records-fd", str(records_fd)]
     prefix = ["ip", "netns", "exec", namespace] if namespace else []
     return [*prefix, find_engine(), *_arguments(tester), *records]

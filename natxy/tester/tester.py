@@ -1,4 +1,4 @@
-"""The engine as seen by a procedure: run a trial, get its result."""
+"""The engine as a procedure uses it: runs a trial and returns its result."""
 
 import json
 import time
@@ -36,7 +36,7 @@ def ignore_progress(progress: Progress) -> None:
 
 
 class Tester:
-    """`with Tester(engine_command(...)) as tester: tester.run(spec)`; one trial at a time."""
+    """Runs one trial at a time: `with Tester(engine_command(...)) as tester: tester.run(spec)`."""
 
     hello: Hello
 
@@ -47,7 +47,7 @@ class Tester:
         silence_limit_s: float = SILENCE_LIMIT_S,
         records_fd: int | None = None,
     ) -> None:
-        """`records_fd` is what the command's --records-fd names: the engine inherits it."""
+        """`records_fd` is the descriptor in --records-fd, which the engine inherits."""
         self._command = command
         self._inherited = () if records_fd is None else (records_fd,)
         self._silence_limit_s = silence_limit_s
@@ -76,11 +76,11 @@ class Tester:
 
     @property
     def trials(self) -> int:
-        """That were begun, whatever became of them."""
+        """Number of trials that were begun, with or without a result."""
         return self._next_id - 1
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
-        """The trial's result; an exception, Ctrl-C too, first cancels the trial."""
+        """Runs a trial and returns its result; an exception such as Ctrl-C first cancels it."""
         number, self._next_id = self._next_id, self._next_id + 1
         request = {"request": "trial", "id": number, "spec": spec.model_dump(mode="json")}
         self._process.send(json.dumps(request))
@@ -93,7 +93,7 @@ class Tester:
             raise
 
     def cancel(self) -> None:
-        """From another thread or from `on_progress`: the running trial ends as TrialCancelled."""
+        """Ends the running trial as TrialCancelled; for other threads and `on_progress`."""
         self._process.send('{"request": "cancel"}')
 
     def _await_result(self, number: int, spec: TrialSpec, on_progress: OnProgress) -> TrialResult:
@@ -102,7 +102,7 @@ class Tester:
             if isinstance(event, Hello):
                 raise ProtocolError("natxy-engine sent hello during a trial (expected its result)")
             if event.id != number and event.id is not None:
-                continue  # the end of a trial that was given up
+                continue  # the end of a cancelled trial
             if isinstance(event, Progress):
                 on_progress(event)
             elif isinstance(event, ResultEvent):
