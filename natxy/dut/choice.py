@@ -1,4 +1,4 @@
-"""From a testbed to the driver of its device under test."""
+"""Chooses the driver of a testbed's device under test."""
 
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.base import Dut
@@ -12,7 +12,7 @@ from natxy.model.testbed import Testbed
 
 
 def dut_of(testbed: Testbed, source: Source) -> Dut:
-    """Not started yet. ConfigurationError names what is wrong in `[dut]`."""
+    """Returns the driver, not started yet; ConfigurationError if `[dut]` is wrong."""
     section = {"kind": "none"} | testbed.dut
     config: NamespaceConfig | CommandConfig | ReferenceConfig | None
     config = source.validated(DutConfig, section, at=("dut",))

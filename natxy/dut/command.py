@@ -1,4 +1,4 @@
-"""A device under test that shell commands start, stop, reset and describe."""
+"""A device under test that the testbed's shell commands start, stop, reset and describe."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def show_on_stderr(key: str, command: str) -> None:
 
 
 class CommandDut(Unwatched):
-    """The commands are the testbed's, run by `sh` as they stand; each is shown before it runs."""
+    """Runs the testbed's commands with `sh`, unchanged; each is shown before it runs."""
 
     tester_namespace: str | None = None
 
@@ -53,7 +53,7 @@ class CommandDut(Unwatched):
             self._run("stop")
 
     def reset(self) -> None:
-        """Where nothing else is said, a table that can be emptied is emptied."""
+        """Runs `reset`, or, if there is none, `delete_all`."""
         self._run("reset" if self.can("reset") else "delete_all")
 
     def restart(self) -> str:
@@ -72,7 +72,7 @@ class CommandDut(Unwatched):
 
     @property
     def table(self) -> ConnectionTable | None:
-        """One that can be counted, emptied or set, or of which something is known."""
+        """The table, if a command can count, empty or set it, or a parameter of it is known."""
         known = self._parameters != TableParameters()
         asked = any(self.can(key) for key in ("count", "delete_all", "set_timeout", "resize"))
         return CommandTable(self) if known or asked else None
@@ -88,7 +88,7 @@ class CommandDut(Unwatched):
         pass
 
     def trial_fault(self) -> str | None:
-        """Runs `check`; without it a device that has died looks like one that loses frames."""
+        """Runs `check`; without it, a device that has died looks like one that loses frames."""
         self._guard.unless_restarting(self._check)
         return None
 
@@ -103,7 +103,7 @@ class CommandDut(Unwatched):
         return self._parameters
 
     def change(self, key: str, parameters: TableParameters, **environment: str) -> None:
-        """Runs a command that changes the table."""
+        """Runs a command that changes the table to these parameters."""
         self._told(key, **environment)
         self._parameters = parameters
 
@@ -129,7 +129,7 @@ class CommandDut(Unwatched):
         return DutError(f'dut.{key}: `{command}` printed "{line[:60]}" (expected {expected})')
 
     def _told(self, key: str, **environment: str) -> str:
-        """A command that must be there; DutError if it is not."""
+        """Runs a command and returns its output; DutError if the testbed has no such command."""
         if getattr(self._config, key) is None:
             raise DutError(f"dut.{key}: is missing (expected a shell command).")
         return self._run(key, environment)
@@ -144,7 +144,7 @@ class CommandDut(Unwatched):
 
 
 class CommandTable:
-    """Its connection table, as far as the testbed says how to use it."""
+    """The connection table of a CommandDut, as far as the testbed has commands for it."""
 
     def __init__(self, dut: CommandDut) -> None:
         self._dut = dut
@@ -162,7 +162,7 @@ class CommandTable:
         )
 
     def set_timeout(self, timeout_s: float) -> None:
-        """Whole seconds: all devices take those."""
+        """Sets the timeout, rounded up to whole seconds, which all devices take."""
         whole_s = ceil(timeout_s)
         self._dut.change(
             "set_timeout",
@@ -174,8 +174,11 @@ class CommandTable:
         return self._whole("count", self._dut.numbers("count", COUNT), COUNT)
 
     def delete_all(self) -> Deletion:
-        """The seconds are the command's own: by the device's clock, not that of a connection to
-        it. It may tell the connections as well; else they are counted before, if they can be."""
+        """Deletes all connections; the command prints the seconds by the device's own clock.
+
+        It may print the number of connections after them. If it does not, they are counted before,
+        if there is a command for that.
+        """
         counted = self.count() if self._dut.can("count") else None
         seconds, *told = self._dut.numbers("delete_all", DELETION)
         if told:
@@ -193,9 +196,9 @@ class CommandTable:
 def run_shell(
     key: str, command: str, timeout_s: float, environment: Mapping[str, str] | None = None
 ) -> str:
-    """Standard output; DutError with the command's last words if it fails or takes too long.
+    """Returns the command's output; DutError with its last line if it fails or takes too long.
 
-    A session of its own: Ctrl-C ends the wait here, and with it all that the command started.
+    The command gets a session of its own: Ctrl-C ends the wait here, which then ends the session.
     """
     process = subprocess.Popen(
         ["sh", "-c", command],

@@ -1,4 +1,4 @@
-"""Which CPU the gateway of a lab runs on."""
+"""Chooses the CPUs of a lab's gateway."""
 
 import os
 
@@ -6,7 +6,7 @@ from natxy.errors import ConfigurationError, DutError
 
 
 def gateway_cpu(given: int | None, tester_cpus: tuple[int, ...]) -> int | None:
-    """The last CPU that the tester leaves free; None where it leaves none."""
+    """Returns the given CPU, or the last one that the tester leaves free; None if there is none."""
     allowed = sorted(os.sched_getaffinity(0))
     if given is None:
         free = [cpu for cpu in allowed if cpu not in tester_cpus]
@@ -20,7 +20,7 @@ def gateway_cpu(given: int | None, tester_cpus: tuple[int, ...]) -> int | None:
 
 
 def gateway_cpus(first: int, tester_cpus: tuple[int, ...], count: int) -> list[int]:
-    """So many CPUs that the tester leaves free, `first` among them."""
+    """Returns `count` CPUs that the tester leaves free, `first` among them."""
     allowed = sorted(os.sched_getaffinity(0))
     free = [first, *(cpu for cpu in allowed if cpu not in tester_cpus and cpu != first)]
     if not 1 <= count <= len(free):

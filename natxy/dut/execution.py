@@ -9,14 +9,14 @@ TIMEOUT_S = 30.0
 
 
 def in_namespace(namespace: str, arguments: Sequence[str]) -> list[str]:
-    """The same program, run in a network namespace."""
+    """Returns the command that runs the program in a network namespace."""
     return ["ip", "netns", "exec", namespace, *arguments]
 
 
 def execute(arguments: Sequence[str], *, feed: str = "", timeout_s: float = TIMEOUT_S) -> str:
-    """What the program printed; DutError with its last words if it fails.
+    """Runs a program and returns its output; DutError with its last line if it fails.
 
-    It gets a session of its own: Ctrl-C must not cut off a command that cleans up.
+    It gets a session of its own, so that Ctrl-C does not end a command that cleans up.
     """
     try:
         done = subprocess.run(
@@ -39,7 +39,7 @@ def execute(arguments: Sequence[str], *, feed: str = "", timeout_s: float = TIME
 
 
 def ip_batch(namespace: str | None, lines: Sequence[str]) -> None:
-    """Many `ip` commands in one process."""
+    """Runs many `ip` commands in one process."""
     scope = ["-n", namespace] if namespace else []
     execute(["ip", *scope, "-batch", "-"], feed="\n".join(lines) + "\n")
 

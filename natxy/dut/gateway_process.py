@@ -1,4 +1,4 @@
-"""natxy-gateway as a child process: one JSON request a line, one JSON event a line."""
+"""natxy-gateway as a child process, with one JSON request or event a line."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ PROTOCOL = 1
 
 
 def gateway_program() -> Path:
-    """NATXY_GATEWAY, or the program beside the running Python."""
+    """Returns the path in NATXY_GATEWAY, or the program beside the running Python."""
     named = os.environ.get("NATXY_GATEWAY")
     path = Path(named) if named else Path(sys.executable).parent / "natxy-gateway"
     if not path.is_file():
@@ -30,7 +30,7 @@ def gateway_program() -> Path:
 
 
 class GatewayProcess:
-    """Speaks the protocol of docs/reference/gateway.md; standard error goes to a file."""
+    """Uses the protocol of docs/reference/gateway.md; standard error goes to a file."""
 
     def __init__(self, arguments: list[str], log: Path) -> None:
         self._log = log
@@ -58,7 +58,7 @@ class GatewayProcess:
         return event
 
     def ask(self, request: str, answer: str, **members: Any) -> dict[str, Any]:
-        """The event that answers the request; DutError if it is another one, or none comes."""
+        """Sends a request and returns its answer; DutError for another event or none."""
         line = json.dumps({"request": request, **members}) + "\n"
         try:
             assert self._process.stdin is not None
@@ -73,7 +73,7 @@ class GatewayProcess:
             raise DutError(self._obituary())
 
     def quit(self) -> None:
-        """The end of its input ends it."""
+        """Ends the gateway by closing its input, or kills it."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with contextlib.suppress(BrokenPipeError):

@@ -1,4 +1,4 @@
-"""Rules of the kernel by which sources on one side become the gateway's address on the other."""
+"""Masquerading rules: sources inside become the gateway's address outside."""
 
 from natxy.dut.execution import execute, in_namespace
 from natxy.dut.gateway import Site
@@ -58,6 +58,6 @@ Rules = NftablesRules | IptablesRules
 
 
 def ends(site: Site) -> tuple[str, str]:
-    """The addresses inside, as IPv4, and the interface outside."""
+    """Returns the IPv4 prefix inside and the interface outside."""
     inside, outside = site.plan.inside, site.plan.outside
     return inside.ipv4_prefix, site.links.gateway_end(outside)

@@ -44,7 +44,7 @@ DRIVERS: dict[Driver, Callable[[Site, NamespaceConfig], Gateway]] = {
 
 
 class NamespaceDut:
-    """A gateway in a lab of its own, made at `start` and gone after `stop`."""
+    """A gateway in a lab of its own, which `start` makes and `stop` removes."""
 
     def __init__(
         self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
@@ -72,7 +72,7 @@ class NamespaceDut:
             raise
 
     def stop(self) -> None:
-        """A second Ctrl-C waits until all is cleaned up."""
+        """Removes the lab; a second Ctrl-C waits until it is removed."""
         with without_interrupts():
             if self._gateway is not None:
                 self._gateway.stop()
@@ -96,7 +96,7 @@ class NamespaceDut:
         return self._gateway.table if self._gateway else None
 
     def set_cores(self, cores: int) -> None:
-        """The gateway's CPU and those behind it; frames are spread over them by their flow."""
+        """Uses the gateway's CPU and others; frames are spread over them by flow."""
         if self._links is None or self._cpu is None:
             raise DutError(
                 "The gateway runs on the tester's CPU and has no core of its own (expected a "
@@ -128,7 +128,7 @@ class NamespaceDut:
 
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
-        """None where the gateway runs inside the tester's send call."""
+        """The gateway's CPUs; none if it runs inside the tester's send call."""
         if self._links is None or self._cpu is None:
             return ()
         return watched_cpus(self._cpus, (*self._napi_threads, *self._running.processes))
@@ -160,7 +160,7 @@ class NamespaceDut:
         )
 
     def _check(self) -> None:
-        """DutError if the gateway's program, or a part of the lab, is gone."""
+        """Raises DutError if the gateway's program, or a part of the lab, is gone."""
         self._running.check()
         assert self._links is not None, "a gateway has links"
         self._links.check()
@@ -173,7 +173,7 @@ class NamespaceDut:
 
     @property
     def _name(self) -> str:
-        """One kernel is two routers, as far as a table of results goes."""
+        """The name in results; the kernel is one router for IPv4 and another for IPv6."""
         version = self._plan.left_ip_version
         driver = self._config.driver
         return f"{driver}-ipv{version}" if driver == "kernel-router" else driver

@@ -1,4 +1,4 @@
-"""A process that may have ended, and whose number may belong to another one by now."""
+"""A process that may have ended, and whose number may have been given to another one."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ PATIENCE_S = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Process:
-    """Known by its number and its start time in clock ticks since boot."""
+    """A process, identified by its number and its start time in clock ticks since boot."""
 
     pid: int
     start_ticks: int
@@ -27,7 +27,7 @@ class Process:
         return _start_ticks(self.pid) == self.start_ticks
 
     def end(self) -> None:
-        """Asks it to end, then makes it; DutError if it lives on."""
+        """Terminates the process, then kills it; DutError if it still runs."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if not self._signal(number):
                 return
