@@ -70,7 +70,7 @@ class SiitperfTest:
         return spec.model_copy(update={"phases": first})
 
     def _warm_up(self, setup: Setup, seed: int) -> None:
-        """Sends probe frames, in connections of the test, before the first trial."""
+        """Warms the gateway up, if its table can be emptied afterwards."""
         timing = replace(self.timing, drain_s=self.timeouts.longest_s)
         plan = TrialPlan(traffic=setup.tester.traffic, timing=timing)
         frames = min(plan.traffic.required_connections.count, WARM_UP_FRAMES * self.arguments.n)

@@ -6,8 +6,8 @@ from natxy.model.testbed import AddressField, Port, Testbed, TrafficSection
 from natxy.model.traffic_spec import Series
 
 HEADING = """\
-# Converted from {name}, a configuration of siitperf. Keys that are missing have their defaults;
-# `natxy init` writes a testbed with every key and a comment on each.
+# Converted from {name}, a configuration of siitperf. Keys that are left out have their
+# defaults; `natxy init` writes a testbed with every key and a comment on each.
 
 """
 PORT_COMMENTS = {

@@ -113,7 +113,7 @@ def test_the_testbeds_file_is_the_same_testbed(
     path = tmp_path / "testbed.toml"
     path.write_text(testbed_toml(testbed, "siitperf.conf"))
     assert read_testbed(path)[0] == testbed
-    assert "From siitperf.conf" in path.read_text()
+    assert "Converted from siitperf.conf" in path.read_text()
 
 
 def test_init_writes_it(
