@@ -193,8 +193,14 @@ def test_bad_options_of_a_trial(
     ],
 )
 def test_bad_options_of_throughput(
-    engine: list[str], testbed_file: Path, capsys: Captured, arguments: list[str], sentence: str
+    engine: list[str],
+    testbed_file: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    sentence: str,
 ) -> None:
+    monkeypatch.chdir(testbed_file.parent)  # a folder of results is made here
     assert complaint(capsys, "throughput", testbed_file, *arguments).startswith(sentence)
 
 
