@@ -61,7 +61,7 @@ def app_of(verbs: Iterable[str]) -> typer.Typer:
 
 
 def function_of(verb: str) -> Callable[..., Any]:
-    """A verb's function and its file have its name."""
+    """Returns a command's function, which has the command's name, as has its file."""
     name = verb.replace("-", "_")
     function: Callable[..., Any] = getattr(import_module(f"natxy.cli.{name}"), name)
     return function

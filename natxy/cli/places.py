@@ -28,7 +28,7 @@ MOST_NETWORKS = 256
 
 
 def sizes_of(text: str | None) -> tuple[int, ...] | None:
-    """None: the testbed's."""
+    """Returns the frame sizes; None stands for the testbed's."""
     if text is None:
         return None
     if text.lower() == RFC8219:
@@ -60,7 +60,7 @@ def foregrounds_of(text: str | None) -> tuple[Fraction, ...] | None:
 
 
 def networks_in(text: str | None) -> tuple[int, ...] | None:
-    """None: the testbed's."""
+    """Returns the numbers of networks; None stands for the testbed's."""
     if text is None:
         return None
     listed = numbers_of("--networks", text)

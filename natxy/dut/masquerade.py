@@ -13,7 +13,7 @@ class NftablesRules:
         self._site = site
 
     def set(self) -> None:
-        """Anew: what stood there goes."""
+        """Sets the rules in place of those from before."""
         execute(self._nft(["-f", "-"]), feed=f"table ip {TABLE}\ndelete table ip {TABLE}\n{self}")
 
     def version(self) -> str:
@@ -41,7 +41,7 @@ class IptablesRules:
         self._site = site
 
     def set(self) -> None:
-        """Anew: what stood there goes."""
+        """Sets the rules in place of those from before."""
         feed = f"*nat\n-F POSTROUTING\n{self}\nCOMMIT\n"
         command = ["iptables-restore", "--noflush"]
         execute(in_namespace(self._site.namespace, command), feed=feed)

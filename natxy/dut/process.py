@@ -56,7 +56,7 @@ def within(seconds: float, condition: Callable[[], bool]) -> bool:
 
 
 def _start_ticks(pid: int) -> int | None:
-    """Field 22 of /proc/PID/stat; None where the process has ended or is a zombie."""
+    """Returns field 22 of /proc/PID/stat; None if the process has ended or is a zombie."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -148,7 +148,7 @@ class ReferenceDut:
 
     @property
     def nat(self) -> dict[str, Any] | None:
-        """How connections are translated, in the words of docs/reference/gateway.md."""
+        """The translation of connections, in the form of docs/reference/gateway.md; None: none."""
         return self._nat
 
     def mute(self, for_s: float) -> None:
