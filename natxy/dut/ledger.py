@@ -68,8 +68,13 @@ class Ledger:
     """The record of one lab of this process."""
 
     def __init__(self) -> None:
-        FOLDER.mkdir(mode=0o755, parents=True, exist_ok=True)
-        self.label, self._file = _claim_label()
+        try:
+            FOLDER.mkdir(mode=0o755, parents=True, exist_ok=True)
+            self.label, self._file = _claim_label()
+        except OSError as error:
+            raise DutError(
+                f"{FOLDER}: cannot be written: {error.strerror} (expected to run as root)."
+            ) from None
         self._entries = Entries()
 
     def note_process(self, pid: int) -> None:
@@ -131,7 +136,7 @@ def sweep() -> list[str]:
 def _sweep_one(path: Path) -> list[str]:
     try:
         file = path.open("r+")
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):  # gone meanwhile, or another user's
         return []
     with file:
         if not _lock(file):

@@ -53,6 +53,11 @@ def test_a_testbed_chooses_its_driver(text: str, kind: type) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
+        ('[dut]\ndriver = "tayga"', r'lab.toml.*: dut.kind: is missing \(expected "none", "names'),
+        (
+            ROUTER + '[dut]\nkind = "namespace"\ndriver = "nat44"',
+            r'connections: is missing, and dut.driver "nat44" is stateful',
+        ),
         ('[dut]\nkind = "vm"', r'lab.toml.*: dut: kind "vm" is not known'),
         ('[dut]\nkind = "namespace"\ndriver = "jool"', r"dut\..*driver.*jool.*is not known"),
         ('[dut]\nkind = "namespace"\ndrivr = "tayga"', r"drivr: .*did you mean driver"),

@@ -13,7 +13,8 @@ from natxy.campaign.journal import Journal
 from natxy.cli import run
 from natxy.cli.choices import unknown_value
 from natxy.cli.journal_named import naming
-from natxy.errors import ConfigurationError
+from natxy.dut import ledger
+from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
 from natxy.model.testbed import Port, TesterSection
 from natxy.report.numbers import seconds_left
@@ -141,3 +142,11 @@ def test_output_that_cannot_be_written_is_one_sentence() -> None:
 )
 def test_the_time_that_is_left_has_its_units(seconds: float, text: str) -> None:
     assert seconds_left(seconds) == text
+
+
+def test_who_may_not_make_a_lab_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "run"
+    file.touch()
+    monkeypatch.setattr(ledger, "FOLDER", file / "natxy")
+    with pytest.raises(DutError, match=r"run/natxy: cannot be written: .* \(expected to run as root"):
+        ledger.Ledger()
