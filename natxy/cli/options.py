@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from natxy.cli.command_line import CommandLine
+from natxy.cli.command_line import CommandLine, check_frame_size
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
 from natxy.procedure.seeds import MAX_SEED, new_seed
@@ -126,8 +126,7 @@ EstablishmentRateOption = Annotated[
     int | None,
     typer.Option(
         "--establishment-rate",
-        help="Rate of phase 1, in connections a second [default: the testbed's, or else a rate "
-        "that is searched for first].",
+        help="Rate of phase 1, in connections a second [default: the testbed's].",
         metavar="CPS",
         rich_help_panel=TRAFFIC,
     ),
@@ -225,6 +224,8 @@ def with_traffic_options(
     networks: int | None = None,
 ) -> Testbed:
     """Returns the testbed with the command line's values for [traffic]."""
+    if frame_size is not None:
+        check_frame_size(frame_size)
     given = (
         ("frame_size_bytes", frame_size),
         ("direction", direction),

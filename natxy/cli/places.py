@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 
-from natxy.cli.command_line import CommandLine
+from natxy.cli.command_line import CommandLine, check_frame_size
 from natxy.cli.counts import numbers_of
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import TrafficSection
@@ -38,7 +38,10 @@ def sizes_of(text: str | None) -> tuple[int, ...] | None:
             f'--frame-size: "{text}" is not a list of sizes (expected for example 84 or '
             f"84,512,1518 or {RFC8219})"
         )
-    return tuple(int(size) for size in text.split(","))
+    sizes = tuple(int(size) for size in text.split(","))
+    for size in sizes:
+        check_frame_size(size)
+    return sizes
 
 
 def foregrounds_of(text: str | None) -> tuple[Fraction, ...] | None:

@@ -1,4 +1,4 @@
-"""Help of the options whose defaults depend on the profile, with these defaults in numbers."""
+"""Help of the options whose defaults differ between commands, with these defaults in numbers."""
 
 import copy
 from collections.abc import Mapping
@@ -24,6 +24,8 @@ def profile_help(profiles: Mapping[str, Profile]) -> dict[str, str]:
         "drain": f"Seconds during which a trial still receives after its last frame {drain}.",
         "settle": f"Seconds between two trials {settle}.",
         "repetitions": f"Number of repetitions of the measurement {repetitions}.",
+        "establishment_rate": "Rate of phase 1, in connections a second [default: the testbed's, "
+        "or else half of the rate that a search finds first].",
     }
 
 

@@ -48,6 +48,11 @@ def test_a_near_name_is_suggested(value: str, sentence: str) -> None:
         ("capacity", ("--alpha", "nan"), "--alpha: nan is not valid (expected a finite"),
         ("capacity", ("--c0", "0"), "--c0: 0 is out of range (expected 1 or more)"),
         ("capacity", ("--error", "0"), "--error: 0 is out of range (expected 1 or more)"),
+        (
+            "latency",
+            ("--frame-size", "64"),
+            "--frame-size: 64 is out of range (expected 84 to",
+        ),
         ("latency", ("--networks", "0"), '--networks: "0" is not a list of numbers'),
         ("latency", ("--direction", "up"), '--direction: "up" is'),
         ("tear-down", ("--establishment-rate", "5"), "--establishment-rate: the testbed has no"),
@@ -148,5 +153,5 @@ def test_who_may_not_make_a_lab_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     file = tmp_path / "run"
     file.touch()
     monkeypatch.setattr(ledger, "FOLDER", file / "natxy")
-    with pytest.raises(DutError, match=r"run/natxy: cannot be written: .* \(expected to run as root"):
+    with pytest.raises(DutError, match=r"run/natxy: cannot be written: .* \(expected to run"):
         ledger.Ledger()
