@@ -184,7 +184,7 @@ def test_an_unremovable_thing_is_named(tmp_path: Path) -> None:
     book.change_setting(str(tmp_path / "setting"), "2")
     (tmp_path / "setting").unlink()
     (tmp_path / "setting").mkdir()
-    with pytest.raises(DutError, match=r"left something behind.*setting"):
+    with pytest.raises(DutError, match=r"not be removed completely.*setting"):
         book.undo()
     (tmp_path / "setting").rmdir()
     sweep()  # now it can
