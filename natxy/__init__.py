@@ -1,13 +1,13 @@
-"""Benchmarks IPv4/IPv6 gateways: what to measure, when to stop, what it means.
+"""Benchmarks IPv4/IPv6 gateways.
 
     with natxy.connect("testbed.toml") as (tester, dut):
         plan = natxy.LatencyPlan(timing=natxy.timing(duration=1), seed=1, repetitions=3)
         result = natxy.latency(plan, tester, dut)
 
-Every procedure is called `procedure(plan, tester, dut, observer=None)`. It yields a Measurement,
-whose figures hold a value each repetition, in the unit that they name; the throughput's is a
-ThroughputResult, which has them too, and the self-test's a list of Ceilings. All names below are
-read from their modules when they are first used.
+Every procedure is called as `procedure(plan, tester, dut, observer=None)` and returns a
+Measurement, whose figures hold one value for each repetition, in the unit that they name.
+`throughput` returns a ThroughputResult, which has figures as well, and `self_test` a list of
+Ceilings. The names below are imported from their modules when they are first used.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""What a program that measures needs beside the procedures: a tester at its device, and times."""
+"""Sets up a tester and its device under test, and trial times, for programs that measure."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,12 +19,13 @@ from natxy.records.extra import records_to
 def connect(
     testbed: str | Path, *, records: str | Path | None = None, loop: bool = False
 ) -> Iterator[tuple[ReadyTester, Dut]]:
-    """The tester and the device under test of a testbed's file, both up for as long as the block.
+    """Starts the tester and the device under test of a testbed file, and stops them at the end.
 
-    What a lab made is taken down at its end, whatever happened. `records` is a Parquet file for
-    the frames of plans with `records=True`; it is there if the block ends without an exception.
-    `loop`: a cable between the two ports is in place of the device, for `self_test`.
-    ConfigurationError says what is wrong with the file, DutError and DeviceError what is not there.
+    A lab is removed at the end of the block, also after an exception. `records` is a new Parquet
+    file for the frames of plans with `records=True`; it is written if the block ends without an
+    exception. With `loop`, a cable connects the two ports in place of the device, for `self_test`.
+    Raises ConfigurationError if the file is wrong, DutError if the device cannot be started and
+    DeviceError if a port cannot be used.
     """
     written, source = read_testbed(Path(testbed))
     dut = Cable() if loop else dut_of(written, source)
@@ -40,10 +41,11 @@ def connect(
 def timing(
     duration: float, drain: float = 2.0, settle: float = 0.0, frame_timeout: float = 0.0
 ) -> Timing:
-    """Of each trial, in seconds and exactly as written: 0.2 is a fifth (RFC 2544 section 23).
+    """Returns the times of each trial, in seconds; 0.2 is exactly a fifth (RFC 2544 section 23).
 
-    `drain` is how long is received after sending, `settle` the rest between trials, and
-    `frame_timeout` the delay beyond which a frame counts as late (0: none does).
+    `duration` is the time of sending, `drain` the time of receiving after it, `settle` the pause
+    between two trials, and `frame_timeout` the delay above which a frame counts as late (0: no
+    limit).
     """
     return Timing(
         duration_s=exact("--duration", duration),

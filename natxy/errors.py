@@ -1,20 +1,20 @@
-"""What can go wrong, as one tree of exceptions.
+"""The tree of exceptions.
 
 NatxyError
-├── ConfigurationError        what a person wrote: a file, an option
+├── ConfigurationError        a file or an option is wrong
 │   ├── EngineNotFound        the engine's program is not installed
-│   └── DeviceError           a port that the engine cannot use
+│   └── DeviceError           the engine cannot use a port
 └── MeasurementError          the measurement could not be carried out
     ├── TrialRefused          the engine answered a trial with an error
-    │   └── TrialCancelled
-    ├── TesterDied            the engine ended, or fell silent
-    ├── ProtocolError         the engine does not speak as it should
-    ├── DutError              the device under test, or its lab
-    ├── InUse                 a port or CPU that another tester has
-    ├── TesterLimit           no rate at all is within what the tester can do
+    │   └── TrialCancelled    the trial was cancelled
+    ├── TesterDied            the engine ended, or sent nothing for too long
+    ├── ProtocolError         the engine violated the protocol
+    ├── DutError              the device under test, or its lab, failed
+    ├── InUse                 another tester uses a port or CPU
+    ├── TesterLimit           the tester is too slow for every rate
     └── StorageError          a journal or a result could not be written
 
-Each is one sentence: what, where, what would be right. Below `cli` nobody prints or exits.
+A message is one sentence: `WHERE: what is wrong (expected what)`. Only `natxy.cli` prints or exits.
 """
 
 

@@ -1,4 +1,4 @@
-"""Numbers of a plan exactly as they were written, since times and shares are exact arithmetic."""
+"""Converts numbers of a plan to fractions, exactly as they were written."""
 
 from fractions import Fraction
 
@@ -6,15 +6,17 @@ from natxy.errors import ConfigurationError
 
 
 def exact(name: str, value: Fraction | float | str) -> Fraction:
-    """0.1 is a tenth, not the binary number next to it. ConfigurationError if it is no number."""
+    """Returns the value as a fraction: 0.1 is a tenth. ConfigurationError if it is not finite."""
     try:
         return Fraction(value if isinstance(value, int | Fraction) else str(value))
     except (ValueError, ZeroDivisionError):
-        raise ConfigurationError(f"{name}: {value} is no finite number, one is right") from None
+        raise ConfigurationError(
+            f"{name}: {value} is not valid (expected a finite number)"
+        ) from None
 
 
 def make_exact(plan: object, **names: str) -> None:
-    """These members of a frozen dataclass, with the names that errors call them by."""
+    """Converts members of a frozen dataclass; `names` maps each to its name in errors."""
     for member, name in names.items():
         if (value := getattr(plan, member)) is not None:
             object.__setattr__(plan, member, exact(name, value))

@@ -1,1 +1,1 @@
-"""What is kept of a series of trials."""
+"""The journal of a series of trials, and the provenance of its results."""

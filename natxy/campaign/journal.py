@@ -1,7 +1,7 @@
-"""The journal: one JSON line a record, on the disk before the next trial starts.
+"""The journal: one record a line, as JSON, on the disk before the next trial starts.
 
 The first line describes the campaign, each further one a trial or a result. A line that could not
-be written whole is taken back, so that what is there can always be read.
+be written whole is removed again, so that every line can be read.
 """
 
 import contextlib
@@ -21,17 +21,17 @@ FILE_NAME = "journal.jsonl"
 
 
 class Journal(Observer):
-    """Given to a procedure as an observer, it keeps every trial."""
+    """An observer of a procedure that writes every trial to the journal."""
 
     def __init__(self, path: Path, header: Mapping[str, Any], *, replace: bool = False) -> None:
         self.path = path
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if replace else os.O_EXCL)
+        _make_folder(path.parent)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, flags, 0o644)
         except FileExistsError:
             raise ConfigurationError(
-                f"{path}: is there already and is not overwritten; another folder is right"
+                f"{path}: already exists and is not overwritten (expected a folder without one)"
             ) from None
         except OSError as error:
             raise ConfigurationError(f"{path}: cannot be written: {error.strerror}") from None
@@ -71,13 +71,24 @@ class Journal(Observer):
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, whole_bytes)
             raise StorageError(
-                f"{self.path}: cannot be written: {error.strerror}; the trials before this one "
-                "are in it"
+                f"{self.path}: cannot be written: {error.strerror}; the journal holds the trials "
+                "before this one"
             ) from None
 
 
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ConfigurationError(
+            f"{path}: is not a folder (expected a folder for the journal and the results)"
+        ) from None
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be created: {error.strerror}") from None
+
+
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """Its records; a last line without its end, left by a power cut, is not one."""
+    """Yields the records; it skips a last line without an end, which a power cut leaves."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             if line.endswith("\n"):

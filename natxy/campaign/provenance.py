@@ -1,4 +1,4 @@
-"""What produced a result: all that another person needs to repeat it."""
+"""Collects the provenance of a result: all that another person needs to repeat it."""
 
 import os
 import platform

@@ -1,22 +1,24 @@
-"""The command `natxy`: one file a verb, and what is the same for all of them.
+"""The command `natxy`: `verbs.py` lists its subcommands, of which each has a file.
 
 This file imports nothing that takes time, so that an interrupt of the start finds `main`.
 """
 
+import errno
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
 
-SIITPERF = "siitperf-"  # what begins the names by which siitperf's users call its programs
+SIITPERF = "siitperf-"  # prefix of the program names that siitperf's users call
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)  # of standard output
 INTERRUPTED = 130
 TERMINATED = 143
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP: everything is cleaned up as after Ctrl-C."""
+    """SIGTERM or SIGHUP, after which everything is cleaned up as after Ctrl-C."""
 
 
 def main() -> None:
@@ -39,7 +41,7 @@ def _import(arguments: Sequence[str]) -> None:
 
 
 def arguments_of(words: Sequence[str]) -> list[str]:
-    """What comes behind `natxy`, also where the program was called siitperf-tp."""
+    """Returns the arguments of `natxy`, also where the program was called as siitperf-tp."""
     name = os.path.basename(words[0])
     if name.startswith(SIITPERF):
         from natxy.siitperf.arguments import LAST
@@ -50,7 +52,7 @@ def arguments_of(words: Sequence[str]) -> list[str]:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """The exit status; what went wrong is one sentence on standard error."""
+    """Runs a command, prints an error as one sentence, and returns the exit status."""
     import click
 
     from natxy.cli.verbs import invoke
@@ -70,10 +72,19 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return _complain("interrupted; everything is cleaned up", INTERRUPTED)
     except BrokenPipeError:
-        # The reader of standard output has gone; nothing is left to be told.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()  # its reader has gone and needs no message
         return 1
+    except OSError as error:
+        if error.errno not in UNWRITABLE or error.filename is not None:
+            raise
+        _discard_output()
+        return _complain(f"standard output: cannot be written: {error.strerror}", 1)
     return 0
+
+
+def _discard_output() -> None:
+    """Sends standard output nowhere, so that Python's last flush of it cannot fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(sentence: str, status: int) -> int:
@@ -82,7 +93,7 @@ def _complain(sentence: str, status: int) -> int:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """The first one interrupts, further ones do not interrupt the cleaning up."""
+    """Raises at the first signal; further ones are ignored while everything is cleaned up."""
     for other in SIGNALS:
         signal.signal(other, signal.SIG_IGN)
     raise KeyboardInterrupt if number == signal.SIGINT else Terminated

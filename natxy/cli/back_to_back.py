@@ -1,4 +1,4 @@
-"""`natxy back-to-back`: the longest burst that is not lost."""
+"""`natxy back-to-back`: finds the longest burst without loss."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -11,28 +11,38 @@ from natxy.procedure.back_to_back import PROFILES, BackToBackPlan
 from natxy.procedure.back_to_back import back_to_back as measure
 
 
-@measuring
+@measuring(PROFILES)
 def back_to_back(
     options: SeriesOptions,
     burst_rate: Annotated[
-        int | None, typer.Option(help="Of the bursts, if not the media's rate.", metavar="FPS")
+        int | None,
+        typer.Option(
+            help="Rate within a burst, in frames a second [default: the media's rate].",
+            metavar="FPS",
+        ),
     ] = None,
     throughput: Annotated[
-        int | None, typer.Option(help="Measured before; else it is found first.", metavar="FPS")
+        int | None,
+        typer.Option(
+            help="Throughput that was measured before, in frames a second [default: it is "
+            "searched for first].",
+            metavar="FPS",
+        ),
     ] = None,
     step: Annotated[
         int | None,
         typer.Option(
-            help="Where a search ends, in frames; a burst may take so much longer than its rate "
-            "says as N frames do at the throughput [default: what passes in 20 us].",
+            help="End a search when the longest burst is bounded to within N frames. A burst may "
+            "take longer than its rate says by the time of N frames at the throughput [default: "
+            "the frames that the throughput passes in 20 us].",
             metavar="N",
         ),
     ] = None,
 ) -> None:
     """Find the longest burst without loss, and the buffer time (RFC 9004).
 
-    --duration is that of the longest burst that is tried, --drain the least rest after each: it
-    begins when the burst was received at the throughput.
+    --duration is that of the longest burst that is tried. --drain is the shortest rest after a
+    burst; the rest begins when the burst has been received at the throughput.
     """
     base = options.profile_of(PROFILES)
     plan = BackToBackPlan(
@@ -41,7 +51,7 @@ def back_to_back(
         repetitions=options.repetitions_of(base),
         burst_rate_fps=burst_rate,
         throughput_fps=throughput,
-        # For a throughput, --duration and --drain are not meant: the profile's trials are run.
+        # --duration and --drain are the bursts'; the search has the profile's trials.
         search=found_first(replace(options, duration=None, drain=None)),
         step_frames=step,
     )

@@ -1,11 +1,12 @@
-"""`natxy capacity`: how many connections a stateful gateway's table takes."""
+"""`natxy capacity`: measures how many connections a stateful gateway's table holds."""
 
 from typing import Annotated
 
 import typer
 
-from natxy.cli.options import search_error, seconds
-from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring_without, run_series
+from natxy.cli.options import search_error
+from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring, run_series
+from natxy.errors import ConfigurationError
 from natxy.exact import exact
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic_spec import MAX_CONNECTIONS
@@ -17,41 +18,83 @@ from natxy.procedure.series_of_tables import connections_of
 from natxy.search.capacity import FIRST_CPS, CapacityGoal
 
 
-@measuring_without(*OF_PHASE_2, "networks")
+@measuring(PROFILES, without=(*OF_PHASE_2, "networks"))
 def capacity(
     options: SeriesOptions,
     c0: Annotated[
         int | None,
-        typer.Option(help="Connections that are surely taken; None: the testbed's.", metavar="N"),
+        typer.Option(
+            help="C0: connections that the table certainly holds, with which the search begins "
+            "[default: count in the testbed's [connections]].",
+            metavar="N",
+        ),
     ] = None,
-    error: Annotated[int, typer.Option(help="E, in connections.", metavar="N")] = 1,
+    error: Annotated[
+        int,
+        typer.Option(
+            help="E: end the search when the capacity is bounded to within N connections.",
+            metavar="N",
+        ),
+    ] = 1,
     alpha: Annotated[
         float | None,
-        typer.Option(help="Validation's rate, as a share of phase 1's.", metavar="ALPHA"),
+        typer.Option(
+            help="Rate of validation, as a share of phase 1's rate [default: 0.5].",
+            metavar="SHARE",
+        ),
     ] = None,
     beta: Annotated[
-        float, typer.Option(help="A rate below this share of the last step's fails.")
+        float,
+        typer.Option(
+            help="Fail a step of the exponential search if its establishment rate falls below "
+            "RATIO times the previous step's.",
+            metavar="RATIO",
+        ),
     ] = 0.2,
-    gamma: Annotated[float, typer.Option(help="The same, in the final search.")] = 0.4,
+    gamma: Annotated[
+        float,
+        typer.Option(
+            help="Fail a step of the final search if its establishment rate falls below RATIO "
+            "times that of the last step that passed in the exponential search.",
+            metavar="RATIO",
+        ),
+    ] = 0.4,
     rate_error: Annotated[
-        str | None, typer.Option(help="Of rates within a step: 5% or 100.", metavar="ERROR")
+        str | None,
+        typer.Option(
+            help="End the search for a step's establishment rate at this error: a share of the "
+            "rate or connections a second [default: 5%; quick: 20%].",
+            metavar="ERROR",
+        ),
     ] = None,
     first_rate: Annotated[
         int | None,
         typer.Option(
-            help="Where the search for R0 begins; None: at phase 1's rate, or at 1000.",
+            help="First rate of the search for R0, in connections a second [default: rate_fps in "
+            "the testbed's [connections], or 1000].",
             metavar="CPS",
         ),
     ] = None,
     max_rate: Annotated[
-        int | None, typer.Option(help="The highest rate to try.", metavar="CPS")
+        int | None,
+        typer.Option(
+            help="Highest rate to try, in connections a second [default: no limit].",
+            metavar="CPS",
+        ),
     ] = None,
     most: Annotated[
-        int | None, typer.Option(help="Connections to try at most.", metavar="N")
+        int | None,
+        typer.Option(
+            help="Largest number of connections to try [default: 4294967296].", metavar="N"
+        ),
     ] = None,
 ) -> None:
     """Find the connection tracking table capacity (RFC 9693)."""
     base = options.profile_of(PROFILES)
+    for option, number in (("--c0", c0), ("--error", error), ("--most", most)):
+        if number is not None and number < 1:  # refused before a lab is made for it
+            raise ConfigurationError(f"{option}: {number} is out of range (expected 1 or more)")
+    validation_share = DEFAULT_ALPHA if alpha is None else exact("--alpha", alpha)
 
     def plan(asked: ConnectionsSection) -> CapacityPlan:
         return CapacityPlan(
@@ -59,7 +102,7 @@ def capacity(
             seed=options.seed_value,
             repetitions=options.repetitions_of(base),
             goal=_goal(asked),
-            alpha=seconds("--alpha", alpha, DEFAULT_ALPHA),
+            alpha=validation_share,
         )
 
     def _goal(asked: ConnectionsSection) -> CapacityGoal:

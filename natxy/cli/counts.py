@@ -6,10 +6,12 @@ from natxy.errors import ConfigurationError
 
 
 def numbers_of(option: str, text: str | None) -> tuple[int, ...]:
-    """Empty where the option is not given."""
+    """Returns the numbers, none where the option is not given."""
     if text is None:
         return ()
     words = [word.strip() for word in text.split(",")]
     if not all(re.fullmatch(r"[1-9]\d{0,12}", word) for word in words):
-        raise ConfigurationError(f'{option}: "{text}" is no list of numbers, 1000,2000 is right')
+        raise ConfigurationError(
+            f'{option}: "{text}" is not a list of numbers (expected for example 1000,2000)'
+        )
     return tuple(int(word) for word in words)

@@ -1,4 +1,4 @@
-"""`--cores`: which CPUs the workers have."""
+"""`--cores`: the CPUs of the tester's workers."""
 
 from typing import Annotated
 
@@ -8,13 +8,18 @@ from natxy.doctor.finding import cpu_list
 from natxy.errors import ConfigurationError
 
 CoresOption = Annotated[
-    str, typer.Option("--cores", help="CPUs of the tester's workers.", metavar="LIST")
+    str,
+    typer.Option(
+        "--cores", help="CPUs of the tester's workers, for example 2,3 or 2-5.", metavar="LIST"
+    ),
 ]
 
 
 def cpus_of(text: str) -> tuple[int, ...]:
-    """`0`, `2,3` or `2-5`."""
+    """Reads `0`, `2,3` or `2-5`."""
     cpus = tuple(cpu_list(text))
     if not cpus:
-        raise ConfigurationError(f'--cores: "{text}" is no list of CPUs, such as 0 or 2,3 is right')
+        raise ConfigurationError(
+            f'--cores: "{text}" is not a list of CPUs (expected for example 0 or 2,3 or 2-5)'
+        )
     return cpus

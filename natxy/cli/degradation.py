@@ -1,4 +1,4 @@
-"""`natxy degradation`: what more connections cost a stateful gateway."""
+"""`natxy degradation`: measures a figure over the number of a stateful gateway's connections."""
 
 from typing import Annotated
 
@@ -6,8 +6,8 @@ import typer
 
 from natxy.cli.counts import numbers_of
 from natxy.cli.options import LossOption
-from natxy.cli.searching import searching
-from natxy.cli.series import SeriesOptions, measuring_without, run_series
+from natxy.cli.searching import ErrorOption, FigureOption, MaxRateOption, searching
+from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.cli.sizes import (
     CountsOption,
     DestinationPortsOption,
@@ -17,32 +17,41 @@ from natxy.cli.sizes import (
 )
 from natxy.procedure.degradation import Column, DegradationPlan
 from natxy.procedure.degradation import degradation as measure
+from natxy.procedure.profile import PROFILES
 
 
-@measuring_without("connections", "networks")
+@measuring(PROFILES, without=("connections", "networks"))
 def degradation(
     options: SeriesOptions,
     counts: CountsOption = None,
     source_ports: SourcePortsOption = None,
     destination_ports: DestinationPortsOption = None,
     entries: Annotated[
-        str | None, typer.Option(help="The device's table, by column.", metavar="LIST")
+        str | None,
+        typer.Option(
+            help="Entries of the gateway's table, by column or one for all [default: unchanged].",
+            metavar="LIST",
+        ),
     ] = None,
     hash_sizes: Annotated[
-        str | None, typer.Option(help="The device's hash buckets, by column.", metavar="LIST")
+        str | None,
+        typer.Option(
+            help="Hash buckets of the gateway's table, by column or one for all [default: "
+            "unchanged].",
+            metavar="LIST",
+        ),
     ] = None,
     timeouts: Annotated[
-        str | None, typer.Option(help="Of idle connections, seconds, by column.", metavar="LIST")
+        str | None,
+        typer.Option(
+            help="Seconds after which the gateway drops an idle connection, by column or one for "
+            "all [default: unchanged].",
+            metavar="LIST",
+        ),
     ] = None,
-    of: Annotated[
-        str, typer.Option("--of", help="establishment, validated or throughput.", metavar="FIGURE")
-    ] = "throughput",
-    error: Annotated[
-        str | None, typer.Option(help="Where each search ends: 0.1% or 100.", metavar="ERROR")
-    ] = None,
-    max_rate: Annotated[
-        int | None, typer.Option(help="The highest rate to try.", metavar="FPS")
-    ] = None,
+    of: FigureOption = "throughput",
+    error: ErrorOption = None,
+    max_rate: MaxRateOption = None,
     loss: LossOption = None,
 ) -> None:
     """Measure a figure over the number of connections (RFC 9693)."""

@@ -1,4 +1,4 @@
-"""`natxy demo`: real gateways in network namespaces, their throughput found by short trials."""
+"""`natxy demo`: measures the throughput of real gateways in network namespaces."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +10,7 @@ import natxy
 from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal
 from natxy.campaign.provenance import provenance
+from natxy.cli.journal_named import naming
 from natxy.cli.options import (
     SeedOption,
     progress_console,
@@ -31,20 +32,20 @@ from natxy.report.results_json import write_results
 from natxy.report.throughput_table import notes, throughput_table
 from natxy.search.bisection import SearchError
 
-# File name, what the result is called, what is said before it.
+# Name of the testbed file, of the result, and of the gateway in the progress display.
 GATEWAYS = (
     ("ipv4-router", "Linux router, IPv4", "the Linux kernel as an IPv4 router"),
     ("ipv6-router", "Linux router, IPv6", "the Linux kernel as an IPv6 router"),
     ("stateless-nat64", "tayga, stateless NAT64", "tayga as a stateless NAT64, both directions"),
 )
-ERROR = SearchError(fraction=Fraction(1, 100))  # finer than short trials repeat
-REPETITIONS = 5  # a core whose speed others share is fast and slow by turns
-PATIENCE_S = Fraction(60)  # for a gateway's repetitions: who tries Natxy does not wait for long
+ERROR = SearchError(fraction=Fraction(1, 100))  # short trials vary by more than that
+REPETITIONS = 5  # the speed of a core that is shared with other programs varies
+PATIENCE_S = Fraction(60)  # for all repetitions of a gateway: a demo should not take long
 OUTPUT = Path("build/demo/results.json")
 
 
 class SetupRecord(Model):
-    """A journal's line: the gateway that the trials after it go through, and all about it."""
+    """A line of the journal: the gateway of the trials after it, and their provenance."""
 
     record: Literal["setup"] = "setup"
     name: str
@@ -53,19 +54,23 @@ class SetupRecord(Model):
 
 def demo(
     output: Annotated[
-        Path, typer.Option(help="Results, as JSON; the journal is beside it.", metavar="FILE")
+        Path,
+        typer.Option(
+            help="File for the results as JSON; the journal is written beside it.", metavar="FILE"
+        ),
     ] = OUTPUT,
     seed: SeedOption = None,
     repetitions: Annotated[
         int,
         typer.Option(
             min=1,
-            help="Searches for each gateway's throughput; none begins after a minute of them.",
+            help="Largest number of searches for each gateway's throughput; none begins more than "
+            "60 seconds after the first.",
             metavar="N",
         ),
     ] = REPETITIONS,
 ) -> None:
-    """Find the throughput of three gateways on this machine, with short trials."""
+    """Find the throughput of three gateways on this machine, with trials of 0.2 seconds."""
     plan_seed = seed_of(seed)
     header = {
         "natxy_version": natxy.__version__,
@@ -73,7 +78,7 @@ def demo(
         "seed": plan_seed,
     }
     results: list[ThroughputResult] = []
-    with Journal(output.parent / JOURNAL, header, replace=True) as journal:
+    with Journal(output.parent / JOURNAL, header, replace=True) as journal, naming(journal):
         for number, (file_name, name, what) in enumerate(GATEWAYS, start=1):
             title = f"{number} of {len(GATEWAYS)}: {what}, seed {plan_seed}"
             plan = _plan(name, plan_seed, repetitions)
@@ -83,13 +88,16 @@ def demo(
 
 
 def demo_testbed(name: str) -> Path:
-    """In the source tree, or where the package was installed."""
+    """Returns the file's path in the source tree or in the installed package."""
     package = Path(natxy.__file__).parent
     for folder in (package.parent / "experiments", package / "experiments"):
         path = folder / "demo" / f"{name}.toml"
         if path.is_file():
             return path
-    raise ConfigurationError(f"experiments/demo/{name}.toml is not installed; `make install` is")
+    raise ConfigurationError(
+        f"experiments/demo/{name}.toml: is not installed (expected in {package}; `make install` "
+        "installs it)"
+    )
 
 
 def _plan(name: str, seed: int, repetitions: int) -> ThroughputPlan:
@@ -121,11 +129,11 @@ def _show(results: list[ThroughputResult], seed: int, output: Path) -> None:
     result_console.print(throughput_table(results))
     lines = [
         *notes(results),
-        "tayga 0.9.2 spoils the UDP checksum of one frame in 65,536, which is a defect of its own: "
-        "the demo sends no such frame (avoid_zero_checksum in [traffic]).",
+        "tayga 0.9.2 computes the UDP checksum of one frame in 65,536 wrong; the demo sends no "
+        "such frame (avoid_zero_checksum in [traffic]).",
         f"Seed {seed}. Repeat it: {repeat_command(seed)}",
-        f"Results: {output}, every trial: {output.parent / JOURNAL}",
-        "Next: `natxy doctor` says what on this machine spoils a measurement.",
+        f"Results: {output}, journal of all trials: {output.parent / JOURNAL}",
+        "Next: `natxy doctor` reports what on this machine disturbs a measurement.",
     ]
     for line in lines:
         result_console.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`natxy doctor`: what on this machine will spoil a measurement."""
+"""`natxy doctor`: reports what on this machine disturbs a measurement."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def doctor(
     cores: CoresOption = "0",
     json_output: JsonOption = False,
 ) -> None:
-    """Say what on this machine spoils a measurement, what it costs and what to do about it."""
+    """Report what on this machine disturbs a measurement, its effect and the remedy."""
     machine = Machine()
     findings = [
         *examine_tools(),
@@ -42,7 +42,7 @@ def doctor(
 def findings_table(findings: list[Finding]) -> Table:
     table = Table(title=f"Doctor on {os.uname().nodename}", title_justify="left", show_lines=True)
     table.add_column("")
-    for name in ("what", "state", "what it costs", "what to do"):
+    for name in ("what", "state", "effect", "remedy"):
         table.add_column(name, overflow="fold")
     for finding in findings:
         table.add_row(
@@ -56,8 +56,8 @@ def _show(findings: list[Finding]) -> None:
     result_console.print(findings_table(findings))
     count = sum(1 for finding in findings if finding.grade is not Grade.GOOD)
     result_console.print(
-        "Nothing here spoils a measurement."
+        "Nothing on this machine disturbs a measurement."
         if count == 0
-        else f"{count} of {len(findings)} make figures lower, or vary more. "
-        "`natxy self-test` says how far this tester can be trusted as it is."
+        else f"{count} of {len(findings)} checks found something that lowers figures or makes "
+        "them vary. `natxy self-test` finds the rates that this tester reaches as it is."
     )

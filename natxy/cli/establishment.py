@@ -1,36 +1,58 @@
-"""`natxy establishment`: how many connections a second a stateful gateway takes."""
+"""`natxy establishment`: measures how many connections a second a stateful gateway creates."""
 
 from fractions import Fraction
 from typing import Annotated
 
 import typer
 
-from natxy.cli.options import LossOption, VerifyLossOption, loss_tolerance, search_error, seconds
-from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring_without, run_series
+from natxy.cli.options import (
+    EarlyEndOption,
+    LossOption,
+    VerifyLossOption,
+    loss_tolerance,
+    search_error,
+)
+from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring, run_series
+from natxy.exact import exact
 from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES, EstablishmentPlan
 from natxy.procedure.establishment import establishment as measure
 
 
-@measuring_without(*OF_PHASE_2, "networks")
+@measuring(PROFILES, without=(*OF_PHASE_2, "networks"))
 def establishment(
     options: SeriesOptions,
     max_rate: Annotated[
-        int | None, typer.Option(help="The highest rate to try.", metavar="CPS")
+        int | None,
+        typer.Option(
+            help="Highest rate to try, in connections a second [default: the media's rate].",
+            metavar="CPS",
+        ),
     ] = None,
     error: Annotated[
-        str | None, typer.Option(help="Where the search ends: 0.1% or 100.", metavar="ERROR")
+        str | None,
+        typer.Option(
+            help="End the search at this error: a share of the rate, or connections a second such "
+            "as 100 [default: 0.1%].",
+            metavar="ERROR",
+        ),
     ] = None,
     validated: Annotated[
-        bool, typer.Option("--validated", help="Ask each connection for an answer, too.")
+        bool,
+        typer.Option(
+            "--validated",
+            help="Validate the connections: after phase 1 the responder sends one frame to each.",
+        ),
     ] = False,
     alpha: Annotated[
         float | None,
-        typer.Option(help="Validation's rate, as a share of phase 1's.", metavar="ALPHA"),
+        typer.Option(
+            help="Rate of validation, as a share of phase 1's rate; turns --validated on [default: "
+            "0.5].",
+            metavar="SHARE",
+        ),
     ] = None,
     loss: LossOption = None,
-    early_end: Annotated[
-        bool, typer.Option("--early-end", help="End a trial at its first certain loss.")
-    ] = False,
+    early_end: EarlyEndOption = False,
     verify_loss: VerifyLossOption = None,
 ) -> None:
     """Measure the maximum connection establishment rate (RFC 9693)."""
@@ -50,7 +72,7 @@ def establishment(
 
 
 def _alpha(given: float | None, *, validated: bool) -> Fraction | None:
-    """`--alpha` asks for validation as well."""
+    """Returns the share, None without validation; `--alpha` alone asks for validation as well."""
     if given is None:
         return DEFAULT_ALPHA if validated else None
-    return seconds("--alpha", given, DEFAULT_ALPHA)
+    return exact("--alpha", given)

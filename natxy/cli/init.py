@@ -1,4 +1,4 @@
-"""`natxy init`: a testbed's file to begin with, every key with a comment."""
+"""`natxy init`: writes a testbed file with a comment on every key."""
 
 from importlib import resources
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from natxy.cli.choices import unknown_value
 from natxy.errors import ConfigurationError
 from natxy.siitperf.imported import imported
 
@@ -13,25 +14,36 @@ KINDS = ("pci", "namespace")
 
 
 def init(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What to write.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Testbed file to write.")],
     kind: Annotated[
         str,
-        typer.Option(help="pci: two NICs. namespace: a lab on this machine.", metavar="KIND"),
+        typer.Option(
+            help="Kind of testbed: pci (two NICs) or namespace (a lab on this machine).",
+            metavar="KIND",
+        ),
     ] = "pci",
     from_: Annotated[
         Path | None,
-        typer.Option("--from", help="A siitperf.conf to take it from.", metavar="SIITPERF.CONF"),
+        typer.Option(
+            "--from",
+            help="Configuration of siitperf to convert, instead of a template.",
+            metavar="SIITPERF.CONF",
+        ),
     ] = None,
 ) -> None:
-    """Write a commented testbed."""
+    """Write a testbed file with a comment on every key."""
     if from_ is not None and kind != KINDS[0]:
-        raise ConfigurationError(f"--kind: --from makes a testbed of kind {KINDS[0]}, one is right")
+        raise ConfigurationError(
+            f"--kind: {kind} is not possible with --from (expected {KINDS[0]}, or no --kind)"
+        )
     text = _template(kind) if from_ is None else imported(from_, _warn)
     try:
         with file.open("x", encoding="utf-8") as new:
             new.write(text)
     except FileExistsError:
-        raise ConfigurationError(f"{file}: is there already and is not overwritten") from None
+        raise ConfigurationError(
+            f"{file}: already exists and is not overwritten (expected the name of a new file)"
+        ) from None
     except OSError as error:
         raise ConfigurationError(f"{file}: cannot be written: {error.strerror}") from None
     typer.echo(f"Wrote {file}. Next: natxy trial {file} --rate 1000")
@@ -39,7 +51,7 @@ def init(
 
 def _template(kind: str) -> str:
     if kind not in KINDS:
-        raise ConfigurationError(f'--kind: "{kind}" is not known, {" or ".join(KINDS)} is right')
+        raise unknown_value("--kind", kind, KINDS)
     return resources.files("natxy.cli").joinpath("testbeds", f"{kind}.toml").read_text("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""`natxy ipdv`: how much a frame's delay differs from that of the frame before it."""
+"""`natxy ipdv`: measures the differences between the delays of consecutive frames."""
 
 from natxy.cli.options import RateOption
 from natxy.cli.rate_plan import rate_plan
@@ -8,9 +8,9 @@ from natxy.procedure.ipdv import PROFILES, IpdvPlan
 from natxy.procedure.ipdv import ipdv as measure
 
 
-@measuring
+@measuring(PROFILES)
 def ipdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> None:
-    """Measure inter-packet delay variation: minimum, median, maximum (RFC 8219 section 7.3.2)."""
+    """Measure IPDV: minimum, median and maximum (RFC 8219 section 7.3.2)."""
     plan = rate_plan(
         IpdvPlan,
         PROFILES,

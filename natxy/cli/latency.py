@@ -1,4 +1,4 @@
-"""`natxy latency`: how long tagged frames take at the throughput rate."""
+"""`natxy latency`: measures the delay of tagged frames at the throughput."""
 
 from fractions import Fraction
 from typing import Annotated
@@ -13,14 +13,20 @@ from natxy.procedure.latency import PROFILES, LatencyPlan
 from natxy.procedure.latency import latency as measure
 
 
-@measuring
+@measuring(PROFILES)
 def latency(
     options: SeriesOptions,
     rate: RateOption = None,
-    tags: Annotated[int, typer.Option(help="Tagged frames of a trial.", metavar="N")] = 50_000,
+    tags: Annotated[
+        int, typer.Option(help="Tagged frames of a trial, per direction.", metavar="N")
+    ] = 50_000,
     tags_after: Annotated[
         float | None,
-        typer.Option(help="Seconds before the first tag; half of the duration.", metavar="S"),
+        typer.Option(
+            help="Seconds of a trial before its first tagged frame [default: half of the "
+            "duration].",
+            metavar="S",
+        ),
     ] = None,
     records: RecordsOption = None,
 ) -> None:

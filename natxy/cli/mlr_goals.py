@@ -1,4 +1,4 @@
-"""MLRsearch's goals, of the options of `natxy throughput --search mlr`."""
+"""Makes MLRsearch's goals from the options of `natxy throughput --search mlr`."""
 
 import re
 from dataclasses import dataclass, replace
@@ -15,18 +15,20 @@ from natxy.search.mlr_goal import MlrGoal, pdr_goal, rfc2544_goal
 
 @dataclass(frozen=True, kw_only=True)
 class GoalOptions:
-    """Attributes of all goals (RFC 9971); None: as the RFC 2544 goal has them."""
+    """Attributes of all goals (RFC 9971); None stands for the RFC 2544 goal's value."""
 
     exceed_ratio: float | None
     duration_sum: float | None
     initial_duration: float | None
 
     def refuse(self) -> None:
-        """Where the search is another one."""
+        """ConfigurationError if an option is given, for searches other than MLRsearch."""
         for name, value in vars(self).items():
             if value is not None:
                 option = f"--{name.replace('_', '-')}"
-                raise ConfigurationError(f"{option}: is MLRsearch's (expected --search mlr)")
+                raise ConfigurationError(
+                    f"{option}: is an option of MLRsearch (expected --search mlr)"
+                )
 
     def of(self, goal: MlrGoal) -> MlrGoal:
         given: dict[str, Any] = {}
@@ -43,11 +45,11 @@ class GoalOptions:
 def goals_of(
     options: GoalOptions, loss: str | None, timing: Timing, error: SearchError
 ) -> tuple[MlrGoal, ...]:
-    """The non-drop rate, and a partial drop rate for each tolerated loss."""
+    """Returns a goal for the non-drop rate, and one for each partial drop rate in `loss`."""
     if error.rate_fps is not None:
         raise ConfigurationError(
-            "--error: MLRsearch knows shares of the rate only, such as 0.1%; frames a second are "
-            "bisection's"
+            f"--error: {error.rate_fps} is a number of frames a second, which MLRsearch does not "
+            "take (expected a share of the rate, for example 0.1%)"
         )
     width, longest_s = error.fraction, timing.duration_s
     goals = (
@@ -64,8 +66,12 @@ def _tolerances(text: str | None) -> tuple[LossTolerance, ...]:
     if text is None:
         return ()
     if not re.fullmatch(r"\d+(\.\d+)?%(,\d+(\.\d+)?%)*", text):
-        raise ConfigurationError(f'--loss: "{text}" is no list of percentages, 0.5%,1% is right')
+        raise ConfigurationError(
+            f'--loss: "{text}" is not a list of percentages (expected for example 0.5%,1%)'
+        )
     fractions = [Fraction(percent) / 100 for percent in text.replace("%", "").split(",")]
     if not all(0 < fraction < 1 for fraction in fractions):
-        raise ConfigurationError(f'--loss: "{text}" is out of range, more than 0% to 99% is right')
+        raise ConfigurationError(
+            f'--loss: "{text}" is out of range (expected more than 0% and less than 100%)'
+        )
     return tuple(LossTolerance(fraction=fraction) for fraction in dict.fromkeys(fractions))

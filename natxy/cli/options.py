@@ -1,4 +1,4 @@
-"""Options that several verbs take, and how their values are read."""
+"""Options that several commands take, and how their values are read."""
 
 import math
 import re
@@ -12,48 +12,103 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from natxy.cli.command_line import CommandLine, check_frame_size
 from natxy.errors import ConfigurationError
-from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
 from natxy.procedure.seeds import MAX_SEED, new_seed
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
 from natxy.search.loss_tolerance import LossTolerance
 
+TRIALS, TRAFFIC, OUTPUT = "Trials", "Traffic", "Output"  # headings of --help
+
 TestbedArgument = Annotated[
-    Path, typer.Argument(metavar="TESTBED", help="The testbed's file; `natxy init` writes one.")
+    Path, typer.Argument(metavar="TESTBED", help="Testbed file; `natxy init` writes one.")
 ]
 RateOption = Annotated[
-    int | None, typer.Option("--rate", help="Frames a second, per direction.", metavar="FPS")
+    int | None,
+    typer.Option(
+        "--rate",
+        help="Rate of the trials, in frames a second per direction [default: the throughput, which "
+        "is searched for first].",
+        metavar="FPS",
+    ),
 ]
 DurationOption = Annotated[
-    float | None, typer.Option("--duration", help="Seconds of sending.", metavar="S")
+    float | None,
+    typer.Option(
+        "--duration",
+        help="Seconds during which a trial sends frames [default: 1].",
+        metavar="S",
+        rich_help_panel=TRIALS,
+    ),
 ]
 DrainOption = Annotated[
-    float | None, typer.Option("--drain", help="Seconds of receiving after that.", metavar="S")
+    float | None,
+    typer.Option(
+        "--drain",
+        help="Seconds during which a trial still receives after its last frame [default: 0.2].",
+        metavar="S",
+        rich_help_panel=TRIALS,
+    ),
 ]
 SettleOption = Annotated[
-    float | None, typer.Option("--settle", help="Seconds of rest between trials.", metavar="S")
+    float | None,
+    typer.Option(
+        "--settle",
+        help="Seconds between two trials.",
+        metavar="S",
+        rich_help_panel=TRIALS,
+    ),
 ]
 FrameSizeOption = Annotated[
     int | None,
-    typer.Option("--frame-size", help="Of the IPv6 frame with FCS, in bytes.", metavar="BYTES"),
+    typer.Option(
+        "--frame-size",
+        help="Octets of the IPv6 frame, FCS included; the same frame is 20 smaller as IPv4 "
+        "[default: the testbed's].",
+        metavar="BYTES",
+        rich_help_panel=TRAFFIC,
+    ),
 ]
 DirectionOption = Annotated[
-    str | None, typer.Option("--direction", help="both, forward or reverse.", metavar="WHICH")
+    str | None,
+    typer.Option(
+        "--direction",
+        help="Direction of the traffic: both, forward (left to right) or reverse [default: the "
+        "testbed's].",
+        metavar="WHICH",
+        rich_help_panel=TRAFFIC,
+    ),
 ]
 SeedOption = Annotated[
-    int | None, typer.Option("--seed", help="Repeats a measurement's frames.", metavar="N")
+    int | None,
+    typer.Option(
+        "--seed",
+        help="Seed of all pseudorandom choices; the same seed sends the same frames [default: a "
+        "new one, which the result shows].",
+        metavar="N",
+        rich_help_panel=TRIALS,
+    ),
 ]
 LossOption = Annotated[
     str | None,
-    typer.Option("--loss", help="Share of the frames that may be lost: 0.01%.", metavar="PERCENT"),
+    typer.Option(
+        "--loss",
+        help="Let a trial pass although it lost up to this share of its frames, for example 0.01% "
+        "[default: no loss].",
+        metavar="PERCENT",
+    ),
+]
+EarlyEndOption = Annotated[
+    bool,
+    typer.Option("--early-end", help="End a trial as failed when a frame is certainly lost."),
 ]
 VerifyLossOption = Annotated[
     int | None,
     typer.Option(
         "--verify-loss",
         help="Repeat a failed trial up to N times; its rate fails only if all of them fail "
-        "[default: 0, with --profile quick 1].",
+        "[default: 0; quick: 1].",
         metavar="N",
     ),
 ]
@@ -61,15 +116,27 @@ ConnectionsOption = Annotated[
     int | None,
     typer.Option(
         "--connections",
-        help="That phase 1 makes in a stateful gateway; what is measured is phase 2.",
+        help="Connections that phase 1 of each trial creates in a stateful gateway [default: the "
+        "testbed's].",
         metavar="N",
+        rich_help_panel=TRAFFIC,
     ),
 ]
 EstablishmentRateOption = Annotated[
     int | None,
-    typer.Option("--establishment-rate", help="Of phase 1, frames a second.", metavar="CPS"),
+    typer.Option(
+        "--establishment-rate",
+        help="Rate of phase 1, in connections a second [default: the testbed's].",
+        metavar="CPS",
+        rich_help_panel=TRAFFIC,
+    ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="JSON on standard output.")]
+JsonOption = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Write JSON to standard output instead of tables.", rich_help_panel=OUTPUT
+    ),
+]
 
 # Progress goes to standard error: standard output is the result and nothing else.
 progress_console = Console(stderr=True)
@@ -78,11 +145,13 @@ result_console = Console(width=None if sys.stdout.isatty() else 120)
 
 
 def seconds(option: str, value: float | None, default: Fraction) -> Fraction:
-    """Exact: 0.2 is a fifth."""
+    """Returns the option's value as an exact fraction: 0.2 is a fifth."""
     if value is None:
         return default
     if not math.isfinite(value):
-        raise ConfigurationError(f"{option}: {value} is not a number of seconds, 0.2 is")
+        raise ConfigurationError(
+            f"{option}: {value} is not a duration (expected a number of seconds, for example 0.2)"
+        )
     return Fraction(str(value))
 
 
@@ -90,12 +159,12 @@ def seed_of(given: int | None) -> int:
     if given is None:
         return new_seed()
     if not 0 <= given <= MAX_SEED:
-        raise ConfigurationError(f"--seed: {given} is out of range, 0 to {MAX_SEED} is right")
+        raise ConfigurationError(f"--seed: {given} is out of range (expected 0 to {MAX_SEED})")
     return given
 
 
 def search_error(text: str | None) -> SearchError:
-    """`0.1%` of the bracket's lower end, or `100` frames a second."""
+    """Reads `0.1%` of the bracket's lower end, or `100` frames a second."""
     if text is None:
         return DEFAULT_ERROR
     percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text.strip())
@@ -104,40 +173,46 @@ def search_error(text: str | None) -> SearchError:
     if re.fullmatch(r"[1-9]\d{0,9}", text.strip()):
         return SearchError(rate_fps=int(text))
     raise ConfigurationError(
-        f'--error: "{text}" is no error, a share of the rate such as 0.1% or frames a second such '
-        "as 100 is right"
+        f'--error: "{text}" is neither a share of the rate nor a number of frames a second '
+        "(expected for example 0.1% or 100)"
     )
 
 
 def loss_tolerance(text: str | None) -> LossTolerance | None:
-    """`0.01%` of the frames; None where none is tolerated."""
+    """Reads `0.01%` of the frames; returns None where no loss is tolerated."""
     if text is None:
         return None
     percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text.strip())
     if percent is None or not 0 < Fraction(percent[1]) < 100:
-        raise ConfigurationError(f'--loss: "{text}" is no share of the frames, 0.01% is right')
+        raise ConfigurationError(
+            f'--loss: "{text}" is not a percentage between 0% and 100% (expected for example 0.01%)'
+        )
     return LossTolerance(fraction=Fraction(percent[1]) / 100)
 
 
 def with_connection_options(
     testbed: Testbed, *, connections: int | None, establishment_rate: int | None
 ) -> Testbed:
-    """The testbed with what the command line says of phase 1; `--connections` is enough for one."""
+    """Returns the testbed with the command line's values for phase 1.
+
+    A testbed without [connections] gets one if `--connections` is given.
+    """
     written = {} if testbed.connections is None else testbed.connections.model_dump(mode="json")
     given = (
-        ("--connections", "count", connections),
-        ("--establishment-rate", "rate_fps", establishment_rate),
+        ("count", connections),
+        ("rate_fps", establishment_rate),
     )
     section = testbed.connections
-    for option, key, value in given:
+    for key, value in given:
         if value is None:
             continue
         if key == "rate_fps" and section is None:
             raise ConfigurationError(
-                "--establishment-rate: the testbed has no [connections]; --connections is right too"
+                "--establishment-rate: the testbed has no [connections] (expected --connections as "
+                "well)"
             )
         written |= {key: value}
-        section = Source(name=option).validated(ConnectionsSection, written)
+        section = CommandLine().validated(ConnectionsSection, written)
     return testbed.model_copy(update={"connections": section})
 
 
@@ -148,29 +223,31 @@ def with_traffic_options(
     direction: str | None,
     networks: int | None = None,
 ) -> Testbed:
-    """The testbed with what the command line says instead."""
+    """Returns the testbed with the command line's values for [traffic]."""
+    if frame_size is not None:
+        check_frame_size(frame_size)
     given = (
-        ("--frame-size", "frame_size_bytes", frame_size),
-        ("--direction", "direction", direction),
-        ("--networks", "left_networks", networks),
-        ("--networks", "right_networks", networks),
+        ("frame_size_bytes", frame_size),
+        ("direction", direction),
+        ("left_networks", networks),
+        ("right_networks", networks),
     )
     traffic = testbed.traffic
-    for option, key, value in given:
+    for key, value in given:
         if value is not None:
-            traffic = _changed(traffic, option, key, value)
+            traffic = _changed(traffic, key, value)
     return testbed.model_copy(update={"traffic": traffic})
 
 
-def _changed(traffic: TrafficSection, option: str, key: str, value: Any) -> TrafficSection:
-    changed: TrafficSection = Source(name=option).validated(
+def _changed(traffic: TrafficSection, key: str, value: Any) -> TrafficSection:
+    changed: TrafficSection = CommandLine().validated(
         TrafficSection, traffic.model_dump(mode="json") | {key: value}
     )
     return changed
 
 
 def repeat_command(seed: int, arguments: Sequence[str] | None = None) -> str:
-    """This command with the seed; not where its output went, which is not written twice."""
+    """Returns this command with the seed, without --output, whose folder is not written twice."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     kept: list[str] = []
     while words:

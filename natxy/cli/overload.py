@@ -1,4 +1,4 @@
-"""`natxy overload`: what more network flows cost."""
+"""`natxy overload`: measures how a test's figures degrade with the number of network flows."""
 
 import re
 from collections.abc import Callable
@@ -8,20 +8,22 @@ from typing import Annotated
 
 import typer
 
+from natxy.cli.choices import listed, unknown_value
 from natxy.cli.options import RateOption, seconds
 from natxy.cli.rate_plan import rate_plan
-from natxy.cli.series import SeriesOptions, measuring_without, run_series
+from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure import back_to_back, frame_loss, ipdv, latency, pdv, recovery, reset
 from natxy.procedure.benchmarks import Benchmarked
 from natxy.procedure.overload import OverloadPlan
 from natxy.procedure.overload import overload as measure
+from natxy.procedure.profile import PROFILES
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """Of the test; None: not given."""
+    """Options that only some tests have; None where an option is not given."""
 
     rate: int | None
     max_rate: int | None
@@ -30,7 +32,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A test that `--of` names, and which of its options it has."""
+    """A test that `--of` names, and which options of Asked it takes."""
 
     plan: Callable[[SeriesOptions, Asked], Benchmarked]
     takes: tuple[str, ...] = ("rate",)
@@ -92,23 +94,28 @@ CHOICES = {
 }
 
 
-@measuring_without("connections", "networks")
+@measuring(PROFILES, without=("connections", "networks"))
 def overload(
     options: SeriesOptions,
     flows: Annotated[
-        str, typer.Option(help="Numbers of flows, each against one flow.", metavar="N,...")
+        str,
+        typer.Option(
+            help="Numbers of network flows to measure; each is compared with one flow.",
+            metavar="N,...",
+        ),
     ] = "10,100,1000,10000",
     of: Annotated[
-        str, typer.Option("--of", help=f"The test: {', '.join(CHOICES)}.", metavar="TEST")
+        str, typer.Option("--of", help=f"Test to measure: {listed(CHOICES)}.", metavar="TEST")
     ] = "throughput",
     incremental: Annotated[
-        bool, typer.Option("--incremental", help="Flows start one group after the other.")
+        bool,
+        typer.Option("--incremental", help="Start the flows one after the other within a trial."),
     ] = False,
     step: Annotated[
         float | None,
         typer.Option(
-            help="With --incremental: seconds from one flow's start to the next one's, but for "
-            "the drain between quarters of the flows [default: each quarter is sent for a trial's "
+            help="With --incremental: seconds between the starts of two flows. A drain lies "
+            "between the quarters of the flows [default: each quarter is sent for a trial's "
             "duration].",
             metavar="S",
         ),
@@ -117,17 +124,25 @@ def overload(
     max_rate: Annotated[
         int | None,
         typer.Option(
-            help="Highest rate to try, and the rate of bursts, if not the media's.", metavar="FPS"
+            help="Highest rate to try, and the rate within bursts, in frames a second [default: "
+            "the media's rate].",
+            metavar="FPS",
         ),
     ] = None,
     error: Annotated[
-        str | None, typer.Option(help="When to stop: 0.1% of the rate, or 100 fps.", metavar="E")
+        str | None,
+        typer.Option(
+            help="End a search for the throughput at this error: a share of the rate, or frames a "
+            "second such as 100 [default: 0.1%].",
+            metavar="ERROR",
+        ),
     ] = None,
 ) -> None:
     """Measure how a test's figures degrade with network flows (RFC 8219 section 10).
 
-    --rate is that of latency, PDV, IPDV and reset; for recovery and back-to-back it is the
-    throughput. It is found first for each number of flows where it is not given.
+    --rate is the rate of latency, pdv, ipdv and reset, and the throughput for recovery and
+    back-to-back. If it is not given, the throughput of each number of flows is searched for first.
+    The defaults of the options under Trials are shown for --of throughput.
     """
     plan = OverloadPlan(
         test=_test(options, of, Asked(rate=rate, max_rate=max_rate, error=error)),
@@ -140,19 +155,21 @@ def overload(
 
 def _test(options: SeriesOptions, of: str, asked: Asked) -> Benchmarked:
     if of not in CHOICES:
-        raise ConfigurationError(f'--of: "{of}" is not known, {", ".join(CHOICES)} is right')
+        raise unknown_value("--of", of, CHOICES)
     chosen = CHOICES[of]
     for name, value in vars(asked).items():
         if value is not None and name not in chosen.takes:
             taking = (other for other, choice in CHOICES.items() if name in choice.takes)
             raise ConfigurationError(
-                f"--{name.replace('_', '-')}: is not possible with --of {of}, {', '.join(taking)} "
-                "is right"
+                f"--{name.replace('_', '-')}: is not possible with --of {of} (expected --of "
+                f"{listed(taking)})"
             )
     return chosen.plan(options, asked)
 
 
 def _flows(text: str) -> tuple[int, ...]:
     if not re.fullmatch(r"[1-9]\d{0,9}(,[1-9]\d{0,9})*", text):
-        raise ConfigurationError(f'--flows: "{text}" is no list of numbers, 10,100 is right')
+        raise ConfigurationError(
+            f'--flows: "{text}" is not a list of numbers (expected for example 10,100)'
+        )
     return tuple(dict.fromkeys(int(flows) for flows in text.split(",")))

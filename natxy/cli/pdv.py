@@ -1,4 +1,4 @@
-"""`natxy pdv`: how far every frame's delay lies above the smallest."""
+"""`natxy pdv`: measures how far the frames' delays lie above the smallest."""
 
 from natxy.cli.options import RateOption
 from natxy.cli.rate_plan import rate_plan
@@ -8,9 +8,9 @@ from natxy.procedure.pdv import PROFILES, PdvPlan
 from natxy.procedure.pdv import pdv as measure
 
 
-@measuring
+@measuring(PROFILES)
 def pdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> None:
-    """Measure packet delay variation: P99.9 less minimum (RFC 8219 section 7.3.1)."""
+    """Measure PDV: the delays' P99.9 minus their minimum (RFC 8219 section 7.3.1)."""
     plan = rate_plan(
         PdvPlan,
         PROFILES,

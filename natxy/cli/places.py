@@ -1,20 +1,20 @@
-"""Series of frame sizes and traffic mixes: for each of them the tester, ready for it."""
+"""Series of frame sizes, traffic mixes and numbers of networks: a tester for each of them."""
 
 import re
 from fractions import Fraction
 
+from natxy.cli.command_line import CommandLine, check_frame_size
 from natxy.cli.counts import numbers_of
 from natxy.errors import ConfigurationError
-from natxy.model.source import Source
 from natxy.model.testbed import TrafficSection
 from natxy.model.traffic import IPV4_SAVES_BYTES
 from natxy.model.trial_spec import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 from natxy.procedure.setup import ReadyTester
 
-# RFC 8219 section 5.1.1, with 84 in place of 64, which IPv6 cannot be translated from.
+# RFC 8219 section 5.1.1, with 84 in place of 64, which is too small for IPv6.
 RFC8219_SIZES_BYTES = (84, 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192, 9216)
-# Where nothing but IPv4 is sent, the same sizes on the wire, with 64: sizes are the IPv6 frame's.
-# A frame of 9216 octets would be one of more than can be asked for.
+# Sizes name the IPv6 frame, so IPv4 alone has the RFC's sizes on the wire, 64 included, if they
+# are 20 octets larger here. 9216 is left out: it would exceed the largest size.
 RFC8219_IPV4_SIZES_BYTES = (
     MIN_FRAME_SIZE_BYTES,
     *(
@@ -28,42 +28,49 @@ MOST_NETWORKS = 256
 
 
 def sizes_of(text: str | None) -> tuple[int, ...] | None:
-    """None: the testbed's."""
+    """Returns the frame sizes; None stands for the testbed's."""
     if text is None:
         return None
     if text.lower() == RFC8219:
         return RFC8219_SIZES_BYTES
     if not re.fullmatch(r"\d{1,5}(,\d{1,5})*", text):
         raise ConfigurationError(
-            f'--frame-size: "{text}" is no list of sizes, 84 or 84,512,1518 or {RFC8219} is right'
+            f'--frame-size: "{text}" is not a list of sizes (expected for example 84 or '
+            f"84,512,1518 or {RFC8219})"
         )
-    return tuple(int(size) for size in text.split(","))
+    sizes = tuple(int(size) for size in text.split(","))
+    for size in sizes:
+        check_frame_size(size)
+    return sizes
 
 
 def foregrounds_of(text: str | None) -> tuple[Fraction, ...] | None:
-    """Shares; None: the testbed's."""
+    """Returns the shares of foreground traffic; None stands for the testbed's."""
     if text is None:
         return None
     if not re.fullmatch(r"\d+(\.\d+)?(,\d+(\.\d+)?)*", text):
         raise ConfigurationError(
-            f'--foreground: "{text}" is no list of percentages, 100 or 100,90,50,10 is right'
+            f'--foreground: "{text}" is not a list of percentages (expected for example 100 or '
+            "100,90,50,10)"
         )
     shares = tuple(Fraction(percent) / 100 for percent in text.split(","))
     for share in shares:
         if not 0 <= share <= 1:
-            raise ConfigurationError(f"--foreground: {float(share * 100):g} is not in 0 to 100")
+            raise ConfigurationError(
+                f"--foreground: {float(share * 100):g} is out of range (expected 0 to 100)"
+            )
     return shares
 
 
 def networks_in(text: str | None) -> tuple[int, ...] | None:
-    """None: the testbed's."""
+    """Returns the numbers of networks; None stands for the testbed's."""
     if text is None:
         return None
     listed = numbers_of("--networks", text)
     for networks in listed:
         if networks > MOST_NETWORKS:
             raise ConfigurationError(
-                f"--networks: {networks} is out of range, 1 to {MOST_NETWORKS} is right"
+                f"--networks: {networks} is out of range (expected 1 to {MOST_NETWORKS})"
             )
     return listed
 
@@ -74,8 +81,10 @@ def places(
     foregrounds: tuple[Fraction, ...] | None,
     networks: tuple[int, ...] | None = None,
 ) -> list[ReadyTester]:
-    """Each size with each mix and number of networks; each was checked. Of RFC 8219's sizes those
-    that fit the MTU."""
+    """Returns a tester for each size with each mix and number of networks; all are checked.
+
+    Of the sizes of RFC 8219 it leaves out those that do not fit the MTU.
+    """
     if networks is not None:
         return [
             place
@@ -102,7 +111,7 @@ def places(
 
 
 def _is_ipv4_alone(traffic: TrafficSection, shares: tuple[Fraction, ...]) -> bool:
-    """Background traffic is IPv6; all mixes of a series have the same sizes."""
+    """Returns whether only IPv4 is sent: background traffic, in any mix, is IPv6."""
     versions = {traffic.left_ip_version, traffic.right_ip_version}
     return versions == {4} and all(share == 1 for share in shares)
 
@@ -113,8 +122,7 @@ def _changes(traffic: TrafficSection, size: int, share: Fraction) -> dict[str, o
         "n": share.denominator,
         "m": share.numerator,
     }
-    source = Source(name="--frame-size, --foreground")
-    checked: TrafficSection = source.validated(
+    checked: TrafficSection = CommandLine().validated(
         TrafficSection, traffic.model_dump(mode="json") | asked
     )
     return {name: getattr(checked, name) for name in asked}

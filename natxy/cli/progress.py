@@ -1,4 +1,4 @@
-"""What a person sees while a search runs: a live panel on a terminal, plain lines elsewhere."""
+"""Shows the progress of a measurement: a live panel on a terminal, plain lines elsewhere."""
 
 import math
 import time
@@ -22,11 +22,11 @@ from natxy.report.numbers import quantity, rate, seconds_left
 
 MARKS = {Verdict.PASS: "[green]●[/]", Verdict.FAIL: "[red]●[/]", Verdict.INVALID: "[yellow]○[/]"}
 FOUND_SHOWN = 5
-UNKNOWN_STEPS = 12.0  # of a search that has no trial yet
+UNKNOWN_STEPS = 12.0  # assumed before a search's first trial
 
 
 class Estimate:
-    """How long a search goes on: its steps left, times what a trial has taken so far."""
+    """Estimates the time left: the search's remaining steps times the mean time of a trial."""
 
     def __init__(self) -> None:
         self._started_s = time.monotonic()
@@ -50,7 +50,7 @@ class Estimate:
 
     @property
     def left_s(self) -> float | None:
-        """None before the first trial has ended."""
+        """Seconds; None before the first trial has ended."""
         if not self._trials:
             return None
         trial_s = (time.monotonic() - self._started_s) / self._trials
@@ -60,7 +60,7 @@ class Estimate:
 
 
 class SearchDisplay(Observer):
-    """Watches procedures; `with` it, so that the terminal is left in order."""
+    """Observes a procedure and draws its progress; a context manager, so that the panel goes."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class SearchDisplay(Observer):
         self._stage, self._share = "", 0.0
         self._verdicts: list[Verdict] = []
         self._found: list[str] = []
-        # Redrawn by events alone: a thread that draws would take time from the workers' core.
+        # Events redraw it: a drawing thread would take time from the workers' core.
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Plans of what is measured at one rate, as the profile and the options have them."""
+"""Plans of measurements at one rate, from the profile and the options."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ def rate_plan(
     rate: int | None,
     **own: Any,
 ) -> Plan:
-    """`own`: what plans of this kind alone have."""
+    """Returns the plan; `own` are the fields that only plans of this kind have."""
     base = options.profile_of(profiles)
     return kind(
         timing=options.timing(base.timing),

@@ -1,4 +1,4 @@
-"""Series of rates, as a person writes them."""
+"""Reads series of rates from the command line."""
 
 import re
 
@@ -8,7 +8,7 @@ MOST_RATES = 10_000
 
 
 def rates_of(text: str | None) -> tuple[int, ...]:
-    """`1000,2000` or `1000:10000:1000`, the end included; none where nothing is written."""
+    """Reads `1000,2000` or `1000:10000:1000`, LAST included; returns none if there is no text."""
     if text is None:
         return ()
     if re.fullmatch(r"[1-9]\d{0,9}(,[1-9]\d{0,9})*", text):
@@ -20,5 +20,6 @@ def rates_of(text: str | None) -> tuple[int, ...]:
         if 0 < len(rates) <= MOST_RATES:
             return tuple(rates)
     raise ConfigurationError(
-        f'--rates: "{text}" is no series of rates, 1000,2000 or 1000:10000:1000 is right'
+        f'--rates: "{text}" is not a series of rates (expected for example 1000,2000 or '
+        "1000:10000:1000)"
     )

@@ -1,4 +1,4 @@
-"""`natxy recovery`: how long frames are lost after an overload."""
+"""`natxy recovery`: measures how long frames are lost after an overload."""
 
 from fractions import Fraction
 from typing import Annotated
@@ -12,18 +12,29 @@ from natxy.procedure.recovery import PROFILES, RecoveryPlan
 from natxy.procedure.recovery import recovery as measure
 
 
-@measuring
+@measuring(PROFILES)
 def recovery(
     options: SeriesOptions,
     throughput: Annotated[
-        int | None, typer.Option(help="Measured before; else it is found first.", metavar="FPS")
+        int | None,
+        typer.Option(
+            help="Throughput that was measured before, in frames a second [default: it is "
+            "searched for first].",
+            metavar="FPS",
+        ),
     ] = None,
     after: Annotated[
         float | None,
-        typer.Option(help="Seconds at the lower rate; as many as at the higher.", metavar="S"),
+        typer.Option(
+            help="Seconds at the lower rate, after the overload [default: the duration].",
+            metavar="S",
+        ),
     ] = None,
 ) -> None:
-    """Measure the recovery from 110 % of the throughput (RFC 2544 section 26.5)."""
+    """Measure the recovery from 110 % of the throughput (RFC 2544 section 26.5).
+
+    --duration is that of the overload.
+    """
     plan = rate_plan(
         RecoveryPlan,
         PROFILES,

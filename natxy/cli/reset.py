@@ -1,4 +1,4 @@
-"""`natxy reset`: how long nothing is forwarded when the device is reset."""
+"""`natxy reset`: measures how long a device forwards nothing when it is reset."""
 
 from fractions import Fraction
 from typing import Annotated
@@ -12,16 +12,19 @@ from natxy.procedure.reset import PROFILES, ResetPlan
 from natxy.procedure.reset import reset as measure
 
 
-@measuring
+@measuring(PROFILES)
 def reset(
     options: SeriesOptions,
     rate: RateOption = None,
     reset_after: Annotated[
         float | None,
-        typer.Option(help="Seconds of sending before the reset; a third.", metavar="S"),
+        typer.Option(
+            help="Seconds of sending before the reset [default: a third of the duration].",
+            metavar="S",
+        ),
     ] = None,
 ) -> None:
-    """Measure the time without forwarding after a reset (RFC 2544 26.6, RFC 6201)."""
+    """Measure the time without forwarding after a reset (RFC 2544 section 26.6, RFC 6201)."""
     plan = rate_plan(
         ResetPlan,
         PROFILES,

@@ -1,7 +1,11 @@
-"""Which figure a series is of: options that scale-up and degradation share."""
+"""Options that scale-up and degradation share: which figure they measure, and how."""
 
 from dataclasses import replace
+from typing import Annotated
 
+import typer
+
+from natxy.cli.choices import unknown_value
 from natxy.cli.options import loss_tolerance, search_error
 from natxy.cli.series import OF_PHASE_2, SeriesOptions
 from natxy.cli.throughput_search import throughput_search
@@ -11,6 +15,32 @@ from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.places import Searching
 
 FIGURES = ("establishment", "validated", "throughput")
+FigureOption = Annotated[
+    str,
+    typer.Option(
+        "--of",
+        help="Figure to measure: establishment, validated (establishment with validation) or "
+        "throughput.",
+        metavar="FIGURE",
+    ),
+]
+ErrorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--error",
+        help="End each search at this error: a share of the rate, or frames a second such as 100 "
+        "[default: 0.1%].",
+        metavar="ERROR",
+    ),
+]
+MaxRateOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-rate",
+        help="Highest rate to try, in frames a second per direction [default: the media's rate].",
+        metavar="FPS",
+    ),
+]
 
 
 def searching(
@@ -22,7 +52,7 @@ def searching(
     loss: str | None = None,
 ) -> Searching:
     if figure not in FIGURES:
-        raise ConfigurationError(f'--of: "{figure}" is not known, {", ".join(FIGURES)} is right')
+        raise unknown_value("--of", figure, FIGURES)
     if figure == "throughput":
         of_phase_2 = throughput_search(options, error=error, max_rate=max_rate)
         return replace(of_phase_2, loss=loss_tolerance(loss))
@@ -41,10 +71,10 @@ def searching(
 
 
 def _refuse_of_phase_2(options: SeriesOptions, figure: str) -> None:
-    """They would change nothing."""
+    """ConfigurationError if an option of phase 2 is given, which would change nothing."""
     for name in OF_PHASE_2:
         if getattr(options, name) is not None:
             raise ConfigurationError(
-                f"--{name.replace('_', '-')}: is not possible with --of {figure}, which has no "
-                "phase 2 and looks for phase 1's rate; --of throughput is right"
+                f"--{name.replace('_', '-')}: is not possible with --of {figure}, which measures "
+                "the rate of phase 1 and has no phase 2 (expected --of throughput)"
             )

@@ -1,4 +1,4 @@
-"""`natxy self-test`: the tester looped to itself, and the rates that it can be trusted with."""
+"""`natxy self-test`: connects the tester to itself and finds the rates that it reaches."""
 
 import json
 from datetime import date
@@ -10,8 +10,10 @@ from rich import box
 from rich.table import Table
 
 from natxy.campaign.provenance import provenance
+from natxy.cli.choices import unknown_value
 from natxy.cli.cpus import CoresOption, cpus_of
 from natxy.cli.options import (
+    OUTPUT,
     JsonOption,
     SeedOption,
     progress_console,
@@ -45,30 +47,48 @@ def self_test(
     testbed: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[TESTBED]", help="Two ports with one cable between them; its traffic is sent."
+            metavar="[TESTBED]",
+            help="Testbed file whose two ports are connected by a cable; its traffic is sent "
+            "[default: a loop on this machine].",
         ),
     ] = None,
     loop: Annotated[
         str | None,
-        typer.Option(help="ring: in memory, the default. veth: through the kernel.", metavar="HOW"),
+        typer.Option(
+            help="Loop on this machine: ring, in memory, or veth, through the kernel [default: "
+            "ring].",
+            metavar="HOW",
+        ),
     ] = None,
     frame_size: Annotated[
         list[int] | None,
-        typer.Option(help="May be given several times; default: RFC 2544's.", metavar="BYTES"),
+        typer.Option(
+            help="Octets of the IPv6 frame, FCS included; may be given several times [default: "
+            f"{', '.join(map(str, SIZES_BYTES))}].",
+            metavar="BYTES",
+        ),
     ] = None,
     ip_version: Annotated[
         int | None,
-        typer.Option(help="Of a loop without a testbed: 4, or 6, the default.", metavar="VERSION"),
+        typer.Option(
+            help="IP version of the traffic of a loop without a testbed, 4 or 6 [default: 6].",
+            metavar="VERSION",
+        ),
     ] = None,
     cores: CoresOption = "0",
     seed: SeedOption = None,
     output: Annotated[
         Path | None,
-        typer.Option(help="Where the tester's own delay is kept.", metavar="FILE"),
+        typer.Option(
+            help="File for the tester's own delay, which later measurements read [default: "
+            "$XDG_STATE_HOME/natxy/self-tests.json, or ~/.local/state/natxy/self-tests.json].",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Find the highest rate, for each frame size, that this tester can be trusted with."""
+    """Find the highest rate that this tester reaches without loss, and its own delay."""
     chosen, source, cable = _loop(testbed, loop, ip_version, cpus_of(cores))
     sizes = tuple(frame_size) if frame_size else SIZES_BYTES
     for size in sizes:  # before anything is started
@@ -88,7 +108,7 @@ def self_test(
     path = output or state_file()
     write_whole(path, with_self_test(record, path))
     if not json_output:
-        _say(f"Kept for the delays that are measured next: {path}")
+        _say(f"Stored for later measurements of delay: {path}")
 
 
 def _loop(
@@ -96,19 +116,23 @@ def _loop(
 ) -> tuple[Testbed, Source, Dut]:
     if path is not None:
         if loop is not None:
-            raise ConfigurationError("--loop: a testbed has ports of its own; one of both is right")
+            raise ConfigurationError(
+                "--loop: is not possible with a testbed, which has its own ports (expected one of "
+                "the two)"
+            )
         if ip_version is not None:
             raise ConfigurationError(
-                "--ip-version: a testbed has traffic of its own; one of both is right"
+                "--ip-version: is not possible with a testbed, which has its own traffic (expected "
+                "one of the two)"
             )
         written, source = read_testbed(path)
         return looped(written), source, Cable()
     kind = loop or "ring"
     if kind not in LOOPS:
-        raise ConfigurationError(f'--loop: "{kind}" is not known, {" or ".join(LOOPS)} is right')
+        raise unknown_value("--loop", kind, LOOPS)
     port = Port(device="ring" if kind == "ring" else None)
     if ip_version not in (None, 4, 6):
-        raise ConfigurationError(f"--ip-version: {ip_version} is not known, 4 or 6 is right")
+        raise ConfigurationError(f"--ip-version: unknown value {ip_version} (expected 4 or 6)")
     version: IpVersion = 4 if ip_version == 4 else 6
     testbed = looped(
         Testbed(
@@ -137,7 +161,7 @@ def _record(
 
 def ceiling_table(ceilings: list[Ceiling]) -> Table:
     table = Table(
-        title="What this tester can be trusted with, per direction",
+        title="Rates that this tester reaches, per direction",
         box=box.SIMPLE,
         padding=(0, 1, 0, 0),
         title_justify="left",
@@ -177,17 +201,17 @@ def _show(ceilings: list[Ceiling], plan: SelfTestPlan, testbed: Testbed) -> None
     for line in (
         f"Traffic: {traffic_words(testbed)}.",
         f"Ports: {ports}; workers on CPU {', '.join(map(str, testbed.tester.cores))}.",
-        f"Trials of {float(plan.timing.duration_s):g} s: longer ones meet more of what else this "
-        "machine does. `natxy doctor` says what that is.",
-        f"The delay is taken at half of the rate, and the offset, its median, at {OFFSET_FPS:,} "
-        "frames a second: the offset is in every delay that this tester measures.",
+        f"Trials of {float(plan.timing.duration_s):g} s: longer ones are interrupted more often "
+        "by other work of this machine, which `natxy doctor` reports.",
+        f"The delays are measured at half of the rate. The offset is the median delay at "
+        f"{OFFSET_FPS:,} frames a second, and is part of every delay that this tester measures.",
         f"Repeat it: {repeat_command(plan.seed)}",
     ):
         _say(line)
 
 
 def traffic_words(testbed: Testbed) -> str:
-    """What was sent: a tester is slower with some traffic than with other."""
+    """Describes the traffic that was sent, on which the rates depend."""
     traffic, connections = testbed.traffic, testbed.connections
     both = "both directions at once" if traffic.direction == "both" else f"{traffic.direction} only"
     networks = max(traffic.left_networks, traffic.right_networks)

@@ -1,4 +1,4 @@
-"""What all measuring verbs share: their options, series of frame sizes and mixes, and results."""
+"""Shared by all measuring commands: options, series of frame sizes and mixes, and results."""
 
 import functools
 import inspect
@@ -14,7 +14,12 @@ import typer
 from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal
 from natxy.campaign.provenance import provenance
+from natxy.cli.choices import unknown_value
+from natxy.cli.journal_named import naming
 from natxy.cli.options import (
+    OUTPUT,
+    TRAFFIC,
+    TRIALS,
     ConnectionsOption,
     DirectionOption,
     DrainOption,
@@ -33,10 +38,10 @@ from natxy.cli.options import (
     with_traffic_options,
 )
 from natxy.cli.places import foregrounds_of, networks_in, places, sizes_of
+from natxy.cli.profile_help import profile_help, with_help
 from natxy.cli.progress import SearchDisplay
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
-from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import read_testbed
 from natxy.model.throughput_result import ThroughputResult
@@ -55,54 +60,57 @@ from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import result_entry, write_results
 from natxy.report.whole_file import write_whole
 
-LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # there is no phase 2 of which to speak
-# For each of their numbers, of connections or cores.
+LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # they measure phase 1 and have no phase 2
+# These set up phase 1 themselves, for each number of connections or cores.
 HAS_ITS_OWN_PHASE_1 = (*LOOKS_FOR_CONNECTIONS, "tear-down", "degradation", "scale-up")
-# A trial of connections lasts as long as they take to be made, in the initiator's direction, and
-# its rate is what is looked for.
+# Options without effect where phase 1 is measured: a trial lasts as long as its connections take,
+# in the initiator's direction, and its rate is what the search looks for.
 OF_PHASE_2 = ("duration", "direction", "establishment_rate")
-OF_ONE_NETWORK = ("overload",)  # its flows are those of one pair of addresses
+OF_ONE_NETWORK = ("overload",)  # all its flows have the same pair of addresses
 Result = ThroughputResult | Measurement
 Measure = Callable[[ReadyTester, Dut, Observer], Result]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesOptions:
-    """The names are those of the options."""
+    """The options of all measuring commands, by their names."""
 
     testbed: TestbedArgument
-    profile: Annotated[
-        str,
-        typer.Option(help="rfc: the RFC's durations. quick: short ones.", metavar="NAME"),
-    ] = "rfc"
+    profile: Annotated[str, typer.Option(metavar="NAME", rich_help_panel=TRIALS)] = "rfc"
     duration: DurationOption = None
     drain: DrainOption = None
     settle: SettleOption = None
     repetitions: Annotated[
-        int | None, typer.Option(help="How often each figure is taken.", metavar="N")
+        int | None,
+        typer.Option(help="Number of repetitions.", metavar="N", rich_help_panel=TRIALS),
     ] = None
     frame_size: Annotated[
         str | None,
         typer.Option(
-            help="Of the IPv6 frame with FCS, in bytes; 84,512,1518 is a series, rfc8219 the "
-            "RFC's, as far as the MTU allows; where only IPv4 is sent, those 20 larger, so that "
-            "the wire has the RFC's.",
+            help="Octets of the IPv6 frame, FCS included; the same frame is 20 smaller as IPv4. "
+            "84,512,1518 measures each size in turn; rfc8219 measures the sizes of RFC 8219 that "
+            "fit the MTU, for IPv4 alone 20 larger, so that the wire has the RFC's sizes "
+            "[default: the testbed's].",
             metavar="BYTES",
+            rich_help_panel=TRAFFIC,
         ),
     ] = None
     foreground: Annotated[
         str | None,
         typer.Option(
-            help="Share of the traffic that is translated, in %; 100,90,50,10 is RFC 8219's "
-            "series. The rest is native IPv6.",
+            help="Share of foreground traffic, which the gateway translates, in %; the rest is "
+            "native IPv6. 100,90,50,10 measures RFC 8219's mixes in turn [default: the testbed's].",
             metavar="PERCENT",
+            rich_help_panel=TRAFFIC,
         ),
     ] = None
     networks: Annotated[
         str | None,
         typer.Option(
-            help="Destination networks behind each side; 1,256 is RFC 2544's series.",
+            help="Number of destination networks behind each side, 1 to 256; 1,256 measures "
+            "RFC 2544's numbers in turn [default: the testbed's].",
             metavar="N,...",
+            rich_help_panel=TRAFFIC,
         ),
     ] = None
     direction: DirectionOption = None
@@ -110,7 +118,13 @@ class SeriesOptions:
     establishment_rate: EstablishmentRateOption = None
     seed: SeedOption = None
     output: Annotated[
-        Path | None, typer.Option(help="Folder for journal and results.", metavar="DIR")
+        Path | None,
+        typer.Option(
+            help="New folder for the journal and the results (JSON, CSV) [default: "
+            "natxy-results/TIME-COMMAND].",
+            metavar="DIR",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None
     json_output: JsonOption = False
 
@@ -127,8 +141,7 @@ class SeriesOptions:
 
     def profile_of(self, profiles: Mapping[str, Profile]) -> Profile:
         if self.profile not in profiles:
-            known = " or ".join(profiles)
-            raise ConfigurationError(f'--profile: "{self.profile}" is not known, {known} is')
+            raise unknown_value("--profile", self.profile, profiles)
         return profiles[self.profile]
 
     @functools.cached_property
@@ -139,20 +152,23 @@ class SeriesOptions:
 Verb = Callable[..., None]
 
 
-def measuring(verb: Verb) -> Verb:
-    """Gives a verb `verb(options, ...)` the options of SeriesOptions beside its own."""
-    return _with_options(verb, without=())
+def measuring(
+    profiles: Mapping[str, Profile], *, without: Collection[str] = ()
+) -> Callable[[Verb], Verb]:
+    """Gives a command `command(options, ...)` the options of SeriesOptions beside its own.
+
+    The help of these options shows the defaults of `profiles`. Options `without` effect on what
+    the command measures are left out.
+    """
+    return functools.partial(_with_options, profiles=profiles, without=without)
 
 
-def measuring_without(*absent: str) -> Callable[[Verb], Verb]:
-    """The same, but for options that would change nothing of what is measured."""
-    return functools.partial(_with_options, without=absent)
-
-
-def _with_options(verb: Verb, *, without: Collection[str]) -> Verb:
+def _with_options(verb: Verb, *, profiles: Mapping[str, Profile], without: Collection[str]) -> Verb:
     own = list(inspect.signature(verb).parameters.values())[1:]
     hints = get_type_hints(verb, include_extras=True)
     shared = get_type_hints(SeriesOptions, include_extras=True)
+    for name, text in profile_help(profiles).items():
+        shared[name] = with_help(shared[name], text)
     offered = [field for field in fields(SeriesOptions) if field.name not in without]
 
     @functools.wraps(verb)
@@ -187,11 +203,11 @@ def run_series(
     own_connections: bool = False,
     also: Sequence[Measure] = (),
 ) -> list[Result]:
-    """One result for each frame size and mix; each is in the journal before the next begins.
+    """Measures at each frame size, mix and number of networks, and writes and shows the results.
 
-    also: measured at each of these places, too.
-
-    own_connections: `measure` says how many there are; a testbed without the section has one.
+    Each result is in the journal before the next measurement begins. `also` are further
+    measurements at each of these places. With `own_connections`, `measure` itself sets the number
+    of connections, and a testbed without [connections] gets a section.
     """
     sizes = sizes_of(options.frame_size)
     foregrounds = foregrounds_of(options.foreground)
@@ -202,7 +218,7 @@ def run_series(
             written,
             frame_size=None,
             direction=options.direction,
-            networks=max(networks) if networks else None,  # a lab is made for the most
+            networks=max(networks) if networks else None,  # a lab is made for the largest number
         ),
         connections=1 if own_connections and not written.connections else options.connections,
         establishment_rate=options.establishment_rate,
@@ -216,7 +232,7 @@ def run_series(
     ):
         testers = places(setup.tester, sizes, foregrounds, networks)
         departs = _networks_departure(name, testers)
-        with _journal(setup, folder, options.seed_value) as journal:
+        with _journal(setup, folder, options.seed_value) as journal, naming(journal):
             series = [(tester, one) for tester in testers for one in (measure, *also)]
             for number, (tester, one) in enumerate(series, start=1):
                 title = _title(name, setup, tester, f"{number} of {len(series)}", options)
@@ -232,7 +248,7 @@ def run_series(
 
 
 def _networks_departure(name: str, testers: Sequence[ReadyTester]) -> tuple[str, ...]:
-    """Of a series as a whole."""
+    """Returns the departures of a whole series from RFC 2544's numbers of networks."""
     if name in OF_ONE_NETWORK:
         return ()
     measured = [networks_of(tester.testbed) for tester in testers]
@@ -246,7 +262,7 @@ def _departing(result: Result, more: tuple[str, ...]) -> Result:
 def _with_phase_1(
     options: SeriesOptions, name: str, tester: ReadyTester, dut: Dut, observer: Observer
 ) -> ReadyTester:
-    """What is measured in phase 2 needs a rate of phase 1: found now where nobody gives one."""
+    """Searches for the rate of phase 1 where the measurement needs one and none is given."""
     if name in HAS_ITS_OWN_PHASE_1:
         return tester
     timing = options.timing(options.profile_of(PROFILES).timing)

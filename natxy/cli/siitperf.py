@@ -1,4 +1,4 @@
-"""`natxy siitperf tp|lat|pdv`: siitperf's commands, also by their own names."""
+"""`natxy siitperf tp|lat|pdv`: siitperf's commands, also under their own names."""
 
 import sys
 from typing import Annotated
@@ -15,7 +15,7 @@ def siitperf(
         typer.Argument(metavar="tp|lat|pdv ARGUMENTS", click_type=click.UNPROCESSED),
     ] = None,
 ) -> None:
-    """Run one test as siitperf does, by ./siitperf.conf."""
+    """Run one test like siitperf's tp, lat or pdv, with ./siitperf.conf."""
     status = run_siitperf(list(words or ()), say=print, warn=_warn)
     if status:
         sys.stdout.flush()

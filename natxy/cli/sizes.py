@@ -1,4 +1,4 @@
-"""Sizes of connection tables, and the ports they are made of: tear-down's and degradation's."""
+"""Options for numbers of connections and their ports, which tear-down and degradation share."""
 
 import re
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ CountsOption = Annotated[
     str | None,
     typer.Option(
         "--counts",
-        help="Connections of each column: 1000,2000,4000. Destination ports are as many as they "
-        "need [default: all combinations of the ports that are given].",
+        help="Number of connections of each column, for example 1000,2000,4000; as many "
+        "destination ports are used as they need [default: all combinations of the given ports].",
         metavar="LIST",
     ),
 ]
@@ -23,8 +23,8 @@ SourcePortsOption = Annotated[
     str | None,
     typer.Option(
         "--source-ports",
-        help="Source ports, by column or one for all: 40000 from the testbed's first on, or "
-        "10000-49999 [default: the testbed's].",
+        help="Source ports, by column or one for all: a number of ports from the testbed's first "
+        "on, such as 40000, or a range such as 10000-49999 [default: the testbed's].",
         metavar="LIST",
     ),
 ]
@@ -32,7 +32,8 @@ DestinationPortsOption = Annotated[
     str | None,
     typer.Option(
         "--destination-ports",
-        help="Destination ports, likewise: 10,100,1000,10000 [default: as many as --counts needs].",
+        help="Destination ports, in the same form, for example 10,100,1000,10000 [default: as many "
+        "as --counts needs].",
         metavar="LIST",
     ),
 ]
@@ -42,7 +43,7 @@ T = TypeVar("T")
 def sizes_of(
     counts: str | None, source_ports: str | None, destination_ports: str | None
 ) -> tuple[Size, ...]:
-    """A column each; none where nothing is given."""
+    """Returns one size a column, none where no option is given."""
     listed = {
         "--counts": numbers_of("--counts", counts),
         "--source-ports": ranges_of("--source-ports", source_ports),
@@ -59,7 +60,7 @@ def sizes_of(
 
 
 def ranges_of(option: str, text: str | None) -> tuple[PortRange, ...]:
-    """`40000` or `10000-49999`, in a list."""
+    """Reads a list of `40000` or `10000-49999`."""
     words = [] if text is None else [word.strip() for word in text.split(",")]
     return tuple(_range_of(option, word) for word in words)
 
@@ -73,18 +74,19 @@ def _range_of(option: str, word: str) -> PortRange:
         if first is not None and int(last) >= int(first):
             return PortRange(count=int(last) - int(first) + 1, first=int(first))
     raise ConfigurationError(
-        f'{option}: "{word}" is no number and no range of ports, 40000 or 10000-49999 is right'
+        f'{option}: "{word}" is neither a number nor a range of ports (expected for example 40000 '
+        "or 10000-49999)"
     )
 
 
 def one_each(option: str, listed: Sequence[T], columns: int) -> list[T | None]:
-    """One for all, or one for each."""
+    """Returns one value a column: a single value is used for all of them."""
     if not listed:
         return [None] * columns
     if len(listed) == 1:
         return [listed[0]] * columns
     if len(listed) != columns:
         raise ConfigurationError(
-            f"{option}: {len(listed)} values for {columns} columns, as many, or one, is right"
+            f"{option}: {len(listed)} values do not fit {columns} columns (expected 1 or {columns})"
         )
     return list(listed)

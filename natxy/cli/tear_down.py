@@ -1,6 +1,6 @@
-"""`natxy tear-down`: how fast a stateful gateway deletes its connections."""
+"""`natxy tear-down`: measures how fast a stateful gateway deletes its connections."""
 
-from natxy.cli.series import SeriesOptions, measuring_without, run_series
+from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.cli.sizes import (
     CountsOption,
     DestinationPortsOption,
@@ -12,7 +12,7 @@ from natxy.procedure.tear_down import TearDownPlan
 from natxy.procedure.tear_down import tear_down as measure
 
 
-@measuring_without("duration", "direction", "connections", "networks")
+@measuring(PROFILES, without=("duration", "direction", "connections", "networks"))
 def tear_down(
     options: SeriesOptions,
     counts: CountsOption = None,

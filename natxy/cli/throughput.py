@@ -1,13 +1,14 @@
-"""`natxy throughput`: the highest rate at which nothing is lost."""
+"""`natxy throughput`: finds the highest rate without loss."""
 
 from dataclasses import replace
 from typing import Annotated
 
 import typer
 
+from natxy.cli.choices import unknown_value
 from natxy.cli.counts import numbers_of
 from natxy.cli.mlr_goals import GoalOptions, goals_of
-from natxy.cli.options import VerifyLossOption, loss_tolerance, search_error
+from natxy.cli.options import EarlyEndOption, VerifyLossOption, loss_tolerance, search_error
 from natxy.cli.series import Measure, SeriesOptions, measuring, run_series
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
@@ -17,32 +18,51 @@ from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.throughput import throughput as measure
 
 SEARCHES = ("bisection", "mlr")
+SEARCH, BURSTS = "Search", "Bursts"  # headings of --help
 
 
-@measuring
+@measuring(PROFILES)
 def throughput(
     options: SeriesOptions,
     max_rate: Annotated[
-        int | None, typer.Option(help="Highest rate to try, if not the media's.", metavar="FPS")
+        int | None,
+        typer.Option(
+            help="Highest rate to try, in frames a second per direction [default: the media's "
+            "rate].",
+            metavar="FPS",
+        ),
     ] = None,
     error: Annotated[
-        str | None, typer.Option(help="When to stop: 0.1% of the rate, or 100 fps.", metavar="E")
+        str | None,
+        typer.Option(
+            help="End the search at this error: a share of the rate, or (bisection only) frames a "
+            "second such as 100 [default: 0.1%].",
+            metavar="ERROR",
+        ),
     ] = None,
     frame_timeout: Annotated[
         float | None,
-        typer.Option(help="Seconds after which a frame is lost; 0.01 is usual.", metavar="S"),
+        typer.Option(
+            help="Seconds of delay after which a frame counts as lost, for example 0.01 [default: "
+            "no limit].",
+            metavar="S",
+        ),
     ] = None,
-    early_end: Annotated[
-        bool, typer.Option("--early-end", help="End a trial at its first certain loss.")
-    ] = False,
+    early_end: EarlyEndOption = False,
     search: Annotated[
-        str, typer.Option(help="bisection, or mlr: MLRsearch (RFC 9971).", metavar="HOW")
+        str,
+        typer.Option(
+            help="Search algorithm: bisection or mlr (MLRsearch, RFC 9971).",
+            metavar="HOW",
+            rich_help_panel=SEARCH,
+        ),
     ] = "bisection",
     loss: Annotated[
         str | None,
         typer.Option(
-            help="Share of the frames that may be lost: 0.01%. With mlr a list, 0.5%,1%: each a "
-            "partial drop rate beside the non-drop rate.",
+            help="Let a trial pass although it lost up to this share of its frames, for example "
+            "0.01%. With --search mlr a list such as 0.5%,1%, of which each is a partial drop rate "
+            "beside the non-drop rate [default: no loss].",
             metavar="PERCENT",
         ),
     ] = None,
@@ -50,43 +70,52 @@ def throughput(
     exceed_ratio: Annotated[
         float | None,
         typer.Option(
-            help="With mlr: take a rate although up to RATIO of its trials' time lost more than "
-            "--loss [default: 0].",
+            help="With --search mlr: share of a rate's trials, by duration, that may lose more "
+            "than --loss [default: 0].",
             metavar="RATIO",
+            rich_help_panel=SEARCH,
         ),
     ] = None,
     duration_sum: Annotated[
         float | None,
         typer.Option(
-            help="With mlr: seconds of full trials that decide about a rate [default: those of "
-            "one trial].",
+            help="With --search mlr: total seconds of the trials that decide about a rate "
+            "[default: the duration].",
             metavar="S",
+            rich_help_panel=SEARCH,
         ),
     ] = None,
     initial_duration: Annotated[
         float | None,
         typer.Option(
-            help="With mlr: seconds of the shortest trials, with which the search begins "
-            "[default: 1, or the duration if shorter].",
+            help="With --search mlr: seconds of the first, shortest trials [default: 1, or the "
+            "duration if that is shorter].",
             metavar="S",
+            rich_help_panel=SEARCH,
         ),
     ] = None,
     bursts: Annotated[
         str | None,
         typer.Option(
-            help="Send bursts of so many frames, and report the least interval between them: "
-            "1,16,64,256,1024 is RFC 2544's series, in which 1 is steady traffic.",
+            help="Send bursts of N frames and report the least interval between them; 1 is steady "
+            "traffic. 1,16,64,256,1024 measures RFC 2544's lengths in turn [default: steady "
+            "traffic].",
             metavar="N,...",
+            rich_help_panel=BURSTS,
         ),
     ] = None,
     burst_rate: Annotated[
         int | None,
-        typer.Option(help="Rate within a burst, if not the media's.", metavar="FPS"),
+        typer.Option(
+            help="Rate within a burst, in frames a second [default: the media's rate].",
+            metavar="FPS",
+            rich_help_panel=BURSTS,
+        ),
     ] = None,
 ) -> None:
     """Find the throughput (RFC 2544 section 26.1, RFC 8219)."""
     if search not in SEARCHES:
-        raise ConfigurationError(f'--search: "{search}" is not known, {" or ".join(SEARCHES)} is')
+        raise unknown_value("--search", search, SEARCHES)
     each_burst = bursts_of(bursts, burst_rate)
     of_goals = GoalOptions(
         exceed_ratio=exceed_ratio, duration_sum=duration_sum, initial_duration=initial_duration
@@ -94,18 +123,19 @@ def throughput(
     if search == "mlr":
         if verify_loss is not None:
             raise ConfigurationError(
-                "--verify-loss: is bisection's (expected --exceed-ratio and --duration-sum with "
-                "--search mlr)"
+                "--verify-loss: is an option of --search bisection (expected --exceed-ratio and "
+                "--duration-sum with --search mlr)"
             )
         if early_end:
             raise ConfigurationError(
-                "--early-end: MLRsearch needs whole trials; bisection is right"
+                "--early-end: is not possible with --search mlr, which needs whole trials "
+                "(expected --search bisection)"
             )
         if bursts is not None:
             raise ConfigurationError(
-                "--bursts: is not possible with --search mlr; bisection is right"
+                "--bursts: is not possible with --search mlr (expected --search bisection)"
             )
-        # The library takes as long to import as all the rest.
+        # Imported here because MLRsearch takes as long to import as all of Natxy.
         from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 
         base = options.profile_of(PROFILES)
@@ -136,10 +166,10 @@ def throughput(
 
 
 def bursts_of(lengths: str | None, rate_fps: int | None) -> tuple[Bursts | None, ...]:
-    """One or more; None is steady traffic."""
+    """Returns one or more bursts; None stands for steady traffic."""
     if lengths is None:
         if rate_fps is not None:
-            raise ConfigurationError("--burst-rate: is of --bursts (expected --bursts beside it)")
+            raise ConfigurationError("--burst-rate: is used only with --bursts (expected both)")
         return (None,)
     return tuple(
         None if frames == 1 else Bursts(frames=frames, rate_fps=rate_fps)

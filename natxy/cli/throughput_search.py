@@ -1,4 +1,4 @@
-"""The search for a throughput as the profile has it: the same one in every verb that makes one."""
+"""Plans of the search for a throughput, which several commands make, from the profile."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ def throughput_search(
     max_rate: int | None = None,
     frame_timeout: float | None = None,
 ) -> ThroughputPlan:
-    """Trials are as short as the profile lets them be, unless `--duration` gives their length."""
+    """Returns the plan; `--duration` switches off the profile's shorter trials at high rates."""
     base = options.profile_of(PROFILES)
     return ThroughputPlan(
         timing=options.timing(base.timing, frame_timeout),
@@ -29,7 +29,10 @@ def throughput_search(
 
 
 def found_first(options: SeriesOptions) -> ThroughputPlan:
-    """One search, for the rate that something else is measured at; that may take longer."""
+    """Returns the plan of one search for the rate at which something else is then measured.
+
+    Its trials last at most as long as RFC 2544 asks, also where the measurement's last longer.
+    """
     search = throughput_search(options)
     timing = search.timing
     longest_s = min(timing.duration_s, RFC.timing.duration_s)

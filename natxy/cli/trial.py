@@ -1,4 +1,4 @@
-"""`natxy trial`: one trial, and everything that is known of it."""
+"""`natxy trial`: runs one trial and shows all of its counters."""
 
 import json
 from dataclasses import replace
@@ -10,6 +10,7 @@ import typer
 
 from natxy.campaign.provenance import provenance
 from natxy.cli.options import (
+    TRIALS,
     ConnectionsOption,
     DirectionOption,
     DrainOption,
@@ -17,7 +18,6 @@ from natxy.cli.options import (
     EstablishmentRateOption,
     FrameSizeOption,
     JsonOption,
-    RateOption,
     SeedOption,
     TestbedArgument,
     progress_console,
@@ -50,7 +50,7 @@ INVALID_STATUS = 1
 
 
 class StageDisplay(Observer):
-    """A line on a terminal that says what the trial is doing; nothing elsewhere."""
+    """Shows the trial's stage in one line on a terminal, and nothing elsewhere."""
 
     def trial_progressed(self, progress: Progress) -> None:
         if not progress_console.is_terminal:
@@ -63,11 +63,21 @@ class StageDisplay(Observer):
 
 def trial(
     testbed: TestbedArgument,
-    rate: RateOption = None,
+    rate: Annotated[
+        int | None,
+        typer.Option(
+            help="Rate in frames a second per direction; required without --spec.", metavar="FPS"
+        ),
+    ] = None,
     duration: DurationOption = None,
     drain: DrainOption = None,
     frame_timeout: Annotated[
-        float | None, typer.Option(help="Seconds after which a frame is late.", metavar="S")
+        float | None,
+        typer.Option(
+            help="Seconds of delay after which a frame counts as late [default: no limit].",
+            metavar="S",
+            rich_help_panel=TRIALS,
+        ),
     ] = None,
     frame_size: FrameSizeOption = None,
     direction: DirectionOption = None,
@@ -75,14 +85,22 @@ def trial(
     establishment_rate: EstablishmentRateOption = None,
     seed: SeedOption = None,
     spec: Annotated[
-        Path | None, typer.Option(help="A trial spec in JSON, instead of options.", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="JSON file with the trial's spec, instead of --rate and the options of trials and "
+            "traffic.",
+            metavar="FILE",
+        ),
     ] = None,
     records: RecordsOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Run one trial at a rate; the exit status is 1 if it was invalid."""
+    """Run one trial at a rate. The exit status is 1 if the trial was invalid."""
     if (rate is None) == (spec is None):
-        raise ConfigurationError("--rate, --spec: one of them is right, with --rate 10000 or so")
+        found = "neither is" if rate is None else "both are"
+        raise ConfigurationError(
+            f"--rate, --spec: {found} given (expected one of them, for example --rate 10000)"
+        )
     if spec is not None:
         _refuse_beside_spec(
             duration=duration,
@@ -128,7 +146,7 @@ def trial(
             else:
                 trials.run_spec(given if recorded is None else with_frames(given))
         except MeasurementError as error:
-            failed = error  # what it was is shown first
+            failed = error  # raised after the trial was shown
         whole = trials.last
         if whole is None:
             raise failed or AssertionError("a trial has ended, or said why not")
@@ -162,15 +180,17 @@ def trial(
 
 
 def _refuse_beside_spec(**given: float | str | None) -> None:
-    """The spec says all of this."""
+    """ConfigurationError if an option is given whose value the spec holds."""
     for name, value in given.items():
         if value is not None:
             option = f"--{name.replace('_', '-')}"
-            raise ConfigurationError(f"{option}: is not possible with --spec, whose file says it")
+            raise ConfigurationError(
+                f"{option}: is not possible with --spec (expected the value in the spec's file)"
+            )
 
 
 def with_frames(spec: TrialSpec) -> TrialSpec:
-    """Every frame is recorded, whatever else is."""
+    """Returns the spec with a record of every frame beside what it records."""
     recording = spec.recording.model_copy(update={"frames": True})
     return spec.model_copy(update={"recording": recording})
 

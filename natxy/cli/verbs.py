@@ -10,39 +10,49 @@ from typer.core import TyperGroup
 
 from natxy.cli.version import print_version
 
-# As `natxy --help` lists them, each with the first line of its function's docstring: to read it
-# there takes the import of everything.
-VERBS = {
-    "demo": "Find the throughput of three gateways on this machine, with short trials.",
-    "doctor": "Say what on this machine spoils a measurement, what it costs and what "
-    "to do about it.",
-    "self-test": "Find the highest rate, for each frame size, that this tester can be "
-    "trusted with.",
-    "init": "Write a commented testbed.",
-    "trial": "Run one trial at a rate; the exit status is 1 if it was invalid.",
-    "throughput": "Find the throughput (RFC 2544 section 26.1, RFC 8219).",
-    "latency": "Measure typical and worst-case latency (RFC 8219 section 7.2).",
-    "pdv": "Measure packet delay variation: P99.9 less minimum (RFC 8219 section 7.3.1).",
-    "ipdv": "Measure inter-packet delay variation: minimum, median, maximum (RFC "
-    "8219 section 7.3.2).",
-    "frame-loss": "Measure the frame loss rate over the load (RFC 2544 section 26.3).",
-    "back-to-back": "Find the longest burst without loss, and the buffer time (RFC 9004).",
-    "recovery": "Measure the recovery from 110 % of the throughput (RFC 2544 section 26.5).",
-    "reset": "Measure the time without forwarding after a reset (RFC 2544 26.6, RFC 6201).",
-    "overload": "Measure how a test's figures degrade with network flows (RFC 8219 section 10).",
-    "establishment": "Measure the maximum connection establishment rate (RFC 9693).",
-    "capacity": "Find the connection tracking table capacity (RFC 9693).",
-    "tear-down": "Measure the connection tear-down rate (RFC 9693).",
-    "scale-up": "Measure the scale up with the device's cores (RFC 9693).",
-    "degradation": "Measure a figure over the number of connections (RFC 9693).",
-    "siitperf": "Run one test as siitperf does, by ./siitperf.conf.",
+# As `natxy --help` lists them, each with the first line of its function's docstring. To read that
+# line there, all modules would have to be imported.
+GROUPS = {
+    "Set up": {
+        "demo": "Find the throughput of three gateways on this machine, with trials of 0.2 "
+        "seconds.",
+        "init": "Write a testbed file with a comment on every key.",
+        "doctor": "Report what on this machine disturbs a measurement, its effect and the remedy.",
+        "self-test": "Find the highest rate that this tester reaches without loss, and its own "
+        "delay.",
+    },
+    "Measure": {
+        "trial": "Run one trial at a rate. The exit status is 1 if the trial was invalid.",
+        "throughput": "Find the throughput (RFC 2544 section 26.1, RFC 8219).",
+        "latency": "Measure typical and worst-case latency (RFC 8219 section 7.2).",
+        "pdv": "Measure PDV: the delays' P99.9 minus their minimum (RFC 8219 section 7.3.1).",
+        "ipdv": "Measure IPDV: minimum, median and maximum (RFC 8219 section 7.3.2).",
+        "frame-loss": "Measure the frame loss rate over the offered rate (RFC 2544 section 26.3).",
+        "back-to-back": "Find the longest burst without loss, and the buffer time (RFC 9004).",
+        "recovery": "Measure the recovery from 110 % of the throughput (RFC 2544 section 26.5).",
+        "reset": "Measure the time without forwarding after a reset (RFC 2544 section 26.6, RFC "
+        "6201).",
+        "overload": "Measure how a test's figures degrade with network flows (RFC 8219 section "
+        "10).",
+        "scale-up": "Measure the scale up with the device's cores (RFC 9693).",
+    },
+    "Stateful": {
+        "establishment": "Measure the maximum connection establishment rate (RFC 9693).",
+        "capacity": "Find the connection tracking table capacity (RFC 9693).",
+        "tear-down": "Measure the connection tear-down rate (RFC 9693).",
+        "degradation": "Measure a figure over the number of connections (RFC 9693).",
+    },
+    "siitperf": {
+        "siitperf": "Run one test like siitperf's tp, lat or pdv, with ./siitperf.conf.",
+    },
 }
-# siitperf's arguments are positional: one that begins with - is no option but a wrong value.
+VERBS = {verb: summary for verbs in GROUPS.values() for verb, summary in verbs.items()}
+# siitperf's arguments are positional: one that begins with - is a wrong value, not an option.
 CONTEXTS = {"siitperf": {"ignore_unknown_options": True, "allow_interspersed_args": False}}
 
 
 def invoke(arguments: Sequence[str]) -> None:
-    """Not click's own `main`, which makes a status of an interrupt before it can be told."""
+    """Runs the command without click's `main`, which would turn an interrupt into a status."""
     command = typer.main.get_command(_app())
     with command.make_context("natxy", list(arguments)) as context:
         command.invoke(context)
@@ -55,7 +65,7 @@ def command_of(verb: str) -> click.Command:
 
 
 def function_of(verb: str) -> Callable[..., Any]:
-    """A verb's function and its file have its name."""
+    """Returns a verb's function, which has the verb's name, as has its file."""
     name = verb.replace("-", "_")
     function: Callable[..., Any] = getattr(import_module(f"natxy.cli.{name}"), name)
     return function
@@ -80,8 +90,9 @@ def _app() -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    for verb, summary in VERBS.items():
-        app.command(verb, help=summary)(_listed)
+    for group, verbs in GROUPS.items():
+        for verb, summary in verbs.items():
+            app.command(verb, help=summary, rich_help_panel=group)(_listed)
     return app
 
 

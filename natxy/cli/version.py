@@ -18,5 +18,5 @@ def print_version(
         bool, typer.Option("--version", callback=_print, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """What `natxy` without a verb takes."""
+    """Takes the options of `natxy` itself."""
     del version

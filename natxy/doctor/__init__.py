@@ -1,1 +1,1 @@
-"""What on a machine spoils a measurement, what it costs, and what to do about it."""
+"""Examines what on a machine disturbs a measurement, with its effect and the remedy."""

@@ -1,4 +1,4 @@
-"""One thing that was looked at, and the machine that it was looked at on."""
+"""The result of one check, and the machine that is checked."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -8,7 +8,7 @@ from natxy.model.base import Model
 
 class Grade(StrEnum):
     GOOD = "good"
-    COSTS = "costs"  # figures are lower, or vary more, than they need
+    COSTS = "costs"  # figures are lower or vary more than they could
     IMPOSSIBLE = "impossible"  # nothing can be measured
 
 
@@ -33,13 +33,13 @@ def impossible(name: str, state: str, *, cost: str, remedy: str) -> Finding:
 
 
 class Machine:
-    """/proc and /sys below a root, which a test makes itself."""
+    """Reads /proc and /sys below a root, which tests set."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self.root = root
 
     def text(self, path: str) -> str:
-        """What the file holds; empty where it is not there, or cannot be read."""
+        """Returns the file's text, empty if it is missing or unreadable."""
         try:
             return (self.root / path).read_text(errors="replace").strip()
         except OSError:
@@ -49,7 +49,7 @@ class Machine:
         return sorted(self.root.glob(pattern))
 
     def target(self, path: str) -> str:
-        """The last part of what a link points to; empty where there is none."""
+        """Returns the last part of a link's target, empty if there is no link."""
         try:
             return (self.root / path).readlink().name
         except OSError:
@@ -57,7 +57,7 @@ class Machine:
 
 
 def cpu_list(text: str) -> list[int]:
-    """The kernel's way to write a set of CPUs: `0-3,8`."""
+    """Reads a set of CPUs as the kernel writes it: `0-3,8`."""
     cpus: list[int] = []
     for part in text.split(","):
         first, _, last = part.strip().partition("-")

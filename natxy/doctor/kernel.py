@@ -1,10 +1,10 @@
-"""What the kernel does at its own times: throttling, interrupts, other programs; and memory."""
+"""Examines what interrupts the workers: throttling, interrupts, other programs; and memory."""
 
 from natxy.doctor.finding import Finding, Machine, costs, cpu_list, good
 
 LOAD_TOLERATED = 0.5
 HUGE_PAGES = "sys/kernel/mm/hugepages"
-ENOUGH_KIB = 256 * 1024  # what the engine's pools take
+ENOUGH_KIB = 256 * 1024  # the size of the engine's pools
 
 
 def examine_kernel(machine: Machine, worker_cpus: tuple[int, ...]) -> list[Finding]:
@@ -24,8 +24,9 @@ def real_time_throttling(machine: Machine) -> Finding:
     return costs(
         "real-time throttling",
         f"{runtime or '?'} of {period or '?'} us",
-        cost="a polling worker of real-time policy is stopped for tens of milliseconds a second",
-        remedy="trials of at most 0.25 s; or isolated cores and kernel.sched_rt_runtime_us = -1",
+        cost="the kernel stops a worker of real-time policy for tens of milliseconds a second",
+        remedy="run trials of at most 0.25 s; or isolate cores and set "
+        "kernel.sched_rt_runtime_us = -1",
     )
 
 
@@ -35,11 +36,11 @@ def interrupts(machine: Machine, worker_cpus: tuple[int, ...]) -> Finding:
     there = sum(1 for cpus in lists if set(cpus) & set(worker_cpus))
     name = f"interrupts on CPU {', '.join(map(str, worker_cpus))}"
     if there == 0:
-        return good(name, f"none of {len(lists)} may run there")
+        return good(name, f"none of {len(lists)} allowed")
     return costs(
         name,
-        f"{there} of {len(lists)} may run there",
-        cost="each stops a worker for some microseconds",
+        f"{there} of {len(lists)} allowed",
+        cost="each interrupt stops a worker for some microseconds",
         remedy="boot with irqaffinity=LIST of the other cores, or write smp_affinity_list",
     )
 
@@ -52,8 +53,8 @@ def load(machine: Machine) -> Finding:
     return costs(
         "load",
         f"{average:.2f} over the last minute",
-        cost="other programs take turns with the tester and the gateway: invalid trials",
-        remedy="end them, or wait",
+        cost="other programs share the cores of tester and gateway: invalid trials",
+        remedy="end the other programs, or wait for them",
     )
 
 
@@ -66,7 +67,7 @@ def huge_pages(machine: Machine) -> Finding:
     return costs(
         "huge pages",
         state,
-        cost="plain memory is used: TLB misses, and a NIC needs an IOMMU",
+        cost="the engine uses small pages: TLB misses, and a NIC needs an IOMMU",
         remedy="echo 256 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages",
     )
 

@@ -1,4 +1,4 @@
-"""Which NICs there are and who drives them."""
+"""Examines the NICs and their drivers."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from natxy.doctor.finding import Finding, Machine, costs, good
 
 NETWORK_CLASS = "0x02"
 USER_SPACE_DRIVERS = ("vfio-pci", "uio_pci_generic", "igb_uio")
-SHARED_DRIVERS = ("mlx5_core", "mlx4_core")  # DPDK drives these beside the kernel
+SHARED_DRIVERS = ("mlx5_core", "mlx4_core")  # DPDK uses these NICs while the kernel keeps them
 
 
 def examine_ports(machine: Machine) -> list[Finding]:
@@ -16,15 +16,15 @@ def examine_ports(machine: Machine) -> list[Finding]:
             costs(
                 "NICs",
                 "no PCI network device",
-                cost="labs on this machine only; their figures are the machine's, not a NIC's",
-                remedy="none is needed for a lab",
+                cost="only labs on this machine are possible; their figures are not a NIC's",
+                remedy="add a NIC; a lab needs none",
             )
         ]
     return [nic(machine, path) for path in nics]
 
 
 def nic(machine: Machine, path: Path) -> Finding:
-    """One PCI device: in DPDK's hands, or still in the kernel's."""
+    """Examines whether DPDK can use a PCI device."""
     folder = str(path.relative_to(machine.root))
     driver = machine.target(f"{folder}/driver") or "no driver"
     name = f"NIC {path.name}"
@@ -32,17 +32,17 @@ def nic(machine: Machine, path: Path) -> Finding:
     state = ", ".join([_identity(machine, folder), driver, *interfaces])
     if driver in USER_SPACE_DRIVERS or driver in SHARED_DRIVERS:
         return good(name, state)
-    shared = f"; it can be used as net_af_xdp0,iface={interfaces[0]}" if interfaces else ""
+    shared = f", except as net_af_xdp0,iface={interfaces[0]}" if interfaces else ""
     return costs(
         name,
         state,
-        cost=f"not in DPDK's hands{shared}",
-        remedy=f"if it is not your way to this machine: {_binding(machine, path.name)}",
+        cost=f"DPDK cannot use it{shared}",
+        remedy=f"unless you reach this machine through it: {_binding(machine, path.name)}",
     )
 
 
 def _interfaces(machine: Machine, folder: str) -> list[str]:
-    """A virtio device's are one folder deeper."""
+    """Returns the device's interfaces; those of a virtio device are one folder deeper."""
     paths = machine.paths(f"{folder}/net/*") + machine.paths(f"{folder}/virtio*/net/*")
     return [path.name for path in paths]
 

@@ -1,4 +1,4 @@
-"""Cores, frequency, clock, and whether somebody else's machine lies beneath."""
+"""Examines cores, frequency, clock and virtualisation."""
 
 from natxy.doctor.finding import Finding, Machine, costs, cpu_list, good
 
@@ -27,7 +27,8 @@ def cores(machine: Machine) -> Finding:
     return costs(
         "cores",
         state,
-        cost="a lab's gateway runs inside the tester's send call: overload is lateness, not loss",
+        cost="a lab's gateway runs inside the tester's send call: overload makes the tester late "
+        "instead of causing loss",
         remedy="give the machine a second core",
     )
 
@@ -36,11 +37,11 @@ def isolated_cores(machine: Machine) -> Finding:
     isolated = machine.text(f"{CPU}/isolated")
     tickless = machine.text(f"{CPU}/nohz_full").replace("(null)", "")
     if isolated and tickless:
-        return good("isolated cores", f"{isolated}; without tick: {tickless}")
+        return good("isolated cores", f"{isolated}; without timer tick: {tickless}")
     return costs(
         "isolated cores",
-        f"isolated: {isolated or 'none'}; without tick: {tickless or 'none'}",
-        cost="other programs and the timer interrupt a worker: invalid trials, longer tails",
+        f"isolated: {isolated or 'none'}; without timer tick: {tickless or 'none'}",
+        cost="other programs and the timer interrupt a worker: invalid trials, longer delays",
         remedy="boot with isolcpus=LIST nohz_full=LIST rcu_nocbs=LIST; name them in tester.cores",
     )
 
@@ -51,7 +52,7 @@ def threads_of_a_core(machine: Machine) -> Finding:
     return costs(
         "hyper-threading",
         "on",
-        cost="what runs on a worker's sibling takes up to half of its speed",
+        cost="a program on a worker's sibling takes up to half of the worker's speed",
         remedy="echo off > /sys/devices/system/cpu/smt/control, or leave the siblings idle",
     )
 
@@ -60,13 +61,13 @@ def governor(machine: Machine) -> Finding:
     paths = machine.paths(f"{CPU}/cpu[0-9]*/cpufreq/scaling_governor")
     found = sorted({path.read_text().strip() for path in paths})
     if not found:
-        return good("frequency governor", "none that could be seen")
+        return good("frequency governor", "not visible")
     if found == ["performance"]:
         return good("frequency governor", "performance")
     return costs(
         "frequency governor",
         ", ".join(found),
-        cost="the first trials run slower than the later ones",
+        cost="the first trials run slower than later ones",
         remedy="cpupower frequency-set -g performance",
     )
 
@@ -93,9 +94,9 @@ def time_stamp_counter(machine: Machine) -> Finding:
     missing = ", ".join(sorted({"constant_tsc", "nonstop_tsc"} - flags))
     return costs(
         "time stamp counter",
-        f"not said to be invariant ({missing} missing)",
-        cost="rates and delays are as wrong as the clock when the frequency changes",
-        remedy="fix the frequency; in a virtual machine, hand the host's CPU flags through",
+        f"not reported as invariant ({missing} missing)",
+        cost="rates and delays are wrong when the processor's frequency changes",
+        remedy="fix the frequency; in a virtual machine, pass the host's CPU flags on to it",
     )
 
 
@@ -107,7 +108,7 @@ def clock_source(machine: Machine) -> Finding:
         "clock source",
         source or "unknown",
         cost="the kernel does not trust the counter that the tester measures with",
-        remedy="look for `clocksource` in dmesg; tsc=reliable where you know that it is",
+        remedy="look for `clocksource` in dmesg; boot with tsc=reliable if you know that it is",
     )
 
 
@@ -119,13 +120,13 @@ def virtualisation(machine: Machine) -> Finding:
     return costs(
         "virtual machine",
         f"yes; {stolen:.2%} of its time was taken by the host since it started",
-        cost="the host stops a worker for milliseconds: invalid trials, tails that are its own",
-        remedy="measure on hardware, or pin the virtual CPUs; repeat, and read the invalid trials",
+        cost="the host stops a worker for milliseconds: invalid trials, delays that the host adds",
+        remedy="measure on hardware, or pin the virtual CPUs; repeat, and check the invalid trials",
     )
 
 
 def _stolen_share(machine: Machine) -> float:
-    """The eighth figure of /proc/stat's first line, of the sum of the first eight."""
+    """Returns the stolen share of time: the eighth of the first eight figures of /proc/stat."""
     line = machine.text("proc/stat").partition("\n")[0].split()[1:9]
     ticks = [int(tick) for tick in line]
     total = sum(ticks)

@@ -1,4 +1,4 @@
-"""What is tried rather than read: privileges, programs, AF_XDP, what dead labs have left."""
+"""Examines privileges, programs and AF_XDP, and removes what dead labs have left."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ def privileges() -> Finding:
         "privileges",
         f"user {os.geteuid()}",
         cost="no labs, no AF_XDP, no packet sockets",
-        remedy="sudo natxy ...; docs/privileges.md says what for",
+        remedy="run sudo natxy; docs/privileges.md lists what needs root",
     )
 
 
@@ -34,23 +34,23 @@ def engine() -> Finding:
     try:
         return good("engine", find_engine())
     except EngineNotFound as error:
-        return impossible("engine", str(error), cost="no trials", remedy="make install")
+        return impossible("engine", str(error), cost="no trials", remedy="run make install")
 
 
 def programs() -> Finding:
     missing = [name for name in LAB_PROGRAMS if shutil.which(name) is None]
     if not missing:
-        return good("programs of the labs", "all there")
+        return good("programs of the labs", "all installed")
     return costs(
         "programs of the labs",
         f"missing: {', '.join(missing)}",
-        cost="no labs, or not all of them",
-        remedy="tools/install run",
+        cost="some or all labs are impossible",
+        remedy="run tools/install run",
     )
 
 
 def leftovers() -> Finding:
-    """Removes them, too: nobody else will before the next lab starts."""
+    """Removes the labs of dead processes, and reports what could not be removed."""
     sentences = sweep()
     still = [sentence for sentence in sentences if not sentence.startswith("Removed")]
     if not still:
@@ -58,19 +58,19 @@ def leftovers() -> Finding:
     return costs(
         "labs of dead processes",
         " ".join(still),
-        cost="namespaces and processes that run for nobody",
-        remedy="remove what is named, with `ip netns del` or `kill`",
+        cost="their namespaces and processes still exist",
+        remedy="remove them with `ip netns del` or `kill`",
     )
 
 
 def af_xdp() -> Finding:
-    """A program and a socket on a veth pair that is made for it."""
+    """Tries AF_XDP on a veth pair that is made for the check."""
     name, loop = "AF_XDP", VethLoop()
     try:
         loop.start()
         kind = loop.describe()["device_kind"]
     except NatxyError as error:
-        return costs(name, str(error), cost="no labs", remedy="docs/privileges.md")
+        return costs(name, str(error), cost="no labs", remedy="see docs/privileges.md")
     finally:
         loop.stop()
     if kind == "af_xdp":
@@ -78,6 +78,6 @@ def af_xdp() -> Finding:
     return costs(
         name,
         f"{kind.partition('since ')[2]}; packet sockets are used instead",
-        cost="a lab's tester has 0.5 to 0.7 of the rate, and longer tails",
-        remedy="a kernel with CONFIG_XDP_SOCKETS; CAP_BPF and CAP_NET_ADMIN in a container",
+        cost="a lab's tester reaches 0.5 to 0.7 of the rate, with longer delays",
+        remedy="use a kernel with CONFIG_XDP_SOCKETS; give a container CAP_BPF and CAP_NET_ADMIN",
     )

@@ -1,8 +1,8 @@
 """The addresses of a lab: RFC 2544 appendix C's for IPv4, RFC 5180's for IPv6.
 
-A side has a link to the tester and, behind the tester's real address, every network and every
-address that traffic may use: one next hop, whatever is varied. What an IPv4 side is to the IPv6
-side are its virtual addresses, and the other way round.
+A side has a link to the tester. All networks and addresses that traffic may use are behind the
+tester's real address, so there is one next hop whatever varies. The other side, which uses the
+other IP version, sees a side under its virtual addresses.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ NAT64_PREFIX = "2001:2:0:1000::/96"  # IPv4 addresses embedded in it (RFC 6052)
 
 @dataclass(frozen=True, kw_only=True)
 class SideAddresses:
-    """One side of the gateway; `gateway_*` are the gateway's own, `tester_*` the next hops."""
+    """Addresses of one side: `gateway_*` are the gateway's own, `tester_*` its next hops."""
 
     name: str
     gateway_ipv4: str
@@ -50,7 +50,7 @@ RIGHT = SideAddresses(
 
 
 def looped_port(near: SideAddresses, far: SideAddresses, device: str) -> TesterPort:
-    """A port that is cabled to the tester's other port: that one is its next hop."""
+    """Returns a port that is connected to the tester's other port, which is its next hop."""
     return TesterPort(
         device=device,
         ipv4_real=near.tester_ipv4,
@@ -63,17 +63,17 @@ def looped_port(near: SideAddresses, far: SideAddresses, device: str) -> TesterP
 
 @dataclass(frozen=True, kw_only=True)
 class AddressPlan:
-    """Which IP version the foreground has on each side, and so what is native and what virtual.
+    """The real and virtual addresses of both sides, from the foreground's IP versions.
 
-    IPv6 is native on both sides whatever the foreground is: background traffic needs it. IPv4 is
-    native on a side unless that side's IPv4 addresses stand for IPv6 hosts.
+    Both sides have real IPv6 addresses, because background traffic needs them. A side has real IPv4
+    addresses unless its IPv4 addresses are the virtual ones of IPv6 hosts.
     """
 
     left_ip_version: int
     right_ip_version: int
-    networks: int = 1  # destination networks a side
-    stateful: bool = False  # IPv6 addresses of IPv4 hosts are then those of NAT64_PREFIX
-    initiator: Literal["left", "right"] = "left"  # of connections: the side that is inside
+    networks: int = 1  # destination networks of each side
+    stateful: bool = False  # IPv4 hosts then have IPv6 addresses of NAT64_PREFIX
+    initiator: Literal["left", "right"] = "left"  # the side inside, which creates connections
 
     @property
     def translates(self) -> bool:
@@ -94,7 +94,7 @@ class AddressPlan:
         return not self.translates or self.ip_version(side) == 4
 
     def tester_port(self, side: SideAddresses, device: str) -> TesterPort:
-        """The port as the tester must see it."""
+        """Returns the tester's port on this side, with its addresses and next hops."""
         ipv4, is_ipv6_side = self.has_ipv4(side), self.ip_version(side) == 6
         return TesterPort(
             device=device,
@@ -111,10 +111,10 @@ class AddressPlan:
         return embedded(side.tester_ipv4) if self.stateful else VIRTUAL_IPV6
 
     def mappings(self) -> list[tuple[str, str]]:
-        """The translator's explicit address mappings (RFC 7757): IPv4 prefix, IPv6 prefix.
+        """Returns the translator's explicit address mappings (RFC 7757): IPv4 and IPv6 prefixes.
 
-        One network: the last 16 bits of an address may vary. More: the network's number is
-        IPv4's bits 16-23 and IPv6's bits 56-63, and the last 8 bits may vary.
+        With one network, the last 16 bits of an address may vary. With more, the network's number
+        is in bits 16-23 of IPv4 and 56-63 of IPv6, and the last 8 bits may vary.
         """
         four, six = (LEFT, RIGHT) if self.left_ip_version == 4 else (RIGHT, LEFT)
         pairs = [
@@ -138,12 +138,15 @@ class AddressPlan:
 
 
 def embedded(ipv4: str) -> str:
-    """An IPv4 address as NAT64 shows it to IPv6 hosts (RFC 6052 section 2.2)."""
+    """Returns the IPv4-embedded IPv6 address under which NAT64 shows an IPv4 host (RFC 6052)."""
     return str(IPv6Network(NAT64_PREFIX)[int(IPv4Address(ipv4))])
 
 
 def _network(prefix: str, number: int) -> str:
-    """`2001:2` is short for `2001:2:0:0`; the number is the last octet of the fourth group."""
+    """Returns a network of a prefix; its number is the last octet of the fourth group.
+
+    The prefix `2001:2` is short for `2001:2:0:0`.
+    """
     groups = [*prefix.split(":"), "0", "0"][:4]
     groups[3] = f"{int(groups[3], 16) + number:x}"
     return str(IPv6Address(":".join(groups) + "::"))

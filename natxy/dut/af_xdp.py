@@ -1,7 +1,7 @@
-"""Tries AF_XDP on an interface for real: a program that is attached, and a socket that is bound.
+"""Tries AF_XDP on an interface: attaches a program and binds a socket.
 
-`python af_xdp.py INTERFACE` exits with 0 where both work, else says why not. It runs as a
-program of its own because it must be in the interface's network namespace.
+`python af_xdp.py INTERFACE` exits with 0 if both work, and otherwise prints why they do not. It is
+a program of its own because it must run in the interface's network namespace.
 """
 
 import ctypes
@@ -29,9 +29,7 @@ class RefusedError(Exception):
 def bpf(command: int, attributes: bytes) -> int:
     number = BPF_SYSCALL.get(platform.machine())
     if number is None:
-        raise RefusedError(
-            f"the number of the bpf system call on {platform.machine()} is not known"
-        )
+        raise RefusedError(f"the number of the bpf system call on {platform.machine()} is unknown")
     libc = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(attributes, 128)
     result: int = libc.syscall(number, command, buffer, len(buffer))
@@ -41,7 +39,7 @@ def bpf(command: int, attributes: bytes) -> int:
 
 
 def attach_program(interface: int) -> int:
-    """A program that lets every frame pass; it goes with the link that is returned."""
+    """Attaches a program that passes every frame; closing the returned link removes it."""
     code = ctypes.create_string_buffer(PASS_ALL, len(PASS_ALL))
     licence = ctypes.create_string_buffer(b"GPL")
     load = struct.pack("<IIQQ", PROG_TYPE_XDP, 2, ctypes.addressof(code), ctypes.addressof(licence))
@@ -53,7 +51,7 @@ def attach_program(interface: int) -> int:
 
 
 def bind_socket(interface: int) -> None:
-    """A socket on the first queue with the smallest memory that will do."""
+    """Binds a socket to the first queue, with the smallest memory that works."""
     memory = mmap.mmap(-1, CHUNKS * CHUNK_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     with socket.socket(AF_XDP, socket.SOCK_RAW) as xdp:

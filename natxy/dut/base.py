@@ -1,4 +1,4 @@
-"""What a procedure knows of a device under test, and what a lab tells of the ports that it made."""
+"""The interface of a device under test, and the ports that a lab makes for the tester."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,10 +8,10 @@ from natxy.model.trial_spec import WatchedCpu
 
 @dataclass(frozen=True, kw_only=True)
 class TesterPort:
-    """One of the tester's ports as a lab made it; what is None is left to the testbed.
+    """One of the tester's ports as a lab made it; the testbed gives the values that are None.
 
     The names are those of a testbed's `[tester.left]` and `[tester.right]`. `own_addresses` are
-    what the tester must answer for beside the addresses of its traffic: next hops of the gateway.
+    addresses that the tester answers for beside those of its traffic: next hops of the gateway.
     """
 
     device: str
@@ -27,7 +27,7 @@ class TesterPort:
 
 @dataclass(frozen=True, kw_only=True)
 class TesterPorts:
-    """Both ports that a lab made, and the largest IP packet of its links in octets."""
+    """Both ports that a lab made, and the MTU of its links in octets."""
 
     left: TesterPort
     right: TesterPort
@@ -36,104 +36,104 @@ class TesterPorts:
 
 @dataclass(frozen=True, kw_only=True)
 class Absence:
-    """How long a gateway was kept from its work in a trial, by its own record."""
+    """How long a gateway did not run in a trial, by its own record."""
 
-    where: str  # as the subject of a sentence
-    total_s: float  # in which frames had to wait for it
-    longest_s: float  # at once, whether or not frames came
+    where: str  # the subject of a sentence about it
+    total_s: float  # while frames waited
+    longest_s: float  # without a break, with or without waiting frames
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deletion:
-    """What `delete_all` did."""
+    """The result of `delete_all`."""
 
-    connections: int | None  # that the table held; None: the device does not tell
-    seconds: float  # that the deletion took, by the device's own clock
+    connections: int | None  # in the table before; None: the device does not report it
+    seconds: float  # duration of the deletion by the device's own clock
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableParameters:
-    """What is known of a connection tracking table; None: nobody knows, or there is none."""
+    """Known parameters of a connection tracking table; None: unknown, or it has none."""
 
-    entries: int | None = None  # the most that it takes
-    hash_size: int | None = None  # buckets of its hash table
-    timeout_s: float | None = None  # of a UDP connection that nobody uses
+    entries: int | None = None  # the largest number of connections
+    hash_size: int | None = None  # buckets of the hash table
+    timeout_s: float | None = None  # of an idle UDP connection
 
 
 class ConnectionTable(Protocol):
-    """The connection tracking table of a stateful device; to be used between trials.
+    """The connection tracking table of a stateful device, for use between trials.
 
-    Every method raises DutError with one sentence where the device cannot do it.
+    Every method raises DutError if the device cannot do it.
     """
 
     def parameters(self) -> TableParameters:
-        """As they are now."""
+        """Returns the present parameters."""
 
     def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
-        """None leaves a size as it is. What was there before is put back at `stop`."""
+        """Sets sizes, except those that are None; `stop` restores the sizes from before."""
 
     def set_timeout(self, timeout_s: float) -> None:
-        """How long a UDP connection lives that nobody uses; at least so long."""
+        """Sets the timeout of an idle UDP connection to at least this time."""
 
     def count(self) -> int:
-        """Connections in the table now."""
+        """Returns the number of connections in the table."""
 
     def delete_all(self) -> Deletion:
-        """Deletes them by the device's own means: what the tear-down rate measures (RFC 9693)."""
+        """Deletes all connections by the device's own means, for the tear-down rate (RFC 9693)."""
 
 
 class Dut(Protocol):
     """A device under test: started once, reset before each trial, stopped at the end."""
 
     def start(self) -> None:
-        """Brings the device up, or raises DutError with one sentence; then nothing is left."""
+        """Starts the device, or raises DutError and leaves nothing behind."""
 
     def stop(self) -> None:
-        """Takes it down and cleans up; may be called twice, and after a start that failed."""
+        """Stops the device and cleans up; may be called twice, and after a failed start."""
 
     def reset(self) -> None:
-        """Brings it into the state that every trial begins with: empty tables."""
+        """Brings the device into the state in which every trial begins: empty tables."""
 
     def restart(self) -> str:
-        """Resets the device while traffic flows (RFC 6201); what was done, in words.
+        """Resets the device while traffic flows (RFC 6201), and describes what was done.
 
-        Called from another thread than the trial's. Returns when the device has come back, or
-        raises DutError; a device that cannot be reset raises it at once.
+        Another thread than the trial's calls it. It returns when the device is back, and raises
+        DutError if it does not come back, or at once if it cannot be reset.
         """
 
     def describe(self) -> dict[str, str]:
-        """Versions, configuration, kernel: what another person needs to repeat the result."""
+        """Returns versions, configuration and kernel, which are needed to repeat the result."""
 
     def before_trial(self) -> None:
-        """Is called when a trial is about to start; raises DutError if the device is gone."""
+        """Prepares for a trial that is about to start; raises DutError if the device is gone."""
 
     def trial_fault(self) -> str | None:
-        """A sentence if the device was not in order in the last trial, which is then invalid.
+        """Returns a sentence if the last trial is invalid because of a disturbance of the device.
 
-        Is called when the trial has ended, and raises DutError if the device has died in it,
-        unless a `restart` still goes on.
+        It is called after the trial, and raises DutError if the device has died in it, unless a
+        `restart` is still in progress.
         """
 
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
-        """The CPUs of this machine that it runs on, which the engine watches in every trial."""
+        """The CPUs of this machine on which the device runs; the engine watches them in trials."""
 
     def absence(self) -> Absence | None:
-        """How long it was away in the last trial, by its own record; None: it keeps none."""
+        """Returns the device's absence in the last trial; None if it keeps no record of it."""
 
     def recover(self) -> None:
-        """Brings it back after it has collapsed in a trial, as after `start`; links stay up."""
+        """Restores the state after `start` when the device collapsed in a trial; links stay up."""
 
     def set_cores(self, cores: int) -> None:
-        """How many cores it may use from now on (RFC 9693, scale up); DutError if it cannot."""
+        """Sets how many cores the device uses (RFC 9693, scale up); DutError if it cannot."""
 
     @property
     def table(self) -> ConnectionTable | None:
-        """None: a stateless device."""
+        """The connection tracking table; None for a stateless device."""
 
     @property
     def tester_namespace(self) -> str | None:
-        """The network namespace that the engine must run in."""
+        """The network namespace in which the engine must run; None for this process's."""
 
     def tester_ports(self) -> TesterPorts | None:
-        """The ports that a lab made for the tester; they override the testbed's."""
+        """Returns the ports that a lab made for the tester, which override the testbed's."""

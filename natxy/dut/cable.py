@@ -1,10 +1,10 @@
-"""No gateway at all: the tester's two ports are connected by a cable, for the self-test."""
+"""A cable between the tester's two ports in place of a gateway, for the self-test."""
 
 from natxy.dut.none import NoDut
 
 
 class Cable(NoDut):
-    """Has no connections that anybody could have forgotten to delete."""
+    """A device that does nothing and keeps no connections."""
 
     def describe(self) -> dict[str, str]:
         return {"kind": "loop"}

@@ -1,9 +1,9 @@
-"""From a testbed to the driver of its device under test."""
+"""Chooses the driver of a testbed's device under test."""
 
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.base import Dut
 from natxy.dut.command import CommandDut
-from natxy.dut.config import CommandConfig, DutConfig, NamespaceConfig, ReferenceConfig
+from natxy.dut.config import STATEFUL, CommandConfig, DutConfig, NamespaceConfig, ReferenceConfig
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut
 from natxy.dut.reference import ReferenceDut
@@ -12,7 +12,11 @@ from natxy.model.testbed import Testbed
 
 
 def dut_of(testbed: Testbed, source: Source) -> Dut:
-    """Not started yet. ConfigurationError names what is wrong in `[dut]`."""
+    """Returns the driver, not started yet; ConfigurationError if `[dut]` is wrong."""
+    if testbed.dut and "kind" not in testbed.dut:
+        source.refuse(
+            ("dut", "kind"), 'is missing (expected "none", "namespace", "command" or "reference")'
+        )
     section = {"kind": "none"} | testbed.dut
     config: NamespaceConfig | CommandConfig | ReferenceConfig | None
     config = source.validated(DutConfig, section, at=("dut",))
@@ -25,6 +29,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
     )
     match config:
         case NamespaceConfig():
+            _check_connections(config, testbed, source)
             return NamespaceDut(config, plan, tester_cpus=testbed.tester.cores)
         case ReferenceConfig():
             return ReferenceDut(config, plan, tester_cpus=testbed.tester.cores)
@@ -32,3 +37,17 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
             return CommandDut(config)
         case _:
             return NoDut()
+
+
+def _check_connections(config: NamespaceConfig, testbed: Testbed, source: Source) -> None:
+    """Refuses foreground through a stateful driver without [connections].
+
+    The gateway chooses addresses, so that the tester, without connections, would count every frame
+    as misdelivered.
+    """
+    if config.driver in STATEFUL and testbed.connections is None and testbed.traffic.m:
+        source.refuse(
+            ("connections",),
+            f'is missing, and dut.driver "{config.driver}" is stateful (expected for example '
+            "count = 10000)",
+        )

@@ -1,4 +1,4 @@
-"""A device under test that shell commands start, stop, reset and describe."""
+"""A device under test that the testbed's shell commands start, stop, reset and describe."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from natxy.dut.unwatched import Unwatched
 from natxy.errors import DutError
 
 COUNT = "the number of connections"
-DELETION = "the seconds that it took on the device (and, if known, the number of connections)"
+DELETION = "the seconds that the deletion took, and after them, if known, how many connections"
 
 
 def show_on_stderr(key: str, command: str) -> None:
@@ -24,7 +24,7 @@ def show_on_stderr(key: str, command: str) -> None:
 
 
 class CommandDut(Unwatched):
-    """The commands are the testbed's, run by `sh` as they stand; each is shown before it runs."""
+    """Runs the testbed's commands with `sh`, unchanged; each is shown before it runs."""
 
     tester_namespace: str | None = None
 
@@ -53,12 +53,12 @@ class CommandDut(Unwatched):
             self._run("stop")
 
     def reset(self) -> None:
-        """Where nothing else is said, a table that can be emptied is emptied."""
+        """Runs `reset`, or, if there is none, `delete_all`."""
         self._run("reset" if self.can("reset") else "delete_all")
 
     def restart(self) -> str:
         if self._config.restart is None:
-            raise DutError("dut.restart: is missing; the command that resets the device is right.")
+            raise DutError("dut.restart: is missing (expected the command that resets the device).")
         with self._guard.restarting():
             self._run("restart")
         return f"command: {self._config.restart}"
@@ -72,7 +72,7 @@ class CommandDut(Unwatched):
 
     @property
     def table(self) -> ConnectionTable | None:
-        """One that can be counted, emptied or set, or of which something is known."""
+        """The table, if a command can count, empty or set it, or a parameter of it is known."""
         known = self._parameters != TableParameters()
         asked = any(self.can(key) for key in ("count", "delete_all", "set_timeout", "resize"))
         return CommandTable(self) if known or asked else None
@@ -88,7 +88,7 @@ class CommandDut(Unwatched):
         pass
 
     def trial_fault(self) -> str | None:
-        """Runs `check`; without it a device that has died looks like one that loses frames."""
+        """Runs `check`; without it, a device that has died looks like one that loses frames."""
         self._guard.unless_restarting(self._check)
         return None
 
@@ -103,32 +103,35 @@ class CommandDut(Unwatched):
         return self._parameters
 
     def change(self, key: str, parameters: TableParameters, **environment: str) -> None:
-        """Runs a command that changes the table."""
+        """Runs a command that changes the table to these parameters."""
         self._told(key, **environment)
         self._parameters = parameters
 
     def can(self, key: str) -> bool:
         return getattr(self._config, key) is not None
 
-    def numbers(self, key: str, right: str) -> list[float]:
-        """What stands in the last line that a command printed; `right` says what belongs there."""
+    def numbers(self, key: str, expected: str) -> list[float]:
+        """Runs a command and returns the numbers in the last line that it printed.
+
+        `expected` says in the error what the line should hold.
+        """
         line = ["", *self._told(key).splitlines()][-1]
         try:
             numbers = [float(word) for word in line.split()]
         except ValueError:
             numbers = []
         if not numbers or not all(isfinite(number) and number >= 0 for number in numbers):
-            raise self.misread(key, line, right)
+            raise self.misread(key, line, expected)
         return numbers
 
-    def misread(self, key: str, line: str, right: str) -> DutError:
+    def misread(self, key: str, line: str, expected: str) -> DutError:
         command = getattr(self._config, key)
-        return DutError(f'dut.{key}: `{command}` printed "{line[:60]}", {right} is right')
+        return DutError(f'dut.{key}: `{command}` printed "{line[:60]}" (expected {expected})')
 
     def _told(self, key: str, **environment: str) -> str:
-        """A command that must be there; DutError if it is not."""
+        """Runs a command and returns its output; DutError if the testbed has no such command."""
         if getattr(self._config, key) is None:
-            raise DutError(f"dut.{key}: is missing; the command that does it is right.")
+            raise DutError(f"dut.{key}: is missing (expected a shell command).")
         return self._run(key, environment)
 
     def _run(self, key: str, environment: Mapping[str, str] | None = None) -> str:
@@ -141,7 +144,7 @@ class CommandDut(Unwatched):
 
 
 class CommandTable:
-    """Its connection table, as far as the testbed says how to use it."""
+    """The connection table of a CommandDut, as far as the testbed has commands for it."""
 
     def __init__(self, dut: CommandDut) -> None:
         self._dut = dut
@@ -159,7 +162,7 @@ class CommandTable:
         )
 
     def set_timeout(self, timeout_s: float) -> None:
-        """Whole seconds: all devices take those."""
+        """Sets the timeout, rounded up to whole seconds, which all devices take."""
         whole_s = ceil(timeout_s)
         self._dut.change(
             "set_timeout",
@@ -171,28 +174,31 @@ class CommandTable:
         return self._whole("count", self._dut.numbers("count", COUNT), COUNT)
 
     def delete_all(self) -> Deletion:
-        """The seconds are the command's own: by the device's clock, not that of a connection to
-        it. It may tell the connections as well; else they are counted before, if they can be."""
+        """Deletes all connections; the command prints the seconds by the device's own clock.
+
+        It may print the number of connections after them. If it does not, they are counted before,
+        if there is a command for that.
+        """
         counted = self.count() if self._dut.can("count") else None
         seconds, *told = self._dut.numbers("delete_all", DELETION)
         if told:
             counted = self._whole("delete_all", told, DELETION)
         return Deletion(connections=counted, seconds=seconds)
 
-    def _whole(self, key: str, numbers: list[float], right: str) -> int:
+    def _whole(self, key: str, numbers: list[float], expected: str) -> int:
         number, *more = numbers
         if more or not number.is_integer():
             line = " ".join(f"{each:g}" for each in numbers)
-            raise self._dut.misread(key, line, right)
+            raise self._dut.misread(key, line, expected)
         return int(number)
 
 
 def run_shell(
     key: str, command: str, timeout_s: float, environment: Mapping[str, str] | None = None
 ) -> str:
-    """Standard output; DutError with the command's last words if it fails or takes too long.
+    """Returns the command's output; DutError with its last line if it fails or takes too long.
 
-    A session of its own: Ctrl-C ends the wait here, and with it all that the command started.
+    The command gets a session of its own: Ctrl-C ends the wait here, which then ends the session.
     """
     process = subprocess.Popen(
         ["sh", "-c", command],
@@ -208,14 +214,17 @@ def run_shell(
         output, errors = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired as late:
         raise DutError(
-            f"dut.{key}: `{command}` did not end in {timeout_s:g} s; dut.timeout_s says how long "
-            "it may take, and what goes on running belongs in the background, its output elsewhere."
+            f"dut.{key}: `{command}` did not end within dut.timeout_s = {timeout_s:g} s (expected "
+            "a command that ends; start a long-running program in the background and redirect its "
+            "output)."
         ) from late
     finally:
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
     if process.returncode != 0:
-        words = (errors or output).strip().splitlines() or ["it said nothing"]
-        raise DutError(f"dut.{key}: `{command}` ended with {process.returncode}: {words[-1]}")
+        words = (errors or output).strip().splitlines() or ["it printed nothing"]
+        raise DutError(
+            f"dut.{key}: `{command}` ended with status {process.returncode}: {words[-1]}"
+        )
     return output.strip()

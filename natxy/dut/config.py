@@ -1,4 +1,4 @@
-"""The `[dut]` section of a testbed, one model for each kind."""
+"""The `[dut]` section of a testbed, with one model for each kind."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -15,7 +15,7 @@ STATEFUL: tuple[Driver, ...] = ("nat44", "nat44-iptables", "nat64")
 
 
 class NoDutConfig(Model):
-    """Somebody else looks after the device under test."""
+    """A device under test that Natxy does not control."""
 
     kind: Literal["none"] = "none"
 
@@ -26,11 +26,11 @@ class NamespaceConfig(Model):
     kind: Literal["namespace"]
     driver: Driver = "kernel-router"
     gateway_cpu: Cpu | None = None  # None: the last CPU that the tester's workers leave free
-    device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # of the tester's ends of the links
-    # Of both links. None: 1500, or 2000 where the gateway translates. AF_XDP takes no more.
+    device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # for the tester's ends of the links
+    # MTU of both links. None: 1500, or 2000 if the gateway translates. AF_XDP allows 3498.
     mtu_bytes: Annotated[int, Between(1280, 3498)] | None = None
-    # Of stateful drivers: the connection tracking table's size (None: the kernel's own), its hash
-    # buckets (None: as many), the life of an idle connection, and whether new ones are logged.
+    # Of stateful drivers: size of the connection tracking table (None: the kernel's own), hash
+    # buckets (None: as many), timeout of an idle connection, and whether new ones are logged.
     conntrack_entries: Annotated[int, Between(16, 2**31)] | None = None
     hash_size: Annotated[int, Between(1024, 2**31)] | None = None
     udp_timeout_s: Annotated[int, Between(1, 10**6)] = 300
@@ -38,16 +38,19 @@ class NamespaceConfig(Model):
 
     @model_validator(mode="after")
     def _of_this_driver(self) -> Self:
-        """A key that this driver does nothing with would be a silent mistake."""
+        """Refuses keys that the driver ignores."""
         for key in ("conntrack_entries", "hash_size", "udp_timeout_s", "logging"):
             if key in self.model_fields_set and self.driver not in STATEFUL:
-                right = " or ".join(f'"{driver}"' for driver in STATEFUL)
-                refuse(f'is for driver {right}, not for "{self.driver}"', member=key)
+                stateful = " or ".join(f'"{driver}"' for driver in STATEFUL)
+                refuse(
+                    f'is not used by driver "{self.driver}" (expected driver {stateful})',
+                    member=key,
+                )
         return self
 
 
 class CommandConfig(Model):
-    """A device that shell commands look after, over ssh or anything else."""
+    """A device that shell commands control, for example over ssh."""
 
     kind: Literal["command"]
     start: str | None = None
@@ -56,17 +59,17 @@ class CommandConfig(Model):
     restart: str | None = None  # resets it in the middle of a trial; ends when it is back
     describe: str | None = None
     check: str | None = None  # after each trial: fails where the device has died in it
-    # Of a stateful device, between trials. What a command is told stands in its environment.
+    # Commands for a stateful device, run between trials. Values are passed in the environment.
     count: str | None = None  # prints how many connections there are
     delete_all: str | None = None  # prints the seconds that it took on the device
     set_timeout: str | None = None  # NATXY_TIMEOUT_S
     resize: str | None = None  # NATXY_ENTRIES, NATXY_HASH_SIZE; empty: as it is
     set_cores: str | None = None  # NATXY_CORES
-    # What is known of its table, where nobody can be asked.
+    # Known parameters of its table, which no command reports.
     entries: Annotated[int, Between(1, 2**40)] | None = None
     hash_size: Annotated[int, Between(1, 2**40)] | None = None
     connection_timeout_s: Annotated[float, Between(0.001, 10**7)] | None = None
-    timeout_s: Annotated[float, Between(0.1, 86400)] = 60.0  # that a command may take
+    timeout_s: Annotated[float, Between(0.1, 86400)] = 60.0  # the longest time of a command
 
 
 class ReferenceConfig(Model):
@@ -76,17 +79,19 @@ class ReferenceConfig(Model):
     link: Literal["memif"] = "memif"
     gateway_cpu: Cpu | None = None
     mtu_bytes: Annotated[int, Between(1280, 9198)] = 2000
-    # What it does wrong, in the words of docs/reference/gateway.md.
+    # Faults that it makes, in the words of docs/reference/gateway.md.
     faults: tuple[dict[str, Any], ...] = ()
-    # A stateful NAT44 or NAT64, in the words of docs/reference/gateway.md; {} is one as it comes.
+    # A stateful NAT44 or NAT64, in the words of docs/reference/gateway.md; {} has all defaults.
     nat: dict[str, Any] | None = None
-    # None: what the IP versions of the two sides ask for.
+    # None: the translation that the IP versions of the two sides need.
     translation: dict[str, Any] | None = None
-    # The gateway under SCHED_FIFO during a trial, so that other programs do not take it off its
-    # CPU. For trials of half a second at most: the kernel throttles longer ones.
+    # Runs the gateway under SCHED_FIFO during a trial, so that other programs do not take its CPU.
+    # For trials of at most half a second: the kernel throttles longer ones.
     realtime: bool = False
-    restart_s: Annotated[float, Between(0.000001, 3600)] = 0.1  # how long a reset silences it
-    # A trial in which the gateway did not poll its ports for longer is invalid.
+    restart_s: Annotated[float, Between(0.000001, 3600)] = (
+        0.1  # it forwards nothing so long after a reset
+    )
+    # A trial is invalid if the gateway did not poll its ports for longer than this.
     poll_gap_limit_us: Annotated[float, Between(1, 10**9)] | None = None  # None: no limit
 
 

@@ -1,7 +1,7 @@
-"""The kernel's connection tracking table, as a gateway in a network namespace has it.
+"""The kernel's connection tracking table of a gateway in a network namespace.
 
-How many entries and hash buckets it has is a matter of the whole machine, read-only in a namespace;
-its count and its timeouts are the namespace's own.
+Its numbers of entries and hash buckets belong to the whole machine and are read-only in a
+namespace; its count and its timeouts belong to the namespace.
 """
 
 import subprocess
@@ -24,16 +24,16 @@ LISTENS_WITHIN_S = 2.0
 PROTOCOL, GROUPS = 1, 3  # columns of /proc/net/netlink
 NETLINK_NETFILTER, NEW_CONNECTIONS = 12, 1 << 0  # linux/netlink.h; NFNLGRP_CONNTRACK_NEW
 LOG_BUFFER_BYTES = 2**24
-# By bash's own clock, which needs no process: what is timed is the deletion and one exec.
+# bash's own clock needs no further process, so the time is that of the deletion and one exec.
 TIMED_DELETION = 's=$EPOCHREALTIME; conntrack -F 2>/dev/null; e=$EPOCHREALTIME; echo "$s $e"'
 
 
 class Conntrack:
-    """A ConnectionTable. What is changed in the first namespace is put back with the lab."""
+    """A ConnectionTable; settings of the first namespace are restored when the lab is removed."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._sizes: dict[str, int] = {}  # as this lab has made them, or found them
+        self._sizes: dict[str, int] = {}  # as this lab set or found them
 
     def parameters(self) -> TableParameters:
         return TableParameters(
@@ -50,7 +50,7 @@ class Conntrack:
                 self._sizes[name] = _size(name)  # buckets are rounded up to whole pages
 
     def set_timeout(self, timeout_s: float) -> None:
-        """Of connections with and without an answer; whole seconds."""
+        """Sets the timeouts of connections with and without an answer, in whole seconds."""
         whole_s = ceil(timeout_s)
         set_sysctls(
             self._site.namespace, {f"net/netfilter/{name}": whole_s for name in UDP_TIMEOUTS}
@@ -60,7 +60,7 @@ class Conntrack:
         return int(self._in_namespace(["conntrack", "-C"]))
 
     def delete_all(self) -> Deletion:
-        """Times `conntrack -F`, by the clock of the machine that does it."""
+        """Runs `conntrack -F` and times it by this machine's clock."""
         connections = self.count()
         begin, end = self._in_namespace(["bash", "-c", TIMED_DELETION]).split()
         # A comma where the locale has one.
@@ -68,12 +68,12 @@ class Conntrack:
         return Deletion(connections=connections, seconds=seconds)
 
     def fault(self) -> str | None:
-        """All labs of a machine share the sizes: those of this one must still be there."""
+        """Returns a sentence if another lab has changed the sizes, which all labs share."""
         for name, wanted in self._sizes.items():
             if (now := _size(name)) != wanted:
                 return (
-                    f"{SIZES / name} is {now}, and was {wanted} for this lab: another lab "
-                    "or program has changed it, and one at a time is right."
+                    f"{SIZES / name} is {now} (expected {wanted}, as this lab set it): another "
+                    "lab or program has changed it; run one at a time."
                 )
         return None
 
@@ -88,12 +88,12 @@ class Conntrack:
 
 
 class ConnectionLog:
-    """The gateway's log of new connections (RFC 6888 section 4): a line each, into a file.
+    """The gateway's log of new connections (RFC 6888 section 4), one line each, in a file.
 
-    What comes faster than it writes, when its buffer is full, is not logged; nobody waits for it.
+    Connections are left out while its buffer is full; the gateway does not wait for the log.
     """
 
-    words = "conntrack -E -e NEW to a file; what it is too slow for is not logged"
+    words = "conntrack -E -e NEW to a file; connections are left out while its buffer is full"
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -116,10 +116,12 @@ class ConnectionLog:
         self._site.ledger.note_process(self._process.pid)
         pid = self._process.pid
         if not within(LISTENS_WITHIN_S, lambda: _is_told_of_new_connections(pid)):
-            raise DutError("`conntrack -E` does not listen for new connections to log them.")
+            raise DutError(
+                f"`conntrack -E` did not begin to log connections within {LISTENS_WITHIN_S:g} s."
+            )
 
     def clear(self) -> None:
-        """What earlier trials wrote."""
+        """Deletes the lines of earlier trials."""
         if self._file is not None:
             self._file.truncate(0)
             self._file.seek(0)
@@ -127,7 +129,9 @@ class ConnectionLog:
     def fault(self) -> str | None:
         if self._process is None or self._process.poll() is None:
             return None
-        return f"The log of new connections has ended, with status {self._process.returncode}."
+        return (
+            f"`conntrack -E`, which logs connections, ended with status {self._process.returncode}."
+        )
 
     def stop(self) -> None:
         if self._process is not None:
@@ -144,7 +148,7 @@ def _size(name: str) -> int:
 
 
 def _is_told_of_new_connections(pid: int) -> bool:
-    """Whether somebody in the process's namespace, where nobody else is, has begun to listen."""
+    """Returns whether the process, the only one in its namespace, listens for connections."""
     try:
         lines = Path(f"/proc/{pid}/net/netlink").read_text().splitlines()[1:]
         has_begun = Path(f"/proc/{pid}/comm").read_text().strip() == LISTENS[0]

@@ -1,4 +1,4 @@
-"""Which CPU the gateway of a lab runs on."""
+"""Chooses the CPUs of a lab's gateway."""
 
 import os
 
@@ -6,26 +6,26 @@ from natxy.errors import ConfigurationError, DutError
 
 
 def gateway_cpu(given: int | None, tester_cpus: tuple[int, ...]) -> int | None:
-    """The last CPU that the tester leaves free; None where it leaves none."""
+    """Returns the given CPU, or the last one that the tester leaves free; None if there is none."""
     allowed = sorted(os.sched_getaffinity(0))
     if given is None:
         free = [cpu for cpu in allowed if cpu not in tester_cpus]
         return free[-1] if free else None
     if given not in allowed:
-        right = ", ".join(map(str, allowed))
+        cpus = ", ".join(map(str, allowed))
         raise ConfigurationError(
-            f"dut.gateway_cpu: {given} is no CPU that this process may use, one of {right} is right"
+            f"dut.gateway_cpu: this process may not use CPU {given} (expected one of {cpus})"
         )
     return given
 
 
 def gateway_cpus(first: int, tester_cpus: tuple[int, ...], count: int) -> list[int]:
-    """So many CPUs that the tester leaves free, `first` among them."""
+    """Returns `count` CPUs that the tester leaves free, `first` among them."""
     allowed = sorted(os.sched_getaffinity(0))
     free = [first, *(cpu for cpu in allowed if cpu not in tester_cpus and cpu != first)]
     if not 1 <= count <= len(free):
         raise DutError(
-            f"The gateway cannot have {count} cores: the tester leaves it {len(free)} of this "
-            f"machine's {len(allowed)}."
+            f"The gateway cannot use {count} cores: the tester leaves {len(free)} of this "
+            f"machine's {len(allowed)} (expected 1 to {len(free)})."
         )
     return free[:count]

@@ -9,14 +9,14 @@ TIMEOUT_S = 30.0
 
 
 def in_namespace(namespace: str, arguments: Sequence[str]) -> list[str]:
-    """The same program, run in a network namespace."""
+    """Returns the command that runs the program in a network namespace."""
     return ["ip", "netns", "exec", namespace, *arguments]
 
 
 def execute(arguments: Sequence[str], *, feed: str = "", timeout_s: float = TIMEOUT_S) -> str:
-    """What the program printed; DutError with its last words if it fails.
+    """Runs a program and returns its output; DutError with its last line if it fails.
 
-    It gets a session of its own: Ctrl-C must not cut off a command that cleans up.
+    It gets a session of its own, so that Ctrl-C does not end a command that cleans up.
     """
     try:
         done = subprocess.run(
@@ -29,17 +29,17 @@ def execute(arguments: Sequence[str], *, feed: str = "", timeout_s: float = TIME
             start_new_session=True,
         )
     except FileNotFoundError as missing:
-        raise DutError(f"`{arguments[0]}` is not installed; `make demo` installs it.") from missing
+        raise DutError(f"`{arguments[0]}` is not installed (`make demo` installs it).") from missing
     except subprocess.TimeoutExpired as late:
-        raise DutError(f"`{' '.join(arguments)}` did not end in {timeout_s:g} s.") from late
+        raise DutError(f"`{' '.join(arguments)}` did not end within {timeout_s:g} s.") from late
     if done.returncode != 0:
-        words = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
-        raise DutError(f"`{' '.join(arguments)}` ended with {done.returncode}: {words[-1]}")
+        words = (done.stderr or done.stdout).strip().splitlines() or ["it printed nothing"]
+        raise DutError(f"`{' '.join(arguments)}` ended with status {done.returncode}: {words[-1]}")
     return done.stdout
 
 
 def ip_batch(namespace: str | None, lines: Sequence[str]) -> None:
-    """Many `ip` commands in one process."""
+    """Runs many `ip` commands in one process."""
     scope = ["-n", namespace] if namespace else []
     execute(["ip", *scope, "-batch", "-"], feed="\n".join(lines) + "\n")
 

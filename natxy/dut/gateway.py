@@ -1,4 +1,4 @@
-"""What a lab expects of the software that is the gateway in it."""
+"""The interface of the software that is the gateway of a lab."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from natxy.dut.links import LabLinks
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """Where the software runs: links that are up, addresses, a CPU, a temporary folder."""
+    """Where the gateway runs: links that are up, addresses, a CPU and a temporary folder."""
 
     links: LabLinks
     plan: AddressPlan
@@ -26,39 +26,39 @@ class Site:
         return self.links.gateway
 
     def pinned(self, arguments: list[str]) -> list[str]:
-        """The program, run on the gateway's CPU where it has one."""
+        """Returns the command that runs the program on the gateway's CPU, if it has one."""
         cpu = [] if self.cpu is None else ["taskset", "-c", str(self.cpu)]
         return in_namespace(self.namespace, [*cpu, *arguments])
 
 
 class Gateway(Protocol):
-    """Kernel or program. `start` finds the links up and without addresses."""
+    """A kernel or a program; at `start` the links are up and have no addresses."""
 
     def start(self) -> None: ...
 
     def stop(self) -> None:
-        """Ends what `start` started; the lab removes namespaces and folder."""
+        """Stops what `start` started; the lab removes namespaces and folder."""
 
     def reset(self) -> None: ...
 
     def restart(self) -> str:
-        """Resets it while frames come; what was done, in words."""
+        """Resets the gateway while frames arrive, and describes what was done."""
 
     @property
     def table(self) -> ConnectionTable | None:
-        """None: a stateless gateway."""
+        """The connection tracking table; None for a stateless gateway."""
 
     def recover(self) -> None:
-        """Brings it back as after `start`; links, addresses and routes are there."""
+        """Restores the state after `start`; links, addresses and routes still exist."""
 
     def check(self) -> None:
-        """DutError if it has ended."""
+        """Raises DutError if the gateway has ended."""
 
     @property
     def processes(self) -> tuple[int, ...]:
-        """Programs that translate, beside the kernel's own threads."""
+        """Process numbers of programs that translate, beside the kernel's own threads."""
 
     def fault(self) -> str | None:
-        """A sentence if it was not in order in the last trial, through no fault of its own."""
+        """Returns a sentence if the last trial is invalid because the gateway was disturbed."""
 
     def describe(self) -> dict[str, str]: ...

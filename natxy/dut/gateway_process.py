@@ -1,4 +1,4 @@
-"""natxy-gateway as a child process: one JSON request a line, one JSON event a line."""
+"""natxy-gateway as a child process, with one JSON request or event a line."""
 
 import contextlib
 import json
@@ -18,16 +18,19 @@ PROTOCOL = 1
 
 
 def gateway_program() -> Path:
-    """NATXY_GATEWAY, or the program beside the running Python."""
+    """Returns the path in NATXY_GATEWAY, or the program beside the running Python."""
     named = os.environ.get("NATXY_GATEWAY")
     path = Path(named) if named else Path(sys.executable).parent / "natxy-gateway"
     if not path.is_file():
-        raise DutError(f"{path} is not there; `make install` builds it, or set NATXY_GATEWAY.")
+        raise DutError(
+            f"{path}: does not exist (`make install` builds natxy-gateway, and NATXY_GATEWAY names "
+            "another one)."
+        )
     return path
 
 
 class GatewayProcess:
-    """Speaks the protocol of docs/reference/gateway.md; standard error goes to a file."""
+    """Uses the protocol of docs/reference/gateway.md; standard error goes to a file."""
 
     def __init__(self, arguments: list[str], log: Path) -> None:
         self._log = log
@@ -49,12 +52,13 @@ class GatewayProcess:
         event = self._event("hello")
         if event.get("protocol") != PROTOCOL:
             raise DutError(
-                f"natxy-gateway speaks protocol {event.get('protocol')}, {PROTOCOL} is right"
+                f"natxy-gateway speaks protocol {event.get('protocol')} (expected {PROTOCOL}; "
+                "`make install` builds the gateway that belongs to this package)"
             )
         return event
 
     def ask(self, request: str, answer: str, **members: Any) -> dict[str, Any]:
-        """The event that answers the request; DutError if it is another one, or none comes."""
+        """Sends a request and returns its answer; DutError for another event or none."""
         line = json.dumps({"request": request, **members}) + "\n"
         try:
             assert self._process.stdin is not None
@@ -69,7 +73,7 @@ class GatewayProcess:
             raise DutError(self._obituary())
 
     def quit(self) -> None:
-        """The end of its input ends it."""
+        """Ends the gateway by closing its input, or kills it."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
@@ -86,7 +90,7 @@ class GatewayProcess:
         if event.get("event") == "error":
             raise DutError(f"natxy-gateway: {event.get('message')}")
         if event.get("event") != wanted:
-            raise DutError(f"natxy-gateway answered {event.get('event')}, {wanted} was due")
+            raise DutError(f"natxy-gateway sent {event.get('event')} (expected {wanted})")
         return event
 
     def _line(self) -> bytes:
@@ -109,4 +113,4 @@ class GatewayProcess:
         except subprocess.TimeoutExpired:
             status = "its output closed"
         words = self._log.read_text(errors="replace").strip().splitlines() or ["nothing"]
-        return f"natxy-gateway has ended with {status}; the last that it said: {words[-1]}"
+        return f"natxy-gateway ended with {status}; its last line was: {words[-1]}"

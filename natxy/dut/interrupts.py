@@ -1,4 +1,4 @@
-"""Cleaning up is not cut short by Ctrl-C."""
+"""Delays Ctrl-C until everything is cleaned up."""
 
 import contextlib
 import signal
@@ -10,10 +10,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextlib.contextmanager
 def without_interrupts() -> Iterator[None]:
-    """What comes meanwhile comes after it.
+    """Raises signals that arrive in the block only after it.
 
-    By handlers, not by a mask: a signal that is masked here is taken by another thread, and Python
-    handles it here all the same.
+    It uses handlers instead of a signal mask: the kernel would deliver a masked signal to another
+    thread, and Python would still handle it in this one.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # Python interrupts the main thread only

@@ -5,7 +5,7 @@ from natxy.dut.links import forwarding_restarted
 
 
 class KernelRouter:
-    """Has no state that a trial could leave behind, and no process that could end."""
+    """A gateway without state that a trial leaves behind, and without a process that can end."""
 
     table = None
 
@@ -30,7 +30,7 @@ class KernelRouter:
     def check(self) -> None:
         pass
 
-    processes: tuple[int, ...] = ()  # the kernel's own threads do it
+    processes: tuple[int, ...] = ()  # the kernel's own threads forward
 
     def fault(self) -> str | None:
         return None

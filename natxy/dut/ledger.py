@@ -1,7 +1,7 @@
-"""What a lab made, written down before it is made, so that it can be undone whoever died.
+"""Records what a lab makes before it is made, so that it can be undone if a process dies.
 
-One JSON file a lab in /run/natxy, locked as long as the process lives that owns it: a file that
-can be locked belongs to nobody any more.
+Each lab has a JSON file in /run/natxy, which its process keeps locked. A file that can be locked
+belongs to a process that no longer runs.
 """
 
 import fcntl
@@ -27,7 +27,7 @@ LABEL = re.compile(r"\d+(-\d+)?")
 
 @dataclass(kw_only=True)
 class Entries:
-    """What is to be undone, in the order of the fields."""
+    """The things to undo, in the order of the fields."""
 
     processes: list[Process] = field(default_factory=list)
     namespaces: list[str] = field(default_factory=list)
@@ -40,15 +40,15 @@ class Entries:
 
     @staticmethod
     def from_json(text: str) -> "Entries":
-        """An empty file is that of a lab that had made nothing yet."""
+        """Reads a file's text; an empty one belongs to a lab that had made nothing yet."""
         read: dict[str, Any] = json.loads(text) if text.strip() else {}
         processes = [Process(pid=p, start_ticks=t) for p, t in read.pop("processes", [])]
         return Entries(processes=processes, **read)
 
     def undo(self, kept: Collection[str] = ()) -> list[str]:
-        """Undoes all that can be undone; a sentence for each thing that is left.
+        """Undoes all that can be undone; returns a sentence for each thing that is left.
 
-        Settings that are `kept` stay: another lab has changed them as well, and puts them back.
+        Settings in `kept` stay: another lab has changed them as well, and restores them.
         """
         steps: list[Callable[[], None]] = [process.end for process in self.processes]
         steps += [partial(remove_namespace, name) for name in self.namespaces]
@@ -68,8 +68,13 @@ class Ledger:
     """The record of one lab of this process."""
 
     def __init__(self) -> None:
-        FOLDER.mkdir(mode=0o755, parents=True, exist_ok=True)
-        self.label, self._file = _claim_label()
+        try:
+            FOLDER.mkdir(mode=0o755, parents=True, exist_ok=True)
+            self.label, self._file = _claim_label()
+        except OSError as error:
+            raise DutError(
+                f"{FOLDER}: cannot be written: {error.strerror} (expected to run as root)."
+            ) from None
         self._entries = Entries()
 
     def note_process(self, pid: int) -> None:
@@ -81,8 +86,10 @@ class Ledger:
         self._write()
 
     def change_setting(self, path: str, value: str) -> None:
-        """Changes a kernel parameter of the first namespace; its first value is put back, by the
-        last of the labs that have changed it."""
+        """Changes a kernel parameter of the first namespace.
+
+        The last lab that changed it restores its first value.
+        """
         if path not in self._entries.settings:
             before = self._of_other_labs().get(path) or Path(path).read_text().strip()
             self._entries.settings[path] = before
@@ -90,7 +97,7 @@ class Ledger:
         Path(path).write_text(value)
 
     def make_folder(self) -> Path:
-        """A temporary folder that goes with the lab."""
+        """Makes a temporary folder, which is removed with the lab."""
         path = Path(tempfile.gettempdir()) / f"natxy-lab-{self.label}-{len(self._entries.folders)}"
         self._entries.folders.append(str(path))
         self._write()
@@ -98,19 +105,19 @@ class Ledger:
         return path
 
     def undo(self) -> None:
-        """Undoes the lab; DutError names what is left, which the next start tries again."""
+        """Removes the lab; DutError names what is left, which the next start tries to remove."""
         left = self._entries.undo(kept=self._of_other_labs())
         if not left:
             Path(self._file.name).unlink(missing_ok=True)
         self._file.close()
         if left:
-            raise DutError("The lab left something behind. " + " ".join(left))
+            raise DutError("The lab could not be removed completely. " + " ".join(left))
 
     def _of_other_labs(self) -> dict[str, str]:
         return _living_settings(besides=Path(self._file.name))
 
     def _write(self) -> None:
-        """The text only grows: killed before the last line, the file is still whole."""
+        """Writes the entries; the text only grows, so a kill before `truncate` does no harm."""
         self._file.seek(0)
         self._file.write(self._entries.to_json())
         self._file.flush()
@@ -118,7 +125,7 @@ class Ledger:
 
 
 def sweep() -> list[str]:
-    """Undoes the labs of processes that no longer live; a sentence for each thing done or left."""
+    """Removes the labs of dead processes; returns a sentence for each thing done or left."""
     sentences: list[str] = []
     for path in sorted(FOLDER.glob("*.json")):
         if LABEL.fullmatch(path.stem):
@@ -129,7 +136,7 @@ def sweep() -> list[str]:
 def _sweep_one(path: Path) -> list[str]:
     try:
         file = path.open("r+")
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):  # gone meanwhile, or another user's
         return []
     with file:
         if not _lock(file):
@@ -137,15 +144,15 @@ def _sweep_one(path: Path) -> list[str]:
         try:
             left = Entries.from_json(file.read()).undo(kept=_living_settings(besides=path))
         except (ValueError, TypeError) as error:
-            left = [f"{path} cannot be read ({error}); remove it."]
+            left = [f"{path} cannot be read ({error}): remove it."]
         if not left:
             path.unlink(missing_ok=True)
-            return [f"Removed the lab {path.stem}, which a process had left behind when it died."]
+            return [f"Removed the lab {path.stem} of a process that no longer runs."]
         return left
 
 
 def _living_settings(*, besides: Path) -> dict[str, str]:
-    """What the other labs have changed whose processes live, and what stood there before."""
+    """Returns the settings that other living labs have changed, with their first values."""
     found: dict[str, str] = {}
     for path in sorted(FOLDER.glob("*.json")):
         if path != besides:
@@ -157,12 +164,12 @@ def _settings_if_it_lives(path: Path) -> dict[str, str]:
     try:
         with path.open("r+") as file:
             return {} if _lock(file) else Entries.from_json(file.read()).settings
-    except (OSError, ValueError, TypeError):  # it ended while we looked
+    except (OSError, ValueError, TypeError):  # the lab ended meanwhile
         return {}
 
 
 def _claim_label() -> tuple[str, IO[str]]:
-    """The process's number, and for its further labs a number behind it."""
+    """Returns the lab's label, the process number (with a counter for further labs), and file."""
     for count in itertools.count(1):
         label = str(os.getpid()) if count == 1 else f"{os.getpid()}-{count}"
         try:
@@ -180,7 +187,7 @@ def _lock(file: IO[str]) -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    return Path(file.name).exists()  # else a sweep was faster than us
+    return Path(file.name).exists()  # False: another process has swept it meanwhile
 
 
 def _restore(path: str, value: str) -> None:
@@ -188,9 +195,9 @@ def _restore(path: str, value: str) -> None:
 
 
 def _remove_folder(path: str) -> None:
-    """Removes only what `make_folder` made, whatever the file says."""
+    """Removes a folder of `make_folder`, and refuses any other that the file may name."""
     folder = Path(path)
     if folder.parent != Path(tempfile.gettempdir()) or not folder.name.startswith("natxy-lab-"):
-        raise DutError(f"{path} is no folder of a lab; it was not removed.")
+        raise DutError(f"{path} is not a folder of a lab and was not removed.")
     if folder.exists():
         shutil.rmtree(folder)

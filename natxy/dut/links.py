@@ -1,4 +1,4 @@
-"""The two veth pairs of a lab: tester's ends t0 and t1, gateway's ends d0-LABEL and d1-LABEL."""
+"""The two veth pairs of a lab: t0 and t1 at the tester, d0-LABEL and d1-LABEL at the gateway."""
 
 from dataclasses import dataclass
 
@@ -20,20 +20,22 @@ FORWARDING = {
 
 
 def forwarding_restarted(namespace: str) -> str:
-    """The interfaces stay up: a link that falls would be seen by the tester's end as well."""
+    """Restarts forwarding; interfaces stay up, because the tester's ends would go down as well."""
     set_sysctls(namespace, {"net/ipv4/ip_forward": 0, "net/ipv6/conf/all/forwarding": 0})
     set_sysctls(namespace, FORWARDING)  # switching it resets what depends on it
     return "software reset: forwarding of IPv4 and IPv6 switched off and on again"
 
 
 def send_whole_frames(namespace: str, interface: str) -> None:
-    """What the kernel itself sends would otherwise have half a checksum in it."""
+    """Switches checksum offload off, without which the kernel sends incomplete checksums."""
     execute(in_namespace(namespace, ["ethtool", "-K", interface, "tx", "off"]))
 
 
 def spread_frames(links: "LabLinks", cpus: list[int]) -> None:
-    """Receive packet steering: the NAPI thread hands each flow to one of these CPUs, or, where it
-    is alone, does all itself."""
+    """Sets receive packet steering: the NAPI thread hands each flow to one of these CPUs.
+
+    With one CPU, it does all the work itself.
+    """
     mask = sum(1 << cpu for cpu in cpus) if len(cpus) > 1 else 0
     for side in (LEFT, RIGHT):
         path = f"/sys/class/net/{links.gateway_end(side)}/queues/rx-0/rps_cpus"
@@ -42,8 +44,11 @@ def spread_frames(links: "LabLinks", cpus: list[int]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class LabLinks:
-    """Names of namespaces and interfaces. The gateway's ends are unique on the machine, because
-    the names of their NAPI threads are all that tells these from another lab's."""
+    """Names of a lab's namespaces and interfaces.
+
+    The gateway's ends have names that are unique on the machine, because only the name of a NAPI
+    thread shows to which lab it belongs.
+    """
 
     label: str
     mtu_bytes: int
@@ -63,7 +68,7 @@ class LabLinks:
         return f"d0-{self.label}" if side is LEFT else f"d1-{self.label}"
 
     def make(self) -> None:
-        """The links, up, with the offloads off that change frames; no addresses yet."""
+        """Makes the links and sets them up, without addresses or offloads that change frames."""
         self._quieten()
         ip_batch(self.tester, [self._veth(LEFT), self._veth(RIGHT)])
         for side in (LEFT, RIGHT):
@@ -73,9 +78,9 @@ class LabLinks:
         self._set_up(self.gateway, ["lo", *(self.gateway_end(side) for side in (LEFT, RIGHT))])
 
     def check(self) -> None:
-        """DutError if somebody has removed a part of the lab.
+        """Raises DutError if a part of the lab was removed.
 
-        An interface that is down is not gone: the engine sees that, and says of which port.
+        An interface that is down still exists; the engine reports its port.
         """
         for namespace in (self.tester, self.gateway):
             if not namespace_exists(namespace):
@@ -96,9 +101,9 @@ class LabLinks:
         )
 
     def _quieten(self) -> None:
-        """Before the links are made, so that they say nothing of their own accord.
+        """Keeps the kernel from sending frames of its own; called before the links are made.
 
-        The tester's kernel must not speak at all: its addresses are the engine's.
+        IPv6 is off at the tester's kernel, because its addresses are the engine's.
         """
         gateway = {f"net/ipv6/conf/default/{name}": value for name, value in QUIET_IPV6.items()}
         set_sysctls(self.gateway, gateway | {"net/ipv4/conf/default/rp_filter": 0})
@@ -109,13 +114,13 @@ class LabLinks:
         ip_batch(namespace, [f"link set {interface} up" for interface in interfaces])
 
     def route(self, plan: AddressPlan) -> None:
-        """Makes the gateway's namespace forward, each side's networks to the tester there."""
+        """Makes the gateway's namespace forward, with routes for each side's networks."""
         set_sysctls(self.gateway, FORWARDING)
         for side in (LEFT, RIGHT):
             ip_batch(self.gateway, self._addresses_and_routes(plan, side))
 
     def _addresses_and_routes(self, plan: AddressPlan, side: SideAddresses) -> list[str]:
-        """A host's prefix length on the link: every other address is behind the tester."""
+        """Returns `ip` lines; the gateway's own addresses are /32 and /128, others are routed."""
         end = self.gateway_end(side)
         lines = [
             f"addr add {side.gateway_ipv6}/128 dev {end} nodad",

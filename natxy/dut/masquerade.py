@@ -1,4 +1,4 @@
-"""Rules of the kernel by which sources on one side become the gateway's address on the other."""
+"""Masquerading rules: sources inside become the gateway's address outside."""
 
 from natxy.dut.execution import execute, in_namespace
 from natxy.dut.gateway import Site
@@ -13,7 +13,7 @@ class NftablesRules:
         self._site = site
 
     def set(self) -> None:
-        """Anew: what stood there goes."""
+        """Sets the rules in place of those from before."""
         execute(self._nft(["-f", "-"]), feed=f"table ip {TABLE}\ndelete table ip {TABLE}\n{self}")
 
     def version(self) -> str:
@@ -41,7 +41,7 @@ class IptablesRules:
         self._site = site
 
     def set(self) -> None:
-        """Anew: what stood there goes."""
+        """Sets the rules in place of those from before."""
         feed = f"*nat\n-F POSTROUTING\n{self}\nCOMMIT\n"
         command = ["iptables-restore", "--noflush"]
         execute(in_namespace(self._site.namespace, command), feed=feed)
@@ -58,6 +58,6 @@ Rules = NftablesRules | IptablesRules
 
 
 def ends(site: Site) -> tuple[str, str]:
-    """The addresses inside, as IPv4, and the interface outside."""
+    """Returns the IPv4 prefix inside and the interface outside."""
     inside, outside = site.plan.inside, site.plan.outside
     return inside.ipv4_prefix, site.links.gateway_end(outside)

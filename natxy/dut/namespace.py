@@ -44,7 +44,7 @@ DRIVERS: dict[Driver, Callable[[Site, NamespaceConfig], Gateway]] = {
 
 
 class NamespaceDut:
-    """A gateway in a lab of its own, made at `start` and gone after `stop`."""
+    """A gateway in a lab of its own, which `start` makes and `stop` removes."""
 
     def __init__(
         self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
@@ -72,7 +72,7 @@ class NamespaceDut:
             raise
 
     def stop(self) -> None:
-        """A second Ctrl-C waits until all is cleaned up."""
+        """Removes the lab; a second Ctrl-C waits until it is removed."""
         with without_interrupts():
             if self._gateway is not None:
                 self._gateway.stop()
@@ -96,9 +96,12 @@ class NamespaceDut:
         return self._gateway.table if self._gateway else None
 
     def set_cores(self, cores: int) -> None:
-        """The gateway's CPU and those behind it; frames are spread over them by their flow."""
+        """Uses the gateway's CPU and others; frames are spread over them by flow."""
         if self._links is None or self._cpu is None:
-            raise DutError("The gateway runs on the tester's CPU: it has no cores of its own.")
+            raise DutError(
+                "The gateway runs on the tester's CPU and has no core of its own (expected a "
+                "machine on which tester.cores leaves a CPU free)."
+            )
         self._cpus = gateway_cpus(self._cpu, self._tester_cpus, cores)
         spread_frames(self._links, self._cpus)
 
@@ -125,7 +128,7 @@ class NamespaceDut:
 
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
-        """None where the gateway runs inside the tester's send call."""
+        """The gateway's CPUs; none if it runs inside the tester's send call."""
         if self._links is None or self._cpu is None:
             return ()
         return watched_cpus(self._cpus, (*self._napi_threads, *self._running.processes))
@@ -157,7 +160,7 @@ class NamespaceDut:
         )
 
     def _check(self) -> None:
-        """DutError if the gateway's program, or a part of the lab, is gone."""
+        """Raises DutError if the gateway's program, or a part of the lab, is gone."""
         self._running.check()
         assert self._links is not None, "a gateway has links"
         self._links.check()
@@ -170,7 +173,7 @@ class NamespaceDut:
 
     @property
     def _name(self) -> str:
-        """One kernel is two routers, as far as a table of results goes."""
+        """The name in results; the kernel is one router for IPv4 and another for IPv6."""
         version = self._plan.left_ip_version
         driver = self._config.driver
         return f"{driver}-ipv{version}" if driver == "kernel-router" else driver
@@ -216,7 +219,7 @@ def _check_versions(driver: Driver, plan: AddressPlan) -> None:
         "nat44-iptables": versions == (4, 4),
         "nat64": outward == (6, 4),
     }
-    right = {
+    expected = {
         "kernel-router": "4 and 4, or 6 and 6",
         "tayga": "6 and 4, or 4 and 6",
         "nat64": "6 on the initiator's side and 4 on the other",
@@ -224,9 +227,11 @@ def _check_versions(driver: Driver, plan: AddressPlan) -> None:
     if not fits[driver]:
         raise ConfigurationError(
             f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "
-            f"but for dut.driver {driver} {right.get(driver, '4 and 4')} is right"
+            f"which dut.driver {driver} cannot forward (expected "
+            f"{expected.get(driver, '4 and 4')})"
         )
     if driver == "nat64" and not plan.stateful:
         raise ConfigurationError(
-            'connections: is missing: dut.driver "nat64" is stateful; count = 10000 is right'
+            'connections: is missing, and dut.driver "nat64" is stateful (expected for example '
+            "count = 10000)"
         )

@@ -1,4 +1,4 @@
-"""Network namespaces: made, and removed together with the processes in them."""
+"""Makes network namespaces, and removes them with the processes in them."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ FOLDER = Path("/run/netns")
 
 def need_root() -> None:
     if os.geteuid() != 0:
-        raise DutError("A lab makes network namespaces, which needs root; run this with sudo.")
+        raise DutError("A lab makes network namespaces, which only root may do (expected sudo).")
 
 
 def make_namespace(name: str) -> None:
@@ -24,7 +24,7 @@ def namespace_exists(name: str) -> bool:
 
 
 def remove_namespace(name: str) -> None:
-    """`ip netns del` leaves the processes running, and with them the namespace: they end first."""
+    """Ends the namespace's processes, which would keep it alive, and removes it."""
     if not namespace_exists(name):
         return
     end_processes(name)
@@ -32,11 +32,13 @@ def remove_namespace(name: str) -> None:
 
 
 def end_processes(name: str) -> None:
-    """Ends what runs in the namespace; DutError if something goes on starting there."""
+    """Ends the namespace's processes; DutError if new ones keep starting."""
     for _ in range(3):
         pids = execute(["ip", "netns", "pids", name]).split()
         if not pids:
             return
         for pid in pids:
             Process.of(int(pid)).end()
-    raise DutError(f"Processes go on starting in namespace {name}; end them, then remove it.")
+    raise DutError(
+        f"New processes keep starting in namespace {name}: end them, then remove the namespace."
+    )

@@ -1,7 +1,7 @@
-"""Takes the gateway's side of a veth out of the tester's send call.
+"""Moves the gateway's side of a veth out of the tester's send call.
 
-A plain veth runs the whole kernel gateway inside the call that sends, on the tester's CPU, where
-overload is never seen as loss. Threaded NAPI gives it a kernel thread, pinned to its own CPU.
+A plain veth runs the whole kernel gateway inside the sending call, on the tester's CPU, where an
+overload never causes loss. Threaded NAPI gives it a kernel thread, which is pinned to its own CPU.
 """
 
 import os
@@ -16,12 +16,16 @@ APPEARS_WITHIN_S = 2.0
 
 
 def thread_napi(namespace: str, interface: str, cpu: int) -> tuple[int, ...]:
-    """Gives the interface a NAPI thread on the CPU, whose number it returns. The interface's name
-    must be unique on the machine."""
+    """Gives the interface NAPI threads on the CPU and returns their process numbers.
+
+    The interface's name must be unique on the machine.
+    """
     execute(in_namespace(namespace, ["ethtool", "-K", interface, "gro", "on"]))  # veth: NAPI on
     write_file(namespace, f"/sys/class/net/{interface}/threaded", "1")
     if not within(APPEARS_WITHIN_S, lambda: bool(napi_threads(interface))):
-        raise DutError(f"The kernel made no NAPI thread for {interface}; it needs Linux 5.12.")
+        raise DutError(
+            f"The kernel made no NAPI thread for {interface} (expected Linux 5.12 or newer)."
+        )
     threads = tuple(napi_threads(interface))
     for pid in threads:
         os.sched_setaffinity(pid, {cpu})
@@ -30,7 +34,7 @@ def thread_napi(namespace: str, interface: str, cpu: int) -> tuple[int, ...]:
 
 
 def napi_threads(interface: str) -> list[int]:
-    """Process numbers of the interface's NAPI threads, `napi/INTERFACE-NUMBER`."""
+    """Returns process numbers of the interface's NAPI threads, `napi/INTERFACE-NUMBER`."""
     return [
         int(path.parent.name)
         for path in Path("/proc").glob("[0-9]*/comm")
@@ -41,5 +45,5 @@ def napi_threads(interface: str) -> list[int]:
 def _name(path: Path) -> str:
     try:
         return path.read_text()
-    except OSError:  # it ended while we looked
+    except OSError:  # the process ended meanwhile
         return ""

@@ -1,4 +1,4 @@
-"""The kernel's NAT44: masquerading by nftables or iptables, with connection tracking."""
+"""The kernel's NAT44: nftables or iptables masquerade, with connection tracking."""
 
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import ConnectionLog, Conntrack
@@ -8,7 +8,7 @@ from natxy.dut.masquerade import Rules
 
 
 class Nat44:
-    """The inside's sources become the gateway's address outside."""
+    """Replaces sources inside by the gateway's address outside."""
 
     def __init__(self, site: Site, config: NamespaceConfig, rules: Rules) -> None:
         self._site = site
@@ -22,7 +22,7 @@ class Nat44:
         self.masquerade()
 
     def masquerade(self) -> None:
-        """Where the gateway's addresses and routes are there."""
+        """Sets rules, table and log; addresses and routes must exist."""
         self._rules.set()
         self.table.set_timeout(self._config.udp_timeout_s)
         entries = self._config.conntrack_entries
@@ -52,7 +52,7 @@ class Nat44:
     def check(self) -> None:
         pass
 
-    processes: tuple[int, ...] = ()  # the kernel's own threads do it
+    processes: tuple[int, ...] = ()  # the kernel's own threads translate
 
     def fault(self) -> str | None:
         return self.table.fault() or (self._log.fault() if self._log else None)

@@ -1,5 +1,7 @@
-"""Stateful NAT64 of two parts: tayga translates one to one, and the kernel masquerades the IPv4
-addresses that tayga makes (as in Lencse and Shima, stateful NAT64 methodology, appendix A.3)."""
+"""Stateful NAT64 in two parts: tayga translates one to one, then the kernel masquerades.
+
+It is the setup of Lencse and Shima, stateful NAT64 methodology, appendix A.3.
+"""
 
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import Conntrack
@@ -27,7 +29,7 @@ class Nat64:
         self._tayga.stop()
 
     def reset(self) -> None:
-        """tayga's own mappings are static."""
+        """Empties the connection tracking table; tayga's own mappings are static."""
         self._nat44.reset()
 
     def restart(self) -> str:

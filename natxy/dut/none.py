@@ -1,4 +1,4 @@
-"""A device under test that somebody else looks after."""
+"""A device under test that Natxy does not control."""
 
 from natxy.dut.base import TesterPorts
 from natxy.dut.stateless import Stateless
@@ -7,7 +7,7 @@ from natxy.errors import DutError
 
 
 class NoDut(Stateless, Unwatched):
-    """Does nothing, so that a procedure need not ask whether there is a driver."""
+    """Does nothing, so that procedures need not check for a driver."""
 
     tester_namespace: str | None = None
 
@@ -22,8 +22,8 @@ class NoDut(Stateless, Unwatched):
 
     def restart(self) -> str:
         raise DutError(
-            "A device that somebody else looks after cannot be reset from here; [dut] with kind "
-            '"command" and a command `restart` is right.'
+            'dut.kind: natxy cannot reset a device of kind "none" (expected kind = "command" with '
+            "a command `restart`)."
         )
 
     def describe(self) -> dict[str, str]:

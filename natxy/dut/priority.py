@@ -1,9 +1,9 @@
-"""The gateway comes before other programs on its CPU.
+"""Gives the gateway a higher priority than other programs on its CPU.
 
-A frame must not wait for another program's time slice: a veth holds 256 frames, 1 ms at 256 kfps,
-and a slice is 3 ms or more. On a busy machine the highest nice value was measured to be not enough.
-Real-time throttling would stop a gateway that needs more than 95 % of its CPU for 50 ms of each
-second, so a lab switches it off.
+A frame must not wait for another program's time slice: a veth holds 256 frames, which is 1 ms at
+256,000 fps, and a slice is 3 ms or more. Measurements on a busy machine showed that the best nice
+value is not enough. Real-time throttling would stop a gateway that needs more than 95 % of its CPU
+for 50 ms of each second, so a lab switches it off.
 """
 
 import os
@@ -14,14 +14,15 @@ from natxy.dut.ledger import Ledger
 THROTTLING = "/proc/sys/kernel/sched_rt_runtime_us"
 OFF = "-1"
 
-# One rank for all: a NAPI thread that interrupts the translator for each frame costs more than
-# half of its rate, and one that has to wait for it starves a direction under overload.
+# NAPI threads and the translator have the same rank. With a higher one, a NAPI thread interrupts
+# the translator for each frame, which costs more than half of its rate; with a lower one, it waits
+# for the translator, and one direction starves under overload.
 RANK = 3
-NICE = -20  # where the real-time policy is refused, as in some containers
+NICE = -20  # used where the real-time policy is refused, as in some containers
 
 
 def put_first(pid: int) -> None:
-    """OSError if the process has ended, or belongs to somebody else."""
+    """Raises a process's priority; OSError if it has ended or belongs to another user."""
     try:
         os.sched_setscheduler(pid, os.SCHED_FIFO, os.sched_param(RANK))
     except PermissionError:
@@ -29,8 +30,10 @@ def put_first(pid: int) -> None:
 
 
 def without_throttling(ledger: Ledger) -> None:
-    """Until the lab is taken down. As in some containers it may be refused: a trial that the kernel
-    throttles is then INVALID."""
+    """Switches real-time throttling off until the lab is removed.
+
+    Some containers refuse this; a trial that the kernel throttles is then INVALID.
+    """
     if os.access(THROTTLING, os.W_OK):
         with suppress(OSError):
             ledger.change_setting(THROTTLING, OFF)

@@ -1,4 +1,4 @@
-"""A process that may have ended, and whose number may belong to another one by now."""
+"""A process that may have ended, and whose number may have been given to another one."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ PATIENCE_S = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Process:
-    """Known by its number and its start time in clock ticks since boot."""
+    """A process, identified by its number and its start time in clock ticks since boot."""
 
     pid: int
     start_ticks: int
@@ -27,13 +27,13 @@ class Process:
         return _start_ticks(self.pid) == self.start_ticks
 
     def end(self) -> None:
-        """Asks it to end, then makes it; DutError if it lives on."""
+        """Terminates the process, then kills it; DutError if it still runs."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if not self._signal(number):
                 return
             if within(PATIENCE_S, lambda: not self.lives()):
                 return
-        raise DutError(f"Process {self.pid} cannot be ended.")
+        raise DutError(f"Process {self.pid} could not be ended.")
 
     def _signal(self, number: signal.Signals) -> bool:
         if not self.lives():
@@ -56,7 +56,7 @@ def within(seconds: float, condition: Callable[[], bool]) -> bool:
 
 
 def _start_ticks(pid: int) -> int | None:
-    """Field 22 of /proc/PID/stat; None where the process has ended or is a zombie."""
+    """Returns field 22 of /proc/PID/stat; None if the process has ended or is a zombie."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -1,4 +1,4 @@
-"""The calibration gateway over shared memory: what it does wrong is ordered, and on its record."""
+"""The calibration gateway over shared memory: its faults are configured and recorded."""
 
 import json
 import os
@@ -23,7 +23,7 @@ REALTIME_S = 1.5  # a trial under a real-time policy is half a second long at mo
 
 
 class ReferenceDut:
-    """Two memif links, of which the gateway is the server and the tester the client."""
+    """natxy-gateway on two memif links; the gateway is their server, the tester their client."""
 
     tester_namespace: str | None = None
 
@@ -76,8 +76,10 @@ class ReferenceDut:
     watched: tuple[WatchedCpu, ...] = ()  # it keeps a record of its own
 
     def absence(self) -> Absence | None:
-        """How long it did not poll: in gaps longer than its own work that frames waited for, and
-        in the longest gap of all."""
+        """Returns how long the gateway did not poll its ports.
+
+        The total is of gaps beyond its own work in which frames waited, the longest of all gaps.
+        """
         record = self.record()
         return Absence(
             where="the reference gateway",
@@ -99,9 +101,9 @@ class ReferenceDut:
     def configure(
         self, *, faults: Iterable[Mapping[str, Any]] = (), nat: Mapping[str, Any] | None = None
     ) -> None:
-        """Other faults and another table of connections from now on, or none; between trials.
+        """Sets faults and the table of connections, or none of them; for use between trials.
 
-        Starts a new record and forgets the neighbours.
+        It starts a new record and makes the gateway forget its neighbours.
         """
         before = self._config, self._nat
         ordered = tuple(dict(fault) for fault in faults)
@@ -118,16 +120,16 @@ class ReferenceDut:
         return self._config.faults
 
     def connections(self) -> int:
-        """How many its table has now; DutError where it has none."""
+        """Returns the number of connections; DutError if the gateway has no table."""
         return int(self._running.ask("count", "count")["entries"])
 
     def flush(self) -> tuple[int, float]:
-        """Deletes all connections: how many there were, and the seconds by the gateway's clock."""
+        """Deletes all connections; returns their number, and the seconds by the gateway's clock."""
         event = self._running.ask("flush", "flushed")
         return int(event["entries"]), event["ns"] / NS_PER_S
 
     def set_timeout(self, timeout_s: float) -> None:
-        """Of connections that nobody uses; `configure` has others, or these again."""
+        """Sets the timeout of idle connections, until `configure` sets another."""
         timeout_ns = round(timeout_s * NS_PER_S)
         self._running.ask("set-timeout", "timeout-set", ns=timeout_ns)
         if self._nat is not None:
@@ -146,20 +148,20 @@ class ReferenceDut:
 
     @property
     def nat(self) -> dict[str, Any] | None:
-        """How connections are translated, in the words of docs/reference/gateway.md."""
+        """The translation of connections, in the form of docs/reference/gateway.md; None: none."""
         return self._nat
 
     def mute(self, for_s: float) -> None:
-        """Nothing that comes within this time from now is forwarded; may be called in a trial."""
+        """Makes the gateway forward nothing for this time; may be called during a trial."""
         self._running.ask("mute", "muted", for_ns=round(for_s * 10**9))
 
     def restart(self) -> str:
-        """Silent for as long as a real one would need to come back: see `restart_s`."""
+        """Simulates a restart: the gateway forwards nothing for `restart_s`."""
         self.mute(self._config.restart_s)
         return f"mute: nothing is forwarded for {self._config.restart_s:g} s"
 
     def record(self) -> dict[str, Any]:
-        """What it really did since the last reset; the shape is in docs/reference/gateway.md."""
+        """Returns the gateway's record since the last reset (docs/reference/gateway.md)."""
         record: dict[str, Any] = self._running.ask("record", "record")["record"]
         return record
 
@@ -183,7 +185,7 @@ class ReferenceDut:
         }
 
     def _nat_with_addresses(self, nat: dict[str, Any]) -> dict[str, Any]:
-        """What is not written follows from the lab: the gateway's own address outside."""
+        """Returns `nat` with values of the lab for missing keys, such as the address outside."""
         made: dict[str, Any] = {
             "kind": "nat64" if self._plan.translates else "nat44",
             "inside": self._plan.inside.name,
@@ -194,7 +196,7 @@ class ReferenceDut:
         return made | nat
 
     def _realtime_for(self, for_s: float) -> None:
-        """The gateway itself ends it, were this process kept from its core for ever."""
+        """Sets the real-time policy for a time, which the gateway itself ends."""
         if self._config.realtime:
             self._running.ask("realtime", "realtime", for_ns=round(for_s * 10**9))
 
@@ -241,7 +243,7 @@ class ReferenceDut:
 
 
 class ReferenceTable:
-    """Its table of connections, of exactly as many entries as are asked for."""
+    """The gateway's table of connections, which has exactly the number of entries asked for."""
 
     def __init__(self, dut: ReferenceDut) -> None:
         self._dut = dut
@@ -255,7 +257,7 @@ class ReferenceTable:
 
     def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
         if hash_size is not None:
-            raise DutError("The reference gateway's hash table has no size that could be set.")
+            raise DutError("The reference gateway's hash table has a fixed size.")
         if entries is not None:
             self._change(entries=entries)
 

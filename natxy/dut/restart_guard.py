@@ -1,4 +1,4 @@
-"""Keeps a check of a device apart from a restart of it, in which it is gone for a moment."""
+"""Skips the check of a device while a restart, in which it is gone for a moment, is in progress."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class RestartGuard:
-    """For a driver whose `restart` another thread may call."""
+    """A lock for drivers whose `restart` another thread may call."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -17,7 +17,7 @@ class RestartGuard:
             yield
 
     def unless_restarting(self, check: Callable[[], None]) -> None:
-        """Runs the check; a restart that still goes on says itself whether the device came back."""
+        """Runs the check, unless a restart is in progress, which itself checks the device."""
         if not self._lock.acquire(blocking=False):
             return
         try:

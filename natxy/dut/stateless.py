@@ -1,4 +1,4 @@
-"""What drivers have in common whose devices keep no connections."""
+"""Base of the drivers of devices that keep no connections."""
 
 from natxy.dut.base import ConnectionTable
 from natxy.errors import DutError
@@ -10,7 +10,9 @@ class Stateless:
         return None
 
     def recover(self) -> None:
-        """Nothing to do: there is no table that could have brought it down."""
+        """Does nothing: no table can have made the device collapse."""
 
     def set_cores(self, cores: int) -> None:
-        raise DutError(f"This device cannot be told to use {cores} cores.")
+        raise DutError(
+            f"Natxy cannot make this device use {cores} cores (expected a dut.kind that can)."
+        )

@@ -20,7 +20,7 @@ STOPS_WITHIN_S = 2.0
 
 
 class Tayga:
-    """A child process, fed by a tun device. It says what it does only in its debug mode, `-d`."""
+    """A child process on a tun device, run with `-d`, without which it logs nothing."""
 
     table = None
 
@@ -35,7 +35,7 @@ class Tayga:
         self._run()
 
     def restart(self) -> str:
-        """Its tun device stays, as do the routes to it."""
+        """Kills and restarts tayga; its tun device and the routes to it stay."""
         self.check()
         self._end(at_once=True)
         self._run()
@@ -73,7 +73,7 @@ class Tayga:
         self._process = None
 
     def reset(self) -> None:
-        """Nothing to do: static mappings only, no table that fills."""
+        """Does nothing: tayga has static mappings only, and no table that fills."""
 
     def recover(self) -> None:
         self._end(at_once=True)
@@ -82,7 +82,7 @@ class Tayga:
     def check(self) -> None:
         if self._process is None or self._ended():
             words = self._log.read_text(errors="replace").strip().splitlines() or ["nothing"]
-            raise DutError(f"tayga has ended; the last that it said: {words[-1]}")
+            raise DutError(f"tayga ended; its last line was: {words[-1]}")
 
     @property
     def processes(self) -> tuple[int, ...]:
@@ -108,7 +108,7 @@ class Tayga:
         return self._site.folder / "tayga.log"
 
     def _make_device(self) -> None:
-        """The MTU must be set before tayga starts, which reads it once."""
+        """Makes the tun device, whose MTU tayga reads once, when it starts."""
         six = LEFT if self._site.plan.left_ip_version == 6 else RIGHT
         mtu_bytes = self._site.links.mtu_bytes
         ip_batch(
@@ -140,5 +140,5 @@ class Tayga:
         return self._process is not None and self._process.poll() is not None
 
     def _attached(self) -> bool:
-        """tayga's last word before it reads frames."""
+        """Returns whether tayga has printed its last line before it reads frames."""
         return "Using tun device" in self._log.read_text(errors="replace")

@@ -1,4 +1,4 @@
-"""What drivers have in common whose devices run where nobody can see what keeps them from work."""
+"""Base of the drivers of devices whose absences cannot be watched."""
 
 from natxy.dut.base import Absence
 from natxy.model.trial_spec import WatchedCpu

@@ -1,4 +1,4 @@
-"""No gateway at all: the tester's two ports are the ends of one veth pair, for the self-test."""
+"""One veth pair between the tester's two ports in place of a gateway, for the self-test."""
 
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import TesterPorts
@@ -16,7 +16,7 @@ MTU_BYTES = 1500
 
 
 class VethLoop(Stateless, Unwatched):
-    """Made at `start` in a namespace of its own, and gone after `stop`."""
+    """A veth pair in a namespace of its own, which `start` makes and `stop` removes."""
 
     def __init__(self) -> None:
         self._ledger: Ledger | None = None
@@ -39,16 +39,16 @@ class VethLoop(Stateless, Unwatched):
                 ledger.undo()
 
     def reset(self) -> None:
-        """Nothing to do: a cable has no state."""
+        """Does nothing: a cable has no state."""
 
     def restart(self) -> str:
-        raise DutError("A cable cannot be reset; a testbed with a device is right.")
+        raise DutError("A cable cannot be reset (expected a testbed with a device).")
 
     def describe(self) -> dict[str, str]:
         return {"kind": "loop", "name": "veth", "device_kind": str(self._device_kind)}
 
     def before_trial(self) -> None:
-        """Nothing to do: a cable does not end."""
+        """Does nothing: a cable cannot fail."""
 
     def trial_fault(self) -> str | None:
         return None

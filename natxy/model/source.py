@@ -13,6 +13,7 @@ from natxy.model.refusal import first_refusal, path_text
 from natxy.model.toml_lines import line_of
 
 T = TypeVar("T")
+NESTED = "lists or tables are nested too deeply (expected a few levels)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,14 +36,18 @@ class Source:
     def toml(self) -> dict[str, Any]:
         try:
             return tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
+        except ValueError as error:  # also a number of more digits than Python converts
             raise ConfigurationError(f"{self.name}: is not TOML: {error}") from None
+        except RecursionError:
+            raise ConfigurationError(f"{self.name}: {NESTED}") from None
 
     def json(self) -> Any:
         try:
             return json.loads(self.text)
         except ValueError as error:
             raise ConfigurationError(f"{self.name}: is not JSON: {error}") from None
+        except RecursionError:
+            raise ConfigurationError(f"{self.name}: {NESTED}") from None
 
     def validated(self, model: type[T] | Any, value: Any, at: tuple[str, ...] = ()) -> T:
         """Returns the value as this model; `at` is the path of the value in the source."""

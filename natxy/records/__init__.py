@@ -1,1 +1,1 @@
-"""Raw records of every frame: from the engine's pipe to a Parquet file."""
+"""Writes raw records of every frame from the engine's pipe to a Parquet file."""

@@ -1,4 +1,4 @@
-"""Records on request: their packages are an extra, which only they need."""
+"""Opens the file of records; its Python packages are an extra that only records need."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from natxy.procedure.setup import FrameRecords
 
 @contextmanager
 def records_to(path: Path | None) -> Iterator[FrameRecords | None]:
-    """None where none are asked for."""
+    """Yields the file for records, None without a path; it is written whole or not at all."""
     if path is None:
         yield None
         return
@@ -18,8 +18,8 @@ def records_to(path: Path | None) -> Iterator[FrameRecords | None]:
         from natxy.records.parquet_file import RecordsFile
     except ModuleNotFoundError as missing:
         raise ConfigurationError(
-            f"Records need the Python package {missing.name}; `make records`, or "
-            'pip install "natxy[records]", installs it'
+            f"--records: the Python package {missing.name} is not installed (`make records` or "
+            'pip install "natxy[records]" installs it)'
         ) from None
     with RecordsFile(path) as records:
         yield records

@@ -1,4 +1,4 @@
-"""A Parquet file of every frame that came: written whole, or not at all."""
+"""A Parquet file of every received frame, written whole or not at all."""
 
 import contextlib
 import os
@@ -38,12 +38,12 @@ SCHEMA = pa.schema(
 
 
 class RecordsFile:
-    """`with` it around the tester, whose engine gets `fd`; a block that fails leaves no file."""
+    """A context manager around the tester, whose engine gets `fd`; if it fails, no file is left."""
 
     def __init__(self, path: Path) -> None:
         if path.exists():
             raise ConfigurationError(
-                f"{path}: is there already and is not overwritten; another name is right"
+                f"{path}: already exists and is not overwritten (expected the name of a new file)"
             )
         self.path = path
 
@@ -78,7 +78,7 @@ class RecordsFile:
         return self._pipe.fd
 
     def keep(self, trial: TrialRecord, traffic: TrafficSection) -> None:
-        """The records of the trial that has just ended."""
+        """Writes the records of the trial that has just ended."""
         try:
             for octets in self._pipe.batches(RECORD.itemsize, ROW_GROUP_RECORDS):
                 records = np.frombuffer(octets, dtype=RECORD)
@@ -88,7 +88,7 @@ class RecordsFile:
             raise self._cannot(error) from None
 
     def drop(self) -> None:
-        """Forgets the records of a trial that says nothing."""
+        """Discards the records of an invalid trial."""
         self._pipe.drop()
 
     def _close(self, *, whole: bool) -> None:
@@ -131,12 +131,12 @@ def _batch(
 
 
 def _discard(file: int, name: str) -> None:
-    """A file that is whole has its own name by now."""
+    """Removes the temporary file, unless it was renamed because it is whole."""
     os.close(file)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(name)
 
 
 def _why(error: OSError) -> str:
-    """Arrow's own errors are longer than what the system said."""
+    """Returns the system's message, which is shorter than Arrow's."""
     return os.strerror(error.errno) if error.errno else str(error)

@@ -1,7 +1,7 @@
-"""The pipe that the engine writes records into, and the thread that empties it into a spool.
+"""The pipe that the engine writes records into, and the thread that empties it into a file.
 
-Nothing more is done with a record while a trial runs: it goes to a file without a name, which is
-read when the trial has ended.
+While a trial runs, records are only copied to a file without a name, the spool; it is read after
+the trial.
 """
 
 import contextlib
@@ -16,13 +16,13 @@ from typing import IO, Self
 
 from natxy.errors import ProtocolError, StorageError
 
-CHUNK_BYTES = 1 << 20  # also the pipe's own length: the most that a user may ask for
-MARK = b"natxy: the end of this trial".ljust(32, b"\0")  # as long as a record, and none
+CHUNK_BYTES = 1 << 20  # also the length of the pipe: the largest that a user may set
+MARK = b"natxy: the end of this trial".ljust(32, b"\0")  # has a record's length, but is not one
 MARK_LIMIT_S = 60.0
 
 
 class RecordsPipe:
-    """`fd` is the end to write into; after a trial, `batches` yields what has come."""
+    """The engine writes to `fd`; after a trial, `batches` yields the records."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -44,18 +44,19 @@ class RecordsPipe:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        os.close(self.fd)  # the engine's copy went with the engine: the thread meets the end
+        os.close(self.fd)  # the last copy, since the engine has ended: the thread reads the end
         self._thread.join(MARK_LIMIT_S)
         os.close(self._read_fd)
-        with contextlib.suppress(OSError):  # of a full disk, which was told
+        with contextlib.suppress(OSError):  # a full disk, which was reported before
             self._spool.close()
 
     def batches(self, record_bytes: int, records: int) -> Iterator[bytes]:
-        """The trial's records, so many at once; call it when the engine has told the result."""
+        """Yields the trial's records, so many at once; for use after the engine sent the result."""
         length = self._settled()
         if length % record_bytes:
             raise ProtocolError(
-                f"natxy-engine wrote {length} octets of records, which are no whole number of them"
+                f"natxy-engine wrote {length} octets of records (expected a multiple of "
+                f"{record_bytes})"
             )
         self._spool.seek(0)
         for begin in range(0, length, record_bytes * records):
@@ -63,16 +64,19 @@ class RecordsPipe:
         self.drop()
 
     def drop(self) -> None:
-        """Forgets what has come; the spool's place on the disk is free again."""
+        """Discards the records and frees the spool's space on the disk."""
         self._settled()
         self._spool.seek(0)
         self._spool.truncate()
 
     def _settled(self) -> int:
-        """All that was written before this call is in the spool: so many octets."""
+        """Waits until all that was written is in the spool, and returns its length in octets."""
         os.write(self.fd, MARK)
         if not self._marked.acquire(timeout=MARK_LIMIT_S):
-            raise StorageError(f"{self._folder}: does not take records as fast as they come")
+            raise StorageError(
+                f"{self._folder}: the disk did not write the records of a trial within "
+                f"{MARK_LIMIT_S:g} s after its end"
+            )
         if self._failure is not None:
             raise StorageError(
                 f"{self._folder}: records cannot be written: {self._failure.strerror}"
@@ -80,7 +84,7 @@ class RecordsPipe:
         return self._spool.seek(0, os.SEEK_END)
 
     def _read(self) -> None:
-        """Until no one can write any more; a full disk does not stop the engine."""
+        """Copies the pipe to the spool until its end; a full disk does not stop the engine."""
         tail = b""
         while data := os.read(self._read_fd, CHUNK_BYTES):
             tail = (tail + data)[-len(MARK) :]

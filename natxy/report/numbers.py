@@ -17,12 +17,13 @@ def duration(nanoseconds: float) -> str:
 
 
 def seconds_left(seconds: float) -> str:
+    """Returns 50 s, 10 min 50 s or 2 h 5 min."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:
-        return f"{whole // 60}:{whole % 60:02d} min"
-    return f"{whole // 3600}:{whole % 3600 // 60:02d} h"
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def _three_digits(value: float) -> str:

@@ -1,1 +1,1 @@
-"""siitperf's configuration and command lines, for the people who come from it."""
+"""Runs siitperf's command lines and configurations with Natxy's tester."""

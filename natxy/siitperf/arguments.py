@@ -12,7 +12,7 @@ from natxy.siitperf.configuration import Configuration
 from natxy.siitperf.entries import Warn
 from natxy.siitperf.kinds import Whole, Wrong
 
-# An IPv4 frame is 20 bytes smaller: 1538 is 1518 of IPv4, which fits an MTU of 1500.
+# An IPv4 frame is 20 octets smaller: 1538 is a frame of 1518 as IPv4, which fits an MTU of 1500.
 LARGEST_IPV6_BYTES = 1518
 LARGEST_BYTES = 1538
 MAX_COUNT = 2**32 - 1
@@ -55,7 +55,7 @@ LAST: Mapping[str, tuple[Argument, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Preliminary:
-    """What a stateful test's first phase is asked for."""
+    """The arguments of a stateful test's preliminary phase."""
 
     preliminary_frames: int
     table_entries: int
@@ -93,7 +93,7 @@ class Arguments:
         return self.last.get("frame_timeout_ms", 0)
 
     def traffic(self, written: TrafficSection) -> TrafficSection:
-        """More foreground than frames (m > n) is foreground alone."""
+        """Returns the traffic with these arguments; m > n means foreground only."""
         mix = {"n": self.n, "m": min(self.m, self.n)}
         return written.model_copy(update=mix | {"frame_size_bytes": self.frame_size_bytes})
 
@@ -106,7 +106,9 @@ def read_arguments(
     if len(words) < len(table):
         _refuse_number(command, len(words), table)
     if extra := words[len(table) :]:
-        warn(f'siitperf-{command}: "{" ".join(extra)}" is not used, {len(table)} arguments are')
+        warn(
+            f'siitperf-{command}: "{" ".join(extra)}" is ignored (expected {len(table)} arguments)'
+        )
     values = {a.field: _value(a, word) for a, word in zip(table, words, strict=False)}
     arguments = Arguments(
         command=command,
@@ -123,7 +125,7 @@ def read_arguments(
 def _refuse_number(command: str, given: int, table: Sequence[Argument]) -> NoReturn:
     names = " ".join(f"<{argument.name}>" for argument in table)
     raise ConfigurationError(
-        f"siitperf-{command}: {given} arguments instead of {len(table)}, {names} is right"
+        f"siitperf-{command}: {given} arguments are too few (expected {len(table)}: {names})"
     )
 
 
@@ -138,8 +140,8 @@ def _check(arguments: Arguments, configuration: Configuration) -> None:
     only_ipv4 = configuration.is_pure_ipv4 and arguments.m >= arguments.n
     if arguments.frame_size_bytes > LARGEST_IPV6_BYTES and not only_ipv4:
         raise ConfigurationError(
-            f"IPv6 frame size: {arguments.frame_size_bytes} is for IPv4 traffic alone, "
-            f"84 to {LARGEST_IPV6_BYTES} is right"
+            f"IPv6 frame size: {arguments.frame_size_bytes} is possible only where all traffic is "
+            f"IPv4 (expected 84 to {LARGEST_IPV6_BYTES})"
         )
     _check_background(arguments, configuration)
     if arguments.command == "lat":
@@ -153,14 +155,14 @@ def _check_tags(arguments: Arguments) -> None:
     after_s, tags = arguments.last["tags_after_s"], arguments.last["tags"]
     if after_s >= arguments.duration_s:
         raise ConfigurationError(
-            f"delay: {after_s} is not before the end of the test, 0 to "
-            f"{arguments.duration_s - 1} is right"
+            f"delay: {after_s} is not before the end of the test (expected 0 to "
+            f"{arguments.duration_s - 1})"
         )
     frames = arguments.rate_fps * (arguments.duration_s - after_s)
     if tags > frames:
         raise ConfigurationError(
-            f"timestamps: {tags} is more than the {frames} frames after the delay, 1 to {frames} "
-            "is right"
+            f"timestamps: {tags} is more than the {frames} frames after the delay (expected 1 to "
+            f"{frames})"
         )
 
 
@@ -168,21 +170,21 @@ def _check_frame_timeout(arguments: Arguments) -> None:
     longest_ms = 1000 * arguments.duration_s + arguments.timeout_ms
     if arguments.frame_timeout_ms >= longest_ms:
         raise ConfigurationError(
-            f"frame timeout: {arguments.frame_timeout_ms} is not below duration and global timeout "
-            f"together, 0 to {longest_ms - 1} is right"
+            f"frame timeout: {arguments.frame_timeout_ms} is not less than the duration plus the "
+            f"global timeout (expected 0 to {longest_ms - 1})"
         )
 
 
 def _check_background(arguments: Arguments, configuration: Configuration) -> None:
-    """It is IPv6, whatever the foreground is."""
+    """Refuses background traffic, which is IPv6, where an IPv6 offset is missing."""
     if arguments.m >= arguments.n:
         return
     for letter, side in (("L", configuration.left), ("R", configuration.right)):
         if side.varying and side.ipv6_offset is None:
             configuration.entries.refuse(
                 f"IPv6-{letter}-offset",
-                f"is missing, and IP-{letter}-var is not 0 with background traffic; 6 to 14 is "
-                "right",
+                f"is missing, and IP-{letter}-var is not 0 with background traffic (expected 6 to "
+                "14)",
             )
 
 
@@ -192,16 +194,16 @@ def _check_preliminary(
     least_ms = int(asked.shortest_delay_ms)  # whole milliseconds, as siitperf calculates
     if asked.preliminary_delay_ms < least_ms:
         raise ConfigurationError(
-            f"D: {asked.preliminary_delay_ms} is less than 1000 N / R + T, {least_ms} or more is "
-            "right"
+            f"D: {asked.preliminary_delay_ms} is less than 1000 N / R + T (expected {least_ms} or "
+            "more)"
         )
     foreground = asked.foreground_frames(arguments.n, arguments.m)
     if foreground < asked.table_entries:
         raise ConfigurationError(
-            f"M: {asked.table_entries} is more than the {foreground} foreground frames of N, 1 to "
-            f"{foreground} is right"
+            f"M: {asked.table_entries} is more than the {foreground} foreground frames of N "
+            f"(expected 1 to {foreground})"
         )
     if asked.table_entries == 1 and configuration.responder_tuples:
         configuration.entries.refuse(
-            "Responder-tuples", "is not 0, but M is 1; 0, or a larger M, is right"
+            "Responder-tuples", "is not 0, but M is 1 (expected 0, or a larger M)"
         )

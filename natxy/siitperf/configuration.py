@@ -1,4 +1,4 @@
-"""What a siitperf.conf says, checked as a whole."""
+"""A siitperf.conf, read and checked as a whole."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +59,7 @@ class Direction:
 
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
-    entries: Entries  # to say in which line something is wrong
+    entries: Entries  # for errors, which name the line
     left: Side
     right: Side
     forward: Direction
@@ -75,27 +75,27 @@ class Configuration:
 
     @property
     def initiator(self) -> SideName:
-        """Of a stateful test."""
+        """The side that creates connections in a stateful test."""
         return "right" if self.stateful == 2 else "left"
 
     @property
     def initiators_ports(self) -> tuple[str, Direction]:
-        """With how their keys begin."""
+        """The initiator's direction, and the prefix of its keys."""
         return ("Fwd", self.forward) if self.initiator == "left" else ("Rev", self.reverse)
 
     @property
     def has_phase_2(self) -> bool:
-        """A stateful test may be its phase 1 alone."""
+        """False for a stateful test that consists of phase 1 only."""
         return self.has_forward or self.has_reverse
 
     @property
     def initiator_sends(self) -> bool:
-        """In phase 2, as it does in phase 1."""
+        """True if the initiator sends in phase 2 as well."""
         return self.has_forward if self.initiator == "left" else self.has_reverse
 
     @property
     def sends_forward(self) -> bool:
-        """In one of the phases."""
+        """True if frames are sent forward in one of the phases."""
         return self.has_forward or self.stateful == 1
 
     @property
@@ -108,7 +108,7 @@ class Configuration:
 
     @property
     def is_pure_ipv4(self) -> bool:
-        """Of the foreground."""
+        """True if the foreground is IPv4 on both sides."""
         return self.left.ip_version == self.right.ip_version == 4
 
 
@@ -136,7 +136,7 @@ def _values(entries: Entries, part: str) -> dict[str, Any]:
 
 def _check_directions(configuration: Configuration) -> None:
     if not configuration.has_phase_2 and not configuration.stateful:
-        configuration.entries.refuse("Forward", "is 0 as Reverse is; 1 for one of them is right")
+        configuration.entries.refuse("Forward", "is 0, as Reverse is (expected 1 for one of them)")
     needed = {
         "Forward": ("CPU-L-Send", "CPU-R-Recv") if configuration.sends_forward else (),
         "Reverse": ("CPU-R-Send", "CPU-L-Recv") if configuration.sends_reverse else (),
@@ -146,12 +146,12 @@ def _check_directions(configuration: Configuration) -> None:
         for key in keys:
             if configuration.entries.value(key) is None:
                 configuration.entries.refuse(
-                    key, f"is missing, and {asks} is active; the number of a CPU core is right"
+                    key, f"is missing, and {asks} is active (expected the number of a CPU)"
                 )
 
 
 def _check_ranges(configuration: Configuration) -> None:
-    """A key that ends in -min must not be above its -max."""
+    """Refuses a -max key that is below its -min key."""
     entries = configuration.entries
     for part in PARTS.values():
         for key in part:
@@ -161,7 +161,7 @@ def _check_ranges(configuration: Configuration) -> None:
             highest = entries.value(key.name)
             if lowest is not None and highest is not None and highest < lowest:
                 entries.refuse(
-                    key.name, f"{highest} is below the minimum, {lowest} or more is right"
+                    key.name, f"{highest} is below the minimum (expected {lowest} or more)"
                 )
 
 
@@ -174,24 +174,24 @@ def _check_varying(configuration: Configuration) -> None:
             several = "Num-L-Nets" if configuration.left.networks > 1 else "Num-R-Nets"
             entries.refuse(
                 f"IP-{letter}-var",
-                f"addresses vary, but {several} is more than 1; 0, or 1 network, is right",
+                f"addresses vary, but {several} is more than 1 (expected 0, or 1 network)",
             )
         _check_offsets(configuration, letter)
         for key in (f"IP-{letter}-min", f"IP-{letter}-max"):
             if entries.value(key) is None:
                 entries.refuse(
-                    key, f"is missing, and IP-{letter}-var is not 0; 0 to 65535 is right"
+                    key, f"is missing, and IP-{letter}-var is not 0 (expected 0 to 65535)"
                 )
 
 
 def _check_offsets(configuration: Configuration, letter: str) -> None:
-    """A side's address is seen in the IP version of either side."""
+    """Refuses varying addresses without an offset for the IP version of each side."""
     for version in {configuration.left.ip_version, configuration.right.ip_version}:
         key = f"IPv{version}-{letter}-offset"
         if configuration.entries.value(key) is None:
-            right = "1 or 2" if version == 4 else "6 to 14"
+            offsets = "1 or 2" if version == 4 else "6 to 14"
             configuration.entries.refuse(
-                key, f"is missing, and IP-{letter}-var is not 0; {right} is right"
+                key, f"is missing, and IP-{letter}-var is not 0 (expected {offsets})"
             )
 
 
@@ -202,34 +202,38 @@ def _check_enumeration(configuration: Configuration) -> None:
     entries = configuration.entries
     key = "Enumerate-ports" if ports else "Enumerate-ips"
     if not configuration.stateful:
-        entries.refuse(key, "only a stateful test enumerates; 0, or Stateful 1 or 2, is right")
+        entries.refuse(key, "is used only by stateful tests (expected 0, or Stateful 1 or 2)")
     if ports and addresses and ports != addresses:
-        entries.refuse("Enumerate-ips", f"differs from Enumerate-ports; {ports} is right")
+        entries.refuse("Enumerate-ips", f"differs from Enumerate-ports (expected {ports})")
     if ports and not addresses and configuration.varies_addresses:
         entries.refuse(
-            "Enumerate-ips", f"is 0, but addresses vary and {key} is not 0; the same is right"
+            "Enumerate-ips", f"is 0, but addresses vary and {key} is {ports} (expected {ports})"
         )
     if addresses and not ports and configuration.initiators_ports[1].varies:
         entries.refuse(
-            "Enumerate-ports", f"is 0, but ports vary and {key} is not 0; the same is right"
+            "Enumerate-ports",
+            f"is 0, but ports vary and {key} is {addresses} (expected {addresses})",
         )
     for letter, side in (("L", configuration.left), ("R", configuration.right)):
         if addresses and not side.varying:
             entries.refuse(
-                f"IP-{letter}-var", "is 0, but addresses are enumerated; 1, 2 or 3 is right"
+                f"IP-{letter}-var", "is 0, but addresses are enumerated (expected 1, 2 or 3)"
             )
 
 
 def _check_networks(configuration: Configuration, warn: Warn) -> None:
-    """Replies go where their connections came from."""
+    """Refuses several networks on the responder's side of a stateful test.
+
+    Replies go to the addresses that their connections came from.
+    """
     if not configuration.stateful:
         return
     for key, side in (("Num-L-Nets", configuration.left), ("Num-R-Nets", configuration.right)):
         if side.networks == 1:
             continue
         if (key == "Num-L-Nets") == (configuration.initiator == "left"):
-            warn(f"{key}: is not used, replies go to the initiator's own addresses")
+            warn(f"{key}: is ignored, because replies go to the initiator's own addresses")
         else:
             configuration.entries.refuse(
-                key, f"{side.networks} is not possible in a stateful test, 1 is right"
+                key, f"{side.networks} is not possible in a stateful test (expected 1)"
             )

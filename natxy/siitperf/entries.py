@@ -1,4 +1,4 @@
-"""The lines of a siitperf.conf: `key value # comment`."""
+"""Reads the lines of a siitperf.conf: `key value # comment`."""
 
 import difflib
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Entries:
-    """What a file says, by key; what it does not say has its default."""
+    """The values of a file by key; a key that is not in the file has its default."""
 
     name: str
     written: dict[str, Entry] = field(default_factory=dict)
@@ -44,17 +44,19 @@ def read_entries(path: Path, warn: Warn) -> Entries:
         where = f"{name}, line {line}"
         key = _known(words[0], where)
         if len(words) == 1:
-            raise ConfigurationError(f"{where}: {key}: has no value, `{key} VALUE` is right")
+            raise ConfigurationError(f"{where}: {key}: has no value (expected `{key} VALUE`)")
         if len(words) > 2:
-            warn(f'{where}: {key}: "{" ".join(words[2:])}" is taken for a comment, # is missing')
+            warn(
+                f'{where}: {key}: "{" ".join(words[2:])}" is ignored (expected # before a comment)'
+            )
         if key in written:
-            warn(f"{where}: {key}: stands in line {written[key].line} as well, this one is taken")
+            warn(f"{where}: {key}: replaces the value in line {written[key].line}")
         written[key] = Entry(line=line, text=words[1], value=_value(key, words[1], where))
     return Entries(name=name, written=written)
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Of what is not empty: number, and words before the comment."""
+    """Yields the number of each line that is not empty, and its words before the comment."""
     for number, line in enumerate(text.splitlines(), start=1):
         if words := line.split("#")[0].split():
             yield number, words
@@ -65,8 +67,8 @@ def _known(word: str, where: str) -> str:
     if key in KEYS:
         return key
     near = difflib.get_close_matches(word, KEYS, n=1)
-    hint = f"did you mean {near[0]}?" if near else "such as IPv6-L-Real is right"
-    raise ConfigurationError(f"{where}: {word}: is not a key known here, {hint}")
+    hint = f"did you mean {near[0]}?" if near else "expected for example IPv6-L-Real"
+    raise ConfigurationError(f"{where}: {word}: is not a known key ({hint})")
 
 
 def _value(key: str, text: str, where: str) -> Any:

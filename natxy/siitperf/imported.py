@@ -1,4 +1,4 @@
-"""A siitperf.conf as a testbed's file, for who stays: `natxy init --from`."""
+"""Converts a siitperf.conf to a testbed file: `natxy init --from`."""
 
 from pathlib import Path
 
@@ -14,13 +14,16 @@ from natxy.siitperf.testbed_toml import testbed_toml
 
 
 def imported(path: Path, warn: Warn) -> str:
-    """The file's text. The cores are not looked for: it may be for another machine."""
+    """Returns the testbed file's text.
+
+    The cores are not checked, because the file may be for another machine.
+    """
     configuration = with_inferred(read_configuration(path, warn))
     testbed = imported_testbed(configuration, _devices(warn))
     testbed = testbed.model_copy(update={"connections": all_connections(configuration, warn)})
     if testbed.connections is not None:
         warn(
-            "Stateful: N is an argument of siitperf's: [connections] has as many as there are "
+            "Stateful: N is an argument of siitperf, so count in [connections] is the number of "
             f"combinations, {testbed.connections.count}"
         )
     return testbed_toml(testbed, path.name)
@@ -41,6 +44,6 @@ def _devices(warn: Warn) -> tuple[str | None, str | None]:
     try:
         left, right = first_two_devices()
     except DeviceError:
-        warn("no two ports are bound to a driver of DPDK here: `device` is to be filled in")
+        warn("no two ports of this machine are bound to a DPDK driver: fill in `device`")
         return None, None
     return left, right

@@ -1,4 +1,4 @@
-"""Addresses that a stateful test can do without: they follow from others, or are not checked."""
+"""Infers addresses of a stateful test that its configuration leaves out."""
 
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address
@@ -7,8 +7,10 @@ from natxy.siitperf.configuration import Configuration, Side
 
 
 def with_inferred(configuration: Configuration) -> Configuration:
-    """The responder's IPv4 address is what its IPv6 address at the initiator embeds (RFC 6052,
-    a prefix of 96 bits). The initiator's own IPv4 address is the gateway's choice: it is learned.
+    """Returns the configuration with the responder's IPv4 address.
+
+    It is the address that the responder's virtual IPv6 address embeds (RFC 6052, a prefix of 96
+    bits). The initiator's IPv4 address is chosen by the gateway and learned in phase 1.
     """
     if not configuration.stateful:
         return configuration

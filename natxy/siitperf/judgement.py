@@ -1,4 +1,4 @@
-"""What makes a test invalid, or ends it after phase 1, by siitperf's rules."""
+"""Decides by siitperf's rules whether a test is invalid, or ends after phase 1."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -20,8 +20,11 @@ TOLERANCE = Fraction(100_001, 100_000)  # of the time that sending takes
 def reasons_of(
     arguments: Arguments, spec: TrialSpec, outcome: Outcome, testbed: Testbed
 ) -> tuple[str, ...]:
-    """Returns why the test is invalid: the tester did not do what it was asked, or somebody's
-    absence explains every frame that is missing; none where it is valid."""
+    """Returns the reasons why the test is invalid, none if it is valid.
+
+    It is invalid if the tester did not do what it was asked, or if an absence explains every
+    missing frame.
+    """
     result = outcome.result
     if reasons := outcome.invalid_reasons or too_slow(arguments, result, testbed):
         return reasons
@@ -31,7 +34,10 @@ def reasons_of(
 
 
 def too_slow(arguments: Arguments, result: TrialResult, testbed: Testbed) -> tuple[str, ...]:
-    """By siitperf's rule; by Natxy's where the testbed says itself what lateness it tolerates."""
+    """Returns the reasons why the tester was too slow, by siitperf's rule.
+
+    Natxy's own rule is used if the testbed sets lateness_tolerance_us.
+    """
     if "lateness_tolerance_us" in testbed.tester.model_fields_set:
         paused = long_pauses(result, PAUSE_SHARE)
         return (paused,) if paused else ()
@@ -58,7 +64,7 @@ def _rate_fps(arguments: Arguments, stream: StreamResult) -> int:
 
 
 def missing_entries(arguments: Arguments, result: TrialResult) -> str | None:
-    """A sentence if phase 1 has filled the state table with fewer than M entries."""
+    """Returns a sentence if phase 1 filled the state table with fewer than M entries."""
     made = result.stream_of(ESTABLISH)
     if made is None or arguments.preliminary is None:
         return None
@@ -72,7 +78,7 @@ def missing_entries(arguments: Arguments, result: TrialResult) -> str | None:
 
 
 def _entries(result: TrialResult, made: StreamResult) -> int:
-    """In siitperf's table a frame that repeats a connection is an entry as well."""
+    """Counts entries as siitperf does: a frame that repeats a connection is one as well."""
     stored = result.connections.stored if result.connections else 0
     again = made.connections.known if made.connections else 0
     return stored + again

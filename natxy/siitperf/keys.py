@@ -1,7 +1,7 @@
 """The keys of siitperf.conf as a table: name, kind, default.
 
-A key of a side stands twice in a file, with L and R in place of {}; a key of a direction with Fwd
-and Rev. Two defaults: the left (forward) one and the right (reverse) one. None: there is none.
+A key of a side occurs twice in a file, with L and R in place of {}; a key of a direction with Fwd
+and Rev. Such a key has two defaults, for left (forward) and right (reverse); None means no default.
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,4 @@
-"""What a value of siitperf.conf, or an argument, may be: each kind reads a text or says what is
-right."""
+"""Kinds of values in a siitperf.conf and of arguments: each reads a text or refuses it."""
 
 import re
 from dataclasses import dataclass
@@ -12,15 +11,15 @@ UNUSED = {4: "0.0.0.0", 6: "::"}
 
 
 class Wrong(Exception):
-    """What would be right, as the end of a sentence that begins with the value."""
+    """Refuses a value; the message continues a sentence that begins with the value."""
 
 
 class Kind(Protocol):
     def read(self, text: str) -> Any:
-        """The value; Wrong if the text is none."""
+        """Returns the value, or raises Wrong."""
 
 
-# As C reads a number: 0x is hexadecimal, another leading 0 octal.
+# Numbers as C reads them: 0x is hexadecimal, another leading 0 is octal.
 NUMBERS = (
     (re.compile(r"[+-]?0[xX][0-9A-Fa-f]+"), 16),
     (re.compile(r"[+-]?0[0-7]*"), 8),
@@ -45,9 +44,9 @@ class Whole:
     def read(self, text: str) -> int:
         value = _number(text)
         if value is None:
-            raise Wrong(f"is not a whole number, {self.lowest} to {self.highest} is right")
+            raise Wrong(f"is not a whole number (expected {self.lowest} to {self.highest})")
         if not self.lowest <= value <= self.highest:
-            raise Wrong(f"is out of range, {self.lowest} to {self.highest} is right")
+            raise Wrong(f"is out of range (expected {self.lowest} to {self.highest})")
         return value
 
 
@@ -59,32 +58,32 @@ class OneOf:
 
     def read(self, text: str) -> int:
         if text not in [str(number) for number in self.numbers]:
-            raise Wrong(f"is not known, {' or '.join(map(str, self.numbers))} is right")
+            raise Wrong(f"is an unknown value (expected {' or '.join(map(str, self.numbers))})")
         return int(text)
 
 
 @dataclass(frozen=True)
 class Switch:
-    """On if not 0."""
+    """A number that is true unless it is 0."""
 
     def read(self, text: str) -> bool:
         value = _number(text)
         if value is None:
-            raise Wrong("is not a whole number, 0 or 1 is right")
+            raise Wrong("is not a whole number (expected 0 or 1)")
         return value != 0
 
 
 @dataclass(frozen=True)
 class Address:
-    """An IP address, None where it is the one that stands for an unused one."""
+    """An IP address; the unspecified address stands for an unused one and is read as None."""
 
     version: IpVersion
 
     def read(self, text: str) -> str | None:
         if version_of(text) != self.version:
             raise Wrong(
-                f"is not an IPv{self.version} address, {EXAMPLES[self.version]}, or "
-                f"{UNUSED[self.version]} for an unused one, is right"
+                f"is not an IPv{self.version} address (expected for example "
+                f"{EXAMPLES[self.version]}, or {UNUSED[self.version]} for an unused address)"
             )
         if ip_address(text).is_unspecified:
             return None
@@ -96,7 +95,7 @@ class Address:
 @dataclass(frozen=True)
 class Mac:
     def read(self, text: str) -> str:
-        """An octet may have one digit."""
+        """Returns the address in lower case; an octet may have one digit."""
         if not re.fullmatch(r"[0-9A-Fa-f]{1,2}(:[0-9A-Fa-f]{1,2}){5}", text):
-            raise Wrong("is not a MAC address, such as 02:00:00:00:00:01 is right")
+            raise Wrong("is not a MAC address (expected for example 02:00:00:00:00:01)")
         return ":".join(f"{int(octet, 16):02x}" for octet in text.split(":"))

@@ -1,8 +1,8 @@
-"""siitperf.conf's addresses in a lab, which makes addresses of its own.
+"""Uses the addresses of a siitperf.conf in a lab, if the lab routes and translates them.
 
-A lab routes all of 198.18.0.0/16 and 2001:2::/56 and so on to the tester, and a translator there
-maps an IPv4 address to the IPv6 address that ends in the same 16 bits: siitperf.conf's addresses
-can be used where they keep to that. If one does not, the lab's are used instead.
+A lab routes prefixes such as 198.18.0.0/16 and 2001:2::/56 to the tester, and its translator maps
+an IPv4 address to the IPv6 address with the same last 16 bits. Addresses of a siitperf.conf that
+fit both are used; if one does not fit, the lab's own addresses are used instead.
 """
 
 from ipaddress import ip_address
@@ -15,11 +15,11 @@ from natxy.siitperf.entries import Warn
 SIDES: tuple[SideName, ...] = ("left", "right")
 VIRTUAL = ("ipv4_virtual", "ipv6_virtual")
 HOST_BITS = 16
-NETWORK_HOST_BITS = 8  # where the 8 bits before are the network's number
+NETWORK_HOST_BITS = 8  # with several networks: the 8 bits before are the network's number
 
 
 def with_own_addresses(made: Testbed, configuration: Configuration, warn: Warn) -> Testbed:
-    """`made` has what the lab made."""
+    """Returns `made`, the testbed with the lab's ports, with the configuration's addresses."""
     host_bits = HOST_BITS
     if made.traffic.left_networks > 1 or made.traffic.right_networks > 1:
         host_bits = NETWORK_HOST_BITS
@@ -28,8 +28,8 @@ def with_own_addresses(made: Testbed, configuration: Configuration, warn: Warn) 
         _fits(_compared(side, made, configuration), asked[side], host_bits) for side in SIDES
     ):
         warn(
-            f"{configuration.entries.name}: its addresses do not lead through the lab, which has "
-            f"{_made(made)}"
+            f"{configuration.entries.name}: its addresses are ignored, because the lab does not "
+            f"route them; the lab's addresses are {_made(made)}"
         )
         return made
     ports: dict[str, Port] = {side: _merged(made.tester.port(side), asked[side]) for side in SIDES}
@@ -51,7 +51,7 @@ def _compared(side: SideName, made: Testbed, configuration: Configuration) -> Po
 
 
 def _initiates(side: SideName, configuration: Configuration) -> bool:
-    """How it is seen outside is then the gateway's choice: no mapping of addresses."""
+    """Returns whether this side initiates, so that the gateway chooses its virtual addresses."""
     return bool(configuration.stateful) and configuration.initiator == side
 
 
@@ -60,13 +60,13 @@ def _merged(port: Port, asked: dict[str, str]) -> Port:
 
 
 def addresses_of(side: Side) -> dict[str, str]:
-    """By the names of a testbed's port; without those that are unused."""
+    """Returns the side's used addresses, by their names in a testbed's port."""
     names = ("ipv4_real", "ipv4_virtual", "ipv6_real", "ipv6_virtual")
     return {name: value for name in names if (value := getattr(side, name)) is not None}
 
 
 def _known(port: Port, asked: dict[str, str]) -> dict[str, str]:
-    """Those that the lab has a use for."""
+    """Returns the addresses that the lab's port has as well."""
     return {name: value for name, value in asked.items() if getattr(port, name) is not None}
 
 

@@ -1,4 +1,4 @@
-"""A result in the lines that siitperf's users look for."""
+"""Prints a result in the lines that siitperf's scripts search for."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,7 +15,7 @@ SIDE_NAMES = {"forward": "Forward", "reverse": "Reverse"}
 
 
 def preliminary_lines(result: TrialResult) -> Iterator[str]:
-    """Of phase 1, if there was one."""
+    """Yields the lines about phase 1, if there was one."""
     made = result.stream_of(ESTABLISH)
     if made is None:
         return
@@ -30,13 +30,13 @@ def result_lines(arguments: Arguments, result: TrialResult) -> Iterator[str]:
         yield from _frames(SIDE_NAMES[stream.direction], stream)
         yield from _odd_connections(stream)
     for stream in streams:
-        with suppress(DutError):  # missing_figures says it
+        with suppress(DutError):  # missing_figures reports it
             for name, value_ns in _figures(arguments, stream):
                 yield f"{SIDE_NAMES[stream.direction]} {name}: {value_ns / NS_PER_MS:.6f}"
 
 
 def missing_figures(arguments: Arguments, result: TrialResult) -> Iterator[str]:
-    """A sentence a direction that has none: the other one's stands for itself."""
+    """Yields a sentence for each direction that has no figures."""
     for stream in result.of_phase(TEST).streams:
         try:
             tuple(_figures(arguments, stream))
@@ -45,7 +45,7 @@ def missing_figures(arguments: Arguments, result: TrialResult) -> Iterator[str]:
 
 
 def device_lines(dut: Dut) -> Iterator[str]:
-    """What it says of its own table, where it says something."""
+    """Yields the number of connections in the device's table, if the device reports it."""
     if dut.table is None:
         return
     with suppress(DutError):
@@ -61,17 +61,17 @@ def _frames(name: str, stream: StreamResult) -> Iterator[str]:
 
 
 def _odd_connections(stream: StreamResult) -> Iterator[str]:
-    """What siitperf has no word for."""
+    """Yields lines about changed and wrong connections, which siitperf does not report."""
     said = stream.connections
     if said is None:
         return
     name = SIDE_NAMES[stream.direction]
     if said.changed:
-        yield f"Info: {name}: {said.changed} frames came with another mapping than before."
+        yield f"Info: {name}: {said.changed} frames arrived with a mapping that had changed."
     if said.wrong:
         yield (
             f"Info: {name}: {said.wrong} frames were delivered to another connection, "
-            f"{said.collided} of them since two connections have one four-tuple outside."
+            f"{said.collided} of them because two connections have the same four-tuple outside."
         )
 
 
@@ -90,7 +90,7 @@ def _figures(arguments: Arguments, stream: StreamResult) -> Iterator[tuple[str, 
 
 
 def _tagged(arguments: Arguments, stream: StreamResult) -> Delays:
-    """A lost one counts as the longest delay that it can have had (SP 3.3.3)."""
+    """Returns the tagged frames' delays; a lost one has the longest possible delay (SP 3.3.3)."""
     tags = stream.tags
     assert tags is not None, "the trial was asked for tags"
     after_s = arguments.last["tags_after_s"]
@@ -99,7 +99,7 @@ def _tagged(arguments: Arguments, stream: StreamResult) -> Delays:
 
 
 def _all(arguments: Arguments, stream: StreamResult) -> Delays:
-    """SP 3.3.4."""
+    """Returns the delays of all frames (SP 3.3.4)."""
     counters = [each for _, each in stream.counters()]
     return Delays(
         distributions=tuple(each.delay for each in counters),

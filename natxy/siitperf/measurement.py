@@ -1,4 +1,4 @@
-"""A test of siitperf's as one trial."""
+"""Runs a test of siitperf as one trial."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -29,7 +29,7 @@ class SiitperfTest:
     timing: Timing
     timeouts: Timeouts
     load: Load
-    phase_2: bool  # False: a stateful test without one
+    phase_2: bool  # False: a stateful test of phase 1 only
 
     @classmethod
     def of(cls, arguments: Arguments, *, phase_2: bool = True) -> "SiitperfTest":
@@ -50,7 +50,7 @@ class SiitperfTest:
         )
 
     def run(self, setup: Setup, seed: int, number: int) -> tuple[TrialSpec, Outcome]:
-        """The test of this number, from 0; all have the same frames."""
+        """Runs the test with this number, from 0; all numbers send the same frames."""
         setup.dut.reset()
         if self.arguments.preliminary is not None and number == 0:
             self._warm_up(setup, seed)
@@ -70,7 +70,7 @@ class SiitperfTest:
         return spec.model_copy(update={"phases": first})
 
     def _warm_up(self, setup: Setup, seed: int) -> None:
-        """A lab that has just been made; of another device nobody may empty the table."""
+        """Warms the gateway up, if its table can be emptied afterwards."""
         timing = replace(self.timing, drain_s=self.timeouts.longest_s)
         plan = TrialPlan(traffic=setup.tester.traffic, timing=timing)
         frames = min(plan.traffic.required_connections.count, WARM_UP_FRAMES * self.arguments.n)

@@ -1,4 +1,4 @@
-"""siitperf's three programs: one trial, and its result in the lines that scripts look for."""
+"""siitperf's three programs: each runs one trial and prints siitperf's result lines."""
 
 import os
 from collections.abc import Callable
@@ -38,11 +38,11 @@ class Asked:
 
 
 def run_siitperf(words: list[str], say: Say, warn: Warn) -> int:
-    """The exit status; everything is said, nothing is raised but an interrupt."""
+    """Runs a test and returns the exit status; raises nothing but an interrupt."""
     try:
         return _measure(_read(words, warn), say, warn)
     except NatxyError as error:
-        # DeviceError and EngineNotFound are no wrong input: there is nothing to measure with.
+        # DeviceError and EngineNotFound are subclasses, but not wrong input.
         kind = "Input Error" if type(error) is ConfigurationError else "Error"
         say(f"{kind}: {error}")
         return error.exit_status
@@ -51,7 +51,7 @@ def run_siitperf(words: list[str], say: Say, warn: Warn) -> int:
 def _read(words: list[str], warn: Warn) -> Asked:
     command = words[0] if words else ""
     if command not in LAST:
-        raise ConfigurationError(f'siitperf: "{command}" is no test, tp, lat or pdv is right')
+        raise ConfigurationError(f'siitperf: unknown test "{command}" (expected tp, lat or pdv)')
     configuration = with_inferred(read_configuration(FILE, warn))
     arguments = read_arguments(command, words[1:], configuration, warn)
     configured = testbed_of(configuration)
@@ -111,9 +111,9 @@ def _tell(asked: Asked, dut: Dut, result: TrialResult, say: Say) -> int:
 
 def _warn_of_settings(configuration: Configuration, warn: Warn) -> None:
     if not configuration.promiscuous:
-        warn("Promisc: 0 is not honoured, ports are promiscuous and each frame is checked")
+        warn("Promisc: 0 is ignored: ports are promiscuous, and each frame is checked")
     if configuration.memory_channels != 1:
-        warn("MEM-Channels: is not used, memory channels are found by DPDK")
+        warn("MEM-Channels: is ignored: DPDK detects the memory channels")
 
 
 def _warn_of_macs(configuration: Configuration, hello: Hello, warn: Warn) -> None:
@@ -121,4 +121,4 @@ def _warn_of_macs(configuration: Configuration, hello: Hello, warn: Warn) -> Non
         said = getattr(configuration, side).tester_mac
         for port in hello.ports:
             if port.side == side and said and said != port.mac.lower():
-                warn(f"MAC-{letter}-Tester: {said} is not used, the port has {port.mac}")
+                warn(f"MAC-{letter}-Tester: {said} is ignored: the port has {port.mac}")

@@ -1,5 +1,8 @@
-"""An invalid test is made again within the one call: scripts do not ask again, and one that goes to
-a lower rate instead prints the noise of the tester's machine under the gateway's name."""
+"""Repeats an invalid test within one call.
+
+A script does not repeat it: it tries a lower rate instead, and so reports the noise of the tester's
+machine as the gateway's throughput.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 from natxy.model.trial_result import TrialResult
 from natxy.procedure.pacing import is_too_slow
 
-SLOW_REPEATS = 1  # what grows with the rate comes again
+SLOW_REPEATS = 1  # a tester that is too slow for the rate is so again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +22,7 @@ class Attempt:
 def until_valid(make: Callable[[int], Attempt], most: int, say: Callable[[str], None]) -> Attempt:
     """Returns the last attempt. `make` takes the attempt's number, from 0.
 
-    What is said of those before has none of the words that scripts look for.
+    The lines about earlier attempts have none of the words that scripts search for.
     """
     slow = 0
     for number in range(most):
@@ -28,5 +31,8 @@ def until_valid(make: Callable[[int], Attempt], most: int, say: Callable[[str], 
         if not attempt.reasons or slow > SLOW_REPEATS:
             return attempt
         said = "; ".join(attempt.reasons)
-        say(f"Info: Repeat {number + 1} of at most {most}, the test before says nothing: {said}")
+        say(
+            f"Info: Repeat {number + 1} of at most {most}, because the last test does not count: "
+            f"{said}"
+        )
     return make(most)

@@ -1,4 +1,4 @@
-"""Where the configuration is carried out: the testbed that NATXY_TESTBED names, or two NICs."""
+"""Finds where to run the configuration: the testbed in NATXY_TESTBED, or the first two NICs."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from natxy.siitperf.entries import Warn
 from natxy.siitperf.testbed import cpu_keys
 
 VARIABLE = "NATXY_TESTBED"
-# The last two are driven by DPDK beside the kernel.
+# DPDK uses the last two while the kernel keeps them.
 DRIVERS = ("igb_uio", "uio_pci_generic", "vfio-pci", "mlx4_core", "mlx5_core")
 PCI_DRIVERS = Path("/sys/bus/pci/drivers")
 NETWORK_CLASS = "0x02"
@@ -50,14 +50,14 @@ def at_nics(configured: Testbed, configuration: Configuration) -> Site:
 
 
 def at_testbed(configured: Testbed, configuration: Configuration, path: Path, warn: Warn) -> Site:
-    """Ports, next hops, warm-up and gateway are the file's; traffic is the configuration's."""
+    """Takes ports, next hops, warm-up and gateway from the file, traffic from the configuration."""
     written, source = read_testbed(path)
     in_lab = is_lab(written)
     update: dict[str, object] = {"cores": _cores(configured, configuration, written, warn)}
     for side, letter in SIDES:
         given = written.tester.port(side)
         if in_lab and configured.tester.port(side).next_hop_mac:
-            warn(f"MAC-{letter}-DUT: is not used, the lab of {path} has its own gateway")
+            warn(f"MAC-{letter}-DUT: is ignored: the lab of {path} has its own gateway")
         update[side] = given if in_lab else _port(given, configured.tester.port(side))
     kept = (
         "avoid_zero_checksum",
@@ -70,7 +70,7 @@ def at_testbed(configured: Testbed, configuration: Configuration, path: Path, wa
         update={key: getattr(written.traffic, key) for key in kept}
     )
     if written.connections is not None:
-        warn(f"{path}: [connections] is not used, {configuration.entries.name} says what they are")
+        warn(f"{path}: [connections] is ignored: {configuration.entries.name} sets the connections")
     testbed = Testbed(
         tester=written.tester.model_copy(update=update),
         traffic=traffic,
@@ -84,25 +84,28 @@ def at_testbed(configured: Testbed, configuration: Configuration, path: Path, wa
 
 
 def is_lab(testbed: Testbed) -> bool:
-    """It makes the tester's ports, with addresses and next hops."""
+    """Returns whether [dut] makes the tester's ports, with their addresses and next hops."""
     return testbed.dut.get("kind") in LABS
 
 
 def _cores(
     configured: Testbed, configuration: Configuration, written: Testbed, warn: Warn
 ) -> tuple[int, ...]:
-    """Those of the file go before, as its lab may need the others."""
+    """Returns the file's cores if it sets them, because its lab may need the others."""
     asked = configured.tester.cores
     if "cores" not in written.tester.model_fields_set and set(asked) <= os.sched_getaffinity(0):
         return asked
     if asked != written.tester.cores:
         keys = ", ".join(cpu_keys(configuration))
-        warn(f"{keys}: are not used, the testbed's cores are {list(written.tester.cores)}")
+        warn(f"{keys}: are ignored: the testbed's cores are {list(written.tester.cores)}")
     return written.tester.cores
 
 
 def _port(given: Port, configured: Port) -> Port:
-    """The configuration's addresses where it has some; the file's next hop where that has one."""
+    """Returns the file's port with the configuration's addresses.
+
+    The next hop is the file's if it has one, and the configuration's otherwise.
+    """
     update = {key: getattr(configured, key) for key in ADDRESSES if getattr(configured, key)}
     if not any(getattr(given, key) for key in NEXT_HOPS):
         update["next_hop_mac"] = configured.next_hop_mac
@@ -113,28 +116,30 @@ def check_cores(configuration: Configuration) -> None:
     for key, cpu in cpu_keys(configuration).items():
         if cpu not in os.sched_getaffinity(0):
             there = ", ".join(map(str, sorted(os.sched_getaffinity(0))))
-            configuration.entries.refuse(key, f"there is no CPU {cpu} here, {there} is right")
+            configuration.entries.refuse(
+                key, f"this process may not use CPU {cpu} (expected one of {there})"
+            )
 
 
 def check_ports(testbed: Testbed, configuration: Configuration) -> None:
-    """Refuses, in siitperf's words, what the traffic needs and nobody gave."""
+    """Refuses a missing address or next hop under the name of siitperf's key."""
     for side, member in _needed(testbed):
         if getattr(testbed.tester.port(side), member) is None:
             key = ADDRESSES[member].format(dict(SIDES)[side])
             configuration.entries.refuse(
-                key, "is missing or unused, and the traffic asks for it; an address is right"
+                key, "is missing or unused, and the traffic needs it (expected an address)"
             )
     for side, letter in SIDES:
         knows = any(getattr(testbed.tester.port(side), key) for key in NEXT_HOPS)
         if _sends(testbed, side) and not knows:
             configuration.entries.refuse(
                 f"MAC-{letter}-DUT",
-                "is missing, and frames leave there; such as 02:00:00:00:00:01 is right",
+                "is missing, and frames are sent there (expected for example 02:00:00:00:00:01)",
             )
 
 
 def _sends(testbed: Testbed, side: SideName) -> bool:
-    """In one of the phases."""
+    """Returns whether the side sends in one of the phases."""
     if testbed.connections is not None and testbed.connections.initiator == side:
         return True
     return testbed.traffic.direction in ("both", "forward" if side == "left" else "reverse")
@@ -148,7 +153,7 @@ def _needed(testbed: Testbed) -> Iterator[tuple[SideName, str]]:
         yield "left", f"ipv{left}_real"
         yield "right", f"ipv{right}_real"
     if testbed.traffic.m and left != right:
-        # How a connection's initiator is seen is the gateway's choice.
+        # The gateway chooses the initiator's virtual address.
         if asked is None or asked.initiator != "left":
             yield "left", f"ipv{right}_virtual"
         if asked is None or asked.initiator != "right":
@@ -159,13 +164,13 @@ def _needed(testbed: Testbed) -> Iterator[tuple[SideName, str]]:
 
 
 def first_two_devices(drivers: Path = PCI_DRIVERS) -> list[str]:
-    """DPDK numbers its ports by PCI address."""
+    """Returns the two lowest PCI addresses, in the order in which DPDK numbers its ports."""
     bound = (path for driver in DRIVERS for path in (drivers / driver).glob("*:*:*.*"))
     found = sorted({path.name for path in bound if _is_network_port(path)})
     if len(found) < 2:
         raise DeviceError(
-            f"{len(found)} network devices are bound to a DPDK driver ({', '.join(DRIVERS)}), 2 "
-            f"are right; or {VARIABLE}=FILE with a testbed's file, which `natxy init` writes"
+            f"{len(found)} network devices are bound to a DPDK driver (expected 2 with one of "
+            f"{', '.join(DRIVERS)}; or {VARIABLE}=FILE with a testbed, which `natxy init` writes)"
         )
     return found[:2]
 
@@ -183,5 +188,5 @@ def site_of(
     if named is None:
         return at_nics(configured, configuration)
     if not named:
-        raise ConfigurationError(f"{VARIABLE}: is empty, a testbed's file is right")
+        raise ConfigurationError(f"{VARIABLE}: is empty (expected the name of a testbed file)")
     return at_testbed(configured, configuration, Path(named), warn)

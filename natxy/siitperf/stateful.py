@@ -1,7 +1,7 @@
-"""What a stateful test asks for, as connections: phase 1 makes them, phase 2 uses them.
+"""Converts the arguments of a stateful test to [connections].
 
-siitperf's frames of phase 2 that the initiator sends have ports of their own series; here they keep
-to the connections that phase 1 made, in the order that the series have.
+In siitperf's phase 2 the initiator's frames have ports of series of their own. Here they use the
+connections that phase 1 created, in the order of these series.
 """
 
 from collections.abc import Iterator
@@ -22,23 +22,23 @@ ORDERS = ("fixed", "increasing", "decreasing", "pseudorandom")  # 0 to 3
 PSEUDORANDOM = 3
 MS_PER_S = 1000
 LONGEST_MS = MAX_TRIAL_NS // 10**6
-# Drawing with repetition needs an entry for each combination, 8 octets. Up to that many there is
-# memory, and up to that many times the frames a connection does come again now and then.
+# Drawing with repetition needs a table with 8 octets for each combination. So many combinations
+# always fit the memory; and with more than so many a frame, hardly one is drawn twice.
 ALWAYS_DRAWN = 2**24
 DRAWN_PER_FRAME = 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class Variation:
-    """One of the things that the initiator's connections are combinations of."""
+    """A port or address that varies; the initiator's connections are combinations of these."""
 
     key: str
-    order: int  # as the key says
+    order: int  # the key's value
     values: int
 
 
 def variations(configuration: Configuration) -> tuple[Variation, ...]:
-    """Those with more than one value."""
+    """Returns the variations with more than one value."""
     return tuple(each for each in _all_variations(configuration) if each.values > 1)
 
 
@@ -58,7 +58,7 @@ def _all_variations(configuration: Configuration) -> Iterator[Variation]:
 def connections_of(
     configuration: Configuration, arguments: Arguments, warn: Warn
 ) -> ConnectionsSection | None:
-    """None: a stateless test."""
+    """Returns the section, None for a stateless test."""
     asked = arguments.preliminary
     if asked is None:
         return None
@@ -66,8 +66,8 @@ def connections_of(
     _check_combinations(configuration)
     foreground = asked.foreground_frames(arguments.n, arguments.m)
     order = phase_1_order(configuration, foreground, warn)
-    # Frames that repeat a connection fill siitperf's table as others do: how many came is looked
-    # at afterwards.
+    # Frames that repeat a connection are entries in siitperf's table as well, so their number is
+    # checked after the trial (judgement.missing_entries).
     least: dict[str, Any] = {"incomplete": "stop"}
     if order != "repeating":
         least = {"incomplete": "accept", "minimum": asked.table_entries}
@@ -84,7 +84,7 @@ def connections_of(
 
 
 def all_connections(configuration: Configuration, warn: Warn) -> ConnectionsSection | None:
-    """As many as there are combinations: where no N is given."""
+    """Returns the section with all combinations, for a configuration without the argument N."""
     if not configuration.stateful:
         return None
     _check_combinations(configuration)
@@ -106,7 +106,7 @@ def _section(configuration: Configuration, warn: Warn, **members: Any) -> Connec
 
 
 def _delay_s(asked: Preliminary) -> float:
-    """siitperf checks D in whole milliseconds: it may be a part of one too short."""
+    """Returns D in seconds, at least the shortest delay, which siitperf rounds to milliseconds."""
     least_us = ceil(1000 * asked.shortest_delay_ms)
     return max(1000 * asked.preliminary_delay_ms, least_us) / 10**6
 
@@ -115,8 +115,8 @@ def _check_length(arguments: Arguments, asked: Preliminary) -> None:
     phase_2_ms = MS_PER_S * arguments.duration_s + arguments.timeout_ms
     if asked.preliminary_delay_ms > LONGEST_MS - phase_2_ms:
         raise ConfigurationError(
-            f"D: {asked.preliminary_delay_ms} makes the test longer than a day, at most "
-            f"{LONGEST_MS - phase_2_ms} is right"
+            f"D: {asked.preliminary_delay_ms} makes the test longer than a day (expected at most "
+            f"{LONGEST_MS - phase_2_ms})"
         )
 
 
@@ -127,13 +127,13 @@ def _check_combinations(configuration: Configuration) -> None:
         widest = max(varying, key=lambda each: each.values)
         configuration.entries.refuse(
             widest.key,
-            f"its {widest.values} values are among {combinations} combinations, more than the "
-            f"{MAX_CONNECTIONS} connections that a test can have; narrower ranges are right",
+            f"its {widest.values} values and the other ranges make {combinations} connections "
+            f"(expected at most {MAX_CONNECTIONS}: narrow the ranges)",
         )
 
 
 def phase_1_order(configuration: Configuration, frames: int, warn: Warn) -> str:
-    """Of so many frames of the foreground."""
+    """Returns the order in which phase 1 creates connections with so many foreground frames."""
     varying = variations(configuration)
     combinations = prod(each.values for each in varying)
     enumerated = configuration.enumerated_ports or configuration.enumerated_addresses
@@ -142,8 +142,8 @@ def phase_1_order(configuration: Configuration, frames: int, warn: Warn) -> str:
     if enumerated:
         key = "Enumerate-ports" if configuration.enumerated_ports else "Enumerate-ips"
         warn(
-            f"{key}: is not honoured, the {combinations} combinations are fewer than the {frames} "
-            "foreground preliminary frames: they are drawn with repetition"
+            f"{key}: is ignored: the {combinations} combinations are fewer than the {frames} "
+            "foreground preliminary frames, so they are drawn with repetition"
         )
         return "repeating"
     in_turn = [each for each in varying if each.order != PSEUDORANDOM]
@@ -151,18 +151,21 @@ def phase_1_order(configuration: Configuration, frames: int, warn: Warn) -> str:
         return ORDERS[in_turn[0].order]
     if in_turn:
         keys = ", ".join(each.key for each in in_turn)
-        warn(f"{keys}: not honoured in phase 1, where nothing is enumerated values are drawn")
+        warn(f"{keys}: ignored in phase 1, which draws values where nothing is enumerated")
     if combinations <= max(ALWAYS_DRAWN, DRAWN_PER_FRAME * frames):
         return "repeating"
     warn(
-        f"Enumerate-ports: 0 is not honoured, of {combinations} combinations hardly one would be "
-        f"drawn twice in {frames} frames: each is sent once, in pseudorandom order"
+        f"Enumerate-ports: 0 is ignored: {frames} frames would hardly draw one of {combinations} "
+        "combinations twice, so each is sent at most once, in pseudorandom order"
     )
     return ORDERS[PSEUDORANDOM]
 
 
 def initiator_order(configuration: Configuration, warn: Warn) -> str:
-    """Of the connections that it uses in phase 2: that of what varies, where all agree."""
+    """Returns the order in which phase 2 uses the connections: that of the varying keys.
+
+    It is pseudorandom where their orders differ.
+    """
     varying = variations(configuration)
     orders = {each.order for each in varying}
     agreed = orders.pop() if len(orders) == 1 else PSEUDORANDOM if orders else 0
@@ -170,7 +173,7 @@ def initiator_order(configuration: Configuration, warn: Warn) -> str:
     odd = [each.key for each in varying if ORDERS[each.order] != order]
     if odd and configuration.initiator_sends:
         warn(
-            f"{', '.join(odd)}: not honoured in phase 2, its connections are those of phase 1, in "
+            f"{', '.join(odd)}: ignored in phase 2, which uses the connections of phase 1 in "
             f"{order} order"
         )
     return order

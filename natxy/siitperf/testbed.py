@@ -1,4 +1,4 @@
-"""From a siitperf.conf to a testbed."""
+"""Converts a siitperf.conf to a testbed."""
 
 from typing import get_args
 
@@ -18,13 +18,13 @@ from natxy.siitperf.configuration import Configuration, Direction, Side
 
 MODES: tuple[SeriesMode, ...] = get_args(SeriesMode)  # in siitperf's order: 0 to 3
 BOTH: Directions = "both"
-# RFC 2544 appendix C.2.6.4, where ports do not vary
+# Ports that do not vary, from RFC 2544 appendix C.2.6.4.
 FIXED_SOURCE_PORT = 0xC020
 FIXED_DESTINATION_PORT = 7
 
 
 def testbed_of(configuration: Configuration) -> Testbed:
-    """Its ports have no device: the first two that there are, or those of a testbed's file."""
+    """Returns a testbed whose ports have no device yet; `site` adds them."""
     return Testbed(
         tester=TesterSection(
             cores=cores_of(configuration),
@@ -38,12 +38,12 @@ def testbed_of(configuration: Configuration) -> Testbed:
 
 
 def cores_of(configuration: Configuration) -> tuple[int, ...]:
-    """Each once: a core that several keys name does the work of each."""
+    """Returns the cores without repetition; a core that several keys name does all their work."""
     return tuple(dict.fromkeys(cpu_keys(configuration).values()))
 
 
 def cpu_keys(configuration: Configuration) -> dict[str, int]:
-    """Of the active directions, in the engine's order: the senders, then the receivers."""
+    """Returns the CPU keys of the active directions: senders, then receivers, as the engine's."""
     active = {
         "CPU-L-Send": configuration.sends_forward,
         "CPU-R-Send": configuration.sends_reverse,
@@ -65,7 +65,7 @@ def port_of(side: Side) -> Port:
 
 def traffic_of(configuration: Configuration) -> TrafficSection:
     left, right = configuration.left, configuration.right
-    # Of the initiator's ports all that are enumerated vary, whatever their own keys say.
+    # Enumeration makes both ports of the initiator vary, whatever their own keys are.
     enumerated = configuration.enumerated_ports
     forward = enumerated if configuration.initiator == "left" else 0
     reverse = enumerated if configuration.initiator == "right" else 0

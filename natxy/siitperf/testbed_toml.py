@@ -1,4 +1,4 @@
-"""A testbed as the text of a file, with a comment where a person may wonder."""
+"""Writes a testbed as TOML with comments."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,8 +6,8 @@ from natxy.model.testbed import AddressField, Port, Testbed, TrafficSection
 from natxy.model.traffic_spec import Series
 
 HEADING = """\
-# From {name}, a configuration of siitperf. What is not here has its default;
-# `natxy init` writes a testbed in which every key stands, with a comment.
+# Converted from {name}, a configuration of siitperf. Keys that are left out have their
+# defaults; `natxy init` writes a testbed with every key and a comment on each.
 
 """
 PORT_COMMENTS = {
@@ -17,13 +17,13 @@ PORT_COMMENTS = {
     "next_hop_mac": "the DUT's; without it, give next_hop_ipv4 or next_hop_ipv6",
 }
 TRAFFIC_COMMENTS = {
-    "left_ip_version": "of the foreground that leaves there",
+    "left_ip_version": "of the foreground that is sent there",
     "direction": "forward is left to right",
     "left_networks": "destination networks behind that side",
 }
 CONNECTION_COMMENTS = {
     "count": "siitperf's N",
-    "order": "in which phase 1 makes them",
+    "order": "in which phase 1 creates them",
     "initiator_order": "in which phase 2 uses them",
 }
 UNKNOWN_DEVICE = '# device = "0000:01:00.0"          # PCI address, or a DPDK device'
@@ -51,12 +51,12 @@ def _lines(testbed: Testbed) -> Iterator[str]:
     yield from _field("left", traffic.left_field)
     yield from _field("right", traffic.right_field)
     if testbed.connections is not None:
-        yield "\n[connections]                      # each trial has a phase 1 that makes them"
+        yield "\n[connections]                      # phase 1 of each trial creates them"
         yield from _given(
             testbed.connections.model_dump(exclude_unset=True).items(), CONNECTION_COMMENTS
         )
     yield "\n[dut]"
-    yield _line("kind", "none", "you look after the gateway yourself")
+    yield _line("kind", "none", "Natxy does not control the gateway")
 
 
 def _port(port: Port) -> Iterator[str]:
@@ -88,7 +88,7 @@ def _line(key: str, value: object, comment: str = "") -> str:
 
 
 def _toml(value: object) -> str:
-    """Of what a testbed has: addresses and words need no escape."""
+    """Returns a value as TOML; a testbed's texts, addresses and words, need no escapes."""
     if isinstance(value, Series):
         return f'{{mode = "{value.mode}", min = {value.min}, max = {value.max}}}'
     if isinstance(value, bool):

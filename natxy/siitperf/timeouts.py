@@ -1,7 +1,7 @@
-"""Two timeouts in one trial: T of phase 1, and the global timeout of phase 2.
+"""Gives one trial two timeouts: T after phase 1, and the global timeout after phase 2.
 
-The engine drains as long after each phase. It drains for the shorter one; the phase that waits for
-longer ends with a pause of the difference.
+The engine has one drain for all phases. It is set to the shorter timeout, and the phase with the
+longer timeout ends with a pause of the difference.
 """
 
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ class Timeouts:
         return replace(load, segments=(*others, paused))
 
     def spec(self, spec: TrialSpec) -> TrialSpec:
-        """Phase 2 begins when it did."""
+        """Returns the spec with phase 1's pause; phase 2 begins at the same time as without it."""
         if not self.phase_1_pause_ms:
             return spec
         first, *others = spec.phases

@@ -1,1 +1,1 @@
-"""Starts the engine and talks to it."""
+"""Starts the engine and runs trials on it."""

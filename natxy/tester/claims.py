@@ -1,8 +1,8 @@
-"""Claims of ports and CPUs: two testers on one of them spoil each other's trials unseen.
+"""Claims ports and CPUs, because two testers on the same one disturb each other's trials.
 
-A claim is a locked file that holds its owner's number and command. The kernel drops the lock with
-the process, however that ended. The files are in /run/natxy; where that cannot be written, in a
-folder of the user's own, and then other users' testers are not seen.
+A claim is a locked file that holds its owner's process number and command. The kernel releases the
+lock when the process ends, however it ends. The files are in /run/natxy, or, if that cannot be
+written, in a folder of the user, where testers of other users are not seen.
 """
 
 import fcntl
@@ -22,19 +22,20 @@ from typing import IO, Self
 from natxy.errors import InUse
 from natxy.model.testbed import TesterSection
 from natxy.model.trial_spec import Side
+from natxy.tester.command import check_device
 from natxy.tester.port_identity import port_identity
 
 VARIABLE = "NATXY_LOCKS"
 SYSTEM_FOLDER = Path("/run/natxy")
-PATIENCE_S = 0.5  # whoever sweeps the folder holds each lock for a moment
+PATIENCE_S = 0.5  # a process that sweeps the folder holds each lock for a moment
 SHOWN_CHARACTERS = 80
 SIDES: tuple[Side, ...] = ("left", "right")
 
 
 class Claims:
-    """What one tester uses; `with` it: everything is given back at the end.
+    """The claims of one tester, a context manager that gives them back at its end.
 
-    Testers of one process share its CPUs, which whoever wrote the program has thought of.
+    Testers of one process share its CPUs: its author decides how.
     """
 
     def __init__(self) -> None:
@@ -57,15 +58,20 @@ class Claims:
         _OWN_CPUS.give_back(self._cpus)
 
     def take_cpus(self, numbers: Iterable[int]) -> None:
-        """InUse names the process that has one of them."""
+        """Claims CPUs; raises InUse, which names the owner, if one is taken."""
         for number in numbers:
             _OWN_CPUS.take(self._folder, number)
             self._cpus.append(number)
 
     def take_ports(self, tester: TesterSection, namespace: str | None) -> None:
-        """Those that are there to be claimed; the namespace is the one that the engine runs in."""
+        """Claims the ports that other processes could use; InUse if one is taken.
+
+        `namespace` is the network namespace of the engine.
+        """
         for side in SIDES:
             device = tester.port(side).device
+            if device:
+                check_device(side, device)
             port = port_identity(device, namespace) if device else None
             if port is not None and port.key not in self._ports:
                 digest = hashlib.sha256(port.key.encode()).hexdigest()[:16]
@@ -74,7 +80,7 @@ class Claims:
 
 
 class _OwnCpus:
-    """The CPUs of all testers of this process: a lock each, whoever uses it."""
+    """The claimed CPUs of all testers of this process, with one lock each."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -100,7 +106,10 @@ _OWN_CPUS = _OwnCpus()
 
 
 def lock_folder() -> Path:
-    """Exists; NATXY_LOCKS names another one, for testers that are kept apart by other means."""
+    """Returns the folder of the lock files, which exists.
+
+    NATXY_LOCKS names another folder, for testers that are separated by other means.
+    """
     runtime, user = os.environ.get("XDG_RUNTIME_DIR"), f"natxy-{os.getuid()}"
     own = Path(runtime) / "natxy" if runtime else Path(tempfile.gettempdir()) / user
     given = os.environ.get(VARIABLE)
@@ -112,8 +121,8 @@ def lock_folder() -> Path:
         if os.access(folder, os.W_OK | os.X_OK):
             return folder
     raise InUse(
-        f"{VARIABLE}: {given or own} cannot be written, and nothing can be locked there (expected "
-        "a folder that can)"
+        f"{VARIABLE}: {given or own} cannot be written (expected a writable folder for the lock "
+        "files)"
     )
 
 
@@ -135,7 +144,7 @@ def _take(path: Path, what: str, kind: str) -> IO[str]:
 
 
 def _lock_now(file: IO[str]) -> bool:
-    """False if another process has it locked, or has removed it in the meantime."""
+    """Returns False if another process has locked the file, or has removed it meanwhile."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -158,13 +167,13 @@ def _sign(file: IO[str]) -> None:
 
 
 def _give_back(file: IO[str]) -> None:
-    """Removed while it is locked: whoever opened it in the meantime sees that it is gone."""
+    """Removes the file while it is locked, so that a process that opened it sees that it went."""
     Path(file.name).unlink(missing_ok=True)
     file.close()
 
 
 def _sweep(folder: Path) -> None:
-    """Removes what processes left behind that were killed: their locks are gone, not the files."""
+    """Removes the files of killed processes, whose locks the kernel has released."""
     for path in folder.glob("*.lock"):
         try:
             file = path.open("r+")

@@ -1,5 +1,6 @@
-"""The engine's command line, from a testbed."""
+"""Makes the engine's command line from a testbed."""
 
+import json
 import os
 import shutil
 import sys
@@ -13,10 +14,12 @@ VARIABLE = "NATXY_ENGINE"
 
 
 def find_engine() -> str:
-    """NATXY_ENGINE, or the one that was installed with this package, or one in PATH."""
+    """Returns the path in NATXY_ENGINE, or the engine installed with this package, or in PATH."""
     if given := os.environ.get(VARIABLE):
         if not os.access(given, os.X_OK):
-            raise EngineNotFound(f"{VARIABLE}: {given} is no program, natxy-engine's path is right")
+            raise EngineNotFound(
+                f"{VARIABLE}: {given} is not a program (expected the path of natxy-engine)"
+            )
         return given
     beside = Path(sys.executable).parent / PROGRAM
     if os.access(beside, os.X_OK):
@@ -24,14 +27,15 @@ def find_engine() -> str:
     if found := shutil.which(PROGRAM):
         return found
     raise EngineNotFound(
-        f"{PROGRAM} is neither beside {sys.executable} nor in PATH; `make install` builds it"
+        f"{PROGRAM}: was not found (expected beside {sys.executable} or in PATH; `make install` "
+        "builds it)"
     )
 
 
 def engine_command(
     tester: TesterSection, namespace: str | None = None, *, records_fd: int | None = None
 ) -> list[str]:
-    """`ip netns exec` becomes the engine itself: the process that is started is the engine."""
+    """Returns the command; `ip netns exec` becomes the engine, so their process is the same."""
     records = [] if records_fd is None else ["--records-fd", str(records_fd)]
     prefix = ["ip", "netns", "exec", namespace] if namespace else []
     return [*prefix, find_engine(), *_arguments(tester), *records]
@@ -46,18 +50,39 @@ def _arguments(tester: TesterSection) -> list[str]:
     if tester.arrival_clock != "auto":
         arguments += ["--arrival-clock", tester.arrival_clock]
     if tester.memory_mb is not None:
+        _check_memory(tester.memory_mb)
         arguments += ["--memory-mb", str(tester.memory_mb)]
     return arguments
+
+
+def _check_memory(memory_mb: int) -> None:
+    """ConfigurationError if this machine has less: the engine would try for a minute to get it."""
+    there_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    if memory_mb > there_mb:
+        raise ConfigurationError(
+            f"tester.memory_mb: {memory_mb} is more than this machine has (expected at most "
+            f"{there_mb})"
+        )
 
 
 def _device(tester: TesterSection, side: str) -> str:
     device: str | None = getattr(tester, side).device
     if device is None:
         raise ConfigurationError(
-            f"tester.{side}.device: is missing and no lab makes a port there; a PCI address "
-            "such as 0000:01:00.0 or a DPDK device such as net_af_xdp0,iface=eth1 is right"
+            f"tester.{side}.device: is missing, and no lab makes the port (expected a PCI address "
+            "such as 0000:01:00.0 or a DPDK device such as net_af_xdp0,iface=eth1)"
         )
+    check_device(side, device)
     return device
+
+
+def check_device(side: str, device: str) -> None:
+    """ConfigurationError if the device holds a NUL, which no argument or path can hold."""
+    if "\0" in device:
+        raise ConfigurationError(
+            f"tester.{side}.device: {json.dumps(device)} holds a NUL character (expected a PCI "
+            "address or a DPDK device)"
+        )
 
 
 def _list(cpus: tuple[int, ...]) -> str:

@@ -1,4 +1,4 @@
-"""The engine as a process: lines in, lines out, and a clean end."""
+"""The engine's process: sends and receives lines, and ends it cleanly."""
 
 import contextlib
 import queue
@@ -12,17 +12,17 @@ from typing import IO
 
 from natxy.errors import EngineNotFound, TesterDied
 
-LOG_LINES = 5  # of the engine's last words in an error message
-PATIENCE_S = 3.0  # for each way of ending it, the next one being ruder
+LOG_LINES = 5  # the engine's last lines of standard error, for an error message
+PATIENCE_S = 3.0  # for each way of ending it, before the next, harder one
 RUN_FOLDER = Path("/var/run/dpdk")
 
 
 class EngineProcess:
-    """Started at once; `close` ends it and what DPDK left in /var/run."""
+    """Starts the engine; `close` ends it and removes what DPDK left in /var/run."""
 
     def __init__(self, command: Sequence[str], inherited: Sequence[int] = ()) -> None:
         try:
-            # A session of its own: Ctrl-C reaches this process alone, which then cancels the trial.
+            # In a session of its own, Ctrl-C does not reach it: this process cancels the trial.
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -54,18 +54,18 @@ class EngineProcess:
             raise self.died() from None
 
     def receive(self, timeout_s: float) -> str | None:
-        """The next line; None when time is up; TesterDied when there will be none."""
+        """Returns the next line, None after the timeout; TesterDied if the engine has ended."""
         try:
             line = self._lines.get(timeout=timeout_s)
         except queue.Empty:
             return None
         if line is None:
-            self._lines.put(None)  # the end stays the end
+            self._lines.put(None)  # for the next call
             raise self.died()
         return line
 
     def died(self) -> TesterDied:
-        """What to raise when it has ended by itself: how, and its last words."""
+        """Returns the error for an engine that ended by itself: how, and its last lines."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(PATIENCE_S)
         for reader in self._readers:
@@ -75,11 +75,11 @@ class EngineProcess:
             end = "closed its output"
         else:
             end = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
-        words = " | ".join(self._log) or "it said nothing"
+        words = " | ".join(self._log) or "it printed nothing"
         return TesterDied(f"natxy-engine (process {self.pid}) {end}: {words}")
 
     def close(self) -> None:
-        """Asks it to quit, then terminates, then kills it; may be called twice."""
+        """Asks the engine to quit, then terminates, then kills it; may be called twice."""
         with contextlib.suppress(OSError, ValueError, TesterDied):
             self.send('{"request": "quit"}')
             self._pipe(self._process.stdin).close()

@@ -1,4 +1,4 @@
-"""Tells whether two device strings name one port: what of it two processes cannot share."""
+"""Identifies the port that a device string names, which two processes cannot share."""
 
 import os
 import re
@@ -16,14 +16,14 @@ NO = ("no", "0", "false")
 
 @dataclass(frozen=True, kw_only=True)
 class PortIdentity:
-    name: str  # as a person knows it: t0, 0000:01:00.0, /tmp/memif.sock
-    key: str  # the same for whoever has the same port
+    name: str  # for messages: t0, 0000:01:00.0, /tmp/memif.sock
+    key: str  # equal for all device strings of the same port
 
 
 def port_identity(device: str, namespace: str | None) -> PortIdentity | None:
-    """None: a port in the memory of one process, which nobody else can have.
+    """Returns the port's identity, None for a port in the memory of one process.
 
-    The namespace is the one that the engine runs in; None: this process's.
+    `namespace` is the network namespace of the engine; None stands for this process's.
     """
     driver, *arguments = device.split(",")
     values = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
@@ -42,9 +42,9 @@ def port_identity(device: str, namespace: str | None) -> PortIdentity | None:
 
 
 def _memif(values: dict[str, str], namespace: str | None) -> PortIdentity | None:
-    """A link has two ends; a number tells the links of one socket apart."""
+    """Returns the identity of a memif link: its socket and its number."""
     number, socket = values.get("id", "0"), values.get("socket", MEMIF_SOCKET)
-    if values.get("socket-abstract", "yes") not in NO:  # its name is the network namespace's
+    if values.get("socket-abstract", "yes") not in NO:  # a name within the network namespace
         return _in_namespace(socket, f"memif {number}", namespace)
     path = os.path.realpath(socket)
     return PortIdentity(name=f"{path}, link {number}", key=f"memif {number} {path}")
@@ -54,6 +54,6 @@ def _in_namespace(name: str, what: str, namespace: str | None) -> PortIdentity |
     path = OWN_NAMESPACE if namespace is None else NAMESPACES / namespace
     try:
         inode = path.stat().st_ino
-    except OSError:  # the engine cannot be started there, and says so
+    except OSError:  # starting the engine there fails and reports it
         return None
     return PortIdentity(name=name, key=f"{what} {name} in {inode}")

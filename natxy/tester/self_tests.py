@@ -1,7 +1,7 @@
-"""The self-tests of this machine: what each kind of port was found to add to a delay.
+"""The stored self-tests of this machine, with the tester's own delay for each kind of port.
 
-They are kept in $XDG_STATE_HOME/natxy (or ~/.local/state/natxy), the newest of each kind of port,
-link speed, CPU, number of workers and IP version.
+They are in $XDG_STATE_HOME/natxy (or ~/.local/state/natxy): the newest for each kind of port, link
+speed, CPU, number of workers and IP version.
 """
 
 import json
@@ -25,14 +25,14 @@ def state_file() -> Path:
 
 
 def with_self_test(record: SelfTestRecord, path: Path) -> str:
-    """What the file holds, with this record in place of the last one of its kind."""
+    """Returns the file's text with this record in place of the last one of its kind."""
     others = [each for each in _known(path) if _kind(each.tester) != _kind(record.tester)]
     kept = [each.model_dump(mode="json") for each in (*others, record)]
     return json.dumps(kept, indent=2) + "\n"
 
 
 def known_self_test(hello: Hello, traffic: TrafficSection) -> SelfTestRecord | None:
-    """Of such a tester; None: there was none, or what was kept cannot be read."""
+    """Returns the self-test of such a tester; None if there is none, or the file is unreadable."""
     wanted = _kind(TesterIdentity.of(hello, traffic))
     for record in _known(state_file()):
         if _kind(record.tester) == wanted and record.delays:
@@ -41,7 +41,7 @@ def known_self_test(hello: Hello, traffic: TrafficSection) -> SelfTestRecord | N
 
 
 def unreadable() -> Path | None:
-    """The file, where there is one that another version has written, or that is spoilt."""
+    """Returns the file's path if it cannot be read: another version wrote it, or it is damaged."""
     path = state_file()
     try:
         RECORDS.validate_json(path.read_bytes())
@@ -53,12 +53,12 @@ def unreadable() -> Path | None:
 
 
 def _kind(tester: TesterIdentity) -> TesterIdentity:
-    """Another version's delay is better than none; it is said which one it is of."""
+    """Returns the identity without the version: an older version's delay is used, and named."""
     return tester.model_copy(update={"engine_version": ""})
 
 
 def _known(path: Path) -> list[SelfTestRecord]:
-    """One that is unreadable is as good as none: it is written anew."""
+    """Returns the records of a file, none if it is missing or unreadable."""
     try:
         return RECORDS.validate_json(path.read_bytes())
     except (OSError, ValidationError):

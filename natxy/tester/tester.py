@@ -1,4 +1,4 @@
-"""The engine as seen by a procedure: run a trial, get its result."""
+"""The engine as a procedure uses it: runs a trial and returns its result."""
 
 import json
 import time
@@ -36,7 +36,7 @@ def ignore_progress(progress: Progress) -> None:
 
 
 class Tester:
-    """`with Tester(engine_command(...)) as tester: tester.run(spec)`; one trial at a time."""
+    """Runs one trial at a time: `with Tester(engine_command(...)) as tester: tester.run(spec)`."""
 
     hello: Hello
 
@@ -47,7 +47,7 @@ class Tester:
         silence_limit_s: float = SILENCE_LIMIT_S,
         records_fd: int | None = None,
     ) -> None:
-        """`records_fd` is what the command's --records-fd names: the engine inherits it."""
+        """`records_fd` is the descriptor in --records-fd, which the engine inherits."""
         self._command = command
         self._inherited = () if records_fd is None else (records_fd,)
         self._silence_limit_s = silence_limit_s
@@ -76,11 +76,11 @@ class Tester:
 
     @property
     def trials(self) -> int:
-        """That were begun, whatever became of them."""
+        """Number of trials that were begun, with or without a result."""
         return self._next_id - 1
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
-        """The trial's result; an exception, Ctrl-C too, first cancels the trial."""
+        """Runs a trial and returns its result; an exception such as Ctrl-C first cancels it."""
         number, self._next_id = self._next_id, self._next_id + 1
         request = {"request": "trial", "id": number, "spec": spec.model_dump(mode="json")}
         self._process.send(json.dumps(request))
@@ -93,16 +93,16 @@ class Tester:
             raise
 
     def cancel(self) -> None:
-        """From another thread or from `on_progress`: the running trial ends as TrialCancelled."""
+        """Ends the running trial as TrialCancelled; for other threads and `on_progress`."""
         self._process.send('{"request": "cancel"}')
 
     def _await_result(self, number: int, spec: TrialSpec, on_progress: OnProgress) -> TrialResult:
         while True:
             event = self._event(self._silence_limit_s)
             if isinstance(event, Hello):
-                raise ProtocolError("natxy-engine said hello in the middle of a trial")
+                raise ProtocolError("natxy-engine sent hello during a trial (expected its result)")
             if event.id != number and event.id is not None:
-                continue  # the end of a trial that was given up
+                continue  # the end of a cancelled trial
             if isinstance(event, Progress):
                 on_progress(event)
             elif isinstance(event, ResultEvent):
@@ -113,7 +113,7 @@ class Tester:
     @staticmethod
     def _belongs(result: TrialResult, spec: TrialSpec) -> TrialResult:
         if (result.nonce, result.seed) != (spec.nonce, spec.seed):
-            raise ProtocolError("natxy-engine answered with the result of another trial")
+            raise ProtocolError("natxy-engine sent the result of another trial")
         return result
 
     @staticmethod
@@ -141,11 +141,11 @@ class Tester:
         if isinstance(event, ErrorEvent):
             raise DeviceError(event.message) if event.kind == "device" else self._refusal(event)
         if not isinstance(event, Hello):
-            raise ProtocolError("natxy-engine did not begin with hello")
+            raise ProtocolError(f"natxy-engine sent {event.event} first (expected hello)")
         if event.protocol != PROTOCOL:
             raise ProtocolError(
-                f"natxy-engine {event.engine_version} speaks protocol {event.protocol}, "
-                f"{PROTOCOL} is right; `make install` builds the one that belongs to this package"
+                f"natxy-engine {event.engine_version} speaks protocol {event.protocol} (expected "
+                f"{PROTOCOL}; `make install` builds the engine that belongs to this package)"
             )
         return event
 
@@ -153,7 +153,7 @@ class Tester:
         event = self._next(timeout_s)
         if event is None:
             self._process.kill()
-            raise TesterDied(f"natxy-engine was silent for {timeout_s:g} s and was ended")
+            raise TesterDied(f"natxy-engine sent nothing for {timeout_s:g} s and was ended")
         return event
 
     def _next(self, timeout_s: float) -> Event | None:
@@ -165,5 +165,5 @@ class Tester:
         except ValidationError as error:
             path, sentence = first_refusal(error, Event)
             raise ProtocolError(
-                f"natxy-engine wrote what is no event: {path_text(path)} {sentence}"
+                f"natxy-engine sent a malformed event: {path_text(path)} {sentence}"
             ) from None

@@ -77,12 +77,12 @@ def _text(path: Path) -> str:
 KILLED = pytest.mark.parametrize(
     ("text", "kill", "sentence"),
     [
-        pytest.param(TAYGA.format(more=""), kill_tayga, "tayga has ended", id="tayga"),
+        pytest.param(TAYGA.format(more=""), kill_tayga, "tayga ended", id="tayga"),
         pytest.param(ROUTER4.format(more=""), remove_namespace, "lab is gone", id="namespace"),
         pytest.param(
             WITH_REFERENCE.format(more=""),
             kill_reference,
-            "natxy-gateway has ended",
+            "natxy-gateway ended",
             id="reference",
         ),
     ],

@@ -146,7 +146,7 @@ def test_ipdv_at_the_throughput_that_is_found_first(tmp_path: Path) -> None:
     [
         (("--rate", "0"), "--rate: 0 is out of range"),
         (("--rate", "5000", "--tags-after", "0.2"), "is after the last frame"),
-        (("--rate", "5000", "--profile", "slow"), '"slow" is not known, rfc or quick is'),
+        (("--rate", "5000", "--profile", "slow"), 'unknown value "slow" (expected rfc or quick)'),
     ],
 )
 def test_what_cannot_be_measured_is_one_sentence(

@@ -103,7 +103,7 @@ def test_an_error_is_as_it_was_written_and_says_itself() -> None:
     assert (str(SearchError()), str(SearchError(rate_fps=7))) == ("0.1 %", "7 fps")
     # What a caller writes whom no type checker stops.
     assert SearchError(fraction=0.1).fraction == Fraction(1, 10)  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match=r"^--error: much is no finite number"):
+    with pytest.raises(ConfigurationError, match=r"^--error: much is not valid"):
         SearchError(fraction="much")  # type: ignore[arg-type]
 
 

@@ -138,14 +138,14 @@ def test_a_series_of_throughputs_is_a_row_each(
         (["--rate", "0"], "--rate: 0 is out of range (expected 1 to 8589934592)"),
         (["--rate", "-5"], "--rate: -5 is out of range"),
         (["--rate", "1", "--duration", "0"], "--duration: 0 is out of range"),
-        (["--rate", "1", "--duration", "nan"], "--duration: nan is not a number of seconds"),
+        (["--rate", "1", "--duration", "nan"], "--duration: nan is not a duration"),
         (["--rate", "1", "--drain", "-1"], "--drain: -1 is out of range"),
-        (["--rate", "1", "--frame-size", "83"], "--frame-size: frame_size_bytes: 83 is out of"),
-        (["--rate", "1", "--direction", "up"], '--direction: direction: unknown value "up"'),
+        (["--rate", "1", "--frame-size", "83"], "--frame-size: 83 is out of"),
+        (["--rate", "1", "--direction", "up"], '--direction: unknown value "up"'),
         (["--rate", "1", "--seed", "-1"], "--seed: -1 is out of range"),
         (["--rate", "many"], "Invalid value for '--rate'"),
         (["--rate", "1", "--colour"], "No such option: --colour"),
-        ([], "--rate, --spec: one of them is right"),
+        ([], "--rate, --spec: neither is given (expected one of them"),
         (["--spec", "s.json", "--drain", "1"], "--drain: is not possible with --spec"),
         (["--spec", "s.json", "--seed", "1"], "--seed: is not possible with --spec"),
     ],
@@ -161,24 +161,36 @@ def test_bad_options_of_a_trial(
     [
         (["--max-rate", "0"], "--max-rate: 0 is out of range"),
         (["--repetitions", "0"], "--repetitions: 0 is out of range"),
-        (["--error", "0"], '--error: "0" is no error'),
-        (["--error", "0%"], '--error: "0%" is no error'),
-        (["--profile", "slow"], '--profile: "slow" is not known, rfc or quick is'),
+        (["--error", "0"], '--error: "0" is neither a share'),
+        (["--error", "0%"], '--error: "0%" is neither a share'),
+        (["--profile", "slow"], '--profile: unknown value "slow" (expected rfc or quick)'),
         (["--verify-loss", "-1"], "--verify-loss: -1 is out of range"),
-        (["--search", "mlr", "--verify-loss", "1"], "--verify-loss: is bisection's (expected"),
+        (
+            ["--search", "mlr", "--verify-loss", "1"],
+            "--verify-loss: is an option of --search",
+        ),
         (["--search", "mlr", "--bursts", "16"], "--bursts: is not possible with --search mlr"),
-        (["--bursts", "16,x"], '--bursts: "16,x" is no list of numbers'),
+        (["--bursts", "16,x"], '--bursts: "16,x" is not a list of numbers'),
         (["--bursts", "65537"], "--bursts: 65537 is out of range (expected 2 to 65536)"),
-        (["--burst-rate", "9"], "--burst-rate: is of --bursts (expected --bursts beside it)"),
+        (["--burst-rate", "9"], "--burst-rate: is used only with --bursts (expected both)"),
         (["--bursts", "16"], "--burst-rate: is missing: the ports' media have no rate"),
-        (["--exceed-ratio", "0.5"], "--exceed-ratio: is MLRsearch's (expected --search mlr)"),
-        (["--duration-sum", "120"], "--duration-sum: is MLRsearch's (expected --search mlr)"),
-        (["--initial-duration", "1"], "--initial-duration: is MLRsearch's (expected --search mlr)"),
+        (
+            ["--exceed-ratio", "0.5"],
+            "--exceed-ratio: is an option of MLRsearch (expected",
+        ),
+        (
+            ["--duration-sum", "120"],
+            "--duration-sum: is an option of MLRsearch (expected",
+        ),
+        (
+            ["--initial-duration", "1"],
+            "--initial-duration: is an option of MLRsearch (expected",
+        ),
         (["--search", "mlr", "--exceed-ratio", "1"], "--exceed-ratio: 1 is out of range (expected"),
         (["--search", "mlr", "--exceed-ratio", "-0.1"], "--exceed-ratio: -0.1 is out of range"),
-        (["--search", "mlr", "--exceed-ratio", "nan"], "--exceed-ratio: nan is no finite number"),
+        (["--search", "mlr", "--exceed-ratio", "nan"], "--exceed-ratio: nan is not valid"),
         (["--search", "mlr", "--duration-sum", "59"], "--duration-sum: 59 s is out of range"),
-        (["--search", "mlr", "--duration-sum", "inf"], "--duration-sum: inf is not a number"),
+        (["--search", "mlr", "--duration-sum", "inf"], "--duration-sum: inf is not a duration"),
         (["--search", "mlr", "--initial-duration", "0"], "--initial-duration: 0 s is out of range"),
         (["--search", "mlr", "--initial-duration", "61"], "--initial-duration: 61 s is out of"),
     ],
@@ -201,7 +213,7 @@ def test_rates_that_are_listed_are_no_series(
     testbed_file: Path, capsys: Captured, option: str
 ) -> None:
     sentence = complaint(capsys, "frame-loss", testbed_file, "--rates", "1000", option, "5")
-    assert sentence.startswith("--rates: is instead of the series")
+    assert sentence.startswith("--rates: is not possible with")
 
 
 def test_a_file_that_is_not_there(engine: list[str], tmp_path: Path, capsys: Captured) -> None:

@@ -120,7 +120,7 @@ def test_a_figure_of_phase_1_takes_no_option_of_phase_2(
 ) -> None:
     counts = ("--counts", "1000,2000") if verb == "degradation" else ()
     assert run([verb, str(testbed_file), *counts, "--of", figure, *given]) == 2
-    said = f"{given[0]}: is not possible with --of {figure}, which has no phase 2"
+    said = f"{given[0]}: is not possible with --of {figure}, which measures the rate of phase 1"
     assert said in capsys.readouterr().err
 
 
@@ -141,10 +141,10 @@ def test_columns_are_lists_of_numbers_and_of_ranges() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ((None, "x", "1"), '--source-ports: "x" is no number and no range of ports'),
-        ((None, "2-1", "1"), '--source-ports: "2-1" is no number'),
-        ((None, None, "0"), '--destination-ports: "0" is no number'),
-        (("1,2,3", "1,2", None), "--source-ports: 2 values for 3 columns"),
+        ((None, "x", "1"), '--source-ports: "x" is neither a number nor a range of ports'),
+        ((None, "2-1", "1"), '--source-ports: "2-1" is neither a number'),
+        ((None, None, "0"), '--destination-ports: "0" is neither a number'),
+        (("1,2,3", "1,2", None), "--source-ports: 2 values do not fit 3 columns"),
         ((None, "40000", None), "--counts, --destination-ports: neither is given"),
     ],
 )
@@ -168,7 +168,7 @@ def test_a_series_takes_a_loss(
 ) -> None:
     counts = ("--counts", "1000,2000") if verb == "degradation" else ()
     assert run([verb, str(testbed_file), *counts, "--loss", "1"]) == 2
-    assert '--loss: "1" is no share of the frames' in capsys.readouterr().err
+    assert '--loss: "1" is not a percentage' in capsys.readouterr().err
 
 
 def test_the_list_of_n_is_enough_for_connections(

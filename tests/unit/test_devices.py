@@ -16,7 +16,7 @@ REFUSAL = "AF_XDP is refused: bpf: Operation not permitted"
 @pytest.fixture
 def refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def execute(arguments: list[str]) -> str:
-        raise DutError(f"`{' '.join(arguments)}` ended with 1: {REFUSAL}")
+        raise DutError(f"`{' '.join(arguments)}` ended with status 1: {REFUSAL}")
 
     monkeypatch.setattr(devices, "execute", execute)
 
@@ -28,12 +28,12 @@ def test_a_fallback_is_told_with_its_reason(caplog: pytest.LogCaptureFixture) ->
     assert str(kind) == f"af_packet, since {REFUSAL}"
     with caplog.at_level(logging.WARNING):
         warn_of_fallback(kind)
-    assert f"{REFUSAL}. The lab's ports are packet sockets" in caplog.text
+    assert f"{REFUSAL}. The lab uses packet sockets" in caplog.text
 
 
 @pytest.mark.usefixtures("refused")
 def test_who_wants_af_xdp_alone_gets_an_error() -> None:
-    with pytest.raises(DutError, match=r"set dut\.device to af_packet"):
+    with pytest.raises(DutError, match=r"set dut\.device = "):
         usable_device_kind("natxy-t-1", "t0", "af_xdp")
 
 

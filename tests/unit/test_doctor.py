@@ -54,7 +54,12 @@ def test_a_good_machine_has_nothing_to_do(tmp_path: Path) -> None:
     [
         ("sys/devices/system/cpu/online", "0", "cores", "1 online"),
         ("sys/devices/system/cpu/isolated", "", "isolated cores", "isolated: none"),
-        ("sys/devices/system/cpu/nohz_full", "(null)", "isolated cores", "without tick: none"),
+        (
+            "sys/devices/system/cpu/nohz_full",
+            "(null)",
+            "isolated cores",
+            "without timer tick: none",
+        ),
         ("sys/devices/system/cpu/smt/active", "1", "hyper-threading", "on"),
         (
             "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",

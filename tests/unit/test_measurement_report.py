@@ -99,7 +99,7 @@ def test_the_notes_say_what_was_repeated_and_what_came_wrong() -> None:
 @each_clause
 def test_a_clause_that_no_result_follows_is_named(clause: str, words: str, tmp_path: Path) -> None:
     """Under the table of one that conforms otherwise, and in the file of each."""
-    said = [note for note in measurement_notes([measurement()]) if "but for" in note]
+    said = [note for note in measurement_notes([measurement()]) if "except for" in note]
     assert [names(note, clause, words) for note in said] == [True]
     departing = measurement(departures=("trials of 0.2 s, not 60 s",))
     write_results(tmp_path / "results.json", [measurement(), departing])

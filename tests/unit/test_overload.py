@@ -451,5 +451,5 @@ def test_every_test_is_named_by_an_option(of: str) -> None:
     options = SeriesOptions(testbed=Path("testbed.toml"), profile="quick")
     test = _test(options, of, Asked(rate=None, max_rate=None, error=None))
     assert type(test) is OPTIONS[of]
-    with pytest.raises(ConfigurationError, match=f"--.*: is not possible with --of {of}, "):
+    with pytest.raises(ConfigurationError, match=f"--.*: is not possible with --of {of} "):
         _test(options, of, Asked(rate=5, max_rate=5, error="5"))

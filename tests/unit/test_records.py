@@ -161,7 +161,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(path: Path, frames: int)
 
 def test_what_is_there_is_not_overwritten(path: Path) -> None:
     path.write_text("mine")
-    with pytest.raises(ConfigurationError, match="is there already"), records_to(path):
+    with pytest.raises(ConfigurationError, match="already exists"), records_to(path):
         pass
     assert path.read_text() == "mine"
 
@@ -178,7 +178,8 @@ def test_without_the_extra_the_option_says_what_is_missing(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with (
         pytest.raises(
-            ConfigurationError, match=r"Records need the Python package pyarrow; .* installs it"
+            ConfigurationError,
+            match=r"--records: the Python package pyarrow is not .* installs it",
         ),
         records_to(path),
     ):

@@ -324,9 +324,9 @@ def test_the_loop_is_of_the_ip_version_that_is_asked_for(
     known = RECORDS.validate_json(kept.read_bytes())
     assert [each.tester.ip_version for each in known] == [4, 6]
     assert run(["self-test", "--ip-version", "5"]) == 2
-    assert "--ip-version: 5 is not known, 4 or 6 is right" in capfd.readouterr().err
+    assert "--ip-version: unknown value 5 (expected 4 or 6)" in capfd.readouterr().err
     assert run(["self-test", str(testbed_file), "--ip-version", "4"]) == 2
-    assert "a testbed has traffic of its own" in capfd.readouterr().err
+    assert "a testbed, which has its own traffic" in capfd.readouterr().err
 
 
 def test_a_place_that_takes_nothing_is_one_sentence() -> None:
@@ -342,7 +342,7 @@ def test_the_command_keeps_it_for_the_next_measurement(
     measure = ["pdv", str(testbed_file), "--rate", "1000", "--duration", "0.05", "--drain", "0"]
     measure += ["--settle", "0", "--repetitions", "1", "--output", str(kept.parent / "results")]
     assert run(["self-test", "--frame-size", "84", "--seed", "1"]) == 0
-    assert f"Kept for the delays that are measured next: {kept}" in capfd.readouterr().out
+    assert f"Stored for later measurements of delay: {kept}" in capfd.readouterr().out
     assert run(measure) == 0
     said = capfd.readouterr().out
     assert "ring fake, 84 B): at 1,000 fps minimum 1 µs, median 45.5 µs; at " in said

@@ -18,6 +18,7 @@ from natxy.cli.verbs import function_of
 from natxy.errors import ConfigurationError
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.networks import networks_departure
+from natxy.procedure.profile import PROFILES
 from natxy.procedure.setup import ReadyTester
 from natxy.tester.tester import Tester
 
@@ -38,7 +39,7 @@ def test_lists_of_sizes_and_shares_are_read() -> None:
 
 @pytest.mark.parametrize("text", ["", "84,", "84;512", "-84", "1e3", "rfc"])
 def test_what_is_no_list_of_sizes_is_refused(text: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"--frame-size: .* is right"):
+    with pytest.raises(ConfigurationError, match=r"--frame-size: .*\(expected "):
         sizes_of(text)
 
 
@@ -98,7 +99,7 @@ def test_a_frame_size_out_of_range_names_the_option(tester: ReadyTester) -> None
 def test_a_measuring_verb_has_the_shared_options_and_its_own() -> None:
     seen: list[tuple[SeriesOptions, int]] = []
 
-    @measuring
+    @measuring(PROFILES)
     def verb(options: SeriesOptions, tags: Annotated[int, typer.Option(metavar="N")] = 5) -> None:
         """What it is for."""
         seen.append((options, tags))
@@ -130,7 +131,7 @@ def test_each_number_of_networks_is_a_place(tester: ReadyTester) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "257", "1,", "many"])
 def test_what_is_no_list_of_networks_is_refused(text: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"--networks: .* is right"):
+    with pytest.raises(ConfigurationError, match=r"--networks: .*\(expected "):
         networks_in(text)
 
 

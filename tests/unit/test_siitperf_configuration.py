@@ -160,30 +160,30 @@ def test_what_is_odd_is_warned_of_in_no_word_that_scripts_look_for(
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("IP-L-Vers 5", 'IP-L-Vers: "5" is not known, 4 or 6 is right'),
+        ("IP-L-Vers 5", 'IP-L-Vers: "5" is an unknown value (expected 4 or 6)'),
         ("IPv6-L-Real 2001:2::0:8000::2", '"2001:2::0:8000::2" is not an IPv6 address'),
         ("IPv6-L-Real 198.18.0.2", '"198.18.0.2" is not an IPv6 address'),
         ("IPv4-R-Virt 2001:2::2", '"2001:2::2" is not an IPv4 address'),
         ("MAC-L-DUT a0:36:9f:c5:e6", "is not a MAC address"),
         ("MAC-L-DUT a0:36:9f:c5:e6:158", "is not a MAC address"),
         ("Num-L-Nets 09", '"09" is not a whole number'),
-        ("Num-R-Nets 0", '"0" is out of range, 1 to 256 is right'),
-        ("Num-R-Nets 257", '"257" is out of range, 1 to 256 is right'),
+        ("Num-R-Nets 0", '"0" is out of range (expected 1 to 256)'),
+        ("Num-R-Nets 257", '"257" is out of range (expected 1 to 256)'),
         ("Forward yes", '"yes" is not a whole number'),
         ("CPU-L-Send -1", '"-1" is out of range'),
         ("MEM-Channels 0", '"0" is out of range'),
-        ("Fwd-var-sport 4", '"4" is out of range, 0 to 3 is right'),
-        ("Rev-dport-max 65536", '"65536" is out of range, 0 to 65535 is right'),
+        ("Fwd-var-sport 4", '"4" is out of range (expected 0 to 3)'),
+        ("Rev-dport-max 65536", '"65536" is out of range (expected 0 to 65535)'),
         ("IP-L-max 0x10000", '"0x10000" is out of range'),
-        ("IPv4-L-offset 0", '"0" is out of range, 1 to 2 is right'),
-        ("IPv6-R-offset 5", '"5" is out of range, 6 to 14 is right'),
-        ("Stateful 3", '"3" is not known, 0 or 1 or 2 is right'),
-        ("Responder-tuples 4", '"4" is out of range, 0 to 3 is right'),
-        ("Num-L-Net 2", "is not a key known here, did you mean Num-L-Nets?"),
-        ("Promisc", "has no value, `Promisc VALUE` is right"),
-        ("Enumerate-ports 1", "only a stateful test enumerates"),
-        ("Enumerate-ips 2", "only a stateful test enumerates"),
-        ("Fwd-sport-max 1000", "1000 is below the minimum, 1024 or more is right"),
+        ("IPv4-L-offset 0", '"0" is out of range (expected 1 to 2)'),
+        ("IPv6-R-offset 5", '"5" is out of range (expected 6 to 14)'),
+        ("Stateful 3", '"3" is an unknown value (expected 0 or 1 or 2)'),
+        ("Responder-tuples 4", '"4" is out of range (expected 0 to 3)'),
+        ("Num-L-Net 2", "is not a known key (did you mean Num-L-Nets?)"),
+        ("Promisc", "has no value (expected `Promisc VALUE`)"),
+        ("Enumerate-ports 1", "is used only by stateful tests"),
+        ("Enumerate-ips 2", "is used only by stateful tests"),
+        ("Fwd-sport-max 1000", "1000 is below the minimum (expected 1024 or more)"),
     ],
 )
 def test_a_refusal_is_a_sentence_with_file_line_and_key(
@@ -201,18 +201,22 @@ def test_a_refusal_is_a_sentence_with_file_line_and_key(
 @pytest.mark.parametrize(
     ("text", "key", "sentence"),
     [
-        (CPUS + "Forward 0\nReverse 0\n", "Forward", "1 for one of them is right"),
+        (CPUS + "Forward 0\nReverse 0\n", "Forward", "(expected 1 for one of them)"),
         (CPUS.replace("CPU-L-Send 2\n", ""), "CPU-L-Send", "is missing, and Forward is active"),
         (CPUS.replace("CPU-R-Recv 4\n", ""), "CPU-R-Recv", "is missing, and Forward is active"),
         (CPUS.replace("CPU-R-Send 6\n", ""), "CPU-R-Send", "is missing, and Reverse is active"),
         (CPUS.replace("CPU-L-Recv 8\n", ""), "CPU-L-Recv", "is missing, and Reverse is active"),
-        (CPUS + VARYING + "Num-L-Nets 2\n", "IP-L-var", "or 1 network, is right"),
-        (CPUS + VARYING + "Num-R-Nets 2\n", "IP-L-var", "or 1 network, is right"),
+        (CPUS + VARYING + "Num-L-Nets 2\n", "IP-L-var", "or 1 network)"),
+        (CPUS + VARYING + "Num-R-Nets 2\n", "IP-L-var", "or 1 network)"),
         (CPUS + VARYING.replace("IP-L-min 2\n", ""), "IP-L-min", "is missing"),
         (CPUS + VARYING.replace("IP-R-max 9\n", ""), "IP-R-max", "is missing"),
-        (CPUS + VARYING.replace("IPv4-L-offset 2\n", ""), "IPv4-L-offset", "1 or 2 is right"),
-        (CPUS + VARYING.replace("IPv6-R-offset 6\n", ""), "IPv6-R-offset", "6 to 14 is right"),
-        (CPUS + VARYING.replace("max 9", "max 9\nIP-R-min 10"), "IP-R-max", "10 or more is right"),
+        (CPUS + VARYING.replace("IPv4-L-offset 2\n", ""), "IPv4-L-offset", "(expected 1 or 2)"),
+        (CPUS + VARYING.replace("IPv6-R-offset 6\n", ""), "IPv6-R-offset", "(expected 6 to 14)"),
+        (
+            CPUS + VARYING.replace("max 9", "max 9\nIP-R-min 10"),
+            "IP-R-max",
+            "expected 10 or more",
+        ),
     ],
 )
 def test_what_is_refused_of_several_keys(text: str, key: str, sentence: str, read: Read) -> None:
@@ -225,7 +229,7 @@ def test_what_is_refused_of_several_keys(text: str, key: str, sentence: str, rea
 @pytest.mark.parametrize(
     ("text", "key", "sentence"),
     [
-        (VARYING + "Enumerate-ports 1\nEnumerate-ips 2\n", "Enumerate-ips", "1 is right"),
+        (VARYING + "Enumerate-ports 1\nEnumerate-ips 2\n", "Enumerate-ips", "(expected 1)"),
         (VARYING + "Enumerate-ports 1\n", "Enumerate-ips", "is 0, but addresses vary"),
         (
             VARYING + "Enumerate-ips 3\nFwd-var-sport 3\n",
@@ -235,7 +239,7 @@ def test_what_is_refused_of_several_keys(text: str, key: str, sentence: str, rea
         (
             VARYING.replace("IP-R-var 1", "IP-R-var 0") + "Enumerate-ports 1\nEnumerate-ips 1\n",
             "IP-R-var",
-            "1, 2 or 3 is right",
+            "(expected 1, 2 or 3)",
         ),
     ],
 )

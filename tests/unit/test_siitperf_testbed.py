@@ -113,7 +113,7 @@ def test_the_testbeds_file_is_the_same_testbed(
     path = tmp_path / "testbed.toml"
     path.write_text(testbed_toml(testbed, "siitperf.conf"))
     assert read_testbed(path)[0] == testbed
-    assert "From siitperf.conf" in path.read_text()
+    assert "Converted from siitperf.conf" in path.read_text()
 
 
 def test_init_writes_it(
@@ -167,7 +167,7 @@ def test_a_cpu_that_is_not_there_is_refused(configure: Configure) -> None:
     here = min(os.sched_getaffinity(0))
     cpus = f"CPU-L-Send {here}\nCPU-R-Recv {here}\n"
     check_cores(configure(cpus + "Reverse 0\n"))
-    with pytest.raises(ConfigurationError, match="CPU-L-Recv: there is no CPU 4095 here"):
+    with pytest.raises(ConfigurationError, match="CPU-L-Recv: this process may not use CPU 4095"):
         check_cores(configure(f"{cpus}CPU-R-Send {here}\nCPU-L-Recv 4095\n"))
 
 
@@ -221,7 +221,7 @@ def test_the_named_testbeds_ports_and_gateway_are_taken(
     assert (testbed.traffic.hop_limit, testbed.traffic.dont_fragment) == (10, False)
     assert testbed.traffic.udp_checksum == "required"
     assert len(warned) == 1
-    assert warned[0].startswith("CPU-L-Send, CPU-R-Send, CPU-R-Recv, CPU-L-Recv: are not used")
+    assert warned[0].startswith("CPU-L-Send, CPU-R-Send, CPU-R-Recv, CPU-L-Recv: are ignored")
 
 
 LAB = Testbed(

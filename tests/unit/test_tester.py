@@ -77,7 +77,7 @@ def test_a_silent_engine_is_ended(
 ) -> None:
     monkeypatch.setenv("FAKE_MODE", "silent")
     tester = Tester(engine, silence_limit_s=0.2)
-    with leaves_no_process(tester), tester, pytest.raises(TesterDied, match="silent for"):
+    with leaves_no_process(tester), tester, pytest.raises(TesterDied, match="sent nothing for"):
         tester.run(spec)
 
 

@@ -234,7 +234,7 @@ def test_clauses_that_no_result_follows_are_named(measure: Measure) -> None:
     found = measure(plan(repetitions=1))
     assert found.departures
     conforming = found.model_copy(update={"departures": ()})
-    (note,) = (note for note in notes([conforming]) if "but for" in note)
+    (note,) = (note for note in notes([conforming]) if "except for" in note)
     for clause, words in NOT_FOLLOWED:
         assert names(note, clause, words)
         for result in (found, conforming):

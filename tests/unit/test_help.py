@@ -1,0 +1,73 @@
+"""`--help` of all commands: each option says what it does and what its default is."""
+
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from natxy.cli.verbs import VERBS, command_of
+from natxy.procedure import capacity, latency, reset
+from natxy.procedure.establishment import DEFAULT_ALPHA
+from natxy.procedure.profile import PROFILES, Profile
+
+# Options that do nothing unless they are given, and one that is required.
+WITHOUT_DEFAULT = ("rate", "spec", "rates", "from_")
+
+
+def commands() -> dict[str, click.Command]:
+    return {verb: command_of(verb) for verb in VERBS}
+
+
+COMMANDS = commands()
+
+
+def options() -> Iterator[tuple[str, click.Option]]:
+    for name, command in COMMANDS.items():
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                yield name, parameter
+
+
+def help_of(command: str, option: str) -> str:
+    (found,) = (o.help for name, o in options() if name == command and o.name == option)
+    assert found is not None
+    return found
+
+
+def test_each_option_says_what_it_does_and_its_default() -> None:
+    for command, option in options():
+        where = f"natxy {command} {option.opts[0]}"
+        said = option.help or ""
+        assert said[:1].isupper(), where
+        assert said.endswith("."), where
+        has_default = option.default is not None and option.show_default
+        assert has_default or "[default: " in said or option.name in WITHOUT_DEFAULT, where
+
+
+@pytest.mark.parametrize(
+    ("command", "profiles"),
+    [
+        ("throughput", PROFILES),
+        ("latency", latency.PROFILES),
+        ("reset", reset.PROFILES),
+        ("capacity", capacity.PROFILES),
+    ],
+)
+def test_the_profiles_are_shown_in_numbers(command: str, profiles: dict[str, Profile]) -> None:
+    rfc, quick = profiles["rfc"], profiles["quick"]
+    pair = f"[default: {rfc.repetitions}; quick: {quick.repetitions}]"
+    assert pair in help_of(command, "repetitions")
+    drains = (float(profile.timing.drain_s) for profile in (rfc, quick))
+    assert "[default: {:g}; quick: {:g}]".format(*drains) in help_of(command, "drain")
+    if command != "capacity":
+        durations = (float(profile.timing.duration_s) for profile in (rfc, quick))
+        assert "[default: {:g}; quick: {:g}".format(*durations) in help_of(command, "duration")
+
+
+def test_numbers_that_are_written_in_a_help_are_the_programs() -> None:
+    rfc, quick = capacity.PROFILES["rfc"], capacity.PROFILES["quick"]
+    errors = (float(profile.rate_error.fraction * 100) for profile in (rfc, quick))
+    assert "[default: {:g}%; quick: {:g}%]".format(*errors) in help_of("capacity", "rate_error")
+    share = float(DEFAULT_ALPHA)
+    assert f"[default: {share:g}]" in help_of("capacity", "alpha")
+    assert f"[default: {share:g}]" in help_of("establishment", "alpha")

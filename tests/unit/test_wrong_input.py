@@ -1,0 +1,157 @@
+"""Input that people got wrong: each is one sentence that names the option or key, and no traceback.
+
+What it costs to be wrong is nothing: no lab is made, and no engine is started.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from natxy.campaign.journal import Journal
+from natxy.cli import run
+from natxy.cli.choices import unknown_value
+from natxy.cli.journal_named import naming
+from natxy.dut import ledger
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.source import Source
+from natxy.model.testbed import Port, TesterSection
+from natxy.report.numbers import seconds_left
+from natxy.tester.claims import Claims
+from natxy.tester.command import engine_command
+
+Captured = pytest.CaptureFixture[str]
+LOCAL = TesterSection(left=Port(device="ring"), right=Port(device="ring"))
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ("x", '--of: unknown value "x" (expected a, latency or pdv)'),
+        (
+            "Latncy",
+            '--of: unknown value "Latncy" (expected a, latency or pdv; did you mean latency?)',
+        ),
+    ],
+)
+def test_a_near_name_is_suggested(value: str, sentence: str) -> None:
+    assert str(unknown_value("--of", value, ("a", "latency", "pdv"))) == sentence
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "sentence"),
+    [
+        ("frame-loss", ("--step", "33"), "--step: 33 is out of range (expected 0.1 to 10)"),
+        ("frame-loss", ("--step", "nan"), "--step: nan is not valid (expected a finite number)"),
+        ("establishment", ("--alpha", "nan"), "--alpha: nan is not valid (expected a finite"),
+        ("capacity", ("--alpha", "nan"), "--alpha: nan is not valid (expected a finite"),
+        ("capacity", ("--c0", "0"), "--c0: 0 is out of range (expected 1 or more)"),
+        ("capacity", ("--error", "0"), "--error: 0 is out of range (expected 1 or more)"),
+        (
+            "latency",
+            ("--frame-size", "64"),
+            "--frame-size: 64 is out of range (expected 84 to",
+        ),
+        ("latency", ("--networks", "0"), '--networks: "0" is not a list of numbers'),
+        ("latency", ("--direction", "up"), '--direction: unknown value "up"'),
+        ("tear-down", ("--establishment-rate", "5"), "--establishment-rate: the testbed has no"),
+    ],
+)
+def test_the_option_is_named(
+    testbed_file: Path,
+    capsys: Captured,
+    verb: str,
+    options: tuple[str, ...],
+    sentence: str,
+) -> None:
+    assert run([verb, str(testbed_file), *options]) == 2
+    assert capsys.readouterr().err.startswith(f"natxy: {sentence}")
+
+
+def test_a_file_is_no_folder_for_a_journal(tmp_path: Path) -> None:
+    file = tmp_path / "passwd"
+    file.write_text("root")
+    with pytest.raises(ConfigurationError, match=r"passwd: is not a folder \(expected a folder"):
+        Journal(file / "journal.jsonl", {})
+    with pytest.raises(ConfigurationError, match=r"passwd/deep: is not a folder"):
+        Journal(file / "deep" / "journal.jsonl", {})
+
+
+def test_a_journal_is_not_overwritten(tmp_path: Path) -> None:
+    Journal(tmp_path / "journal.jsonl", {}).close()
+    with pytest.raises(ConfigurationError, match=r"journal.jsonl: already exists"):
+        Journal(tmp_path / "journal.jsonl", {})
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ConfigurationError])
+def test_who_is_interrupted_learns_where_the_journal_is(
+    tmp_path: Path, capsys: Captured, error: type[BaseException]
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    with pytest.raises(error), Journal(path, {}) as journal, naming(journal):
+        raise error
+    assert f"The journal of the trials so far: {path}" in capsys.readouterr().err.replace("\n", "")
+
+
+def test_memory_that_the_machine_does_not_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NATXY_ENGINE", sys.executable)
+    huge = LOCAL.model_copy(update={"memory_mb": 2**40})
+    with pytest.raises(ConfigurationError, match=r"tester.memory_mb: .* \(expected at most \d+\)"):
+        engine_command(huge)
+
+
+def test_a_device_with_a_nul_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NATXY_ENGINE", sys.executable)
+    nul = LOCAL.model_copy(update={"left": Port(device="net_vhost0,iface=/tmp/\0")})
+    sentence = r"tester.left.device: .*\\u0000.* NUL"
+    with pytest.raises(ConfigurationError, match=sentence):
+        engine_command(nul)
+    with Claims() as claims, pytest.raises(ConfigurationError, match=sentence):
+        claims.take_ports(nul, namespace=None)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a = " + "[" * 20_000, "lab.toml: .* nested too deeply"),
+        ("a = " + "1" * 5_000, "lab.toml: is not TOML: "),
+    ],
+)
+def test_toml_that_python_cannot_hold_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        Source(name="lab.toml", text=text).toml()
+
+
+def test_json_that_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"spec.json: .* nested too deeply"):
+        Source(name="spec.json", text="[" * 100_000).json()
+
+
+def test_output_that_cannot_be_written_is_one_sentence() -> None:
+    code = "import sys, natxy.cli; sys.exit(natxy.cli.run(['--version']))"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "natxy: standard output: cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(50, "50 s"), (650, "10 min 50 s"), (7500, "2 h 5 min")]
+)
+def test_the_time_that_is_left_has_its_units(seconds: float, text: str) -> None:
+    assert seconds_left(seconds) == text
+
+
+def test_who_may_not_make_a_lab_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "run"
+    file.touch()
+    monkeypatch.setattr(ledger, "FOLDER", file / "natxy")
+    with pytest.raises(DutError, match=r"run/natxy: cannot be written: .* \(expected to run"):
+        ledger.Ledger()
