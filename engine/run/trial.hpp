@@ -85,7 +85,6 @@ class TrialRunner {
       connections_.before(plans[i], spec.phases[i], device_.ticks());
       fill(plans[i]);
       setup.phase = static_cast<std::uint8_t>(i);
-      watch.begin();
       measure.phases.push_back(run_phase(plans[i], setup, watch, told, cancelled));
       watch.end();
       measure.phases.back().watched = seen(watch, measure.phases.back());
@@ -99,7 +98,6 @@ class TrialRunner {
       }
       if (i + 1 == plans.size()) continue;
       setup.not_before = measure.phases.back().end + device_.ticks().from_ns(spec.phases[i].gap_ns);
-      wait_until(setup.not_before, told, cancelled);
     }
     measure.unwatched_reason = watch.refusal();
     if (setup.records != nullptr) setup.records->settle(cancelled);
@@ -116,7 +114,7 @@ class TrialRunner {
 
  private:
   static constexpr std::chrono::milliseconds kPollEvery{10};
-  static constexpr std::uint64_t kPreparationNs = 5'000'000;
+  static constexpr std::uint64_t kLaunchNs = 3'000'000;
 
   void allocate_records() {
     if (records_ != nullptr) return records_->allocate();
@@ -245,6 +243,8 @@ class TrialRunner {
     }
     return dispatch(shape, [&]<flow::Shape kShape>() {
       Phase<kShape, Clock, Device> phase(device_, plans, setup, cancelled);
+      wait_until(setup.not_before, told, cancelled);  // the phase is ready: that took up to 30 ms
+      watch.begin();
       phase.start();
       while (phase.running()) {
         std::this_thread::sleep_for(kPollEvery);
@@ -278,11 +278,11 @@ class TrialRunner {
     return watch.seen(raw(phase.start), raw(until));
   }
 
-  // Waits until it is time to prepare the phase that starts at `start`.
+  // Waits until it is time to launch the threads of the phase that starts at `start`.
   template <class Told>
   void wait_until(Ticks start, const Told& told, const std::atomic<bool>& cancelled) {
-    const auto preparation = device_.ticks().from_ns(kPreparationNs);
-    while (Clock::now() + preparation < start) {
+    const auto launch = device_.ticks().from_ns(kLaunchNs);
+    while (Clock::now() + launch < start) {
       for (const auto side : {spec::Side::kLeft, spec::Side::kRight}) {
         device_.service(side).step(Clock::now());
         device_.rx_queue(side).tend(Clock::now());

@@ -17,6 +17,7 @@ from natxy.procedure.bursts import Bursts
 from natxy.procedure.delay_error import TimingErrors
 from natxy.procedure.delays import Delays
 from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.trial import Load
 from natxy.search.bisection import SearchError
 from tests.accuracy.reference import (
     LOSES_NOTHING_US,
@@ -150,35 +151,54 @@ def test_the_median_delay_is_the_gateways(delay_ns: int, tmp_path: Path) -> None
         assert seen.delay.min_ns >= given["min"] - 1_000
 
 
-@pytest.mark.parametrize(("frames", "passes"), [(16, True), (256, True), (1024, False)])
+BURSTS_LIMIT_FPS = 20_000
+BURSTS_DEPTH = 512
+BURSTS_LIMIT = f'{{kind = "rate_limit", rate_fps = {BURSTS_LIMIT_FPS}, depth = {BURSTS_DEPTH}}}'
+
+
+@pytest.mark.parametrize("frames", [16, 256])
 def test_bursts_pass_up_to_the_limit_where_the_bucket_takes_them(
-    frames: int, passes: bool, tmp_path: Path
+    frames: int, tmp_path: Path
 ) -> None:
-    """A bucket of D frames takes a burst of D whatever its rate, and loses of a longer one whatever
-    the interval. A burst that was late finds the bucket less full: D has twice a burst's room, or
-    the 128 frames that a sender may make up for. The ports' rings hold 1,024 frames."""
-    limit_fps, depth = 20_000, 512
-    fault = f'{{kind = "rate_limit", rate_fps = {limit_fps}, depth = {depth}}}'
+    """A bucket of D frames takes a burst of D whatever its rate. A burst that was late finds the
+    bucket less full: D has twice a burst's room, or the 128 frames that a sender may make up
+    for."""
     plan = ThroughputPlan(
         timing=TIMING,
         seed=frames,
         repetitions=1,
         error=SearchError(fraction=Fraction(1, 50)),
-        max_rate_fps=2 * limit_fps,
+        max_rate_fps=2 * BURSTS_LIMIT_FPS,
         invalid_repeats=ATTEMPTS,
         bursts=Bursts(frames=frames, rate_fps=200_000),
     )
-    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
+    with gateway_that(BURSTS_LIMIT, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
         result = throughput(plan, setup.tester, setup.dut)
     found = result.repetitions[0]
     assert found.misdelivered == 0
-    if not passes:
-        assert found.rate_fps == 0
-        assert len(result.figures) == 1, "there is no interval that is long enough"
-        return
     least_s = float(max(TIMING.duration_s, Fraction(10 * frames, found.rate_fps)))
     assert found.limit is Limit.DUT or (NOISY and found.lower_bound)
     share = 0.5 if found.lower_bound else 0.97
-    assert limit_fps * share <= found.rate_fps <= limit_fps + depth / least_s
+    excess_fps = BURSTS_DEPTH / least_s
+    assert BURSTS_LIMIT_FPS * share <= found.rate_fps <= BURSTS_LIMIT_FPS + excess_fps
     (interval_s,) = result.figure(f"least interval between bursts of {frames}").values
     assert interval_s == frames / found.rate_fps
+
+
+def test_a_burst_that_no_buffer_takes_loses_the_rest_whatever_the_interval(tmp_path: Path) -> None:
+    """Of each burst the bucket passes what it holds, and what comes into it during the burst. A
+    burst whose begin or end is late is shorter or longer by the tolerance of each of the two."""
+    bursts, frames, burst_fps, late_us = 10, 1024, 200_000, 1000
+    load = Load(segments=(Bursts(frames=frames).segment(5_000, Fraction(2), burst_fps),))
+    with gateway_that(BURSTS_LIMIT, tmp_path, tolerance_us=late_us) as (setup, dut):
+        result, record = valid_trial(setup, dut, load)
+    meanwhile = BURSTS_LIMIT_FPS * (frames - 1) / burst_fps
+    lost = frames - BURSTS_DEPTH - meanwhile
+    by_lateness = BURSTS_LIMIT_FPS * late_us / 10**6
+    for stream in result.streams:
+        seen = stream.kinds.foreground
+        assert seen is not None
+        given = record["directions"][stream.direction]
+        assert seen.sent == bursts * frames
+        assert seen.lost == given["dropped"]["rate_limit"]
+        assert abs(seen.lost / bursts - lost) <= 2 * by_lateness + 1

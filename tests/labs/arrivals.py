@@ -5,6 +5,7 @@ in hexadecimal digits that the tester writes into its UDP datagrams over IPv4 an
 of the arrival, until standard input ends.
 """
 
+import errno
 import select
 import socket
 import struct
@@ -36,7 +37,12 @@ def main() -> None:
             ready, _, _ = select.select([listener, sys.stdin], [], [])
             if sys.stdin in ready:
                 return
-            frame, ancillary, _, (_, _, kind, *_) = listener.recvmsg(256, 256)
+            try:
+                frame, ancillary, _, (_, _, kind, *_) = listener.recvmsg(256, 256)
+            except OSError as error:
+                if error.errno == errno.ENETDOWN:  # the lab is removed
+                    return
+                raise
             mark = frame[TAG], frame[STREAM]
             if kind == socket.PACKET_OUTGOING or not is_udp(frame) or mark in known:
                 continue

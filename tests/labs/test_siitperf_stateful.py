@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.valid import valid_run, with_and_without_noise
+from tests.valid import valid_run
 
 SEARCH = Path(__file__).with_name("siitperf-stateful-search.sh")
 CAPACITY = Path(__file__).with_name("siitperf-capacity.sh")
@@ -132,8 +132,11 @@ def test_a_script_finds_the_rate_at_which_connections_begin_to_fail(folder: Path
     assert found(said, "Throughput") == 3000
 
 
+IN_NOISE_AND_LONG_WITHOUT = [pytest.param("0%", marks=pytest.mark.long), "5%"]
+
+
 @pytest.mark.usefixtures("noise")
-@with_and_without_noise
+@pytest.mark.parametrize("noise", IN_NOISE_AND_LONG_WITHOUT, indirect=True)
 def test_a_script_finds_both_rates_in_noise_as_without(folder: Path) -> None:
     """A thousand connections come through a bucket of a hundred and 6000 a second at up to 6660 a
     second, and a second of replies through one of a hundred and 3000 a second at up to 3100."""
@@ -146,10 +149,9 @@ def test_a_script_finds_both_rates_in_noise_as_without(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("noise")
+@pytest.mark.parametrize("noise", IN_NOISE_AND_LONG_WITHOUT, indirect=True)
 @pytest.mark.parametrize(
-    ("replacement", "noise"),
-    [("refuse", "0%"), ("refuse", "5%"), ("overwrite-oldest", "0%")],
-    indirect=["noise"],
+    "replacement", ["refuse", pytest.param("overwrite-oldest", marks=pytest.mark.long)]
 )
 def test_a_script_finds_the_capacity_exactly(replacement: str, folder: Path) -> None:
     """A full table refuses in phase 1 what is new, or forgets what only the responder can miss."""
