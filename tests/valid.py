@@ -24,6 +24,10 @@ INVALID = re.compile(r"the test is invalid|\d+ trials at .* were invalid|trials 
 
 # A search finds the same where each core is taken away at random, so much of it in all.
 with_and_without_noise = pytest.mark.parametrize("noise", ["0%", "5%"], indirect=True)
+# What takes long is found in noise; without it only where all long tests run.
+mostly_in_noise = pytest.mark.parametrize(
+    "noise", [pytest.param("0%", marks=pytest.mark.long), "5%"], indirect=True
+)
 
 Result = TypeVar("Result")
 

@@ -1,7 +1,7 @@
 """Records what a lab makes before it is made, so that it can be undone if a process dies.
 
-Each lab has a JSON file in /run/natxy, which its process keeps locked. A file that can be locked
-belongs to a process that no longer runs.
+Each lab has a JSON file in the runtime folder, which its process keeps locked. A file that can be
+locked belongs to a process that no longer runs.
 """
 
 import fcntl
@@ -20,8 +20,8 @@ from typing import IO, Any
 from natxy.dut.namespaces import remove_namespace
 from natxy.dut.process import Process
 from natxy.errors import DutError
+from natxy.runtime_folder import SYSTEM, runtime_folder
 
-FOLDER = Path("/run/natxy")
 LABEL = re.compile(r"\d+(-\d+)?")
 
 
@@ -68,13 +68,13 @@ class Ledger:
     """The record of one lab of this process."""
 
     def __init__(self) -> None:
-        try:
-            FOLDER.mkdir(mode=0o755, parents=True, exist_ok=True)
-            self.label, self._file = _claim_label()
-        except OSError as error:
+        folder = runtime_folder()
+        if folder is None:
             raise DutError(
-                f"{FOLDER}: cannot be written: {error.strerror} (expected to run as root)."
-            ) from None
+                f"{SYSTEM} and the temporary folder: cannot be written (expected a writable "
+                "folder for the record of a lab)"
+            )
+        self.label, self._file = _claim_label(folder)
         self._entries = Entries()
 
     def note_process(self, pid: int) -> None:
@@ -127,7 +127,7 @@ class Ledger:
 def sweep() -> list[str]:
     """Removes the labs of dead processes; returns a sentence for each thing done or left."""
     sentences: list[str] = []
-    for path in sorted(FOLDER.glob("*.json")):
+    for path in _records():
         if LABEL.fullmatch(path.stem):
             sentences += _sweep_one(path)
     return sentences
@@ -154,7 +154,7 @@ def _sweep_one(path: Path) -> list[str]:
 def _living_settings(*, besides: Path) -> dict[str, str]:
     """Returns the settings that other living labs have changed, with their first values."""
     found: dict[str, str] = {}
-    for path in sorted(FOLDER.glob("*.json")):
+    for path in _records():
         if path != besides:
             found = _settings_if_it_lives(path) | found
     return found
@@ -168,12 +168,17 @@ def _settings_if_it_lives(path: Path) -> dict[str, str]:
         return {}
 
 
-def _claim_label() -> tuple[str, IO[str]]:
+def _records() -> list[Path]:
+    folder = runtime_folder()
+    return [] if folder is None else sorted(folder.glob("*.json"))
+
+
+def _claim_label(folder: Path) -> tuple[str, IO[str]]:
     """Returns the lab's label, the process number (with a counter for further labs), and file."""
     for count in itertools.count(1):
         label = str(os.getpid()) if count == 1 else f"{os.getpid()}-{count}"
         try:
-            file = (FOLDER / f"{label}.json").open("x+")
+            file = (folder / f"{label}.json").open("x+")
         except FileExistsError:
             continue
         if _lock(file):

@@ -10,10 +10,11 @@ from typing import Literal
 
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import Dut
+from natxy.errors import TesterLimit
 from natxy.model.base import Model
 from natxy.model.self_test_record import DelayAt, OwnDelay, looped_version
 from natxy.model.testbed import Testbed
-from natxy.model.verdict import Limit, Verdict
+from natxy.model.verdict import Limit
 from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.profile import QUICK
@@ -28,7 +29,7 @@ SIZES_BYTES = (84, 128, 256, 512, 1024, 1280, 1518)  # RFC 2544 section 9.1, RFC
 ERROR = SearchError(fraction=Fraction(1, 100))
 DELAY_SHARE = 2  # the loaded delay is measured at half of the ceiling, where no queue fills up
 OFFSET_FPS = 1000  # so low that a frame has left the loop before the next one is due
-DELAY_ATTEMPTS = 4
+DELAY_REPEATS = 3  # at least; see Repeats
 
 
 class Ceiling(Model):
@@ -125,17 +126,22 @@ def _own_delay(
 
 def _delay(plan: SelfTestPlan, trials: Trials, rate_fps: int) -> DelayAt | None:
     """Returns the delay of the worse direction in a separate trial; None if none was valid."""
-    for _ in range(DELAY_ATTEMPTS):
-        trial = trials.run(load=rate_fps, repetition=1, seed=repetition_seed(plan.seed, 2))
-        if trial.verdict is not Verdict.INVALID:
-            delays = [counters.delay for _, _, counters in trial.result.counters()]
-            return DelayAt(
-                rate_fps=rate_fps,
-                minimum_ns=max(d.min_ns for d in delays),
-                median_ns=max(d.p50_ns for d in delays),
-                p999_ns=max(d.p999_ns for d in delays),
-            )
-    return None
+    try:
+        trial = trials.run_valid(
+            load=rate_fps,
+            repetition=1,
+            seed=repetition_seed(plan.seed, 2),
+            invalid_repeats=DELAY_REPEATS,
+        )
+    except TesterLimit:
+        return None
+    delays = [counters.delay for _, _, counters in trial.result.counters()]
+    return DelayAt(
+        rate_fps=rate_fps,
+        minimum_ns=max(d.min_ns for d in delays),
+        median_ns=max(d.p50_ns for d in delays),
+        p999_ns=max(d.p999_ns for d in delays),
+    )
 
 
 def _with_macs(tester: ReadyTester) -> ReadyTester:

@@ -10,7 +10,6 @@ import hashlib
 import os
 import shlex
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -22,11 +21,11 @@ from typing import IO, Self
 from natxy.errors import InUse
 from natxy.model.testbed import TesterSection
 from natxy.model.trial_spec import Side
+from natxy.runtime_folder import SYSTEM, is_made, runtime_folder
 from natxy.tester.command import check_device
 from natxy.tester.port_identity import port_identity
 
 VARIABLE = "NATXY_LOCKS"
-SYSTEM_FOLDER = Path("/run/natxy")
 PATIENCE_S = 0.5  # a process that sweeps the folder holds each lock for a moment
 SHOWN_CHARACTERS = 80
 SIDES: tuple[Side, ...] = ("left", "right")
@@ -110,20 +109,14 @@ def lock_folder() -> Path:
 
     NATXY_LOCKS names another folder, for testers that are separated by other means.
     """
-    runtime, user = os.environ.get("XDG_RUNTIME_DIR"), f"natxy-{os.getuid()}"
-    own = Path(runtime) / "natxy" if runtime else Path(tempfile.gettempdir()) / user
     given = os.environ.get(VARIABLE)
-    for folder in (Path(given),) if given else (SYSTEM_FOLDER, own):
-        try:
-            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK | os.X_OK):
-            return folder
-    raise InUse(
-        f"{VARIABLE}: {given or own} cannot be written (expected a writable folder for the lock "
-        "files)"
-    )
+    if given and is_made(Path(given)):
+        return Path(given)
+    folder = None if given else runtime_folder()
+    if folder is None:
+        where = f"{VARIABLE}: {given}" if given else f"{SYSTEM} and the temporary folder"
+        raise InUse(f"{where}: cannot be written (expected a writable folder for the lock files)")
+    return folder
 
 
 def _take(path: Path, what: str, kind: str) -> IO[str]:

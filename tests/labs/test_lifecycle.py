@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.dut import ledger, namespace
+from natxy.dut import namespace
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.gateway import Site
@@ -19,6 +19,7 @@ from natxy.dut.namespace import NamespaceDut
 from natxy.dut.napi import napi_threads
 from natxy.dut.process import within
 from natxy.errors import DutError
+from natxy.runtime_folder import SYSTEM
 from tests.labs.conftest import StartLab
 
 PROGRAM = """
@@ -43,7 +44,7 @@ DRIVERS = pytest.mark.parametrize(
 
 def traces(label: str) -> list[str]:
     """Namespaces, files, folders and processes that carry the lab's label."""
-    places = [Path("/run/netns"), ledger.FOLDER, Path(tempfile.gettempdir())]
+    places = [Path("/run/netns"), SYSTEM, Path(tempfile.gettempdir())]
     names = {f"natxy-t-{label}", f"natxy-g-{label}", f"{label}.json", f"natxy-lab-{label}-0"}
     found = [str(p / name) for p in places for name in names if (p / name).exists()]
     arguments = [path for path in Path("/proc").glob("[0-9]*/cmdline") if _mentions(path, label)]
@@ -188,7 +189,7 @@ def test_an_unremovable_thing_is_named(tmp_path: Path) -> None:
         book.undo()
     (tmp_path / "setting").rmdir()
     sweep()  # now it can
-    assert not (ledger.FOLDER / f"{book.label}.json").exists()
+    assert not (SYSTEM / f"{book.label}.json").exists()
 
 
 def test_a_plan_that_the_driver_cannot_do_is_refused() -> None:

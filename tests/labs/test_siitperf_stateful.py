@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.valid import valid_run
+from tests.valid import mostly_in_noise, valid_run
 
 SEARCH = Path(__file__).with_name("siitperf-stateful-search.sh")
 CAPACITY = Path(__file__).with_name("siitperf-capacity.sh")
@@ -132,11 +132,8 @@ def test_a_script_finds_the_rate_at_which_connections_begin_to_fail(folder: Path
     assert found(said, "Throughput") == 3000
 
 
-IN_NOISE_AND_LONG_WITHOUT = [pytest.param("0%", marks=pytest.mark.long), "5%"]
-
-
 @pytest.mark.usefixtures("noise")
-@pytest.mark.parametrize("noise", IN_NOISE_AND_LONG_WITHOUT, indirect=True)
+@mostly_in_noise
 def test_a_script_finds_both_rates_in_noise_as_without(folder: Path) -> None:
     """A thousand connections come through a bucket of a hundred and 6000 a second at up to 6660 a
     second, and a second of replies through one of a hundred and 3000 a second at up to 3100."""
@@ -149,7 +146,7 @@ def test_a_script_finds_both_rates_in_noise_as_without(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("noise")
-@pytest.mark.parametrize("noise", IN_NOISE_AND_LONG_WITHOUT, indirect=True)
+@mostly_in_noise
 @pytest.mark.parametrize(
     "replacement", ["refuse", pytest.param("overwrite-oldest", marks=pytest.mark.long)]
 )

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from natxy.dut import ledger
 from natxy.dut.addresses import LEFT, AddressPlan
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.ledger import sweep
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.process import within
 from natxy.errors import ConfigurationError, DutError
+from natxy.runtime_folder import SYSTEM
 
 MAX = Path("/proc/sys/net/netfilter/nf_conntrack_max")
 BUCKETS = Path("/proc/sys/net/netfilter/nf_conntrack_buckets")
@@ -36,7 +36,7 @@ for port in range(20000, 20000 + int(sys.argv[2])):
 def alone() -> None:
     """Sizes are put back by the machine's last lab: others' must have ended."""
     sweep()
-    assert within(120, lambda: not list(ledger.FOLDER.glob("*.json")))
+    assert within(120, lambda: not list(SYSTEM.glob("*.json")))
 
 
 @pytest.fixture(params=["nat44", "nat44-iptables", "nat64"])

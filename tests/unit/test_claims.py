@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from natxy import runtime_folder
 from natxy.cli import run
 from natxy.dut.none import NoDut
 from natxy.errors import InUse
@@ -17,7 +18,6 @@ from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed, TesterSection
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.setup import set_up
-from natxy.tester import claims
 from natxy.tester.claims import VARIABLE, Claims, lock_folder
 from natxy.tester.port_identity import OWN_NAMESPACE, port_identity
 from tests.unit.test_siitperf import CONF, PLACE
@@ -259,15 +259,19 @@ def test_where_the_system_s_folder_cannot_be_written_the_user_s_own_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(VARIABLE)
-    monkeypatch.setattr(claims, "SYSTEM_FOLDER", Path("/proc/natxy"))
+    monkeypatch.setattr(runtime_folder, "SYSTEM", Path("/proc/natxy"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     assert lock_folder() == tmp_path / "natxy"
     monkeypatch.delenv("XDG_RUNTIME_DIR")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert lock_folder() == tmp_path / f"natxy-{os.getuid()}"
     assert lock_folder().is_dir()
+    monkeypatch.setattr(os, "getuid", lambda: 54321)
+    (tmp_path / "natxy-54321").mkdir()
+    with pytest.raises(InUse, match="/run/natxy and the temporary folder: cannot be written"):
+        lock_folder()  # another user has made it
     monkeypatch.setenv(VARIABLE, "/proc/natxy")
-    with pytest.raises(InUse, match="NATXY_LOCKS: /proc/natxy cannot be written"):
+    with pytest.raises(InUse, match="NATXY_LOCKS: /proc/natxy: cannot be written"):
         lock_folder()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from natxy import runtime_folder
 from natxy.dut import ledger
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, embedded
 from natxy.dut.base import ConnectionTable, Deletion, TableParameters
@@ -229,7 +230,7 @@ def test_cores_are_those_that_the_tester_leaves(monkeypatch: pytest.MonkeyPatch)
 def test_the_last_lab_puts_a_setting_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first_stops_first: bool
 ) -> None:
-    monkeypatch.setattr(ledger, "FOLDER", tmp_path / "ledgers")
+    monkeypatch.setattr(runtime_folder, "SYSTEM", tmp_path / "ledgers")
     setting = tmp_path / "setting"
     setting.write_text("1\n")
     labs = [Ledger(), Ledger()]
@@ -245,7 +246,7 @@ def test_the_last_lab_puts_a_setting_back(
 def test_a_dead_lab_does_not_take_a_living_ones_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger, "FOLDER", tmp_path / "ledgers")
+    monkeypatch.setattr(runtime_folder, "SYSTEM", tmp_path / "ledgers")
     setting = tmp_path / "setting"
     setting.write_text("1\n")
     living = Ledger()

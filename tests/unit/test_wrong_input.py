@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from natxy import runtime_folder
 from natxy.campaign.journal import Journal
 from natxy.cli import run
 from natxy.cli.choices import unknown_value
@@ -152,6 +153,7 @@ def test_the_time_that_is_left_has_its_units(seconds: float, text: str) -> None:
 def test_who_may_not_make_a_lab_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "run"
     file.touch()
-    monkeypatch.setattr(ledger, "FOLDER", file / "natxy")
-    with pytest.raises(DutError, match=r"run/natxy: cannot be written: .* \(expected to run"):
+    monkeypatch.setattr(runtime_folder, "SYSTEM", file / "natxy")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(file))
+    with pytest.raises(DutError, match=r"run/natxy and the temporary .*: cannot be written \(exp"):
         ledger.Ledger()
