@@ -51,7 +51,7 @@ LOAD = steady(RATE_FPS, TIMING.duration_s)
         ("both", 100, "100 did not answer.*dropped its table"),
         ("forward", 100, "100 did not answer.*dropped its table"),
         ("reverse", 100, "100 did not answer.*dropped its table"),
-        ("reverse", 0, "1,000 replies of phase 2 1,000 were lost, from the first one on"),
+        ("reverse", 0, "1,000 replies of phase 2, 1,000 were lost, from the first one on"),
     ],
 )
 def test_a_table_that_was_dropped_between_the_phases_fails_the_trial(

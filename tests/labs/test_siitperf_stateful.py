@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.valid import mostly_in_noise, valid_run
+from tests.valid import valid_run, with_and_without_noise
 
 SEARCH = Path(__file__).with_name("siitperf-stateful-search.sh")
 CAPACITY = Path(__file__).with_name("siitperf-capacity.sh")
@@ -132,8 +132,9 @@ def test_a_script_finds_the_rate_at_which_connections_begin_to_fail(folder: Path
     assert found(said, "Throughput") == 3000
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("noise")
-@mostly_in_noise
+@with_and_without_noise
 def test_a_script_finds_both_rates_in_noise_as_without(folder: Path) -> None:
     """A thousand connections come through a bucket of a hundred and 6000 a second at up to 6660 a
     second, and a second of replies through one of a hundred and 3000 a second at up to 3100."""
@@ -145,11 +146,10 @@ def test_a_script_finds_both_rates_in_noise_as_without(folder: Path) -> None:
     assert found(said, "Throughput") == pytest.approx(3100, rel=0.1)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("noise")
-@mostly_in_noise
-@pytest.mark.parametrize(
-    "replacement", ["refuse", pytest.param("overwrite-oldest", marks=pytest.mark.long)]
-)
+@with_and_without_noise
+@pytest.mark.parametrize("replacement", ["refuse", "overwrite-oldest"])
 def test_a_script_finds_the_capacity_exactly(replacement: str, folder: Path) -> None:
     """A full table refuses in phase 1 what is new, or forgets what only the responder can miss."""
     (folder / "siitperf.conf").write_text(
