@@ -138,10 +138,11 @@ def test_throughput_in_phase_2(testbed: str, direction: str, tmp_path: Path) -> 
 
 @BOTH
 def test_tear_down_rate(testbed: str, tmp_path: Path) -> None:
+    """Of at most 95 % of the table: above that the kernel drops what has had no reply yet."""
     found = values(
-        measured("tear-down", testbed, tmp_path, "--counts", "500,2000,4000", "--repetitions", "3")
+        measured("tear-down", testbed, tmp_path, "--counts", "500,2000,3500", "--repetitions", "3")
     )
-    for count in ("500", "2,000", "4,000"):
+    for count in ("500", "2,000", "3,500"):
         full_s = found[f"full table deletion time {count} connections"]
         assert len(full_s) == 3
         assert all(0 < seconds < 5 for seconds in full_s)
