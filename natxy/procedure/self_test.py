@@ -118,7 +118,7 @@ def _own_delay(
 ) -> OwnDelay | None:
     loaded_fps = max(1, ceiling_fps // DELAY_SHARE)
     offset = _delay(plan, trials, min(OFFSET_FPS, loaded_fps))
-    loaded = _delay(plan, trials, loaded_fps)
+    loaded = None if offset is None else _delay(plan, trials, loaded_fps)
     if offset is None or loaded is None:
         return None
     return OwnDelay(frame_size_bytes=size_bytes, offset=offset, loaded=loaded)

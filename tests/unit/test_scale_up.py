@@ -205,10 +205,10 @@ def test_what_the_device_is_left_with_is_said_whatever_happens() -> None:
 
 
 def test_a_person_is_told_on_the_progress_console() -> None:
-    console = Console(file=StringIO(), width=200)
-    with SearchDisplay(console, "scale-up") as display:
+    shown = StringIO()
+    with SearchDisplay(Console(file=shown, width=200), "scale-up") as display:
         measure(ESTABLISHMENT, (1, 2), observer=Observers([display]))
-    assert f"{NOW_ONE}; the number that it had before" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert f"{NOW_ONE}; the number that it had before" in shown.getvalue()
 
 
 def test_the_command_leaves_phase_1s_rate_to_the_measurement() -> None:
