@@ -12,24 +12,22 @@ from typing import ClassVar
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.disturbance import Disturbance
-from natxy.model.measurement import Conditions, Figure, Measurement, Unit
+from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
-from natxy.procedure.connection_conditions import connection_conditions
-from natxy.procedure.connection_table import refuse_without_connections
-from natxy.procedure.delay_error import QUIET, DelayError, doubts, error_remarks
-from natxy.procedure.maximum import maximum_of
-from natxy.procedure.media import media_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
-from natxy.procedure.setup import ReadyTester, name_of
-from natxy.procedure.tester_delay import tester_delay
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Load, Trials, steady
 from natxy.statistics import median
+from natxy.trial.conditions import conditions
+from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.load import Load, steady
+from natxy.trial.observer import Observer
+from natxy.trial.seeds import MAX_SEED, repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check
+from natxy.trial.trials import Trials
+from natxy.verdict.delay_error import QUIET, DelayError, doubts, error_remarks
 
 SEARCH_S = Fraction(60)  # longest trial of the search (RFC 2544 section 24)
 
@@ -93,7 +91,7 @@ def measure(
         timing=plan.timing,
         campaign_seed=plan.seed,
         observer=observer,
-        judge=lambda result: doubts(what.errors(result, QUIET)),
+        doubts=lambda result: doubts(what.errors(result, QUIET)),
     )
     collected: dict[tuple[Direction, str], list[Value]] = {}
     valid: list[TrialRecord] = []
@@ -121,40 +119,6 @@ def measure(
         ),
         figures=_figures(collected),
         counts=trials.counts,
-    )
-
-
-def conditions(
-    tester: ReadyTester,
-    dut: Dut,
-    timing: Timing,
-    *,
-    seed: int,
-    rate_fps: int | None,
-    dut_name: str | None = None,
-) -> Conditions:
-    traffic = tester.testbed.traffic
-    return Conditions(
-        dut=dut_name or name_of(dut),
-        left_ip_version=traffic.left_ip_version,
-        right_ip_version=traffic.right_ip_version,
-        direction=traffic.direction,
-        frame_size_bytes=traffic.frame_size_bytes,
-        n=traffic.n,
-        m=traffic.m,
-        left_networks=traffic.left_networks,
-        right_networks=traffic.right_networks,
-        left_media=media_of(tester.hello, "left"),
-        right_media=media_of(tester.hello, "right"),
-        theoretical_fps=maximum_of(tester.hello, tester.traffic, None).rate_fps,
-        rate_fps=rate_fps,
-        duration_s=float(timing.duration_s),
-        drain_s=float(timing.drain_s),
-        settle_s=float(timing.settle_s),
-        frame_timeout_s=float(timing.frame_timeout_s),
-        seed=seed,
-        connections=connection_conditions(tester, dut),
-        tester_delay=tester_delay(tester.hello, traffic),
     )
 
 

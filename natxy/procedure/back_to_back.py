@@ -12,18 +12,20 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.advice import explained
-from natxy.procedure.at_rate import Rate, conditions, found_rate
-from natxy.procedure.maximum import maximum_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.profile import Profile
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
-from natxy.procedure.setup import ReadyTester
+from natxy.procedure.at_rate import Rate, found_rate
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Load, Trials
-from natxy.procedure.valid_trials import ValidTrials
 from natxy.search.bisection import Bisection, SearchError
+from natxy.trial.conditions import conditions
+from natxy.trial.load import Load
+from natxy.trial.maximum import maximum_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import Profile
+from natxy.trial.seeds import MAX_SEED, repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check
+from natxy.trial.trials import Trials
+from natxy.trial.valid_trials import ValidTrials
+from natxy.verdict.advice import explained
 
 BURST = "back-to-back frames"
 IMPLIED = "implied buffer time"
@@ -97,7 +99,7 @@ def back_to_back(
         timing=plan.timing,
         campaign_seed=plan.seed,
         observer=observer,
-        judge=pace.judge,
+        doubts=pace.judge,
     )
     fills = found.fps < rate_fps
     bursts = _bursts(train, trials) if fills else []

@@ -9,25 +9,13 @@ from natxy.errors import ConfigurationError, DutError, MeasurementError, TesterL
 from natxy.exact import make_exact
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.verdict import Verdict
-from natxy.procedure.advice import explained
-from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_conditions import of_phase_1
-from natxy.procedure.connection_table import parameters_of
 from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
-from natxy.procedure.observer import Observer
-from natxy.procedure.phases import Establishing, connections_held
-from natxy.procedure.profile import departures
-from natxy.procedure.seeds import MAX_SEED
 from natxy.procedure.series_of_tables import (
     check_each_frame_makes_one,
     connections_of,
     table_of,
 )
-from natxy.procedure.setup import ReadyTester, name_of
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Trials
-from natxy.procedure.valid_trials import ValidTrials
 from natxy.search.capacity import (
     COARSEST,
     Answer,
@@ -39,6 +27,18 @@ from natxy.search.capacity import (
     TooManyInvalid,
     UnsafeStart,
 )
+from natxy.trial.conditions import conditions
+from natxy.trial.connection_conditions import of_phase_1
+from natxy.trial.connection_table import parameters_of
+from natxy.trial.establishing import Establishing, connections_held
+from natxy.trial.observer import Observer
+from natxy.trial.profile import departures
+from natxy.trial.seeds import MAX_SEED
+from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.timing import Timing, check
+from natxy.trial.trials import Trials
+from natxy.trial.valid_trials import ValidTrials
+from natxy.verdict.advice import explained
 
 CAPACITY = "connection tracking table capacity C"
 # Long pauses are allowed: the number of connections that a table holds does not depend on how

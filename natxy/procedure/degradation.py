@@ -8,9 +8,6 @@ from dataclasses import dataclass, replace
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement
-from natxy.procedure.connection_conditions import of_several
-from natxy.procedure.connection_table import WithoutConnections, parameters_of
-from natxy.procedure.observer import Observer
 from natxy.procedure.places import (
     Searching,
     beside_previous,
@@ -25,9 +22,12 @@ from natxy.procedure.series_of_tables import (
     connections_of,
     table_of,
 )
-from natxy.procedure.setup import ReadyTester, name_of
 from natxy.search.bisection import SearchError
 from natxy.statistics import median
+from natxy.trial.connection_conditions import of_several
+from natxy.trial.connection_table import WithoutConnections, parameters_of
+from natxy.trial.observer import Observer
+from natxy.trial.setup import ReadyTester, name_of
 
 DEGRADATION = "degradation"
 

@@ -17,27 +17,28 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import ConnectionCounters
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.advice import explained
-from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_conditions import of_phase_1
-from natxy.procedure.connection_table import (
+from natxy.procedure.throughput import GROWTH
+from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
+from natxy.search.loss_tolerance import LossTolerance, check_tolerance
+from natxy.search.loss_verification import MOST_REPEATS, LossVerification
+from natxy.trial.conditions import conditions
+from natxy.trial.connection_conditions import of_phase_1
+from natxy.trial.connection_table import (
     check_answers,
     explain_incomplete,
     refuse_small_table,
 )
-from natxy.procedure.maximum import Maximum, maximum_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.phases import AGAIN, ASK_AGAIN, ESTABLISH, VALIDATE, Establishing
-from natxy.procedure.profile import Profile, departures
-from natxy.procedure.seeds import MAX_SEED
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.throughput import GROWTH
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Trials
-from natxy.procedure.valid_trials import ValidTrials
-from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
-from natxy.search.loss_tolerance import LossTolerance, check_tolerance
-from natxy.search.loss_verification import MOST_REPEATS, LossVerification
+from natxy.trial.establishing import Establishing
+from natxy.trial.maximum import Maximum, maximum_of
+from natxy.trial.observer import Observer
+from natxy.trial.phases import AGAIN, ASK_AGAIN, ESTABLISH, VALIDATE
+from natxy.trial.profile import Profile, departures
+from natxy.trial.seeds import MAX_SEED
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check
+from natxy.trial.trials import Trials
+from natxy.trial.valid_trials import ValidTrials
+from natxy.verdict.advice import explained
 
 RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"

@@ -12,18 +12,19 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import KindCounters
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
-from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_table import refuse_without_connections
-from natxy.procedure.maximum import maximum_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.profile import QUICK as QUICK_TRIALS
-from natxy.procedure.profile import RFC as RFC_TRIALS
-from natxy.procedure.profile import Profile, departures
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Load, Trials, steady
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
+from natxy.trial.conditions import conditions
+from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.load import Load, steady
+from natxy.trial.maximum import maximum_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import QUICK as QUICK_TRIALS
+from natxy.trial.profile import RFC as RFC_TRIALS
+from natxy.trial.profile import Profile, departures
+from natxy.trial.seeds import MAX_SEED, repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check
+from natxy.trial.trials import Trials
 
 LOSS = "frame loss rate"
 HIGHEST_STEP = Fraction(1, 10)

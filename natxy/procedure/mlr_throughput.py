@@ -11,21 +11,22 @@ from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit, ceiling
-from natxy.procedure.advice import explained
-from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_table import refuse_without_connections
-from natxy.procedure.maximum import maximum_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.pacing import long_pauses
-from natxy.procedure.profile import RFC, departures
-from natxy.procedure.seeds import MAX_SEED
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Load, Trials, steady
-from natxy.procedure.valid_trials import ValidTrials
-from natxy.procedure.worst_loss import worst_loss
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
+from natxy.trial.conditions import conditions
+from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.load import Load, steady
+from natxy.trial.maximum import maximum_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import RFC, departures
+from natxy.trial.seeds import MAX_SEED
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check
+from natxy.trial.trials import Trials
+from natxy.trial.valid_trials import ValidTrials
+from natxy.trial.worst_loss import worst_loss
+from natxy.verdict.advice import explained
+from natxy.verdict.pacing import long_pauses
 
 ANY_PAUSES = Fraction(10**9)  # the load allows all pauses, since the goals limit them
 
@@ -72,7 +73,7 @@ def mlr_throughput(
         timing=plan.timing,
         campaign_seed=plan.seed,
         observer=observer or Observer(),
-        judge=lambda result: _too_easy(plan, result),
+        doubts=lambda result: _too_easy(plan, result),
     )
     maximum_fps = _maximum(plan, tester)
     searched: list[_Searched] = []

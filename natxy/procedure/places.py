@@ -5,14 +5,14 @@ from dataclasses import replace
 
 from natxy.dut.base import Dut
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
-from natxy.procedure.at_rate import conditions
 from natxy.procedure.establishment import EstablishmentPlan, establishment
 from natxy.procedure.establishment import conditions_of as conditions_of_establishment
-from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.setup import AS_GIVEN, ReadyTester
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.statistics import median
+from natxy.trial.conditions import conditions
+from natxy.trial.observer import Observer
+from natxy.trial.setup import AS_GIVEN, ReadyTester
 
 PREVIOUS = "median / previous median"
 Searching = EstablishmentPlan | ThroughputPlan

@@ -13,15 +13,17 @@ from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, Direction, Segment
-from natxy.procedure.at_rate import Rate, RatePlan, conditions, rate_of
-from natxy.procedure.connection_table import refuse_without_connections
-from natxy.procedure.maximum import maximum_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.profile import Profile, departures
-from natxy.procedure.seeds import repetition_seed
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import LONGEST_S, Timing, check, refuse_frame_timeout
-from natxy.procedure.trial import Load, Trials
+from natxy.procedure.at_rate import Rate, RatePlan, rate_of
+from natxy.trial.conditions import conditions
+from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.load import Load
+from natxy.trial.maximum import maximum_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import Profile, departures
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import LONGEST_S, Timing, check, refuse_frame_timeout
+from natxy.trial.trials import Trials
 
 RECOVERY = "system recovery time"
 LOST = "lost frames"

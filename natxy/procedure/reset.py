@@ -16,15 +16,17 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
-from natxy.procedure.at_rate import Rate, RatePlan, conditions, rate_departures, rate_of
-from natxy.procedure.connection_table import refuse_without_connections
-from natxy.procedure.observer import Observer, Observers
-from natxy.procedure.phases import phase_1_s
-from natxy.procedure.profile import Profile, departures
-from natxy.procedure.seeds import repetition_seed
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing, check, refuse_frame_timeout
-from natxy.procedure.trial import Trials, steady
+from natxy.procedure.at_rate import Rate, RatePlan, rate_departures, rate_of
+from natxy.trial.conditions import conditions
+from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.load import steady
+from natxy.trial.observer import Observer, Observers
+from natxy.trial.phases import phase_1_s
+from natxy.trial.profile import Profile, departures
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check, refuse_frame_timeout
+from natxy.trial.trials import Trials
 
 BY_LOSS = "reset time, frame-loss method"
 BY_TIMESTAMPS = "reset time, timestamp method"

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement
-from natxy.procedure.observer import Observer
 from natxy.procedure.places import (
     Searching,
     beside_previous,
@@ -15,8 +14,9 @@ from natxy.procedure.places import (
     measured,
     total,
 )
-from natxy.procedure.setup import ReadyTester, name_of
 from natxy.statistics import median
+from natxy.trial.observer import Observer
+from natxy.trial.setup import ReadyTester, name_of
 
 RELATIVE = "relative scale up"
 

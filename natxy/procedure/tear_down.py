@@ -7,22 +7,22 @@ from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import DutError
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.verdict import Verdict
-from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_conditions import of_phase_1, of_several
-from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.phases import Establishing
-from natxy.procedure.profile import departures
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
 from natxy.procedure.series_of_tables import (
     Size,
     check_each_frame_makes_one,
     connections_of,
     table_of,
 )
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Trials
+from natxy.trial.conditions import conditions
+from natxy.trial.connection_conditions import of_phase_1, of_several
+from natxy.trial.establishing import Establishing
+from natxy.trial.observer import Observer
+from natxy.trial.profile import departures
+from natxy.trial.seeds import MAX_SEED, repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check
+from natxy.trial.trials import Trials
 
 RATE = "connection tear-down rate"
 # Share of the difference above which a figure is uncertain. MP Table 11 has parentheses at 0.44 and

@@ -15,25 +15,26 @@ from natxy.model.throughput_result import Repetition, ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.advice import explained
-from natxy.procedure.bursts import LEAST_BURSTS, Bursts, silence_s
-from natxy.procedure.connection_conditions import connection_conditions
-from natxy.procedure.connection_table import refuse_without_connections
-from natxy.procedure.counted import Counting
-from natxy.procedure.maximum import Maximum, maximum_of
-from natxy.procedure.media import media_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.profile import RFC, departures
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
-from natxy.procedure.setup import ReadyTester, name_of
-from natxy.procedure.tester_delay import tester_delay
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Load, Trials, steady
-from natxy.procedure.valid_trials import ValidTrials
-from natxy.procedure.worst_loss import lost_share
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
+from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
+from natxy.trial.connection_conditions import connection_conditions
+from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.load import Load, steady
+from natxy.trial.maximum import Maximum, maximum_of
+from natxy.trial.media import media_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import RFC, departures
+from natxy.trial.seeds import MAX_SEED, repetition_seed
+from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.tester_delay import tester_delay
+from natxy.trial.timing import Timing, check
+from natxy.trial.trials import Trials
+from natxy.trial.valid_trials import ValidTrials
+from natxy.trial.worst_loss import lost_share
+from natxy.verdict.advice import explained
+from natxy.verdict.counted import Counting
 
 FIRST_GUESS_FPS = 1000  # the first rate if the maximum is unknown
 # It takes 6 trials to a million, where doubling takes 11. A larger factor saves little, and makes

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
+from natxy.model.delays import Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit
-from natxy.procedure.bursts import Bursts
-from natxy.procedure.delay_error import TimingErrors
-from natxy.procedure.delays import Delays
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.trial import Load
 from natxy.search.bisection import SearchError
+from natxy.trial.bursts import Bursts
+from natxy.trial.load import Load
+from natxy.verdict.delay_error import TimingErrors
 from tests.accuracy.reference import (
     LOSES_NOTHING_US,
     MOVES_NO_MEDIAN_US,

@@ -14,8 +14,8 @@ from natxy.procedure.establishment import EstablishmentPlan
 from natxy.procedure.places import PREVIOUS, Searching
 from natxy.procedure.series_of_tables import PortRange
 from natxy.procedure.throughput import ThroughputPlan
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
+from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
 from natxy.search.capacity import COARSE
+from natxy.trial.timing import Timing
 
 
 @dataclass(frozen=True, kw_only=True)
