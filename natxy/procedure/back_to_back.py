@@ -13,14 +13,14 @@ from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.at_rate import Rate, found_rate
+from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import Bisection, SearchError
-from natxy.trial.conditions import conditions
 from natxy.trial.load import Load
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import Profile
-from natxy.trial.seeds import MAX_SEED, repetition_seed
+from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check
 from natxy.trial.trials import Trials
@@ -51,29 +51,24 @@ PROFILES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class BackToBackPlan:
+class BackToBackPlan(Plan):
     """The options of a measurement, checked when the plan is created.
 
     `timing.duration_s` is the duration of the longest burst, `timing.drain_s` the shortest rest
     after each burst.
     """
 
-    timing: Timing
-    seed: int
-    repetitions: int
     burst_rate_fps: int | None = None  # None: the media's rate
     throughput_fps: int | None = None  # None: it is measured first
     search: ThroughputPlan | None = None  # its search; None: one repetition with this timing
     # Error of the longest burst; None: the frames that pass in EXCESS_S at the throughput.
     step_frames: int | None = None
     invalid_repeats: int = 10
-    dut_name: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check("--duration", self.timing.duration_s, lowest=0, highest=LONGEST_S)
         check("--drain", self.timing.drain_s, lowest=0, highest=LONGEST_S)
-        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
-        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         if self.step_frames is not None:
             check("--step", self.step_frames, lowest=1, highest=10**6)
         for option, rate_fps in (
@@ -93,23 +88,14 @@ def back_to_back(
     found = _throughput(plan, tester, dut, observer)
     train = Train(plan=plan, rate_fps=rate_fps, throughput=found)
     pace = Pace(rate_fps, train.excess_ns)
-    trials = Trials(
-        tester=tester,
-        dut=dut,
-        timing=plan.timing,
-        campaign_seed=plan.seed,
-        observer=observer,
-        doubts=pace.judge,
-    )
+    trials = plan.trials(tester, dut, observer, doubts=pace.judge)
     fills = found.fps < rate_fps
     bursts = _bursts(train, trials) if fills else []
     return Measurement(
         procedure="back-to-back",
         title="Back-to-back frames",
         reference="RFC 9004 section 6",
-        conditions=conditions(
-            tester, dut, plan.timing, seed=plan.seed, rate_fps=rate_fps, dut_name=plan.dut_name
-        ),
+        conditions=plan.conditions(tester, dut, rate_fps=rate_fps),
         departures=_departures(plan, found),
         remarks=_remarks(train, bursts, fills=fills, pace=pace),
         figures=_figures(bursts, rate_fps, found),
@@ -194,15 +180,12 @@ def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: O
 
 
 def _bursts(train: Train, trials: Trials) -> list[_Burst]:
-    bursts: list[_Burst] = []
-    repetitions = train.plan.repetitions
-    for number in range(1, repetitions + 1):
-        trials.observer.repetition_started(number, repetitions)
-        bursts.append(_longest(train, trials, number))
-        trials.observer.repetition_ended(
-            _figures(bursts[-1:], train.rate_fps, train.throughput)[:1]
-        )
-    return bursts
+    return repeat(
+        train.plan.repetitions,
+        trials.observer,
+        lambda number: _longest(train, trials, number),
+        lambda one: _figures([one], train.rate_fps, train.throughput)[:1],
+    )
 
 
 def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:

@@ -17,11 +17,11 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import ConnectionCounters
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.throughput import GROWTH
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
-from natxy.trial.conditions import conditions
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import (
     check_answers,
@@ -32,8 +32,7 @@ from natxy.trial.establishing import Establishing
 from natxy.trial.maximum import Maximum, maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.phases import AGAIN, ASK_AGAIN, ESTABLISH, VALIDATE
-from natxy.trial.profile import Profile, departures
-from natxy.trial.seeds import MAX_SEED
+from natxy.trial.profile import OF_CONNECTIONS, Profile, departures
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check
 from natxy.trial.trials import Trials
@@ -64,7 +63,7 @@ PROFILES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstablishmentPlan:
+class EstablishmentPlan(Plan):
     """The options of a measurement, checked when the plan is created.
 
     The duration of a trial follows from the number of connections and the rate; only the drain and
@@ -72,9 +71,6 @@ class EstablishmentPlan:
     of its rate. `loss` is the share of frames that may be lost in phase 1 and in validation.
     """
 
-    timing: Timing
-    seed: int
-    repetitions: int
     max_rate_cps: int | None = None  # None: the media's rate
     first_cps: int | None = None  # first rate of the search; None: the maximum, or a guess
     error: SearchError = DEFAULT_ERROR
@@ -83,14 +79,12 @@ class EstablishmentPlan:
     early_end: bool = False
     loss_verifications: int = 0  # how often a FAIL is repeated before its rate fails
     invalid_repeats: int = 3
-    dut_name: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         make_exact(self, alpha="--alpha")
         check_tolerance("--loss", self.loss)
-        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)
-        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         for option, rate_cps in (("--max-rate", self.max_rate_cps), ("--first", self.first_cps)):
             if rate_cps is not None:
                 check(option, rate_cps, lowest=1, highest=MAX_RATE_FPS)
@@ -141,14 +135,13 @@ def establishment(
     if asked.order != "repeating":
         refuse_small_table(dut, tester.traffic.connections_among(asked.count))
     maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_cps)
-    trials = Trials(
-        tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
+    trials = plan.trials(tester, dut, observer)
+    found = repeat(
+        plan.repetitions,
+        observer,
+        lambda number: search(plan, trials, number, maximum),
+        lambda one: _figures(plan, [one]),
     )
-    found: list[Search] = []
-    for number in range(1, plan.repetitions + 1):
-        observer.repetition_started(number, plan.repetitions)
-        found.append(search(plan, trials, number, maximum))
-        observer.repetition_ended(_figures(plan, found[-1:]))
     return Measurement(
         procedure="establishment",
         title="Maximum connection establishment rate",
@@ -303,14 +296,14 @@ def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:
 
 def conditions_of(plan: EstablishmentPlan, tester: ReadyTester, dut: Dut) -> Conditions:
     """Returns the conditions, without phase 1's rate, which the procedure searches for."""
-    of = conditions(tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name)
     search = SearchConditions(loss_verifications=plan.loss_verifications)
+    of = plan.conditions(tester, dut)
     return of_phase_1(of.model_copy(update={"search": search}), validated=plan.alpha is not None)
 
 
 def _departures(plan: EstablishmentPlan) -> tuple[str, ...]:
     """Returns the departures; RFC 9693 does not specify the duration of a trial."""
-    said = [each for each in departures(plan.timing) if not each.startswith("trials")]
+    said = list(departures(plan.timing, OF_CONNECTIONS))
     if plan.loss is not None:
         said.append(f"{plan.loss} accepted")
     if plan.early_end:

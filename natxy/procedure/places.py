@@ -10,7 +10,6 @@ from natxy.procedure.establishment import conditions_of as conditions_of_establi
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.statistics import median
-from natxy.trial.conditions import conditions
 from natxy.trial.observer import Observer
 from natxy.trial.setup import AS_GIVEN, ReadyTester
 
@@ -37,9 +36,7 @@ def conditions_of(plan: Searching, tester: ReadyTester, dut: Dut) -> Conditions:
     """Returns the conditions that all points share."""
     if isinstance(plan, EstablishmentPlan):
         return conditions_of_establishment(plan, tester, dut)
-    return conditions(
-        tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
-    )
+    return plan.conditions(tester, dut)
 
 
 def figure_of(measurement: Measurement, at: str) -> Figure:

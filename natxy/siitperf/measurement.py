@@ -9,11 +9,11 @@ from natxy.siitperf.timeouts import Timeouts, timeouts_of
 from natxy.trial.load import Load, steady
 from natxy.trial.observer import Observer
 from natxy.trial.phases import TEST
-from natxy.trial.plan import TrialPlan
 from natxy.trial.seeds import nonce
 from natxy.trial.setup import Setup
 from natxy.trial.timing import Timing
 from natxy.trial.trial import Outcome, run_trial
+from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.warm_up import warm_up, warm_up_load
 
 

@@ -1,6 +1,6 @@
 """Profiles, which are sets of options, and departures from the RFCs (docs/decisions/0002)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.search.bisection import SearchError
@@ -29,6 +29,8 @@ QUICK = Profile(
     buffer_frames=128,
     loss_verifications=1,
 )
+# No RFC says how long a trial of phase 1 lasts: that follows from the connections and the rate.
+OF_CONNECTIONS = replace(RFC, duration_of="")
 PROFILES = {"rfc": RFC, "quick": QUICK}
 
 

@@ -24,12 +24,12 @@ from natxy.trial.judge import FinishedTrial, Judge, Judged
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.observer import Observer
 from natxy.trial.phases import ESTABLISH, SAMPLE, TEST, measures_phase_2, ramp_phases
-from natxy.trial.plan import TrialPlan
 from natxy.trial.repeats import Repeats
 from natxy.trial.seeds import nonce
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
 from natxy.trial.trial import run_trial
+from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.warm_up import warm_up, warm_up_load
 from natxy.verdict.advice import explained
 from natxy.verdict.all_misdelivered import check_all_misdelivered

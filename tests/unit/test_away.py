@@ -12,8 +12,8 @@ from natxy.model.trial_result import ConnectionCounters, StreamResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
-from natxy.trial.plan import TrialPlan
 from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
 from natxy.verdict.away import NOT_AWAY, Accepted, away_during, away_in, excuse
 from natxy.verdict.counted import Counting, counted
 from tests.unit.results import result_of, stream_of

@@ -15,8 +15,8 @@ from natxy.model.trial_spec import Phase, Recording, Side, Tags, TrialSpec
 from natxy.trial.establishing import Establishing
 from natxy.trial.load import AnyLoad, steady
 from natxy.trial.phases import phase_1_s
-from natxy.trial.plan import TrialPlan
 from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
 from natxy.verdict.away import ROOM_FRAMES
 from tests.unit.test_traffic import port
 

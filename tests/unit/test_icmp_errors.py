@@ -22,8 +22,8 @@ from natxy.report.measurement_table import measurement_notes
 from natxy.report.throughput_table import notes
 from natxy.report.trial_text import trial_text
 from natxy.tester.tester import Tester
-from natxy.trial.plan import TrialPlan
 from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
 from tests.unit.scripted_engine import ScriptedEngine
 
 ERRORS = TypeAdapter(tuple[IcmpError, ...])

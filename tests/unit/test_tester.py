@@ -24,8 +24,8 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec
 from natxy.tester.command import engine_command
 from natxy.tester.tester import Tester
-from natxy.trial.plan import TrialPlan
 from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.traffic_spec import AddressPair
 from natxy.model.trial_spec import Segment, TrialSpec
-from natxy.trial.plan import TrialPlan
 from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
 
 SEGMENTS = (Segment(frames=10, rate_fps=1, pause_ns=0),)
 EXAMPLE = Path(__file__).parents[2] / "schemas/examples/spec/valid/stateless-nat64.json"
