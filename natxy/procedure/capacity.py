@@ -12,7 +12,7 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.plan import Plan, repeat
-from natxy.procedure.series_of_tables import (
+from natxy.procedure.table_size import (
     check_each_frame_makes_one,
     connections_of,
     table_of,

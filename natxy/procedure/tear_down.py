@@ -9,7 +9,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.verdict import Verdict
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.plan import Plan, repeat
-from natxy.procedure.series_of_tables import (
+from natxy.procedure.table_size import (
     Size,
     check_each_frame_makes_one,
     connections_of,

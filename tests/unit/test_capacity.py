@@ -11,7 +11,7 @@ from natxy.model.measurement import Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
-from natxy.procedure.series_of_tables import Size
+from natxy.procedure.table_size import Size
 from natxy.procedure.tear_down import TearDownPlan, tear_down
 from natxy.search.capacity import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress

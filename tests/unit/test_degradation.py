@@ -11,8 +11,8 @@ from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.measurement import Measurement
 from natxy.procedure.degradation import DEGRADATION, Column, DegradationPlan, degradation
 from natxy.procedure.establishment import EstablishmentPlan
-from natxy.procedure.places import PREVIOUS, Searching
-from natxy.procedure.series_of_tables import PortRange
+from natxy.procedure.series import PREVIOUS, Searching
+from natxy.procedure.table_size import PortRange
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing

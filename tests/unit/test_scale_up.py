@@ -14,8 +14,8 @@ from natxy.cli.series import SeriesOptions, _with_phase_1
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Measurement
 from natxy.procedure.establishment import EstablishmentPlan
-from natxy.procedure.places import PREVIOUS, Searching
 from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
+from natxy.procedure.series import PREVIOUS, Searching
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
