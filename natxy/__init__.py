@@ -40,7 +40,7 @@ EXPORTS = {
     "natxy.trial.timing": ("Timing",),
     "natxy.report.results_csv": ("results_csv", "rows"),
     "natxy.search.bisection": ("SearchError",),
-    "natxy.search.capacity": ("CapacityGoal",),
+    "natxy.search.capacity_goal": ("CapacityGoal",),
     "natxy.search.loss_tolerance": ("LossTolerance",),
     "natxy.search.mlr_goal": ("MlrGoal", "pdr_goal", "rfc2544_goal"),
     "natxy.statistics": ("median", "percentile", "summary"),

@@ -8,8 +8,7 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Figure, Measurement
-from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.at_rate import Rate, found_rate
@@ -26,6 +25,7 @@ from natxy.trial.timing import Timing, check
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.advice import explained
+from natxy.verdict.burst_pace import Pace, takes_too_long
 
 BURST = "back-to-back frames"
 IMPLIED = "implied buffer time"
@@ -223,48 +223,6 @@ def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:
         raise TesterLimit(f"no burst at {rate_fps} frames a second could be sent: {reason}")
     lower_bound = cut_off or search.limit is not Limit.DUT
     return _Burst(frames=search.result_fps or 0, lower_bound=lower_bound, cut_off=cut_off)
-
-
-class Pace:
-    """Judges whether bursts were sent at their rate; `most_ns` is the longest excess allowed."""
-
-    def __init__(self, rate_fps: int, most_ns: float) -> None:
-        self._rate_fps = rate_fps
-        self._most_ns = most_ns
-        self.worst_excess_ns = 0.0  # of the bursts that were fast enough
-
-    def judge(self, result: TrialResult) -> tuple[str, ...]:
-        reasons = tuple(self._too_slow(stream) for stream in result.streams)
-        return tuple(reason for reason in reasons if reason)
-
-    def _too_slow(self, stream: StreamResult) -> str:
-        due_ns = _due_ns(stream, self._rate_fps)
-        excess_ns = stream.sending_ns - due_ns
-        if excess_ns > self._most_ns:
-            return (
-                f"{stream.direction}: the burst took {excess_ns / 1000:.3g} us longer than the "
-                f"{due_ns / 1000:.0f} us of its rate (expected at most {self._most_ns / 1000:.3g} "
-                "us, the time of a step at the throughput; a larger --step allows more)"
-            )
-        self.worst_excess_ns = max(self.worst_excess_ns, excess_ns)
-        return ""
-
-
-def takes_too_long(trial: TrialRecord, rate_fps: int, most_ns: float) -> bool:
-    """Returns whether the tester is too slow for a burst, without having been kept from its core.
-
-    The sender of a burst does not pause, so that its delay shows in the time of the burst. A long
-    step alone does not prove an absence (see pacing).
-    """
-    return trial.too_slow or any(
-        stream.sending_ns - _due_ns(stream, rate_fps) > max(most_ns, 2 * trial.result.off_core_ns)
-        for stream in trial.result.streams
-    )
-
-
-def _due_ns(stream: StreamResult, rate_fps: int) -> float:
-    """Returns the time from the first frame of a burst to its last, as its rate says."""
-    return (stream.due - 1) * 10**9 / rate_fps
 
 
 def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput: Rate) -> tuple[Figure, ...]:

@@ -18,16 +18,15 @@ from natxy.procedure.table_size import (
     table_of,
 )
 from natxy.search.capacity import (
-    COARSEST,
     Answer,
     Attempt,
     Capacity,
-    CapacityGoal,
     CapacitySearch,
     Outcome,
     TooManyInvalid,
     UnsafeStart,
 )
+from natxy.search.capacity_goal import COARSEST, CapacityGoal
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import parameters_of
 from natxy.trial.establishing import Establishing, connections_held

@@ -12,6 +12,7 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
 from natxy.model.measurement import Conditions, Figure, Measurement
+from natxy.model.phase_names import AGAIN, ASK_AGAIN, ESTABLISH
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import ConnectionCounters
@@ -31,13 +32,13 @@ from natxy.trial.connection_table import (
 from natxy.trial.establishing import Establishing
 from natxy.trial.maximum import Maximum, maximum_of
 from natxy.trial.observer import Observer
-from natxy.trial.phases import AGAIN, ASK_AGAIN, ESTABLISH, VALIDATE
 from natxy.trial.profile import OF_CONNECTIONS, Profile, departures
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.advice import explained
+from natxy.verdict.stuck import is_stuck
 
 RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"
@@ -46,9 +47,6 @@ LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
 LOST_AT_EVERY_RATE = "as many are lost at every rate; use --loss to tolerate a share of them"
 HOPELESS_CPS = 1000  # a trial that is INVALID at this rate has another reason than the rate
 LONGEST_S = 60  # a phase 1 that lasts as long and fails would fail at lower rates as well
-STEADY_S = Fraction(1, 4)
-QUARTER = 3.9  # nearly 4, since rates are rounded down
-MORE = 1.01  # if the rate limits the connections, a lower rate creates more by this factor
 PROFILES = {
     "rfc": Profile(
         timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
@@ -226,33 +224,6 @@ def _hopeless(
         explain_incomplete(done[-1].result, trials.dut, LOST_AT_EVERY_RATE)
     check_answers(done[-1].result, trials.dut)
     return True
-
-
-def is_stuck(done: Sequence[TrialRecord], frames: int) -> bool:
-    """Returns whether trials failed for another reason than their rate.
-
-    This is so if a trial at a quarter of the rate got no more connections than a faster one that
-    was long in comparison to what a queue holds.
-    """
-    last = done[-1]
-    if last.verdict is not Verdict.FAIL:
-        return False
-    faster = (
-        trial
-        for trial in done
-        if trial.verdict is Verdict.FAIL
-        and trial.rate_fps > last.rate_fps * QUARTER
-        and frames >= trial.rate_fps * STEADY_S
-    )
-    return any(_came_through(last) <= _came_through(trial) * MORE for trial in faster)
-
-
-def _came_through(trial: TrialRecord) -> int:
-    """Returns how many connections were created or, after a complete phase 1, answered."""
-    validated = trial.result.stream_of(VALIDATE)
-    if validated is not None:
-        return validated.sent - validated.lost
-    return trial.result.connections.stored if trial.result.connections else 0
 
 
 def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, ...]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
+from natxy.model.phase_names import ESTABLISH
 from natxy.model.testbed import Testbed
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import SIDE_NAMES
-from natxy.trial.phases import ESTABLISH
 from natxy.trial.trial import Outcome
 from natxy.verdict.away import excuse
 from natxy.verdict.delay_error import late_in_doubt

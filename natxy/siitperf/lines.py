@@ -6,9 +6,9 @@ from contextlib import suppress
 from natxy.dut.base import Dut
 from natxy.errors import DutError
 from natxy.model.delays import P999, Delays
+from natxy.model.phase_names import ESTABLISH, TEST
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.siitperf.arguments import Arguments
-from natxy.trial.phases import ESTABLISH, TEST
 
 NS_PER_MS = 10**6
 SIDE_NAMES = {"forward": "Forward", "reverse": "Reverse"}

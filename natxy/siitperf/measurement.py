@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from natxy.model.phase_names import TEST
 from natxy.model.trial_spec import NO_RECORDING, Recording, Tags, TrialSpec
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.timeouts import Timeouts, timeouts_of
 from natxy.trial.load import Load, steady
 from natxy.trial.observer import Observer
-from natxy.trial.phases import TEST
 from natxy.trial.seeds import nonce
 from natxy.trial.setup import Setup
 from natxy.trial.timing import Timing

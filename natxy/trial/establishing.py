@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from natxy.model.phase_names import AGAIN, ASK_AGAIN, ESTABLISH, MAKE_AGAIN, VALIDATE
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Phase
 from natxy.search.loss_tolerance import LossTolerance
-from natxy.trial.phases import AGAIN, ASK_AGAIN, ESTABLISH, MAKE_AGAIN, VALIDATE, steady_segment
+from natxy.trial.phases import steady_segment
 from natxy.verdict.pacing import PAUSE_SHARE
 
 SLOWLY = 10  # missing connections are created, or tested, again at a tenth of the rate

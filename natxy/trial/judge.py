@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from natxy.dut.base import Dut
+from natxy.model.phase_names import SAMPLE
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
@@ -15,7 +16,7 @@ from natxy.trial.connection_table import (
 )
 from natxy.trial.establishing import Establishing
 from natxy.trial.load import AnyLoad, Load
-from natxy.trial.phases import SAMPLE, measures_phase_2, ramp_phases
+from natxy.trial.phases import measures_phase_2, ramp_phases
 from natxy.trial.trial import Outcome
 from natxy.verdict.away import ROOM_FRAMES, Accepted, away_in, excuse
 from natxy.verdict.counted import counted, slowed

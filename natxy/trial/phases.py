@@ -3,20 +3,13 @@
 from fractions import Fraction
 
 from natxy.errors import ConfigurationError
+from natxy.model.phase_names import ESTABLISH, RAMP, SAMPLE, TEST
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Phase, Segment, TrialSpec
 from natxy.trial.timing import Timing
 
-ESTABLISH = "establish"
-MAKE_AGAIN = "make again"
-VALIDATE = "validate"
-ASK_AGAIN = "ask again"
-SAMPLE = "sample"
-TEST = "test"
-RAMP = "ramp"  # followed by a number: a phase in which flows start before the test
 SAMPLE_FPS = 10_000  # highest rate of the sample; no load for a gateway that manages phase 1
-AGAIN = (MAKE_AGAIN, ASK_AGAIN)  # these phases end at once if no connection is missing
 
 
 def phase_1(traffic: TrafficPlan, timing: Timing) -> Phase:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.search.bisection import SearchError
-from natxy.search.capacity import COARSE
+from natxy.search.capacity_goal import COARSE
 from natxy.trial.timing import Timing
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.errors import ConfigurationError
+from natxy.model.phase_names import AGAIN, RAMP, TEST
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import (
     NO_RECORDING,
@@ -15,7 +16,7 @@ from natxy.model.trial_spec import (
 )
 from natxy.trial.establishing import Establishing, establishing_phases
 from natxy.trial.load import AnyLoad, Load, steady
-from natxy.trial.phases import AGAIN, RAMP, TEST, before_phase_2
+from natxy.trial.phases import before_phase_2
 from natxy.trial.setup import Starting
 from natxy.trial.timing import REALTIME_LIMIT_S, Timing
 from natxy.verdict.pacing import lateness_tolerance_ns

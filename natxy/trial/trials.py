@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
 from natxy.model.measurement import TrialCounts
+from natxy.model.phase_names import ESTABLISH, SAMPLE, TEST
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
@@ -23,7 +24,7 @@ from natxy.trial.connection_table import (
 from natxy.trial.judge import FinishedTrial, Judge, Judged
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.observer import Observer
-from natxy.trial.phases import ESTABLISH, SAMPLE, TEST, measures_phase_2, ramp_phases
+from natxy.trial.phases import measures_phase_2, ramp_phases
 from natxy.trial.repeats import Repeats
 from natxy.trial.seeds import nonce
 from natxy.trial.setup import ReadyTester

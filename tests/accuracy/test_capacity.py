@@ -12,7 +12,7 @@ from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
 from natxy.procedure.table_size import Size
 from natxy.procedure.tear_down import TearDownPlan, tear_down
 from natxy.search.bisection import SearchError
-from natxy.search.capacity import CapacityGoal
+from natxy.search.capacity_goal import CapacityGoal
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from tests.valid import ATTEMPTS

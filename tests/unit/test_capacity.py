@@ -13,7 +13,7 @@ from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
 from natxy.procedure.table_size import Size
 from natxy.procedure.tear_down import TearDownPlan, tear_down
-from natxy.search.capacity import CapacityGoal
+from natxy.search.capacity_goal import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress
 from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway

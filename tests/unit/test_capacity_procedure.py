@@ -13,7 +13,7 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Phase, TrialSpec
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
 from natxy.report.measurement_table import measurement_notes
-from natxy.search.capacity import CapacityGoal
+from natxy.search.capacity_goal import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress
 from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway

@@ -14,11 +14,11 @@ from natxy.search.capacity import (
     Answer,
     Attempt,
     Capacity,
-    CapacityGoal,
     CapacitySearch,
     TooManyInvalid,
     UnsafeStart,
 )
+from natxy.search.capacity_goal import CapacityGoal
 
 Device = Callable[[Attempt], Answer]
 
