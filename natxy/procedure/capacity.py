@@ -17,15 +17,8 @@ from natxy.procedure.table_size import (
     connections_of,
     table_of,
 )
-from natxy.search.capacity import (
-    Answer,
-    Attempt,
-    Capacity,
-    CapacitySearch,
-    Outcome,
-    TooManyInvalid,
-    UnsafeStart,
-)
+from natxy.search.capacity import Capacity, CapacitySearch, TooManyInvalid, UnsafeStart
+from natxy.search.capacity_attempt import Answer, Attempt, Outcome
 from natxy.search.capacity_goal import COARSEST, CapacityGoal
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import parameters_of

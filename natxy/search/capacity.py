@@ -10,11 +10,11 @@ the full table held, then one more; otherwise it bisects.
 from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
+from natxy.search.capacity_attempt import Answer, Attempt, Outcome
 from natxy.search.capacity_goal import CapacityGoal
 
 AGREE = 2  # failures with the same count of held connections that show a full table
@@ -23,40 +23,6 @@ FEW, AGREE_WHERE_FEW = 3, 4
 HINTS = 2  # the number that a full table held, and one more; often these two decide
 # A failure that lacks more than this share of the connections is confirmed only if it matters.
 FAR_SHORT = Fraction(1, 10)
-
-
-class Answer(Enum):
-    """The outcome of a validated trial."""
-
-    PASS = "pass"
-    FAIL = "fail"
-    TOO_SLOW = "too slow"  # the tester was too slow for the rate: says nothing about the device
-    INVALID = "invalid"  # all repeats were INVALID for another reason
-    COLLAPSE = "collapse"  # the device is gone, or does not answer any more
-
-    @property
-    def verdict(self) -> Verdict:
-        if self is Answer.PASS:
-            return Verdict.PASS
-        return Verdict.FAIL if self in (Answer.FAIL, Answer.COLLAPSE) else Verdict.INVALID
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """The outcome of a trial; `held` counts the connections that the table had, None if unknown."""
-
-    answer: Answer
-    held: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Attempt:
-    """The next validated trial: its number of connections and its rate."""
-
-    connections: int
-    rate_cps: int
-    safe: int  # the current CS and CT, for display only
-    tested: int
 
 
 @dataclass(frozen=True, kw_only=True)
