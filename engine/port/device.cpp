@@ -75,6 +75,7 @@ Device::Device(std::array<std::unique_ptr<Port>, 2> ports, const std::vector<int
       workers_(worker_cpus),
       ticks_(ticks) {
   time_by_own_clocks();
+  hold_interrupts();
 }
 
 Device::Device(const DeviceOptions& options, run::TickRate ticks)
@@ -95,6 +96,20 @@ Device::Device(const DeviceOptions& options, run::TickRate ticks)
         looped ? looped_port(chosen, loop_[i].get(), loop_[1 - i].get()) : Port::open(chosen));
   }
   time_by_own_clocks();
+  hold_interrupts();
+}
+
+void Device::hold_interrupts() {
+  for (const auto& side : sides_) {
+    if (side->port->unmaps_rings() && !interrupts_) interrupts_.emplace();
+  }
+}
+
+void Device::join() {
+  workers_.join();
+  if (!interrupts_) return;
+  interrupts_->let_pass();
+  watch_links();  // a peer that ended during the trial is noticed only now
 }
 
 void Device::time_by_own_clocks() {
@@ -133,6 +148,7 @@ spec::ArrivalClock Device::arrival_clock(Side side) {
 }
 
 void Device::idle() {
+  if (interrupts_) interrupts_->let_pass();
   for (const auto& side : sides_) {
     if (side->port->started()) side->service.poll(nullptr);
   }
@@ -142,6 +158,7 @@ void Device::resolve(const spec::TrialSpec& spec, const std::function<void()>& t
                      const std::atomic<bool>& cancelled) {
   const Watch watch{.told = told, .cancelled = cancelled};
   check_frame_sizes(spec);
+  if (interrupts_) interrupts_->let_pass();
   for (const auto side : {Side::kLeft, Side::kRight}) await_link(side, watch);
   std::array plans{neighbour_plan(spec, Side::kLeft), neighbour_plan(spec, Side::kRight)};
   // Both sides can answer before either asks, because a cable may connect them to each other.
@@ -191,6 +208,8 @@ void Device::await_link(Side side, const Watch& watch) {
       connect_at = now + kConnectAgain;
     }
     watch.told();
+    std::optional<HeldInterrupts::Released> released;
+    if (interrupts_) released.emplace(*interrupts_);
     std::this_thread::sleep_for(kTell);
   }
 }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "frame/departure.hpp"
+#include "port/held_interrupts.hpp"
 #include "port/neighbour_task.hpp"
 #include "port/port.hpp"
 #include "port/workers.hpp"
@@ -90,7 +91,7 @@ class Device {
     workers_.launch(worker, std::move(work), realtime);
   }
   [[nodiscard]] bool running() const { return workers_.running(); }
-  void join() { workers_.join(); }
+  void join();
 
  private:
   struct SideState {
@@ -113,6 +114,7 @@ class Device {
   [[nodiscard]] Port& port(spec::Side side) { return *side_of(side).port; }
   [[nodiscard]] const Port& port(spec::Side side) const { return *side_of(side).port; }
   void time_by_own_clocks();
+  void hold_interrupts();
   void check_frame_sizes(const spec::TrialSpec& spec) const;
   void await_link(spec::Side side, const Watch& watch);
   void resolve_side(spec::Side side, const spec::TrialSpec& spec,
@@ -123,6 +125,7 @@ class Device {
 
   std::array<Ring, 2> loop_;  // by receiving side; used by the pseudo device `ring` only
   std::array<std::unique_ptr<SideState>, 2> sides_;
+  std::optional<HeldInterrupts> interrupts_;  // if a port needs it
   Workers workers_;
   run::TickRate ticks_;
 };

@@ -27,6 +27,7 @@ DriverTraits of_memif(const DeviceString& device) {
   const auto log2 = std::min(device.number("rsize", kMemifLog2RingSize), 14UL);
   auto traits = of_gateways_ring(1U << log2);
   traits.must_reconnect = device.memif_client();
+  traits.unmaps_rings = true;
   return traits;
 }
 

@@ -67,6 +67,7 @@ class Port {
   // not be called while workers run, nor within milliseconds after the loss of the link, while a
   // thread of DPDK still handles it.
   void reconnect();
+  [[nodiscard]] bool unmaps_rings() const { return traits_.unmaps_rings; }
   // Returns false after a reconnect that failed; queues must not be polled then.
   [[nodiscard]] bool started() const { return started_; }
   [[nodiscard]] spec::PortInfo info() const;

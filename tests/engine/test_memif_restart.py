@@ -1,6 +1,10 @@
 """A gateway over memif that goes and comes back between two trials of one engine."""
 
+import os
+import signal
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +18,8 @@ from natxy.errors import TrialRefused
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Verdict
+from natxy.trial.load import steady
 from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
@@ -33,6 +39,10 @@ class RestartableGateway:
     def stop(self) -> None:
         assert self._dut._process is not None
         self._dut._process.quit()
+
+    def kill(self) -> None:
+        assert self._dut._process is not None
+        os.kill(self._dut._process.pid, signal.SIGKILL)
 
     def start(self) -> None:
         left, right = (self._dut._device("server", side) for side in (LEFT, RIGHT))
@@ -79,19 +89,46 @@ def test_a_restarted_gateway_is_found_and_asked_anew(
     assert trials.run(load=RATE_FPS, repetition=1, seed=7).result.sent == FRAMES
 
 
+@contextmanager
+def unwatched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The engine is to notice that the gateway is gone, not the driver of the DUT."""
+    with monkeypatch.context() as patched:
+        for check in ("reset", "before_trial", "trial_fault"):
+            patched.setattr(ReferenceDut, check, lambda _: None)
+        patched.setattr(ReferenceDut, "absence", lambda _: None)
+        yield
+
+
 def test_a_gateway_that_is_gone_is_named_and_may_come_back(
     running: tuple[Trials, RestartableGateway], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trials, gateway = running
     trials.run(load=RATE_FPS, repetition=1, seed=7)
     gateway.stop()
-    with monkeypatch.context() as unwatched:  # the engine is to say it, not the driver of the DUT
-        unwatched.setattr(ReferenceDut, "reset", lambda _: None)
-        unwatched.setattr(ReferenceDut, "before_trial", lambda _: None)
-        unwatched.setattr(ReferenceDut, "trial_fault", lambda _: None)
-        with pytest.raises(TrialRefused, match=r'left: the link of "net_memif0.* is down'):
-            trials.run(load=RATE_FPS, repetition=1, seed=7)
+    down = pytest.raises(TrialRefused, match=r'left: the link of "net_memif0.* is down')
+    with unwatched(monkeypatch), down:
+        trials.run(load=RATE_FPS, repetition=1, seed=7)
     gateway.start()
     trial = trials.run(load=RATE_FPS, repetition=1, seed=7)
+    assert trial.result.sent == FRAMES
+    assert books_balance(trial)
+
+
+def test_a_gateway_that_is_killed_in_a_trial_ends_no_engine(
+    running: tuple[Trials, RestartableGateway], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DPDK unmaps the rings of a memif whose peer has ended, which must wait for the workers."""
+    trials, gateway = running
+    for number in range(1, 9):
+        with unwatched(monkeypatch):
+            killer = threading.Timer(0.2 + 0.01 * number, gateway.kill)
+            killer.start()
+            trial = trials.run(load=steady(20_000, Fraction(1)), repetition=number, seed=number)
+            killer.join()
+        assert trial.verdict is Verdict.INVALID
+        assert any("its link went down" in reason for reason in trial.invalid_reasons)
+        gateway.stop()
+        gateway.start()
+    trial = trials.run(load=RATE_FPS, repetition=9, seed=9)
     assert trial.result.sent == FRAMES
     assert books_balance(trial)

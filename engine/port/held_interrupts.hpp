@@ -1,0 +1,45 @@
+// Holds DPDK's interrupt thread while the engine uses ports whose driver unmaps their rings in that
+// thread.
+//
+// When the peer of a memif ends, the driver unmaps the rings in the interrupt thread, even while
+// another thread sends or receives: the process then dies of SIGSEGV. So the interrupt thread only
+// runs where no thread uses such a port; a peer that has ended is noticed then.
+#pragma once
+
+#include <semaphore>
+
+namespace natxy::port {
+
+// All functions are called by the main thread.
+class HeldInterrupts {
+ public:
+  HeldInterrupts() { hold(); }
+  ~HeldInterrupts() { let_go(); }
+  HeldInterrupts(const HeldInterrupts&) = delete;
+  HeldInterrupts& operator=(const HeldInterrupts&) = delete;
+
+  // Lets the interrupt thread handle all events that are pending.
+  void let_pass();
+
+  // While it exists, the interrupt thread runs.
+  class Released {
+   public:
+    explicit Released(HeldInterrupts& held) : held_(held) { held_.let_go(); }
+    ~Released() { held_.hold(); }
+    Released(const Released&) = delete;
+    Released& operator=(const Released&) = delete;
+
+   private:
+    HeldInterrupts& held_;
+  };
+
+ private:
+  static void wait(void* held);  // what the interrupt thread executes
+  void hold();
+  void let_go() { go_on_.release(); }
+
+  std::binary_semaphore waits_{0};  // the interrupt thread waits
+  std::binary_semaphore go_on_{0};
+};
+
+}  // namespace natxy::port
