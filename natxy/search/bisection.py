@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
+from natxy.errors import ConfigurationError
 from natxy.exact import make_exact
 from natxy.model.verdict import Limit, Verdict
 
@@ -17,6 +18,15 @@ class SearchError:
 
     def __post_init__(self) -> None:
         make_exact(self, fraction="--error")
+        if not 0 < self.fraction < 1:
+            raise ConfigurationError(
+                f"--error: {float(self.fraction * 100):g} % is out of range (expected more than "
+                "0 %, less than 100 %)"
+            )
+        if self.rate_fps is not None and self.rate_fps < 1:
+            raise ConfigurationError(
+                f"--error: {self.rate_fps} is out of range (expected 1 or more frames a second)"
+            )
 
     def at(self, lower_fps: int) -> int:
         """Returns the width in frames a second, at least 1, since rates are whole numbers."""
