@@ -1,6 +1,6 @@
 """The spec's model against the examples that the engine is tested with too; the schemas."""
 
-from pathlib import Path
+import json
 
 import pytest
 
@@ -8,34 +8,31 @@ from natxy.errors import ConfigurationError
 from natxy.model.schemas import FOLDER, SCHEMAS, schema_text
 from natxy.model.source import Source
 from natxy.model.trial_spec import Segment, TrialSpec
-
-EXAMPLES = Path(__file__).parents[2] / "schemas" / "examples" / "spec"
-MEMBERS = dict(
-    line.split() for line in (EXAMPLES / "invalid" / "members.txt").read_text().splitlines()
-)
+from tests.unit.spec_examples import INVALID, VALID, invalid, valid
 
 
-def read(path: Path) -> TrialSpec:
-    source = Source.read(path)
-    spec: TrialSpec = source.validated(TrialSpec, source.json())
-    return spec
+def read(spec: object) -> TrialSpec:
+    source = Source(name="spec.json", text=json.dumps(spec))
+    checked: TrialSpec = source.validated(TrialSpec, source.json())
+    return checked
 
 
-@pytest.mark.parametrize("path", sorted((EXAMPLES / "valid").glob("*.json")), ids=lambda p: p.stem)
-def test_valid_examples_are_read_and_written_unchanged(path: Path) -> None:
-    assert read(path).model_dump(mode="json") == Source.read(path).json()
+@pytest.mark.parametrize("name", VALID)
+def test_valid_examples_are_read_and_written_unchanged(name: str) -> None:
+    assert read(valid(name)).model_dump(mode="json") == valid(name)
 
 
-@pytest.mark.parametrize("name", sorted(MEMBERS))
+@pytest.mark.parametrize("name", VALID)
+def test_optional_members_may_be_absent(name: str) -> None:
+    spec = read(valid(name))
+    assert read(spec.model_dump(mode="json", exclude_defaults=True)) == spec
+
+
+@pytest.mark.parametrize("name", INVALID)
 def test_invalid_examples_are_refused_for_the_member_that_is_wrong(name: str) -> None:
-    path = EXAMPLES / "invalid" / name
     with pytest.raises(ConfigurationError) as refused:
-        read(path)
-    assert str(refused.value).startswith(f"{path}: {MEMBERS[name]}: ")
-
-
-def test_every_invalid_example_names_its_member() -> None:
-    assert {path.name for path in (EXAMPLES / "invalid").glob("*.json")} == set(MEMBERS)
+        read(invalid(name))
+    assert str(refused.value).startswith(f"spec.json: {INVALID[name]['refused_for']}: ")
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
