@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "spec/json.hpp"
@@ -93,6 +94,34 @@ TEST(Validate, DurationIsExactAndSaturates) {
   spec.phases[0].streams[0].segments = {
       {.frames = kMaxFramesPerStream - 1, .rate_fps = 1, .pause_ns = kMaxTrialNs}};
   EXPECT_EQ(duration_ns(spec), kMaxTrialNs + 1);
+}
+
+// Bursts of 4 at 1,000,000 frames a second, one each 4 ms.
+TEST(Validate, TheLastFrameOfBurstsIsDueInTheLastBurst) {
+  auto spec = parse_spec(valid_example("bursts"));
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> last_due = {
+      {1, 0}, {4, 3'000}, {5, 4'000'000}, {10, 8'001'000}};
+  for (const auto& [frames, last_ns] : last_due) {
+    spec.phases[0].streams[0].segments = {{.frames = frames,
+                                           .rate_fps = 1000,
+                                           .pause_ns = 7,
+                                           .burst_frames = 4,
+                                           .burst_rate_fps = 1'000'000}};
+    spec.recording.tags = Tags{.after_ns = last_ns, .count = 1};
+    EXPECT_NO_THROW(validate(spec)) << frames;
+    spec.recording.tags->after_ns = last_ns + 1;
+    EXPECT_THROW(validate(spec), SpecError) << frames;
+  }
+}
+
+// The latency is that of phase 2, however short phase 1 is, which lasts 0.1 s here.
+TEST(Validate, TagsMayStartLaterThanPhase1Lasts) {
+  auto spec = parse_spec(valid_example("stateful-nat64"));
+  spec.recording.tags = Tags{.after_ns = 150'000'000, .count = 5};
+  for (auto& stream : spec.phases.back().streams) stream.segments[0].frames = 2000;
+  EXPECT_NO_THROW(validate(spec));
+  for (auto& stream : spec.phases.back().streams) stream.segments[0].frames = 1000;
+  EXPECT_THROW(validate(spec), SpecError);
 }
 
 TEST(Validate, CountsFramesOfEachKindAsTheMixSaysForEachNumber) {

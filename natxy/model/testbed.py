@@ -16,7 +16,6 @@ from natxy.model.traffic_spec import (
     Series,
     SeriesMode,
     UInt16,
-    check_hop_limits,
 )
 from natxy.model.trial_spec import (
     MAX_FRAME_SIZE_BYTES,
@@ -78,7 +77,7 @@ class PortRanges(Model):
     destination_port: Series = DESTINATION_PORTS
 
 
-class AddressField(Model):
+class AddressField(Series):
     """A 16-bit field of a side's addresses that varies; offsets are octets from their start."""
 
     mode: SeriesMode = "fixed"
@@ -86,12 +85,6 @@ class AddressField(Model):
     max: UInt16 = 0
     ipv4_offset: Annotated[int, Between(0, 2)] = 2
     ipv6_offset: Annotated[int, Between(0, 14)] = 14
-
-    @model_validator(mode="after")
-    def _is_a_range(self) -> Self:
-        if self.max < self.min:
-            refuse(f"{self.max} is below min (expected {self.min} to 65535)", member="max")
-        return self
 
     @property
     def series(self) -> Series:
@@ -127,7 +120,13 @@ class TrafficSection(Model):
     def _can_be_sent(self) -> Self:
         if self.m > self.n:
             refuse(f"{self.m} is more than n (expected 0 to {self.n})", member="m")
-        check_hop_limits(self.hop_limit, self.hop_limit_drop)
+        drop = self.hop_limit_drop
+        if drop is not None and drop >= self.hop_limit:  # no gateway forwards such a frame
+            refuse(
+                f"{drop} uses up a hop limit of {self.hop_limit} (expected 0 to "
+                f"{self.hop_limit - 1})",
+                member="hop_limit_drop",
+            )
         self._check_apart("left", self.left_networks, self.left_field)
         self._check_apart("right", self.right_networks, self.right_field)
         return self

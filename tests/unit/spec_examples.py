@@ -8,7 +8,9 @@ from typing import Any
 
 FOLDER = Path(__file__).parents[2] / "schemas" / "examples" / "spec"
 VALID = {path.stem: path for path in sorted((FOLDER / "valid").glob("*.json"))}
-INVALID = {entry["name"]: entry for entry in json.loads((FOLDER / "invalid.json").read_text())}
+_LISTS = json.loads((FOLDER / "invalid.json").read_text())
+REFUSED_BY_BOTH = {entry["name"]: entry for entry in _LISTS["refused_by_both"]}
+REFUSED_BY_THE_ENGINE = {entry["name"]: entry for entry in _LISTS["refused_by_the_engine"]}
 
 
 def valid(name: str) -> Any:
@@ -16,7 +18,8 @@ def valid(name: str) -> Any:
 
 
 def invalid(name: str) -> Any:
-    return patched(valid(INVALID[name]["of"]), INVALID[name]["patch"])
+    entry = (REFUSED_BY_BOTH | REFUSED_BY_THE_ENGINE)[name]
+    return patched(valid(entry["of"]), entry["patch"])
 
 
 def patched(spec: Any, patch: list[dict[str, Any]]) -> Any:

@@ -88,6 +88,21 @@ def test_a_trial_from_a_spec(
     assert "frame_size_bytes: 83 is out of range" in sentence
 
 
+def test_the_file_is_named_where_the_engine_refuses_its_spec(
+    engine: list[str],
+    testbed_file: Path,
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The engine alone knows the rules that concern several members."""
+    monkeypatch.setenv("FAKE_MODE", "refuses-the-spec")
+    bad = tmp_path / "spec.json"
+    bad.write_text(json.dumps(invalid("background-missing")))
+    sentence = complaint(capsys, "trial", testbed_file, "--spec", bad)
+    assert sentence == f"{bad}: phases[0].streams[0].background: is missing (expected an object)"
+
+
 def test_throughput_end_to_end(
     engine: list[str], testbed_file: Path, tmp_path: Path, capsys: Captured
 ) -> None:

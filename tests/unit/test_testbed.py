@@ -105,6 +105,16 @@ def changed(path: Path, old: str, new: str) -> Path:
             '[traffic]\nforward = {source_port = {mode = "random", min = 1, max = 2}}',
             ', line 17: traffic.forward.source_port.mode: unknown value "random" (expected ',
         ),
+        (
+            "[traffic]",
+            '[traffic]\nforward = {source_port = {mode = "increasing", min = 3, max = 2}}',
+            ", line 17: traffic.forward.source_port.max: 2 is below min (expected 3 to 65535)",
+        ),
+        (
+            "right_ip_version = 4",
+            'right_ip_version = 4\n[traffic.left_field]\nmode = "increasing"\nmin = 9\nmax = 8',
+            ", line 22: traffic.left_field.max: 8 is below min (expected 9 to 65535)",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(testbed_file: Path, old: str, new: str, sentence: str) -> None:
