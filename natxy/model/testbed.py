@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from natxy.model.addresses import IpHost, Ipv4Host, Ipv6Host, IpVersion, MacAddress
-from natxy.model.base import Between, Model, refuse
+from natxy.model.base import Between, Checked, Model, refuse
 from natxy.model.source import Source
 from natxy.model.traffic_spec import (
     FIXED_ZERO,
@@ -36,10 +36,17 @@ SOURCE_PORTS = Series(mode="pseudorandom", min=1024, max=65535)
 DESTINATION_PORTS = Series(mode="pseudorandom", min=1, max=49151)
 
 
+def _without_nul(name: str) -> str:
+    """Refuses a NUL, which no argument of a program and no path can hold."""
+    if "\0" in name:
+        refuse("holds a NUL character (expected a PCI address or a DPDK device)")
+    return name
+
+
 class Port(Model):
     """One of the tester's ports; if `device` is None, the lab creates it."""
 
-    device: Annotated[str, Field(min_length=1)] | None = None
+    device: Annotated[str, Field(min_length=1), Checked(_without_nul)] | None = None
     ipv4_real: Ipv4Host | None = None
     ipv4_virtual: Ipv4Host | None = None
     ipv6_real: Ipv6Host | None = None

@@ -35,7 +35,7 @@ class Series(Model):
 
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
-        """Refuses what the engine refuses too: a testbed has series, and its keys are named here."""
+        """Checks what the engine checks too: a testbed has series, whose keys are named here."""
         if self.max < self.min:
             refuse(f"{self.max} is below min (expected {self.min} to 65535)", member="max")
         return self
