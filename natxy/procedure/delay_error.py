@@ -15,8 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from natxy.model.distribution import Distribution
 from natxy.model.disturbance import Disturbance
-from natxy.model.trial_result import Distribution, StreamResult, TagCounters, TrialResult
+from natxy.model.stream_counters import TagCounters
+from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
 from natxy.procedure.delays import Delays
 

@@ -13,8 +13,8 @@ from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.search_conditions import SearchConditions
+from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import ConnectionCounters
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.advice import explained

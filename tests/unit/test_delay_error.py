@@ -6,7 +6,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from natxy.model.trial_result import Distribution, StreamResult, TagCounters
+from natxy.model.distribution import Distribution
+from natxy.model.stream_counters import TagCounters
+from natxy.model.trial_result import StreamResult
 from natxy.procedure.delay_error import (
     DelayError,
     TimingErrors,

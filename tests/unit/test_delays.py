@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from natxy.errors import DutError
-from natxy.model.trial_result import Distribution
+from natxy.model.distribution import Distribution
 from natxy.procedure.delays import P999, Delays
 from natxy.statistics import median, percentile
 
