@@ -10,9 +10,9 @@ from natxy.dut.choice import dut_of
 from natxy.exact import exact
 from natxy.model.testbed import read_testbed
 from natxy.procedure.self_test import looped
-from natxy.procedure.setup import ReadyTester, set_up
-from natxy.procedure.timing import Timing
 from natxy.records.extra import records_to
+from natxy.trial.setup import ReadyTester, set_up
+from natxy.trial.timing import Timing
 
 
 @contextmanager

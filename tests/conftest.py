@@ -8,9 +8,14 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.noise import taken
+
+# The host of a virtual machine may take a core away for longer than hypothesis' deadline of 200 ms.
+hypothesis.settings.register_profile("natxy", deadline=None)
+hypothesis.settings.load_profile("natxy")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

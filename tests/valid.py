@@ -15,7 +15,8 @@ from typing import TypeVar
 import pytest
 
 from natxy.model.trial_record import TrialRecord
-from natxy.procedure.trial import AnyLoad, Trials
+from natxy.trial.load import AnyLoad
+from natxy.trial.trials import Trials
 
 NOISY = "NATXY_NOISE" in os.environ  # each core is taken away at random while the whole suite runs
 ATTEMPTS = 500

@@ -15,7 +15,7 @@ from typing import Any, Self
 from natxy.errors import ConfigurationError, StorageError
 from natxy.model.base import Model
 from natxy.model.trial_record import TrialRecord
-from natxy.procedure.observer import Observer
+from natxy.trial.observer import Observer
 
 FILE_NAME = "journal.jsonl"
 

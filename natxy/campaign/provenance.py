@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import natxy
-from natxy.procedure.setup import Setup
+from natxy.trial.setup import Setup
 
 
 def provenance(setup: Setup, *, seed: int | None, command: Sequence[str]) -> dict[str, Any]:

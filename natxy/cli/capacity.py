@@ -14,8 +14,8 @@ from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.procedure.capacity import PROFILES, CapacityPlan
 from natxy.procedure.capacity import capacity as measure
 from natxy.procedure.establishment import DEFAULT_ALPHA
-from natxy.procedure.series_of_tables import connections_of
-from natxy.search.capacity import FIRST_CPS, CapacityGoal
+from natxy.procedure.table_size import connections_of
+from natxy.search.capacity_goal import FIRST_CPS, CapacityGoal
 
 
 @measuring(PROFILES, without=(*OF_PHASE_2, "networks"))

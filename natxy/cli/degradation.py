@@ -17,7 +17,7 @@ from natxy.cli.sizes import (
 )
 from natxy.procedure.degradation import Column, DegradationPlan
 from natxy.procedure.degradation import degradation as measure
-from natxy.procedure.profile import PROFILES
+from natxy.trial.profile import PROFILES
 
 
 @measuring(PROFILES, without=("connections", "networks"))

@@ -24,13 +24,13 @@ from natxy.errors import ConfigurationError
 from natxy.model.base import Model
 from natxy.model.testbed import read_testbed
 from natxy.model.throughput_result import ThroughputResult
-from natxy.procedure.observer import Observers
-from natxy.procedure.profile import QUICK
-from natxy.procedure.setup import set_up
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.report.results_json import write_results
 from natxy.report.throughput_table import notes, throughput_table
 from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observers
+from natxy.trial.profile import QUICK
+from natxy.trial.setup import set_up
 
 # Name of the testbed file, of the result, and of the gateway in the progress display.
 GATEWAYS = (

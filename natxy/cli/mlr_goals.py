@@ -7,10 +7,10 @@ from typing import Any
 
 from natxy.cli.options import seconds
 from natxy.errors import ConfigurationError
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import MlrGoal, pdr_goal, rfc2544_goal
+from natxy.trial.timing import Timing
 
 
 @dataclass(frozen=True, kw_only=True)

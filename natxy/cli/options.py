@@ -15,9 +15,9 @@ from rich.console import Console
 from natxy.cli.command_line import CommandLine, check_frame_size
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
-from natxy.procedure.seeds import MAX_SEED, new_seed
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
 from natxy.search.loss_tolerance import LossTolerance
+from natxy.trial.seeds import MAX_SEED, new_seed
 
 TRIALS, TRAFFIC, OUTPUT = "Trials", "Traffic", "Output"  # headings of --help
 

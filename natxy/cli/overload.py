@@ -18,7 +18,7 @@ from natxy.procedure import back_to_back, frame_loss, ipdv, latency, pdv, recove
 from natxy.procedure.benchmarks import Benchmarked
 from natxy.procedure.overload import OverloadPlan
 from natxy.procedure.overload import overload as measure
-from natxy.procedure.profile import PROFILES
+from natxy.trial.profile import PROFILES
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from natxy.errors import ConfigurationError
 from natxy.model.testbed import TrafficSection
 from natxy.model.traffic import IPV4_SAVES_BYTES
 from natxy.model.trial_spec import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
-from natxy.procedure.setup import ReadyTester
+from natxy.trial.setup import ReadyTester
 
 # RFC 8219 section 5.1.1, with 84 in place of 64, which is too small for IPv6.
 RFC8219_SIZES_BYTES = (84, 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192, 9216)

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from natxy.procedure.profile import Profile
+from natxy.trial.profile import Profile
 
 
 def profile_help(profiles: Mapping[str, Profile]) -> dict[str, str]:

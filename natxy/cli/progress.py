@@ -15,10 +15,10 @@ from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Unit
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.observer import Observer
 from natxy.report.bounds import SIGNS
 from natxy.report.measurement_table import ARROWS
 from natxy.report.numbers import quantity, rate, seconds_left
+from natxy.trial.observer import Observer
 
 MARKS = {Verdict.PASS: "[green]●[/]", Verdict.FAIL: "[red]●[/]", Verdict.INVALID: "[yellow]○[/]"}
 FOUND_SHOWN = 5

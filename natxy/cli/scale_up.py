@@ -8,9 +8,9 @@ from natxy.cli.counts import numbers_of
 from natxy.cli.options import LossOption
 from natxy.cli.searching import ErrorOption, FigureOption, MaxRateOption, searching
 from natxy.cli.series import SeriesOptions, measuring, run_series
-from natxy.procedure.profile import PROFILES
 from natxy.procedure.scale_up import ScaleUpPlan
 from natxy.procedure.scale_up import scale_up as measure
+from natxy.trial.profile import PROFILES
 
 
 @measuring(PROFILES)

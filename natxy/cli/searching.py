@@ -12,7 +12,7 @@ from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.establishment import DEFAULT_ALPHA, EstablishmentPlan
 from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
-from natxy.procedure.places import Searching
+from natxy.procedure.series import Searching
 
 FIGURES = ("establishment", "validated", "throughput")
 FigureOption = Annotated[

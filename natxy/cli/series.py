@@ -46,11 +46,7 @@ from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import read_testbed
 from natxy.model.throughput_result import ThroughputResult
 from natxy.procedure.networks import networks_departure, networks_of
-from natxy.procedure.observer import Observer, Observers
 from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.profile import PROFILES, Profile
-from natxy.procedure.setup import ReadyTester, Setup, set_up
-from natxy.procedure.timing import Timing
 from natxy.records.extra import records_to
 from natxy.report.loss_chart import loss_chart
 from natxy.report.measurement_table import measurement_notes, measurement_tables
@@ -59,6 +55,10 @@ from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import result_entry, write_results
 from natxy.report.whole_file import write_whole
+from natxy.trial.observer import Observer, Observers
+from natxy.trial.profile import PROFILES, Profile
+from natxy.trial.setup import ReadyTester, Setup, set_up
+from natxy.trial.timing import Timing
 
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # they measure phase 1 and have no phase 2
 # These set up phase 1 themselves, for each number of connections or cores.

@@ -12,10 +12,10 @@ from natxy.cli.options import EarlyEndOption, VerifyLossOption, loss_tolerance, 
 from natxy.cli.series import Measure, SeriesOptions, measuring, run_series
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
-from natxy.procedure.bursts import Bursts
-from natxy.procedure.profile import PROFILES
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.throughput import throughput as measure
+from natxy.trial.bursts import Bursts
+from natxy.trial.profile import PROFILES
 
 SEARCHES = ("bisection", "mlr")
 SEARCH, BURSTS = "Search", "Bursts"  # headings of --help

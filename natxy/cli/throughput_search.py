@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from natxy.cli.options import search_error
 from natxy.cli.series import SeriesOptions
-from natxy.procedure.profile import PROFILES, RFC
 from natxy.procedure.throughput import ThroughputPlan
+from natxy.trial.profile import PROFILES, RFC
 
 
 def throughput_search(

@@ -36,13 +36,14 @@ from natxy.model.source import Source
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_spec import NO_RECORDING, TrialSpec
 from natxy.model.verdict import Verdict
-from natxy.procedure.observer import Observer
-from natxy.procedure.setup import set_up
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials, steady
 from natxy.records.extra import records_to
 from natxy.report.numbers import seconds_left
 from natxy.report.trial_text import trial_text
+from natxy.trial.load import steady
+from natxy.trial.observer import Observer
+from natxy.trial.setup import set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 
 DURATION_S = Fraction(1)
 DRAIN_S = Fraction(1, 5)

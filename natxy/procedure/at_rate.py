@@ -12,46 +12,38 @@ from typing import ClassVar
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.disturbance import Disturbance
-from natxy.model.measurement import Conditions, Figure, Measurement, Unit
+from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
-from natxy.procedure.connection_conditions import connection_conditions
-from natxy.procedure.connection_table import refuse_without_connections
-from natxy.procedure.delay_error import QUIET, DelayError, doubts, error_remarks
-from natxy.procedure.maximum import maximum_of
-from natxy.procedure.media import media_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
-from natxy.procedure.setup import ReadyTester, name_of
-from natxy.procedure.tester_delay import tester_delay
+from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Load, Trials, steady
 from natxy.statistics import median
+from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.load import Load, steady
+from natxy.trial.observer import Observer
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.trials import Trials
+from natxy.verdict.delay_error import QUIET, DelayError, doubts, error_remarks
 
 SEARCH_S = Fraction(60)  # longest trial of the search (RFC 2544 section 24)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RatePlan:
+class RatePlan(Plan):
     """The options of a measurement at one rate, checked when the plan is created."""
 
     rate_option: ClassVar[str] = "--rate"
 
-    timing: Timing
-    seed: int
-    repetitions: int
     rate_fps: int | None = None  # per direction; None: the throughput, which is measured first
     search: ThroughputPlan | None = None  # its search; None: one repetition with this timing
     invalid_repeats: int = 10
     records: bool = False  # record every frame, to the pipe with which the tester was set up
-    dut_name: str | None = None  # None: the name that the DUT reports
 
     def __post_init__(self) -> None:
-        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
-        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+        super().__post_init__()
         if self.rate_fps is not None:
             self.timing.check_rate(self.rate_option, self.rate_fps)
 
@@ -87,74 +79,29 @@ def measure(
     observer = observer or Observer()
     rate = rate_of(plan, tester, dut, observer)
     load = _load(what, plan, rate.fps)
-    trials = Trials(
-        tester=tester,
-        dut=dut,
-        timing=plan.timing,
-        campaign_seed=plan.seed,
-        observer=observer,
-        judge=lambda result: doubts(what.errors(result, QUIET)),
+    trials = plan.trials(
+        tester, dut, observer, doubts=lambda result: doubts(what.errors(result, QUIET))
     )
-    collected: dict[tuple[Direction, str], list[Value]] = {}
-    valid: list[TrialRecord] = []
-    for number in range(1, plan.repetitions + 1):
-        observer.repetition_started(number, plan.repetitions)
-        trial = _trial(plan, trials, load, number)
-        valid.append(trial)
-        values = _values(what, trial)
-        for key, value in values.items():
-            collected.setdefault(key, []).append(value)
-        observer.repetition_ended(_figures({key: [value] for key, value in values.items()}))
+    valid = repeat(
+        plan.repetitions,
+        observer,
+        lambda number: _trial(plan, trials, load, number),
+        lambda trial: _figures(what, [trial]),
+    )
     refuse_without_connections(valid)
     return Measurement(
         procedure=what.procedure,
         title=what.title,
         reference=what.reference,
-        conditions=conditions(
-            tester, dut, plan.timing, seed=plan.seed, rate_fps=rate.fps, dut_name=plan.dut_name
-        ),
+        conditions=plan.conditions(tester, dut, rate_fps=rate.fps),
         departures=(*what.departures, *rate_departures(plan, rate)),
         remarks=(
             *rate.remarks,
             *what.remarks(tester, valid),
             *error_remarks([what.errors(trial.result, trial.disturbance) for trial in valid]),
         ),
-        figures=_figures(collected),
+        figures=_figures(what, valid),
         counts=trials.counts,
-    )
-
-
-def conditions(
-    tester: ReadyTester,
-    dut: Dut,
-    timing: Timing,
-    *,
-    seed: int,
-    rate_fps: int | None,
-    dut_name: str | None = None,
-) -> Conditions:
-    traffic = tester.testbed.traffic
-    return Conditions(
-        dut=dut_name or name_of(dut),
-        left_ip_version=traffic.left_ip_version,
-        right_ip_version=traffic.right_ip_version,
-        direction=traffic.direction,
-        frame_size_bytes=traffic.frame_size_bytes,
-        n=traffic.n,
-        m=traffic.m,
-        left_networks=traffic.left_networks,
-        right_networks=traffic.right_networks,
-        left_media=media_of(tester.hello, "left"),
-        right_media=media_of(tester.hello, "right"),
-        theoretical_fps=maximum_of(tester.hello, tester.traffic, None).rate_fps,
-        rate_fps=rate_fps,
-        duration_s=float(timing.duration_s),
-        drain_s=float(timing.drain_s),
-        settle_s=float(timing.settle_s),
-        frame_timeout_s=float(timing.frame_timeout_s),
-        seed=seed,
-        connections=connection_conditions(tester, dut),
-        tester_delay=tester_delay(tester.hello, traffic),
     )
 
 
@@ -259,7 +206,11 @@ def _values(what: AtRate, trial: TrialRecord) -> dict[tuple[Direction, str], Val
     }
 
 
-def _figures(collected: dict[tuple[Direction, str], list[Value]]) -> tuple[Figure, ...]:
+def _figures(what: AtRate, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
+    collected: dict[tuple[Direction, str], list[Value]] = {}
+    for trial in trials:
+        for key, value in _values(what, trial).items():
+            collected.setdefault(key, []).append(value)
     return tuple(
         Figure(
             name=name,

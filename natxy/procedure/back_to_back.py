@@ -8,22 +8,24 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Figure, Measurement
-from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.advice import explained
-from natxy.procedure.at_rate import Rate, conditions, found_rate
-from natxy.procedure.maximum import maximum_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.profile import Profile
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
-from natxy.procedure.setup import ReadyTester
+from natxy.procedure.at_rate import Rate, found_rate
+from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Load, Trials
-from natxy.procedure.valid_trials import ValidTrials
 from natxy.search.bisection import Bisection, SearchError
+from natxy.trial.load import Load
+from natxy.trial.maximum import maximum_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import Profile
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check
+from natxy.trial.trials import Trials
+from natxy.trial.valid_trials import ValidTrials
+from natxy.verdict.advice import explained
+from natxy.verdict.burst_pace import Pace, takes_too_long
 
 BURST = "back-to-back frames"
 IMPLIED = "implied buffer time"
@@ -49,29 +51,24 @@ PROFILES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class BackToBackPlan:
+class BackToBackPlan(Plan):
     """The options of a measurement, checked when the plan is created.
 
     `timing.duration_s` is the duration of the longest burst, `timing.drain_s` the shortest rest
     after each burst.
     """
 
-    timing: Timing
-    seed: int
-    repetitions: int
     burst_rate_fps: int | None = None  # None: the media's rate
     throughput_fps: int | None = None  # None: it is measured first
     search: ThroughputPlan | None = None  # its search; None: one repetition with this timing
     # Error of the longest burst; None: the frames that pass in EXCESS_S at the throughput.
     step_frames: int | None = None
     invalid_repeats: int = 10
-    dut_name: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check("--duration", self.timing.duration_s, lowest=0, highest=LONGEST_S)
         check("--drain", self.timing.drain_s, lowest=0, highest=LONGEST_S)
-        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
-        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         if self.step_frames is not None:
             check("--step", self.step_frames, lowest=1, highest=10**6)
         for option, rate_fps in (
@@ -91,23 +88,14 @@ def back_to_back(
     found = _throughput(plan, tester, dut, observer)
     train = Train(plan=plan, rate_fps=rate_fps, throughput=found)
     pace = Pace(rate_fps, train.excess_ns)
-    trials = Trials(
-        tester=tester,
-        dut=dut,
-        timing=plan.timing,
-        campaign_seed=plan.seed,
-        observer=observer,
-        judge=pace.judge,
-    )
+    trials = plan.trials(tester, dut, observer, doubts=pace.judge)
     fills = found.fps < rate_fps
     bursts = _bursts(train, trials) if fills else []
     return Measurement(
         procedure="back-to-back",
         title="Back-to-back frames",
         reference="RFC 9004 section 6",
-        conditions=conditions(
-            tester, dut, plan.timing, seed=plan.seed, rate_fps=rate_fps, dut_name=plan.dut_name
-        ),
+        conditions=plan.conditions(tester, dut, rate_fps=rate_fps),
         departures=_departures(plan, found),
         remarks=_remarks(train, bursts, fills=fills, pace=pace),
         figures=_figures(bursts, rate_fps, found),
@@ -192,15 +180,12 @@ def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: O
 
 
 def _bursts(train: Train, trials: Trials) -> list[_Burst]:
-    bursts: list[_Burst] = []
-    repetitions = train.plan.repetitions
-    for number in range(1, repetitions + 1):
-        trials.observer.repetition_started(number, repetitions)
-        bursts.append(_longest(train, trials, number))
-        trials.observer.repetition_ended(
-            _figures(bursts[-1:], train.rate_fps, train.throughput)[:1]
-        )
-    return bursts
+    return repeat(
+        train.plan.repetitions,
+        trials.observer,
+        lambda number: _longest(train, trials, number),
+        lambda one: _figures([one], train.rate_fps, train.throughput)[:1],
+    )
 
 
 def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:
@@ -238,48 +223,6 @@ def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:
         raise TesterLimit(f"no burst at {rate_fps} frames a second could be sent: {reason}")
     lower_bound = cut_off or search.limit is not Limit.DUT
     return _Burst(frames=search.result_fps or 0, lower_bound=lower_bound, cut_off=cut_off)
-
-
-class Pace:
-    """Judges whether bursts were sent at their rate; `most_ns` is the longest excess allowed."""
-
-    def __init__(self, rate_fps: int, most_ns: float) -> None:
-        self._rate_fps = rate_fps
-        self._most_ns = most_ns
-        self.worst_excess_ns = 0.0  # of the bursts that were fast enough
-
-    def judge(self, result: TrialResult) -> tuple[str, ...]:
-        reasons = tuple(self._too_slow(stream) for stream in result.streams)
-        return tuple(reason for reason in reasons if reason)
-
-    def _too_slow(self, stream: StreamResult) -> str:
-        due_ns = _due_ns(stream, self._rate_fps)
-        excess_ns = stream.sending_ns - due_ns
-        if excess_ns > self._most_ns:
-            return (
-                f"{stream.direction}: the burst took {excess_ns / 1000:.3g} us longer than the "
-                f"{due_ns / 1000:.0f} us of its rate (expected at most {self._most_ns / 1000:.3g} "
-                "us, the time of a step at the throughput; a larger --step allows more)"
-            )
-        self.worst_excess_ns = max(self.worst_excess_ns, excess_ns)
-        return ""
-
-
-def takes_too_long(trial: TrialRecord, rate_fps: int, most_ns: float) -> bool:
-    """Returns whether the tester is too slow for a burst, without having been kept from its core.
-
-    The sender of a burst does not pause, so that its delay shows in the time of the burst. A long
-    step alone does not prove an absence (see pacing).
-    """
-    return trial.too_slow or any(
-        stream.sending_ns - _due_ns(stream, rate_fps) > max(most_ns, 2 * trial.result.off_core_ns)
-        for stream in trial.result.streams
-    )
-
-
-def _due_ns(stream: StreamResult, rate_fps: int) -> float:
-    """Returns the time from the first frame of a burst to its last, as its rate says."""
-    return (stream.due - 1) * 10**9 / rate_fps
 
 
 def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput: Rate) -> tuple[Figure, ...]:

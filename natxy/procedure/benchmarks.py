@@ -12,13 +12,13 @@ from natxy.procedure.back_to_back import BackToBackPlan, back_to_back
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.ipdv import IpdvPlan, ipdv
 from natxy.procedure.latency import LatencyPlan, latency
-from natxy.procedure.observer import Observer
 from natxy.procedure.pdv import PdvPlan, pdv
 from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.reset import ResetPlan, reset
-from natxy.procedure.setup import ReadyTester
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.statistics import median
+from natxy.trial.observer import Observer
+from natxy.trial.setup import ReadyTester
 
 Benchmarked = (
     ThroughputPlan

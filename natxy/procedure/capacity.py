@@ -9,36 +9,27 @@ from natxy.errors import ConfigurationError, DutError, MeasurementError, TesterL
 from natxy.exact import make_exact
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.verdict import Verdict
-from natxy.procedure.advice import explained
-from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_conditions import of_phase_1
-from natxy.procedure.connection_table import parameters_of
 from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
-from natxy.procedure.observer import Observer
-from natxy.procedure.phases import Establishing, connections_held
-from natxy.procedure.profile import departures
-from natxy.procedure.seeds import MAX_SEED
-from natxy.procedure.series_of_tables import (
+from natxy.procedure.plan import Plan, repeat
+from natxy.procedure.table_size import (
     check_each_frame_makes_one,
     connections_of,
     table_of,
 )
-from natxy.procedure.setup import ReadyTester, name_of
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Trials
-from natxy.procedure.valid_trials import ValidTrials
-from natxy.search.capacity import (
-    COARSEST,
-    Answer,
-    Attempt,
-    Capacity,
-    CapacityGoal,
-    CapacitySearch,
-    Outcome,
-    TooManyInvalid,
-    UnsafeStart,
-)
+from natxy.search.capacity import Capacity, CapacitySearch, TooManyInvalid, UnsafeStart
+from natxy.search.capacity_attempt import Answer, Attempt, Outcome
+from natxy.search.capacity_goal import COARSEST, CapacityGoal
+from natxy.trial.connection_conditions import of_phase_1
+from natxy.trial.connection_table import parameters_of
+from natxy.trial.establishing import Establishing, connections_held
+from natxy.trial.observer import Observer
+from natxy.trial.profile import OF_CONNECTIONS, departures
+from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.timing import check
+from natxy.trial.trials import Trials
+from natxy.trial.valid_trials import ValidTrials
+from natxy.verdict.advice import explained
 
 CAPACITY = "connection tracking table capacity C"
 # Long pauses are allowed: the number of connections that a table holds does not depend on how
@@ -55,24 +46,19 @@ PROFILES = ESTABLISHMENT_PROFILES | {
 
 
 @dataclass(frozen=True, kw_only=True)
-class CapacityPlan:
+class CapacityPlan(Plan):
     """The options of a measurement, checked when the plan is created.
 
     The device must be able to hold `goal.c0` connections. Each trial is validated at alpha times
     its rate.
     """
 
-    timing: Timing
-    seed: int
-    repetitions: int
     goal: CapacityGoal
     alpha: Fraction = DEFAULT_ALPHA
-    dut_name: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         make_exact(self, alpha="--alpha")
-        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
-        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         check("--alpha", self.alpha, lowest=Fraction(1, 1000), highest=1000)
 
 
@@ -97,31 +83,22 @@ def capacity(
     check_each_frame_makes_one(tester)
     table_of(dut)
     goal = replace(_within(plan.goal, tester), told=parameters_of(dut).entries)
-    trials = Trials(
-        tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
-    )
-    found: list[Capacity] = []
+    trials = plan.trials(tester, dut, observer)
     course = Course()
-    for number in range(1, plan.repetitions + 1):
-        observer.repetition_started(number, plan.repetitions)
-        found.append(_search(plan, goal, trials, number, course))
-        observer.repetition_ended(_figures(found[-1:])[-1:])
+    found = repeat(
+        plan.repetitions,
+        observer,
+        lambda number: _search(plan, goal, trials, number, course),
+        lambda one: _figures([one])[-1:],
+    )
     return Measurement(
         procedure="capacity",
         title="Connection tracking table capacity",
         reference="RFC 9693",
         conditions=of_phase_1(
-            conditions(
-                tester.with_connections(count=goal.c0),
-                dut,
-                plan.timing,
-                seed=plan.seed,
-                rate_fps=None,
-                dut_name=plan.dut_name,
-            ),
-            validated=True,
+            plan.conditions(tester.with_connections(count=goal.c0), dut), validated=True
         ),
-        departures=tuple(d for d in departures(plan.timing) if not d.startswith("trials")),
+        departures=departures(plan.timing, OF_CONNECTIONS),
         remarks=_remarks(plan, goal, name_of(dut), course),
         figures=_figures(found),
         counts=trials.counts,

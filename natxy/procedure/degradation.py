@@ -7,27 +7,26 @@ from dataclasses import dataclass, replace
 
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
-from natxy.model.measurement import Figure, Measurement
-from natxy.procedure.connection_conditions import of_several
-from natxy.procedure.connection_table import WithoutConnections, parameters_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.places import (
+from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.procedure.series import (
     Searching,
-    beside_previous,
+    compared,
     conditions_of,
     figure_of,
-    is_bound,
+    has_bounds,
     measured,
-    total,
 )
-from natxy.procedure.series_of_tables import (
+from natxy.procedure.table_size import (
     Size,
     connections_of,
     table_of,
 )
-from natxy.procedure.setup import ReadyTester, name_of
 from natxy.search.bisection import SearchError
 from natxy.statistics import median
+from natxy.trial.connection_conditions import of_several
+from natxy.trial.connection_table import WithoutConnections, parameters_of
+from natxy.trial.observer import Observer
+from natxy.trial.setup import ReadyTester, name_of
 
 DEGRADATION = "degradation"
 
@@ -76,8 +75,7 @@ def degradation(
     observer = observer or Observer()
     columns = [(column, _of(column, tester)) for column in plan.columns]
     found: list[Measurement] = []
-    figures: list[Figure] = []
-    previous: list[Figure | None] = [None]  # for each figure that of the previous column, if any
+    figures: list[Figure | None] = []
     without: list[str] = []
     for number, (column, ready) in enumerate(columns, start=1):
         at = _at(column, connections_of(ready).count, _set(column, dut))
@@ -88,19 +86,18 @@ def degradation(
                 raise
             without.append(f"{at}: no figure. {reason}")
             observer.remarked(without[-1])
-            previous[-1] = None
+            figures.append(None)
             continue
         figures.append(figure_of(found[-1], at))
-        previous.append(figures[-1])
-    if not median(figures[0].values):
+    first = figure_of(found[0], "")
+    if not median(first.values):
         raise DutError(
             f"{name_of(dut)} passes no trial with {connections_of(columns[0][1]).count:,} "
             "connections, so there is no figure to compare with."
         )
-    bounds = any(is_bound(figure) for figure in figures)
     return Measurement(
         procedure="degradation",
-        title=f"Degradation of {figures[0].name} with connections",
+        title=f"Degradation of {first.name} with connections",
         reference="RFC 9693",
         conditions=of_several(
             conditions_of(plan.search, tester, dut),
@@ -111,18 +108,15 @@ def degradation(
             "Source and destination ports: "
             + ", ".join(str(ready.traffic.ranges) for _, ready in columns)
             + ".",
-            *(("There is no degradation, because a value is a lower bound.",) if bounds else ()),
+            *(
+                ("There is no degradation, because a value is a lower bound.",)
+                if has_bounds(figures)
+                else ()
+            ),
             *without,
         ),
-        figures=tuple(
-            each
-            for before, figure in zip(previous, figures, strict=False)
-            for each in (
-                *_figures(figure, figures[0], bounds=bounds),
-                *beside_previous(figure, before),
-            )
-        ),
-        counts=total([each.counts for each in found]),
+        figures=compared(figures, _degraded),
+        counts=TrialCounts.total(each.counts for each in found),
     )
 
 
@@ -172,9 +166,9 @@ def _at(column: Column, connections: int, table: TableParameters) -> str:
     return ", ".join(said)
 
 
-def _figures(figure: Figure, first: Figure, *, bounds: bool) -> tuple[Figure, ...]:
-    if figure is first or bounds:
-        return (figure,)
+def _degraded(figure: Figure, first: Figure) -> tuple[Figure, ...]:
+    if figure is first:
+        return ()
     x1 = median(first.values)
     percent = (x1 - median(figure.values)) / x1 * 100
-    return figure, Figure(name=DEGRADATION, unit="%", at=figure.at, values=(percent,))
+    return (Figure(name=DEGRADATION, unit="%", at=figure.at, values=(percent,)),)

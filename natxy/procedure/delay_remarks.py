@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from natxy.model.trial_record import TrialRecord
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.tester_delay import microseconds, own_delay
+from natxy.trial.setup import ReadyTester
+from natxy.trial.tester_delay import microseconds, own_delay
 
 
 def delay_remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> tuple[str, ...]:

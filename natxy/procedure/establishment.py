@@ -12,32 +12,33 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
 from natxy.model.measurement import Conditions, Figure, Measurement
+from natxy.model.phase_names import AGAIN, ASK_AGAIN, ESTABLISH
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.advice import explained
-from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_conditions import of_phase_1
-from natxy.procedure.connection_table import (
+from natxy.procedure.plan import Plan, repeat
+from natxy.procedure.throughput import GROWTH
+from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
+from natxy.search.loss_tolerance import LossTolerance, check_tolerance
+from natxy.search.loss_verification import MOST_REPEATS, LossVerification
+from natxy.trial.connection_conditions import of_phase_1
+from natxy.trial.connection_table import (
     check_answers,
     explain_incomplete,
     refuse_small_table,
 )
-from natxy.procedure.maximum import Maximum, maximum_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.phases import AGAIN, ASK_AGAIN, ESTABLISH, VALIDATE, Establishing
-from natxy.procedure.profile import Profile, departures
-from natxy.procedure.seeds import MAX_SEED
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.throughput import GROWTH
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Trials
-from natxy.procedure.valid_trials import ValidTrials
-from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
-from natxy.search.loss_tolerance import LossTolerance, check_tolerance
-from natxy.search.loss_verification import MOST_REPEATS, LossVerification
+from natxy.trial.establishing import Establishing
+from natxy.trial.maximum import Maximum, maximum_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import OF_CONNECTIONS, Profile, departures
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check
+from natxy.trial.trials import Trials
+from natxy.trial.valid_trials import ValidTrials
+from natxy.verdict.advice import explained
+from natxy.verdict.stuck import is_stuck
 
 RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"
@@ -46,9 +47,6 @@ LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
 LOST_AT_EVERY_RATE = "as many are lost at every rate; use --loss to tolerate a share of them"
 HOPELESS_CPS = 1000  # a trial that is INVALID at this rate has another reason than the rate
 LONGEST_S = 60  # a phase 1 that lasts as long and fails would fail at lower rates as well
-STEADY_S = Fraction(1, 4)
-QUARTER = 3.9  # nearly 4, since rates are rounded down
-MORE = 1.01  # if the rate limits the connections, a lower rate creates more by this factor
 PROFILES = {
     "rfc": Profile(
         timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
@@ -63,7 +61,7 @@ PROFILES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstablishmentPlan:
+class EstablishmentPlan(Plan):
     """The options of a measurement, checked when the plan is created.
 
     The duration of a trial follows from the number of connections and the rate; only the drain and
@@ -71,9 +69,6 @@ class EstablishmentPlan:
     of its rate. `loss` is the share of frames that may be lost in phase 1 and in validation.
     """
 
-    timing: Timing
-    seed: int
-    repetitions: int
     max_rate_cps: int | None = None  # None: the media's rate
     first_cps: int | None = None  # first rate of the search; None: the maximum, or a guess
     error: SearchError = DEFAULT_ERROR
@@ -82,14 +77,12 @@ class EstablishmentPlan:
     early_end: bool = False
     loss_verifications: int = 0  # how often a FAIL is repeated before its rate fails
     invalid_repeats: int = 3
-    dut_name: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         make_exact(self, alpha="--alpha")
         check_tolerance("--loss", self.loss)
-        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)
-        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         for option, rate_cps in (("--max-rate", self.max_rate_cps), ("--first", self.first_cps)):
             if rate_cps is not None:
                 check(option, rate_cps, lowest=1, highest=MAX_RATE_FPS)
@@ -140,14 +133,13 @@ def establishment(
     if asked.order != "repeating":
         refuse_small_table(dut, tester.traffic.connections_among(asked.count))
     maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_cps)
-    trials = Trials(
-        tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
+    trials = plan.trials(tester, dut, observer)
+    found = repeat(
+        plan.repetitions,
+        observer,
+        lambda number: search(plan, trials, number, maximum),
+        lambda one: _figures(plan, [one]),
     )
-    found: list[Search] = []
-    for number in range(1, plan.repetitions + 1):
-        observer.repetition_started(number, plan.repetitions)
-        found.append(search(plan, trials, number, maximum))
-        observer.repetition_ended(_figures(plan, found[-1:]))
     return Measurement(
         procedure="establishment",
         title="Maximum connection establishment rate",
@@ -234,33 +226,6 @@ def _hopeless(
     return True
 
 
-def is_stuck(done: Sequence[TrialRecord], frames: int) -> bool:
-    """Returns whether trials failed for another reason than their rate.
-
-    This is so if a trial at a quarter of the rate got no more connections than a faster one that
-    was long in comparison to what a queue holds.
-    """
-    last = done[-1]
-    if last.verdict is not Verdict.FAIL:
-        return False
-    faster = (
-        trial
-        for trial in done
-        if trial.verdict is Verdict.FAIL
-        and trial.rate_fps > last.rate_fps * QUARTER
-        and frames >= trial.rate_fps * STEADY_S
-    )
-    return any(_came_through(last) <= _came_through(trial) * MORE for trial in faster)
-
-
-def _came_through(trial: TrialRecord) -> int:
-    """Returns how many connections were created or, after a complete phase 1, answered."""
-    validated = trial.result.stream_of(VALIDATE)
-    if validated is not None:
-        return validated.sent - validated.lost
-    return trial.result.connections.stored if trial.result.connections else 0
-
-
 def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
     return (_rate_figure(plan, found), *_drawn_figures(found))
 
@@ -302,14 +267,14 @@ def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:
 
 def conditions_of(plan: EstablishmentPlan, tester: ReadyTester, dut: Dut) -> Conditions:
     """Returns the conditions, without phase 1's rate, which the procedure searches for."""
-    of = conditions(tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name)
     search = SearchConditions(loss_verifications=plan.loss_verifications)
+    of = plan.conditions(tester, dut)
     return of_phase_1(of.model_copy(update={"search": search}), validated=plan.alpha is not None)
 
 
 def _departures(plan: EstablishmentPlan) -> tuple[str, ...]:
     """Returns the departures; RFC 9693 does not specify the duration of a trial."""
-    said = [each for each in departures(plan.timing) if not each.startswith("trials")]
+    said = list(departures(plan.timing, OF_CONNECTIONS))
     if plan.loss is not None:
         said.append(f"{plan.loss} accepted")
     if plan.early_end:

@@ -6,7 +6,7 @@ from math import gcd
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import PortRanges
 from natxy.model.traffic_spec import Series
-from natxy.procedure.setup import ReadyTester
+from natxy.trial.setup import ReadyTester
 
 FIRST_SOURCE_PORT, SOURCE_PORTS = 1024, 64512  # RFC 4814 section 4.5
 FIRST_DESTINATION_PORT, DESTINATION_PORTS = 1, 49151

@@ -12,18 +12,19 @@ from natxy.model.stream_counters import KindCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
-from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_table import refuse_without_connections
-from natxy.procedure.maximum import maximum_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.profile import QUICK as QUICK_TRIALS
-from natxy.procedure.profile import RFC as RFC_TRIALS
-from natxy.procedure.profile import Profile, departures
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Load, Trials, steady
+from natxy.procedure.plan import Plan, repeat
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
+from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.load import Load, steady
+from natxy.trial.maximum import maximum_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import QUICK as QUICK_TRIALS
+from natxy.trial.profile import RFC as RFC_TRIALS
+from natxy.trial.profile import Profile, departures
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import check
+from natxy.trial.trials import Trials
 
 LOSS = "frame loss rate"
 HIGHEST_STEP = Fraction(1, 10)
@@ -35,7 +36,7 @@ PROFILES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrameLossPlan:
+class FrameLossPlan(Plan):
     """The options of a measurement, checked when the plan is created.
 
     The series starts at the maximum and goes down by `step` of it, until two successive rates lose
@@ -43,21 +44,17 @@ class FrameLossPlan:
     `repetitions` trials.
     """
 
-    timing: Timing
-    seed: int
     repetitions: int = 1
     max_rate_fps: int | None = None  # None: the media's rate
     step: Fraction = HIGHEST_STEP  # as a share of the maximum
     rates_fps: tuple[int, ...] = ()
     loss: LossTolerance | None = None  # the series ends if two successive rates lose no more
     invalid_repeats: int = 3
-    dut_name: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         make_exact(self, step="--step")
         check_tolerance("--loss", self.loss)
-        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
-        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         check("--step", self.step, lowest=Fraction(1, 1000), highest=HIGHEST_STEP)
         for rate_fps in self.rates_fps:
             self.timing.check_rate("--rates", rate_fps)
@@ -87,13 +84,7 @@ def frame_loss(
     plan: FrameLossPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures the loss per direction, in % of the frames sent; with background also per kind."""
-    trials = Trials(
-        tester=tester,
-        dut=dut,
-        timing=plan.timing,
-        campaign_seed=plan.seed,
-        observer=observer or Observer(),
-    )
+    trials = plan.trials(tester, dut, observer or Observer())
     points = _points(plan, trials)
     refuse_without_connections([trial for point in points for trial in point.trials])
     figures = tuple(figure for point in points for figure in _figures(point))
@@ -103,9 +94,7 @@ def frame_loss(
         procedure="frame-loss",
         title="Frame loss rate",
         reference="RFC 2544 section 26.3",
-        conditions=conditions(
-            tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
-        ),
+        conditions=plan.conditions(tester, dut),
         departures=(*departures(plan.timing), *_departures(plan, points)),
         remarks=_remarks(points),
         figures=figures,
@@ -114,16 +103,20 @@ def frame_loss(
 
 
 def _points(plan: FrameLossPlan, trials: Trials) -> list[_Point]:
-    points: list[_Point] = []
     rates = _rates(plan, trials.tester)
-    for number, (rate_fps, name) in enumerate(rates, start=1):
-        trials.observer.repetition_started(number, len(rates))
-        points.append(_point(plan, trials, rate_fps, name))
-        trials.observer.repetition_ended(_figures(points[-1]))
+
+    def goes_on(points: Sequence[_Point]) -> bool:
         newest = points[-LOSSLESS_TO_END:]
-        if not plan.rates_fps and len(newest) == 2 and all(point.accepted for point in newest):
-            break
-    return points
+        lossless = len(newest) == LOSSLESS_TO_END and all(point.accepted for point in newest)
+        return bool(plan.rates_fps) or not lossless
+
+    return repeat(
+        len(rates),
+        trials.observer,
+        lambda number: _point(plan, trials, *rates[number - 1]),
+        _figures,
+        goes_on=goes_on,
+    )
 
 
 def _rates(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError
+from natxy.model.delays import Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.stream_counters import DelayVariation
@@ -13,14 +14,13 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Recording
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
-from natxy.procedure.delay_error import QUIET, DelayError, TimingErrors
 from natxy.procedure.delay_remarks import delay_remarks
-from natxy.procedure.delays import Delays
-from natxy.procedure.observer import Observer
 from natxy.procedure.pdv import PROFILES as PROFILES
 from natxy.procedure.pdv import RFC as PDV_RFC
-from natxy.procedure.profile import departures
-from natxy.procedure.setup import ReadyTester
+from natxy.trial.observer import Observer
+from natxy.trial.profile import departures
+from natxy.trial.setup import ReadyTester
+from natxy.verdict.delay_error import QUIET, DelayError, TimingErrors
 
 RFC = replace(PDV_RFC, duration_of="RFC 8219 section 7.3.2")
 MINIMUM = "minimum IPDV"

@@ -6,18 +6,18 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.exact import make_exact
+from natxy.model.delays import P999, Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, Recording, Tags
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
-from natxy.procedure.delay_error import QUIET, DelayError, TimingErrors
 from natxy.procedure.delay_remarks import delay_remarks
-from natxy.procedure.delays import P999, Delays
-from natxy.procedure.observer import Observer
-from natxy.procedure.profile import Profile, departures
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing, check
+from natxy.trial.observer import Observer
+from natxy.trial.profile import Profile, departures
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check
+from natxy.verdict.delay_error import QUIET, DelayError, TimingErrors
 
 TYPICAL = "typical latency"
 WORST_CASE = "worst-case latency"

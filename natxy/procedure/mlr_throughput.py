@@ -11,45 +11,40 @@ from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit, ceiling
-from natxy.procedure.advice import explained
-from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_table import refuse_without_connections
-from natxy.procedure.maximum import maximum_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.pacing import long_pauses
-from natxy.procedure.profile import RFC, departures
-from natxy.procedure.seeds import MAX_SEED
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Load, Trials, steady
-from natxy.procedure.valid_trials import ValidTrials
-from natxy.procedure.worst_loss import worst_loss
+from natxy.procedure.plan import Plan, repeat
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
+from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.load import Load, steady
+from natxy.trial.maximum import maximum_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import RFC, departures
+from natxy.trial.setup import ReadyTester
+from natxy.trial.trials import Trials
+from natxy.trial.valid_trials import ValidTrials
+from natxy.trial.worst_loss import worst_loss
+from natxy.verdict.advice import explained
+from natxy.verdict.pacing import long_pauses
 
 ANY_PAUSES = Fraction(10**9)  # the load allows all pauses, since the goals limit them
 
 
 @dataclass(frozen=True, kw_only=True)
-class MlrThroughputPlan:
+class MlrThroughputPlan(Plan):
     """The options of a measurement, checked when the plan is created.
 
     The goals determine the durations of trials; drain, settle time and frame timeout are those of
     `timing`.
     """
 
-    timing: Timing
     goals: tuple[MlrGoal, ...]
-    seed: int
     repetitions: int = 1
     min_rate_fps: int = 100  # lower rates are not tried
     max_rate_fps: int | None = None  # None: the media's rate
     invalid_repeats: int = 3
-    dut_name: str | None = None
 
     def __post_init__(self) -> None:
-        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
-        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+        super().__post_init__()
         longest_s = max((goal.final_duration_s for goal in self.goals), default=Fraction(0))
         if longest_s != self.timing.duration_s:
             raise ConfigurationError(
@@ -66,20 +61,15 @@ def mlr_throughput(
     plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures a rate for each goal, in frames a second per direction; it was tested and passed."""
-    trials = Trials(
-        tester=tester,
-        dut=dut,
-        timing=plan.timing,
-        campaign_seed=plan.seed,
-        observer=observer or Observer(),
-        judge=lambda result: _too_easy(plan, result),
-    )
+    observer = observer or Observer()
+    trials = plan.trials(tester, dut, observer, doubts=lambda result: _too_easy(plan, result))
     maximum_fps = _maximum(plan, tester)
-    searched: list[_Searched] = []
-    for number in range(1, plan.repetitions + 1):
-        trials.observer.repetition_started(number, plan.repetitions)
-        searched.append(_search(plan, trials, number, maximum_fps))
-        trials.observer.repetition_ended(_figures(plan.goals, searched[-1:]))
+    searched = repeat(
+        plan.repetitions,
+        observer,
+        lambda number: _search(plan, trials, number, maximum_fps),
+        lambda one: _figures(plan.goals, [one]),
+    )
     return Measurement(
         procedure="mlr-throughput",
         title="Throughput by MLRsearch",
@@ -168,7 +158,7 @@ def _check_hope(outcome: MlrOutcome, last: TrialRecord) -> None:
 
 
 def _conditions(plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut) -> Conditions:
-    of = conditions(tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name)
+    of = plan.conditions(tester, dut)
     goals = plan.goals
     search = SearchConditions(
         method="mlr",

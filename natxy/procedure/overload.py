@@ -16,11 +16,11 @@ from natxy.procedure.back_to_back import BackToBackPlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
 from natxy.procedure.flows import ranges_of, with_flows
 from natxy.procedure.frame_loss import FrameLossPlan
-from natxy.procedure.observer import Observer
-from natxy.procedure.setup import ReadyTester, Starting
 from natxy.procedure.throughput import ThroughputPlan
-from natxy.procedure.timing import LONGEST_S, check
 from natxy.statistics import median
+from natxy.trial.observer import Observer
+from natxy.trial.setup import ReadyTester, Starting
+from natxy.trial.timing import LONGEST_S, check
 
 DEGRADATION = "degradation"
 QUARTERS = 4  # the intermediary points of RFC 8219 section 10.2.2

@@ -6,11 +6,11 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import DutError
 from natxy.procedure.establishment import EstablishmentPlan, establishment
-from natxy.procedure.observer import Observer
-from natxy.procedure.seeds import repetition_seed
-from natxy.procedure.setup import ReadyTester, name_of
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observer
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.timing import Timing
 
 SAFE = Fraction(1, 2)  # share of the highest rate at which no connection is lost
 COARSE = SearchError(fraction=Fraction(1, 20))

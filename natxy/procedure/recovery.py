@@ -13,15 +13,16 @@ from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, Direction, Segment
-from natxy.procedure.at_rate import Rate, RatePlan, conditions, rate_of
-from natxy.procedure.connection_table import refuse_without_connections
-from natxy.procedure.maximum import maximum_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.profile import Profile, departures
-from natxy.procedure.seeds import repetition_seed
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import LONGEST_S, Timing, check, refuse_frame_timeout
-from natxy.procedure.trial import Load, Trials
+from natxy.procedure.at_rate import Rate, RatePlan, rate_of
+from natxy.procedure.plan import repeat
+from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.load import Load
+from natxy.trial.maximum import maximum_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import Profile, departures
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import LONGEST_S, Timing, check, refuse_frame_timeout
 
 RECOVERY = "system recovery time"
 LOST = "lost frames"
@@ -80,34 +81,23 @@ def recovery(
     observer = observer or Observer()
     throughput = rate_of(plan, tester, dut, observer)
     load = _load(plan, tester, throughput.fps)
-    trials = Trials(
-        tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
-    )
-    done: list[TrialRecord] = []
-    for number in range(1, plan.repetitions + 1):
-        observer.repetition_started(number, plan.repetitions)
-        done.append(
-            trials.run_valid(
-                load=load,
-                repetition=number,
-                seed=repetition_seed(plan.seed, number),
-                invalid_repeats=plan.invalid_repeats,
-            )
+    trials = plan.trials(tester, dut, observer)
+
+    def measure(number: int) -> TrialRecord:
+        return trials.run_valid(
+            load=load,
+            repetition=number,
+            seed=repetition_seed(plan.seed, number),
+            invalid_repeats=plan.invalid_repeats,
         )
-        observer.repetition_ended(_figures(done[-1:], load))
+
+    done = repeat(plan.repetitions, observer, measure, lambda one: _figures([one], load))
     refuse_without_connections(done)
     return Measurement(
         procedure="recovery",
         title="System recovery",
         reference="RFC 2544 section 26.5",
-        conditions=conditions(
-            tester,
-            dut,
-            plan.timing,
-            seed=plan.seed,
-            rate_fps=throughput.fps,
-            dut_name=plan.dut_name,
-        ),
+        conditions=plan.conditions(tester, dut, rate_fps=throughput.fps),
         departures=_departures(plan, throughput),
         remarks=(*throughput.remarks, *_remarks(done, load)),
         figures=_figures(done, load),

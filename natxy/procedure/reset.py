@@ -16,15 +16,17 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
-from natxy.procedure.at_rate import Rate, RatePlan, conditions, rate_departures, rate_of
-from natxy.procedure.connection_table import refuse_without_connections
-from natxy.procedure.observer import Observer, Observers
-from natxy.procedure.phases import phase_1_s
-from natxy.procedure.profile import Profile, departures
-from natxy.procedure.seeds import repetition_seed
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing, check, refuse_frame_timeout
-from natxy.procedure.trial import Trials, steady
+from natxy.procedure.at_rate import Rate, RatePlan, rate_departures, rate_of
+from natxy.procedure.plan import repeat
+from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.load import steady
+from natxy.trial.observer import Observer, Observers
+from natxy.trial.phases import phase_1_s
+from natxy.trial.profile import Profile, departures
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check, refuse_frame_timeout
+from natxy.trial.trials import Trials
 
 BY_LOSS = "reset time, frame-loss method"
 BY_TIMESTAMPS = "reset time, timestamp method"
@@ -75,32 +77,24 @@ def reset(
     """Measures the reset time per direction, by both methods of RFC 6201 section 1.3."""
     observer = observer or Observer()
     rate = rate_of(plan, tester, dut, observer)
-    done: list[TrialRecord] = []
-    ways: list[str] = []
     after_s = float(plan.after_s + phase_1_s(tester.traffic, plan.timing))
     resetter = Resetter(dut, after_s, lambda: tester.engine.cancel())
-    trials = Trials(
-        tester=tester,
-        dut=dut,
-        timing=plan.timing,
-        campaign_seed=plan.seed,
-        observer=Observers([observer, resetter]),
-        resets=True,
-    )
+    trials = plan.trials(tester, dut, Observers([observer, resetter]), resets=True)
+    ways: list[str] = []
+
+    def measure(number: int) -> TrialRecord:
+        trial = _trial(plan, trials, resetter, rate.fps, number)
+        ways.append(resetter.done)
+        return trial
+
     with resetter:
-        for number in range(1, plan.repetitions + 1):
-            observer.repetition_started(number, plan.repetitions)
-            done.append(_trial(plan, trials, resetter, rate.fps, number))
-            ways.append(resetter.done)
-            observer.repetition_ended(_figures(done[-1:], rate.fps))
+        done = repeat(plan.repetitions, observer, measure, lambda one: _figures([one], rate.fps))
     refuse_without_connections(done)
     return Measurement(
         procedure="reset",
         title="Reset",
         reference="RFC 6201 section 4",
-        conditions=conditions(
-            tester, dut, plan.timing, seed=plan.seed, rate_fps=rate.fps, dut_name=plan.dut_name
-        ),
+        conditions=plan.conditions(tester, dut, rate_fps=rate.fps),
         departures=_departures(plan, rate, done),
         remarks=(*rate.remarks, *_remarks(plan, ways, done)),
         figures=_figures(done, rate.fps),

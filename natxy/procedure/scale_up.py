@@ -4,19 +4,18 @@ from dataclasses import dataclass
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
-from natxy.model.measurement import Figure, Measurement
-from natxy.procedure.observer import Observer
-from natxy.procedure.places import (
+from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.procedure.series import (
     Searching,
-    beside_previous,
+    compared,
     conditions_of,
     figure_of,
-    is_bound,
+    has_bounds,
     measured,
-    total,
 )
-from natxy.procedure.setup import ReadyTester, name_of
 from natxy.statistics import median
+from natxy.trial.observer import Observer
+from natxy.trial.setup import ReadyTester, name_of
 
 RELATIVE = "relative scale up"
 
@@ -68,7 +67,8 @@ def scale_up(
         raise DutError(
             f"{name_of(dut)} passes no trial with one core, so there is no figure to compare with."
         )
-    bounds = any(is_bound(figure) for figure in figures.values())
+    cores_at = {figure.at: cores for cores, figure in figures.items()}
+    points = list(figures.values())
     first = found[1]
     return Measurement(
         procedure="scale-up",
@@ -78,19 +78,14 @@ def scale_up(
         departures=first.departures,
         remarks=(
             *first.remarks,
-            *(("There is no scale up, because a value is a lower bound.",) if bounds else ()),
+            *(
+                ("There is no scale up, because a value is a lower bound.",)
+                if has_bounds(points)
+                else ()
+            ),
         ),
-        figures=tuple(
-            figure
-            for previous, (cores, found_figure) in zip(
-                (None, *figures.values()), figures.items(), strict=False
-            )
-            for figure in (
-                *_figures(cores, found_figure, alone, bounds=bounds),
-                *beside_previous(found_figure, previous),
-            )
-        ),
-        counts=total([each.counts for each in found.values()]),
+        figures=compared(points, lambda one, first: _relative(cores_at[one.at], one, first)),
+        counts=TrialCounts.total(each.counts for each in found.values()),
     )
 
 
@@ -119,8 +114,6 @@ def _at(cores: int) -> str:
     return f"{cores:,} core{'s' if cores > 1 else ''}"
 
 
-def _figures(cores: int, figure: Figure, alone: Figure, *, bounds: bool) -> tuple[Figure, ...]:
-    if bounds:
-        return (figure,)
+def _relative(cores: int, figure: Figure, alone: Figure) -> tuple[Figure, ...]:
     relative = median(figure.values) / (cores * median(alone.values))
-    return figure, Figure(name=RELATIVE, unit="times", at=figure.at, values=(relative,))
+    return (Figure(name=RELATIVE, unit="times", at=figure.at, values=(relative,)),)

@@ -15,15 +15,15 @@ from natxy.model.base import Model
 from natxy.model.self_test_record import DelayAt, OwnDelay, looped_version
 from natxy.model.testbed import Testbed
 from natxy.model.verdict import Limit
-from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.profile import QUICK
-from natxy.procedure.seeds import repetition_seed
-from natxy.procedure.setup import ReadyTester
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials
 from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observer
+from natxy.trial.profile import QUICK
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 
 SIZES_BYTES = (84, 128, 256, 512, 1024, 1280, 1518)  # RFC 2544 section 9.1, RFC 5180 section 5
 ERROR = SearchError(fraction=Fraction(1, 100))

@@ -5,24 +5,23 @@ from statistics import median
 
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import DutError
-from natxy.model.measurement import Conditions, Figure, Measurement
+from natxy.model.measurement import Figure, Measurement
 from natxy.model.verdict import Verdict
-from natxy.procedure.at_rate import conditions
-from natxy.procedure.connection_conditions import of_phase_1, of_several
-from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.phases import Establishing
-from natxy.procedure.profile import departures
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
-from natxy.procedure.series_of_tables import (
+from natxy.procedure.plan import Plan, repeat
+from natxy.procedure.table_size import (
     Size,
     check_each_frame_makes_one,
     connections_of,
     table_of,
 )
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Trials
+from natxy.trial.connection_conditions import of_phase_1, of_several
+from natxy.trial.establishing import Establishing
+from natxy.trial.observer import Observer
+from natxy.trial.profile import OF_CONNECTIONS, departures
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester
+from natxy.trial.trials import Trials
 
 RATE = "connection tear-down rate"
 # Share of the difference above which a figure is uncertain. MP Table 11 has parentheses at 0.44 and
@@ -31,24 +30,16 @@ NOISE = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
-class TearDownPlan:
+class TearDownPlan(Plan):
     """The options of a measurement, checked when the plan is created.
 
     `sizes` has the numbers N of connections; if it is empty, N is the testbed's count. Each
     repetition fills the table, then deletes its content twice: once full, once empty.
     """
 
-    timing: Timing
-    seed: int
-    repetitions: int
     sizes: tuple[Size, ...] = ()
     rate_cps: int | None = None  # of phase 1; None: the testbed's rate
     incomplete_repeats: int = 3  # repeats of a phase 1 that lost frames
-    dut_name: str | None = None
-
-    def __post_init__(self) -> None:
-        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
-        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,32 +78,25 @@ def tear_down(
     observer = observer or Observer()
     check_each_frame_makes_one(tester)
     table = table_of(dut)
-    trials = Trials(
-        tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
-    )
-    found: list[Deletions] = []
+    trials = plan.trials(tester, dut, observer)
     testers = [size.of(tester) for size in plan.sizes] or [tester]
-    for number, ready in enumerate(testers, start=1):
-        observer.repetition_started(number, len(testers))
-        seed = (plan.seed + number) % 2**63
+
+    def measure(number: int) -> Deletions:
+        ready, seed = testers[number - 1], (plan.seed + number) % 2**63
         trials.tester = with_phase_1_rate(ready, dut, plan.timing, seed=seed, observer=observer)
-        found.append(_deletions(plan, trials, table))
-        observer.repetition_ended(_figures(found[-1])[:1])
+        return _deletions(plan, trials, table)
+
+    found = repeat(len(testers), observer, measure, lambda one: _figures(one)[:1])
     return Measurement(
         procedure="tear-down",
         title="Connection tear-down rate",
         reference="RFC 9693",
-        conditions=of_several(_conditions(plan, tester, dut)),
-        departures=tuple(d for d in departures(plan.timing) if not d.startswith("trials")),
+        conditions=of_several(of_phase_1(plan.conditions(tester, dut), rate_is_sought=False)),
+        departures=departures(plan.timing, OF_CONNECTIONS),
         remarks=_remarks(found),
         figures=tuple(figure for each in found for figure in _figures(each)),
         counts=trials.counts,
     )
-
-
-def _conditions(plan: TearDownPlan, tester: ReadyTester, dut: Dut) -> Conditions:
-    of = conditions(tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name)
-    return of_phase_1(of, rate_is_sought=False)
 
 
 def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable) -> Deletions:

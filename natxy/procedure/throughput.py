@@ -15,25 +15,27 @@ from natxy.model.throughput_result import Repetition, ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.advice import explained
-from natxy.procedure.bursts import LEAST_BURSTS, Bursts, silence_s
-from natxy.procedure.connection_conditions import connection_conditions
-from natxy.procedure.connection_table import refuse_without_connections
-from natxy.procedure.counted import Counting
-from natxy.procedure.maximum import Maximum, maximum_of
-from natxy.procedure.media import media_of
-from natxy.procedure.observer import Observer
-from natxy.procedure.profile import RFC, departures
-from natxy.procedure.seeds import MAX_SEED, repetition_seed
-from natxy.procedure.setup import ReadyTester, name_of
-from natxy.procedure.tester_delay import tester_delay
-from natxy.procedure.timing import Timing, check
-from natxy.procedure.trial import Load, Trials, steady
-from natxy.procedure.valid_trials import ValidTrials
-from natxy.procedure.worst_loss import lost_share
+from natxy.procedure.plan import Plan, repeat
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
+from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
+from natxy.trial.connection_conditions import connection_conditions
+from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.load import Load, steady
+from natxy.trial.maximum import Maximum, maximum_of
+from natxy.trial.media import media_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import RFC, departures
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.tester_delay import tester_delay
+from natxy.trial.timing import check
+from natxy.trial.trials import Trials
+from natxy.trial.valid_trials import ValidTrials
+from natxy.trial.worst_loss import lost_share
+from natxy.verdict.advice import explained
+from natxy.verdict.counted import Counting
 
 FIRST_GUESS_FPS = 1000  # the first rate if the maximum is unknown
 # It takes 6 trials to a million, where doubling takes 11. A larger factor saves little, and makes
@@ -44,12 +46,9 @@ HOPELESS_FPS = 1000  # a trial that is INVALID at this rate has another reason t
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThroughputPlan:
+class ThroughputPlan(Plan):
     """The options of a measurement, checked when the plan is created."""
 
-    timing: Timing
-    seed: int
-    repetitions: int
     max_rate_fps: int | None = None  # None: the media's rate
     error: SearchError = DEFAULT_ERROR
     invalid_repeats: int = 3
@@ -62,10 +61,10 @@ class ThroughputPlan:
     loss_verifications: int = 0  # how often a FAIL is repeated before its rate fails
     # No repetition starts after this time, except the first one. None: no limit.
     patience_s: Fraction | None = None
-    dut_name: str | None = None  # None: the name that the DUT reports
     bursts: Bursts | None = None  # None: steady traffic
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_tolerance("--loss", self.loss)
         if self.early_end and not (self.timing.frame_timeout_s or self.timing.drain_s):
             raise ConfigurationError(
@@ -77,9 +76,7 @@ class ThroughputPlan:
                 "--early-end: is not possible with --loss, since trials end at their first certain "
                 "loss (expected one of them)"
             )
-        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)
-        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
         if self.max_rate_fps is not None:
             self.timing.check_rate("--max-rate", self.max_rate_fps)
 
@@ -144,36 +141,65 @@ def throughput(
 ) -> ThroughputResult:
     """Measures the throughput; each repetition is a separate search with its own seed."""
     observer = observer or Observer()
-    maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps)
-    burst_rate_fps = None if plan.bursts is None else plan.bursts.rate_of(tester)
-    _check_least(plan, _highest(plan, maximum, burst_rate_fps))
-    trials = Trials(
-        tester=tester, dut=dut, timing=plan.timing, campaign_seed=plan.seed, observer=observer
-    )
-    repetitions: list[Repetition] = []
+    rates = _Rates.of(plan, tester)
+    trials = plan.trials(tester, dut, observer)
     begin_s = time.monotonic()
-    for number in range(1, plan.repetitions + 1):
-        waited_s = time.monotonic() - begin_s
-        if repetitions and plan.patience_s is not None and waited_s >= plan.patience_s:
-            break
-        observer.repetition_started(number, plan.repetitions)
-        search = _search(plan, maximum, burst_rate_fps)
-        repetitions.append(_repetition(plan, search, trials, number, maximum, burst_rate_fps))
-        observer.repetition_ended((_figure(repetitions[-1]),))
-    return _result(plan, trials, maximum, repetitions, burst_rate_fps)
+
+    def goes_on(_: Sequence[Repetition]) -> bool:
+        return plan.patience_s is None or time.monotonic() - begin_s < plan.patience_s
+
+    repetitions = repeat(
+        plan.repetitions,
+        observer,
+        lambda number: _repetition(plan, rates, trials, number),
+        lambda one: (_figure(one),),
+        goes_on=goes_on,
+    )
+    return _result(plan, trials, rates, repetitions)
 
 
-def _highest(plan: ThroughputPlan, maximum: Maximum, burst_rate_fps: int | None) -> int:
-    """Returns the highest rate to try; bursts at the burst rate would be steady traffic."""
-    known = (maximum.rate_fps, burst_rate_fps, MAX_RATE_FPS, plan.timing.highest_rate_fps)
-    return min(rate_fps for rate_fps in known if rate_fps is not None)
+@dataclass(frozen=True, kw_only=True)
+class _Rates:
+    """The rates that bound a search."""
 
+    maximum: Maximum
+    least_fps: int
+    highest_fps: int
+    burst_fps: int | None  # within a burst; None: steady traffic
 
-def _check_least(plan: ThroughputPlan, highest_fps: int) -> None:
-    if plan.bursts is not None and highest_fps < plan.least_fps:
-        raise ConfigurationError(
-            f"--bursts: {LEAST_BURSTS} bursts of {plan.bursts.frames} frames at {highest_fps} "
-            f"frames a second make too long a trial (expected a rate of {plan.least_fps} or more)"
+    @classmethod
+    def of(cls, plan: ThroughputPlan, tester: ReadyTester) -> "_Rates":
+        """Raises ConfigurationError if trials of bursts would be too long at every rate."""
+        maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps)
+        burst_fps = None if plan.bursts is None else plan.bursts.rate_of(tester)
+        # Bursts at the burst rate would be steady traffic.
+        known = (maximum.rate_fps, burst_fps, MAX_RATE_FPS, plan.timing.highest_rate_fps)
+        highest_fps = min(rate_fps for rate_fps in known if rate_fps is not None)
+        if plan.bursts is not None and highest_fps < plan.least_fps:
+            raise ConfigurationError(
+                f"--bursts: {LEAST_BURSTS} bursts of {plan.bursts.frames} frames at {highest_fps} "
+                "frames a second make too long a trial (expected a rate of "
+                f"{plan.least_fps} or more)"
+            )
+        return cls(
+            maximum=maximum,
+            least_fps=plan.least_fps,
+            highest_fps=highest_fps,
+            burst_fps=burst_fps,
+        )
+
+    def search(self, error: SearchError) -> Bisection:
+        """Returns a new search, which starts at a guess if the maximum is unknown.
+
+        The guess is the same for each repetition: if one started where another ended, the result
+        would not show how far repetitions scatter.
+        """
+        guess_fps = max(FIRST_GUESS_FPS, self.least_fps)
+        return Bisection(
+            upper_fps=self.highest_fps,
+            first_fps=None if self.maximum.rate_fps else guess_fps,
+            growth=GROWTH,
+            error=error,
         )
 
 
@@ -186,35 +212,15 @@ def _figure(repetition: Repetition) -> Figure:
     )
 
 
-def _search(plan: ThroughputPlan, maximum: Maximum, burst_rate_fps: int | None) -> Bisection:
-    """Returns a new search, which starts at a guess if the maximum is unknown.
-
-    The guess is the same for each repetition: if one started where another ended, the result would
-    not show how far repetitions scatter.
-    """
-    return Bisection(
-        upper_fps=_highest(plan, maximum, burst_rate_fps),
-        first_fps=None if maximum.rate_fps else max(FIRST_GUESS_FPS, plan.least_fps),
-        growth=GROWTH,
-        error=plan.error,
-    )
-
-
-def _repetition(
-    plan: ThroughputPlan,
-    search: Bisection,
-    trials: Trials,
-    number: int,
-    maximum: Maximum,
-    burst_rate_fps: int | None,
-) -> Repetition:
+def _repetition(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) -> Repetition:
+    search = rates.search(plan.error)
     verified = LossVerification(search=search, repeats=plan.loss_verifications)
     valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
     while (rate_fps := search.next()) is not None:
         if rate_fps < plan.least_fps:
             search.tell(rate_fps, Verdict.FAIL)
             continue
-        load = plan.load(rate_fps, search.bracket[0], burst_rate_fps)
+        load = plan.load(rate_fps, search.bracket[0], rates.burst_fps)
         trial = valid_trials.run(load, search.bracket)
         verified.tell(rate_fps, trial.verdict, lost_share(trial), counted_fps=trial.counted_fps)
         _check_hope(search, trial, HOPELESS_FPS)
@@ -222,7 +228,7 @@ def _repetition(
     _check_hope(search, done[-1], MAX_RATE_FPS)
     refuse_without_connections(done)
     lower_bound = search.limit is Limit.TESTER or (
-        search.limit is Limit.MAXIMUM and maximum.origin != "media"
+        search.limit is Limit.MAXIMUM and rates.maximum.origin != "media"
     )
     valid = [trial for trial in done if trial.verdict is not Verdict.INVALID]
     return Repetition(
@@ -264,11 +270,7 @@ def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:
 
 
 def _result(
-    plan: ThroughputPlan,
-    trials: Trials,
-    maximum: Maximum,
-    repetitions: Sequence[Repetition],
-    burst_rate_fps: int | None,
+    plan: ThroughputPlan, trials: Trials, rates: _Rates, repetitions: Sequence[Repetition]
 ) -> ThroughputResult:
     traffic = trials.tester.testbed.traffic
     return ThroughputResult(
@@ -290,12 +292,12 @@ def _result(
         frame_timeout_s=float(plan.timing.frame_timeout_s),
         error=str(plan.error),
         error_fps=plan.error.at(max(repetition.rate_fps for repetition in repetitions)),
-        maximum_fps=maximum.rate_fps,
-        maximum_origin=maximum.origin,
+        maximum_fps=rates.maximum.rate_fps,
+        maximum_origin=rates.maximum.origin,
         seed=plan.seed,
         loss="" if plan.loss is None else str(plan.loss),
         burst_frames=1 if plan.bursts is None else plan.bursts.frames,
-        burst_rate_fps=burst_rate_fps,
+        burst_rate_fps=rates.burst_fps,
         least_fps=plan.least_fps,
         ring_frames=min((port.rx_ring_frames for port in trials.tester.hello.ports), default=0),
         search=SearchConditions(loss_verifications=plan.loss_verifications),

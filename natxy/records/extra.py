@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from natxy.errors import ConfigurationError
-from natxy.procedure.setup import FrameRecords
+from natxy.trial.setup import FrameRecords
 
 
 @contextmanager

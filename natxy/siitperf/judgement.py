@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
+from natxy.model.phase_names import ESTABLISH
 from natxy.model.testbed import Testbed
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import TrialSpec
-from natxy.procedure.away import excuse
-from natxy.procedure.delay_error import late_in_doubt
-from natxy.procedure.pacing import PAUSE_SHARE, long_pauses
-from natxy.procedure.phases import ESTABLISH
-from natxy.procedure.trial import Outcome
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import SIDE_NAMES
+from natxy.trial.trial import Outcome
+from natxy.verdict.away import excuse
+from natxy.verdict.delay_error import late_in_doubt
+from natxy.verdict.pacing import PAUSE_SHARE, long_pauses
 
 TOLERANCE = Fraction(100_001, 100_000)  # of the time that sending takes
 

@@ -5,9 +5,9 @@ from contextlib import suppress
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError
+from natxy.model.delays import P999, Delays
+from natxy.model.phase_names import ESTABLISH, TEST
 from natxy.model.trial_result import StreamResult, TrialResult
-from natxy.procedure.delays import P999, Delays
-from natxy.procedure.phases import ESTABLISH, TEST
 from natxy.siitperf.arguments import Arguments
 
 NS_PER_MS = 10**6

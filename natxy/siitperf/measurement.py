@@ -3,24 +3,18 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from natxy.model.phase_names import TEST
 from natxy.model.trial_spec import NO_RECORDING, Recording, Tags, TrialSpec
-from natxy.procedure.observer import Observer
-from natxy.procedure.phases import TEST, Establishing
-from natxy.procedure.seeds import nonce
-from natxy.procedure.setup import Setup
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import (
-    WARM_UP_FPS,
-    WARM_UP_FRAMES,
-    Load,
-    Outcome,
-    TrialPlan,
-    run_trial,
-    steady,
-)
-from natxy.procedure.warm_up import warm_up
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.timeouts import Timeouts, timeouts_of
+from natxy.trial.load import Load, steady
+from natxy.trial.observer import Observer
+from natxy.trial.seeds import nonce
+from natxy.trial.setup import Setup
+from natxy.trial.timing import Timing
+from natxy.trial.trial import Outcome, run_trial
+from natxy.trial.trial_plan import TrialPlan
+from natxy.trial.warm_up import warm_up, warm_up_load
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +67,7 @@ class SiitperfTest:
         """Warms the gateway up, if its table can be emptied afterwards."""
         timing = replace(self.timing, drain_s=self.timeouts.longest_s)
         plan = TrialPlan(traffic=setup.tester.traffic, timing=timing)
-        frames = min(plan.traffic.required_connections.count, WARM_UP_FRAMES * self.arguments.n)
-        load = Establishing(rate_fps=WARM_UP_FPS, count=frames)
-        spec = plan.spec(load=load, seed=seed, nonce=nonce(seed, -1))
+        spec = plan.spec(load=warm_up_load(plan.traffic), seed=seed, nonce=nonce(seed, -1))
         warm_up(spec, setup.tester, setup.dut)
 
 

@@ -9,8 +9,6 @@ from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, NatxyError
 from natxy.model.event import Hello
 from natxy.model.trial_result import TrialResult
-from natxy.procedure.seeds import new_seed
-from natxy.procedure.setup import ReadyTester, set_up
 from natxy.siitperf.arguments import LAST, Arguments, read_arguments
 from natxy.siitperf.configuration import FILE, Configuration, read_configuration
 from natxy.siitperf.entries import Warn
@@ -23,6 +21,8 @@ from natxy.siitperf.repeats import Attempt, until_valid
 from natxy.siitperf.site import SIDES, VARIABLE, Site, is_lab, site_of
 from natxy.siitperf.stateful import connections_of
 from natxy.siitperf.testbed import testbed_of
+from natxy.trial.seeds import new_seed
+from natxy.trial.setup import ReadyTester, set_up
 
 Say = Callable[[str], None]
 INVALID_STATUS = 1

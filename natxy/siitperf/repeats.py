@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from natxy.model.trial_result import TrialResult
-from natxy.procedure.pacing import is_too_slow
+from natxy.verdict.pacing import is_too_slow
 
 SLOW_REPEATS = 1  # a tester that is too slow for the rate is so again
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.model.trial_spec import Phase, Stream, TrialSpec
-from natxy.procedure.trial import Load
 from natxy.siitperf.arguments import Arguments
+from natxy.trial.load import Load
 
 NS_PER_MS = 10**6
 

@@ -14,10 +14,12 @@ from natxy.dut.choice import dut_of
 from natxy.dut.reference import ReferenceDut
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_result import TrialResult
-from natxy.procedure.observer import Observer
-from natxy.procedure.setup import FrameRecords, Setup, set_up
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Load, Outcome, TrialPlan, run_trial
+from natxy.trial.load import Load
+from natxy.trial.observer import Observer
+from natxy.trial.setup import FrameRecords, Setup, set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trial import Outcome, run_trial
+from natxy.trial.trial_plan import TrialPlan
 from tests.valid import valid
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 25))

@@ -9,12 +9,12 @@ import pytest
 from natxy.dut.choice import dut_of
 from natxy.model.testbed import read_testbed
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
-from natxy.procedure.series_of_tables import Size
-from natxy.procedure.setup import set_up
+from natxy.procedure.table_size import Size
 from natxy.procedure.tear_down import TearDownPlan, tear_down
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
-from natxy.search.capacity import CapacityGoal
+from natxy.search.capacity_goal import CapacityGoal
+from natxy.trial.setup import set_up
+from natxy.trial.timing import Timing
 from tests.valid import ATTEMPTS
 
 TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20))

@@ -14,7 +14,7 @@ from natxy.procedure.ipdv import MINIMUM as MINIMUM_IPDV
 from natxy.procedure.ipdv import UNDEFINED, ipdv_errors, ipdv_values
 from natxy.procedure.latency import LOST_TAGS, TYPICAL, WORST_CASE, latency_errors, latency_values
 from natxy.procedure.pdv import LOST, MINIMUM, PDV, pdv_values
-from natxy.procedure.trial import steady
+from natxy.trial.load import steady
 from tests.accuracy.reference import (
     LOSES_NOTHING_US,
     MOVES_NO_MEDIAN_US,

@@ -23,12 +23,13 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import EstablishmentPlan, establishment
 from natxy.procedure.latency import TAGGED, TYPICAL, LatencyPlan, latency
-from natxy.procedure.observer import Observer
-from natxy.procedure.phases import Establishing
-from natxy.procedure.setup import Setup, set_up
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import AnyLoad, Trials
 from natxy.search.bisection import SearchError
+from natxy.trial.establishing import Establishing
+from natxy.trial.load import AnyLoad
+from natxy.trial.observer import Observer
+from natxy.trial.setup import Setup, set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 from tests.valid import ATTEMPTS
 from tests.valid import valid_trial as first_valid
 

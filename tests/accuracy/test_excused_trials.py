@@ -8,9 +8,10 @@ import pytest
 
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.counted import Counting
-from natxy.procedure.observer import Observer
-from natxy.procedure.trial import Trials, steady
+from natxy.trial.load import steady
+from natxy.trial.observer import Observer
+from natxy.trial.trials import Trials
+from natxy.verdict.counted import Counting
 from tests.accuracy.reference import TIMING, gateway_that
 
 RATE_FPS = 120_000

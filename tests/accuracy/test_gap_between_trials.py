@@ -9,10 +9,10 @@ from natxy.dut.choice import dut_of
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.trial_record import TrialRecord
-from natxy.procedure.observer import Observer, Observers
-from natxy.procedure.setup import set_up
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials
+from natxy.trial.observer import Observer, Observers
+from natxy.trial.setup import set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 
 LAB = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n[dut]\nkind = 'namespace'\n"
 TIMING = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 50))

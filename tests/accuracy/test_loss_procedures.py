@@ -15,11 +15,11 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Direction
 from natxy.procedure.back_to_back import BURST, CORRECTED, BackToBackPlan, back_to_back
 from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
-from natxy.procedure.observer import Observer
 from natxy.procedure.recovery import RECOVERY, RecoveryPlan, recovery
 from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, ResetPlan, reset
-from natxy.procedure.setup import set_up
-from natxy.procedure.timing import Timing
+from natxy.trial.observer import Observer
+from natxy.trial.setup import set_up
+from natxy.trial.timing import Timing
 from tests.accuracy.reference import LOSES_NOTHING_US, TIMING, away_ns, gateway_that
 from tests.valid import ATTEMPTS, NOISY
 

@@ -13,10 +13,11 @@ import pytest
 
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Recording
-from natxy.procedure.observer import Observer
-from natxy.procedure.trial import Trials, steady
 from natxy.records.parquet_file import RecordsFile
 from natxy.statistics import P99, median, percentile
+from natxy.trial.load import steady
+from natxy.trial.observer import Observer
+from natxy.trial.trials import Trials
 from tests.accuracy.reference import LOSES_NOTHING_US, TESTBED, TIMING, gateway_that
 from tests.valid import valid_trial
 

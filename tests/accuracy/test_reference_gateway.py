@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 
+from natxy.model.delays import Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit
-from natxy.procedure.bursts import Bursts
-from natxy.procedure.delay_error import TimingErrors
-from natxy.procedure.delays import Delays
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.trial import Load
 from natxy.search.bisection import SearchError
+from natxy.trial.bursts import Bursts
+from natxy.trial.load import Load
+from natxy.verdict.delay_error import TimingErrors
 from tests.accuracy.reference import (
     LOSES_NOTHING_US,
     MOVES_NO_MEDIAN_US,
@@ -188,8 +189,16 @@ def test_bursts_pass_up_to_the_limit_where_the_bucket_takes_them(
 def test_a_burst_that_no_buffer_takes_loses_the_rest_whatever_the_interval(tmp_path: Path) -> None:
     """Of each burst the bucket passes what it holds, and what comes into it during the burst. A
     burst whose begin or end is late is shorter or longer by the tolerance of each of the two."""
-    bursts, frames, burst_fps, late_us = 10, 1024, 200_000, 1000
-    load = Load(segments=(Bursts(frames=frames).segment(5_000, Fraction(2), burst_fps),))
+    # The mean rate is below the limit, and the trial is short enough for the real-time policy.
+    bursts, frames, mean_fps, burst_fps, late_us = 5, 1024, 12_000, 200_000, 1000
+    segment = Segment(
+        frames=bursts * frames,
+        rate_fps=mean_fps,
+        pause_ns=0,
+        burst_frames=frames,
+        burst_rate_fps=burst_fps,
+    )
+    load = Load(segments=(segment,))
     with gateway_that(BURSTS_LIMIT, tmp_path, tolerance_us=late_us) as (setup, dut):
         result, record = valid_trial(setup, dut, load)
     meanwhile = BURSTS_LIMIT_FPS * (frames - 1) / burst_fps

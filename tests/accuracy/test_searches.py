@@ -10,12 +10,12 @@ import pytest
 from natxy.dut.reference import ReferenceDut
 from natxy.model.verdict import Limit
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
-from natxy.procedure.observer import Observer
 from natxy.procedure.overload import OverloadPlan, overload
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
+from natxy.trial.observer import Observer
 from tests.accuracy.reference import LOSES_NOTHING_US, SHORT, TIMING, gateway_that
 from tests.valid import ATTEMPTS, with_and_without_noise
 

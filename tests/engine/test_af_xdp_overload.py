@@ -11,10 +11,10 @@ from natxy.dut.choice import dut_of
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.verdict import Verdict
-from natxy.procedure.observer import Observer
-from natxy.procedure.setup import set_up
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials
+from natxy.trial.observer import Observer
+from natxy.trial.setup import set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 from tests.valid import valid_trial
 
 OVERLOAD_FPS = 2_000_000

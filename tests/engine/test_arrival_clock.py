@@ -16,10 +16,10 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.trial_record import TrialRecord
 from natxy.procedure.delay_remarks import delay_remarks
-from natxy.procedure.observer import Observer
-from natxy.procedure.setup import ReadyTester, set_up
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials
+from natxy.trial.observer import Observer
+from natxy.trial.setup import ReadyTester, set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 from tests.valid import valid_trial
 
 TESTBED = """

@@ -14,10 +14,10 @@ from natxy.errors import TrialRefused
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.trial_record import TrialRecord
-from natxy.procedure.observer import Observer
-from natxy.procedure.setup import set_up
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials
+from natxy.trial.observer import Observer
+from natxy.trial.setup import set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 
 RATE_FPS = 2000
 FRAMES = 2 * RATE_FPS // 10

@@ -13,8 +13,8 @@ from natxy.dut.addresses import AddressPlan
 from natxy.dut.config import ReferenceConfig
 from natxy.dut.reference import ReferenceDut
 from natxy.errors import DutError, TesterDied
-from natxy.procedure.observer import Observer
-from natxy.procedure.trial import run_trial
+from natxy.trial.observer import Observer
+from natxy.trial.trial import run_trial
 from tests.programs import installed
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="DPDK needs root")

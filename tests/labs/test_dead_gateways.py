@@ -12,11 +12,11 @@ import pytest
 from natxy.errors import DutError
 from natxy.model.event import Progress
 from natxy.procedure.latency import LatencyPlan, latency
-from natxy.procedure.observer import Observer
-from natxy.procedure.setup import Setup, set_up
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observer
+from natxy.trial.setup import Setup, set_up
+from natxy.trial.timing import Timing
 from tests.labs.test_trials import ROUTER4, TAYGA, testbed_of
 
 TIMING = Timing(duration_s=Fraction(3, 2), drain_s=Fraction(1, 10))

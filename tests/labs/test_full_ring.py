@@ -12,10 +12,11 @@ import pytest
 from natxy.dut import devices
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.observer import Observer
-from natxy.procedure.setup import set_up
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials, steady
+from natxy.trial.load import steady
+from natxy.trial.observer import Observer
+from natxy.trial.setup import set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 from tests.labs.test_trials import testbed_of
 from tests.noise import taken
 from tests.valid import PATIENCE_S

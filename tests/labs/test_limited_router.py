@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from natxy.procedure.recovery import LOST, RECOVERY, RecoveryPlan, recovery
-from natxy.procedure.timing import Timing
+from natxy.trial.timing import Timing
 from tests.labs.test_named_faults import Lab, lab
 from tests.valid import ATTEMPTS
 

@@ -16,12 +16,13 @@ from natxy.model.icmp_words import icmp_list
 from natxy.model.throughput_result import Repetition
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.observer import Observer
-from natxy.procedure.setup import Setup, set_up
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials, steady
 from natxy.search.bisection import SearchError
+from natxy.trial.load import steady
+from natxy.trial.observer import Observer
+from natxy.trial.setup import Setup, set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 from tests.labs.test_trials import testbed_of
 from tests.valid import valid
 

@@ -23,11 +23,11 @@ from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed, TesterSection
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.observer import Observer
 from natxy.procedure.self_test import SelfTestPlan, looped, self_test
-from natxy.procedure.setup import Setup, set_up
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials
+from natxy.trial.observer import Observer
+from natxy.trial.setup import Setup, set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 from tests.valid import valid, valid_run, valid_trial
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))

@@ -9,10 +9,10 @@ from natxy.dut.choice import dut_of
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.observer import Observer
-from natxy.procedure.setup import set_up
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials
+from natxy.trial.observer import Observer
+from natxy.trial.setup import set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 
 RATE_FPS = 60_000
 TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20))

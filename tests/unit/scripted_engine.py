@@ -9,8 +9,8 @@ from natxy.model.event import Hello, Progress
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Stream, TrialSpec
-from natxy.procedure.setup import ReadyTester
 from natxy.tester.tester import OnProgress, Tester, ignore_progress
+from natxy.trial.setup import ReadyTester
 
 Lose = Callable[[Stream], Sequence[int]]
 MISDELIVERED = ("malformed", "checksum", "number", "length", "address", "port", "hop_limit")

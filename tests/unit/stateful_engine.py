@@ -11,8 +11,8 @@ from natxy.model.port_result import PortResult
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult, WatchResult
 from natxy.model.trial_spec import Phase, Stream, TrialSpec
-from natxy.procedure.setup import ReadyTester
 from natxy.tester.tester import OnProgress, Tester, ignore_progress
+from natxy.trial.setup import ReadyTester
 from tests.unit.scripted_engine import DELAY, MISDELIVERED, ScriptedEngine, rate_of
 
 NO_LIMIT = 10**12

@@ -13,8 +13,8 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.self_test import looped
-from natxy.procedure.setup import with_ports
 from natxy.siitperf.kinds import Address, Wrong
+from natxy.trial.setup import with_ports
 
 ROUTED = """\
 [tester.left]

@@ -7,10 +7,10 @@ import pytest
 from natxy.dut.none import NoDut
 from natxy.errors import TesterLimit
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.advice import DISCARDED, DOCTOR, DOCTOR_FIRST, LOWER_RATE, explained
-from natxy.procedure.observer import Observer
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials
+from natxy.trial.observer import Observer
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
+from natxy.verdict.advice import DISCARDED, DOCTOR, DOCTOR_FIRST, LOWER_RATE, explained
 from tests.unit.scripted_engine import ScriptedEngine
 
 LATE = "forward: a frame left 4.000 ms after it was due (expected at most 1.000 ms)"

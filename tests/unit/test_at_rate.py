@@ -24,17 +24,17 @@ from natxy.procedure.ipdv import RFC as IPDV_RFC
 from natxy.procedure.ipdv import IpdvPlan, ipdv
 from natxy.procedure.latency import RFC as LATENCY_RFC
 from natxy.procedure.latency import LatencyPlan, latency
-from natxy.procedure.observer import Observer
 from natxy.procedure.pdv import RFC as PDV_RFC
 from natxy.procedure.pdv import PdvPlan, pdv
-from natxy.procedure.profile import RFC, Profile, departures
 from natxy.procedure.reset import PROFILES as RESETS
-from natxy.procedure.setup import Setup, set_up
 from natxy.procedure.throughput import ThroughputPlan
-from natxy.procedure.timing import Timing
 from natxy.records.extra import records_to
 from natxy.report.trial_text import trial_text
 from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observer
+from natxy.trial.profile import RFC, Profile, departures
+from natxy.trial.setup import Setup, set_up
+from natxy.trial.timing import Timing
 
 FAST = Timing(duration_s=Fraction("0.02"), drain_s=Fraction(0))
 RATE_FPS = 10_000
@@ -209,7 +209,7 @@ def test_what_the_rfc_asks_for_conforms(
     """The trials themselves are as short as ever: what is said is a matter of the plan."""
     measure: Any = {LatencyPlan: latency, PdvPlan: pdv, IpdvPlan: ipdv}[plan]
     short = replace(right.timing, settle_s=Fraction(0))
-    monkeypatch.setattr("natxy.procedure.trial.time.sleep", lambda _: None)
+    monkeypatch.setattr("natxy.trial.trials.time.sleep", lambda _: None)
     error = SearchError(fraction=Fraction(1, 10))
     search = ThroughputPlan(timing=RFC.timing, seed=1, repetitions=1, error=error)
     asked = plan(timing=right.timing, seed=1, repetitions=20, search=search)

@@ -12,11 +12,11 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
-from natxy.procedure.away import NOT_AWAY, Accepted, away_during, away_in, excuse
-from natxy.procedure.counted import Counting, counted
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import TrialPlan
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
+from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
+from natxy.verdict.away import NOT_AWAY, Accepted, away_during, away_in, excuse
+from natxy.verdict.counted import Counting, counted
 from tests.unit.results import result_of, stream_of
 
 RATE_FPS = 100_000

@@ -22,8 +22,8 @@ from natxy.procedure.back_to_back import (
     back_to_back,
 )
 from natxy.procedure.throughput import ThroughputPlan
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
+from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2))

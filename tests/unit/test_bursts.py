@@ -11,11 +11,11 @@ from natxy.errors import ConfigurationError
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Segment, Stream
-from natxy.procedure.bursts import LEAST_BURSTS, Bursts, silence_s
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing
 from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
+from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
+from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine
 
 LIMIT_FPS, DEPTH = 20_000, 256

@@ -11,11 +11,11 @@ from natxy.model.measurement import Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
-from natxy.procedure.series_of_tables import Size
+from natxy.procedure.table_size import Size
 from natxy.procedure.tear_down import TearDownPlan, tear_down
-from natxy.procedure.timing import Timing
-from natxy.search.capacity import CapacityGoal
+from natxy.search.capacity_goal import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress
+from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 

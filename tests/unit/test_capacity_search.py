@@ -10,15 +10,9 @@ from hypothesis import strategies as st
 
 from natxy.errors import ConfigurationError
 from natxy.search.bisection import SearchError
-from natxy.search.capacity import (
-    Answer,
-    Attempt,
-    Capacity,
-    CapacityGoal,
-    CapacitySearch,
-    TooManyInvalid,
-    UnsafeStart,
-)
+from natxy.search.capacity import Capacity, CapacitySearch, TooManyInvalid, UnsafeStart
+from natxy.search.capacity_attempt import Answer, Attempt
+from natxy.search.capacity_goal import CapacityGoal
 
 Device = Callable[[Attempt], Answer]
 

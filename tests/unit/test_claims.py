@@ -17,9 +17,9 @@ from natxy.errors import InUse
 from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed, TesterSection
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.setup import set_up
 from natxy.tester.claims import VARIABLE, Claims, lock_folder
 from natxy.tester.port_identity import OWN_NAMESPACE, port_identity
+from natxy.trial.setup import set_up
 from tests.unit.test_siitperf import CONF, PLACE
 
 HOLDER = """

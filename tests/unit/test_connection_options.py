@@ -13,7 +13,7 @@ from natxy.cli.sizes import sizes_of
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed
-from natxy.procedure.series_of_tables import PortRange, Size
+from natxy.procedure.table_size import PortRange, Size
 
 STATELESS: Testbed = Source(name="test").validated(Testbed, {})
 STATEFUL: Testbed = Source(name="test").validated(

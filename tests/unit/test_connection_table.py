@@ -14,18 +14,19 @@ from natxy.errors import ConfigurationError, MeasurementError
 from natxy.model.throughput_result import ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.connection_table import needed_timeout_s
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
-from natxy.procedure.observer import Observer
-from natxy.procedure.phases import Establishing
 from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials, steady
 from natxy.report.measurement_table import measurement_notes
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal
+from natxy.trial.connection_table import needed_timeout_s
+from natxy.trial.establishing import Establishing
+from natxy.trial.load import steady
+from natxy.trial.observer import Observer
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan, spec_of
 

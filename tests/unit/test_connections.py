@@ -12,10 +12,12 @@ from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import AddressPair, Traffic
 from natxy.model.trial_spec import Phase, Side, TrialSpec
-from natxy.procedure.away import ROOM_FRAMES
-from natxy.procedure.phases import Establishing, phase_1_s
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import AnyLoad, TrialPlan
+from natxy.trial.establishing import Establishing
+from natxy.trial.load import AnyLoad
+from natxy.trial.phases import phase_1_s
+from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
+from natxy.verdict.away import ROOM_FRAMES
 from tests.unit.test_traffic import port
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))

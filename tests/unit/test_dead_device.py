@@ -7,9 +7,9 @@ import pytest
 from natxy.dut.none import NoDut
 from natxy.errors import DutError, MeasurementError, TesterDied, TrialCancelled
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.observer import Observer
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials
+from natxy.trial.observer import Observer
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 from tests.unit.scripted_engine import ScriptedEngine
 
 TIMING = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))

@@ -11,11 +11,11 @@ from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.measurement import Measurement
 from natxy.procedure.degradation import DEGRADATION, Column, DegradationPlan, degradation
 from natxy.procedure.establishment import EstablishmentPlan
-from natxy.procedure.places import PREVIOUS, Searching
-from natxy.procedure.series_of_tables import PortRange
+from natxy.procedure.series import PREVIOUS, Searching
+from natxy.procedure.table_size import PortRange
 from natxy.procedure.throughput import ThroughputPlan
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
+from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 

@@ -6,18 +6,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from natxy.model.delays import P999, Delays
 from natxy.model.distribution import Distribution
 from natxy.model.stream_counters import TagCounters
 from natxy.model.trial_result import StreamResult
-from natxy.procedure.delay_error import (
+from natxy.procedure.latency import latency_errors
+from natxy.verdict.delay_error import (
     DelayError,
     TimingErrors,
     doubts,
     error_remarks,
     late_in_doubt,
 )
-from natxy.procedure.delays import P999, Delays
-from natxy.procedure.latency import latency_errors
 from tests.unit.results import result_of, stream_of
 
 US = 1000.0

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from natxy.errors import DutError
+from natxy.model.delays import P999, Delays
 from natxy.model.distribution import Distribution
-from natxy.procedure.delays import P999, Delays
 from natxy.statistics import median, percentile
 
 ERROR = 2**-10  # of a bucket's distance from the minimum: what the engine promises

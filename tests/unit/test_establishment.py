@@ -12,13 +12,13 @@ from natxy.model.measurement import Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import EstablishmentPlan, establishment, first_guess
-from natxy.procedure.observer import Observer
-from natxy.procedure.phases import Establishing
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials
 from natxy.report.measurement_table import measurement_notes
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
+from natxy.trial.establishing import Establishing
+from natxy.trial.observer import Observer
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 from tests.unit.results import result_of, stream_of
 from tests.unit.scripted_engine import frames_in
 from tests.unit.scripted_engine import rate_of as rate_of_stream

@@ -8,7 +8,7 @@ import pytest
 from natxy.cli.verbs import VERBS, command_of
 from natxy.procedure import capacity, latency, reset
 from natxy.procedure.establishment import DEFAULT_ALPHA
-from natxy.procedure.profile import PROFILES, Profile
+from natxy.trial.profile import PROFILES, Profile
 
 # Options that do nothing unless they are given, and one that is required.
 WITHOUT_DEFAULT = ("rate", "spec", "rates", "from_")

@@ -17,13 +17,13 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.verdict import Verdict
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import TrialPlan
 from natxy.report.icmp_notes import icmp_notes
 from natxy.report.measurement_table import measurement_notes
 from natxy.report.throughput_table import notes
 from natxy.report.trial_text import trial_text
 from natxy.tester.tester import Tester
+from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
 from tests.unit.scripted_engine import ScriptedEngine
 
 ERRORS = TypeAdapter(tuple[IcmpError, ...])

@@ -8,7 +8,7 @@ from natxy.model.event import Hello
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, TrafficSection
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.maximum import maximum_of, theoretical_fps
+from natxy.trial.maximum import maximum_of, theoretical_fps
 
 LINE_RATES_BPS = (10**7, 10**8, 10**9, 10**10)
 GROWS_BYTES = 20  # 6in4, RFC 8219's example

@@ -11,14 +11,14 @@ from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
-from natxy.procedure import repeats
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
-from natxy.procedure.setup import set_up
-from natxy.procedure.timing import Timing
 from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
+from natxy.trial import repeats
+from natxy.trial.setup import set_up
+from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, due_ns, frames_in, rate_of
 
 LASTS_S = Fraction(1, 20)

@@ -24,15 +24,15 @@ from natxy.procedure.flows import SOURCE_PORTS, ranges_of
 from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.ipdv import IpdvPlan
 from natxy.procedure.latency import LatencyPlan
-from natxy.procedure.observer import Observer
 from natxy.procedure.overload import DEGRADATION, IN_GROUPS, WITH_DRAINS, OverloadPlan, overload
 from natxy.procedure.pdv import PdvPlan
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.reset import ResetPlan
-from natxy.procedure.setup import ReadyTester
 from natxy.procedure.throughput import ThroughputPlan
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observer
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
 THROUGHPUT = "throughput"

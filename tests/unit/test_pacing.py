@@ -1,7 +1,7 @@
 """Whether a tester was too slow, which a lower rate helps, or away, which nothing but time does."""
 
 from natxy.model.trial_result import TrialResult, WorkerResult
-from natxy.procedure.pacing import is_too_slow
+from natxy.verdict.pacing import is_too_slow
 from tests.unit.results import result_of, stream_of
 
 

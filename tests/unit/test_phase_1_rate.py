@@ -8,13 +8,13 @@ import pytest
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
 from natxy.errors import DutError
-from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.setup import ReadyTester
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing
 from natxy.report.throughput_table import notes
 from natxy.search.loss_tolerance import LossTolerance
+from natxy.trial.observer import Observer
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan
 

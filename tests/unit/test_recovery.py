@@ -11,8 +11,8 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.recovery import LOST, RECOVERY, RFC, RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
+from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, due_ns, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
@@ -182,7 +182,7 @@ def test_an_overload_that_the_tester_cannot_send_is_an_error(nat64: TrafficPlan)
 
 
 def test_short_ones_do_not_conform(nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("natxy.procedure.trial.time.sleep", lambda _: None)
+    monkeypatch.setattr("natxy.trial.trials.time.sleep", lambda _: None)
     tester = ScriptedEngine().tester(nat64)
     assert recovery(plan(), tester, NoDut()).departures == (
         "trials of 0.2 s, not 60 s (RFC 2544 section 24)",

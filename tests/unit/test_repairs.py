@@ -8,10 +8,10 @@ import pytest
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Phase, Stream
 from natxy.model.verdict import Verdict
-from natxy.procedure.observer import Observer
-from natxy.procedure.phases import Establishing, connections_held
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import Trials
+from natxy.trial.establishing import Establishing, connections_held
+from natxy.trial.observer import Observer
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan
 

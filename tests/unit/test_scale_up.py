@@ -14,13 +14,13 @@ from natxy.cli.series import SeriesOptions, _with_phase_1
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Measurement
 from natxy.procedure.establishment import EstablishmentPlan
-from natxy.procedure.observer import Observer, Observers
-from natxy.procedure.places import PREVIOUS, Searching
 from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
+from natxy.procedure.series import PREVIOUS, Searching
 from natxy.procedure.throughput import ThroughputPlan
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
+from natxy.trial.observer import Observer, Observers
+from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 

@@ -22,16 +22,16 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Limit
 from natxy.procedure.pdv import PdvPlan, pdv
-from natxy.procedure.seeds import repetition_seed
 from natxy.procedure.self_test import Ceiling, SelfTestPlan, looped, self_test
-from natxy.procedure.tester_delay import own_delay
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import result_entry
 from natxy.report.whole_file import write_whole
 from natxy.search.bisection import SearchError
 from natxy.tester.self_tests import RECORDS, known_self_test, state_file, with_self_test
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.tester_delay import own_delay
+from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 

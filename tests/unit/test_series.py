@@ -18,9 +18,9 @@ from natxy.cli.verbs import function_of
 from natxy.errors import ConfigurationError
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.networks import networks_departure
-from natxy.procedure.profile import PROFILES
-from natxy.procedure.setup import ReadyTester
 from natxy.tester.tester import Tester
+from natxy.trial.profile import PROFILES
+from natxy.trial.setup import ReadyTester
 
 NO_ENGINE = cast("Tester", None)  # a place is chosen before the engine is asked for anything
 

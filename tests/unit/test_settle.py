@@ -12,10 +12,10 @@ from natxy.model.traffic import TrafficPlan
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.overload import OverloadPlan, overload
 from natxy.procedure.recovery import RecoveryPlan, recovery
-from natxy.procedure.setup import ReadyTester, set_up
 from natxy.procedure.throughput import ThroughputPlan
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
+from natxy.trial.setup import ReadyTester, set_up
+from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
 SETTLE_S = 5.0
@@ -51,7 +51,7 @@ def test_there_is_a_rest_between_any_two_trials(
     measure: Callable[[ReadyTester], None], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    monkeypatch.setattr("natxy.procedure.trial.time.sleep", lambda s: seen.append(f"rest {s}"))
+    monkeypatch.setattr("natxy.trial.trials.time.sleep", lambda s: seen.append(f"rest {s}"))
     engine = ScriptedEngine(
         lose=lambda stream: [0] if rate_of(stream) > 6_000 else [],
         during=lambda: seen.append("trial"),
@@ -67,7 +67,7 @@ def test_no_two_trials_have_the_same_nonce(
     measure: Callable[[ReadyTester], None], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A frame that comes late is then never taken for one of another part's trial."""
-    monkeypatch.setattr("natxy.procedure.trial.time.sleep", lambda _: None)
+    monkeypatch.setattr("natxy.trial.trials.time.sleep", lambda _: None)
     engine = ScriptedEngine(lose=lambda stream: [0] if rate_of(stream) > 6_000 else [])
     measure(engine.tester(nat64))
     nonces = [spec.nonce for spec in engine.specs]

@@ -16,11 +16,11 @@ from natxy.model.testbed import Testbed, TesterSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Phase
-from natxy.procedure.setup import Setup
 from natxy.siitperf import program
 from natxy.siitperf.arguments import Arguments, read_arguments
 from natxy.siitperf.configuration import Configuration, read_configuration
 from natxy.siitperf.judgement import missing_entries, too_slow
+from natxy.trial.setup import Setup
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 
 CONF = """\

@@ -12,10 +12,10 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic_spec import Series
-from natxy.procedure.series_of_tables import PortRange, Size, connections_of
+from natxy.procedure.table_size import PortRange, Size, connections_of
 from natxy.procedure.tear_down import Deletions, TearDownPlan, tear_down
-from natxy.procedure.timing import Timing
 from natxy.report.measurement_table import measurement_notes
+from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 

@@ -22,10 +22,10 @@ from natxy.errors import (
 from natxy.model.event import Progress
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import TrialPlan
 from natxy.tester.command import engine_command
 from natxy.tester.tester import Tester
+from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
 
 
 @pytest.fixture

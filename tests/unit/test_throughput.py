@@ -22,17 +22,17 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure import repeats
-from natxy.procedure.observer import Observer
-from natxy.procedure.profile import QUICK, RFC, departures
-from natxy.procedure.seeds import nonce, repetition_seed
-from natxy.procedure.setup import ReadyTester, set_up, with_ports
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing
 from natxy.report.results_json import result_entry, write_results
 from natxy.report.throughput_table import notes, throughput_table
 from natxy.search.bisection import SearchError
 from natxy.tester.tester import OnProgress
+from natxy.trial import repeats
+from natxy.trial.observer import Observer
+from natxy.trial.profile import QUICK, RFC, departures
+from natxy.trial.seeds import nonce, repetition_seed
+from natxy.trial.setup import ReadyTester, set_up, with_ports
+from natxy.trial.timing import Timing
 from tests.unit.clauses import NOT_FOLLOWED, names
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 

@@ -11,7 +11,7 @@ from natxy.cli.series import SeriesOptions
 from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.establishment import EstablishmentPlan
-from natxy.procedure.profile import QUICK, RFC
+from natxy.trial.profile import QUICK, RFC
 
 OPTIONS = SeriesOptions(testbed=Path("testbed.toml"), profile="quick", seed=7)
 

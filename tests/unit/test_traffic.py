@@ -11,8 +11,8 @@ from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.traffic_spec import AddressPair
 from natxy.model.trial_spec import Segment, TrialSpec
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import TrialPlan
+from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
 from tests.unit.spec_examples import VALID
 
 SEGMENTS = (Segment(frames=10, rate_fps=1, pause_ns=0),)

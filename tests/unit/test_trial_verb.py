@@ -14,7 +14,7 @@ from natxy.dut.base import TableParameters
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.setup import Setup
+from natxy.trial.setup import Setup
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 
 TESTBED = """\

@@ -13,12 +13,12 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.verdict import Verdict
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing
-from natxy.procedure.trial import TrialPlan
 from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_csv import results_csv
 from natxy.report.throughput_table import notes
 from natxy.report.trial_text import trial_text
+from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
 from tests.unit.scripted_engine import ScriptedEngine
 from tests.unit.test_traffic import SEGMENTS, plan
 

@@ -14,16 +14,16 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Stream
 from natxy.model.verdict import Verdict
-from natxy.procedure.observer import Observer
 from natxy.procedure.overload import OverloadPlan, overload
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.procedure.timing import Timing
-from natxy.procedure.worst_loss import lost_share, worst_loss
 from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.report.throughput_table import notes
 from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observer
+from natxy.trial.timing import Timing
+from natxy.trial.worst_loss import lost_share, worst_loss
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 CAPACITY_FPS = 50_000

@@ -1,29 +1,21 @@
-"""The phases of a trial (RFC 9693): phase 1 creates connections, phase 2 is measured."""
+"""The load of a search for the establishment rate: phase 1 alone, or with validation (RFC 9693)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-from natxy.errors import ConfigurationError
+from natxy.model.phase_names import AGAIN, ASK_AGAIN, ESTABLISH, MAKE_AGAIN, VALIDATE
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import Phase, Segment
-from natxy.procedure.pacing import PAUSE_SHARE
-from natxy.procedure.timing import Timing
+from natxy.model.trial_spec import Phase
 from natxy.search.loss_tolerance import LossTolerance
+from natxy.trial.phases import steady_segment
+from natxy.verdict.pacing import PAUSE_SHARE
 
-ESTABLISH = "establish"
-MAKE_AGAIN = "make again"
-VALIDATE = "validate"
-ASK_AGAIN = "ask again"
-SAMPLE = "sample"
-TEST = "test"
-SAMPLE_FPS = 10_000  # highest rate of the sample; no load for a gateway that manages phase 1
 SLOWLY = 10  # missing connections are created, or tested, again at a tenth of the rate
 # The highest rate of repairs. It is so low that an absence of 10 ms loses no frame and excuses none
 # (ROOM_FRAMES). Otherwise connections that a full table refuses would remain in doubt.
 REPAIR_FPS = 5000
-AGAIN = (MAKE_AGAIN, ASK_AGAIN)  # these phases end at once if no connection is missing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +87,13 @@ class Establishing:
     def frames(self, asked: ConnectionsSection) -> int:
         return asked.count if self.count is None else self.count
 
+    def lasts_s(self, drain_s: Fraction, asked: ConnectionsSection | None) -> Fraction:
+        """Returns the duration of a trial, without the phases that repeat missing connections."""
+        assert asked is not None, "only a testbed with connections is asked to establish them"
+        rates_fps = (self.rate_fps, *((self.validation_fps,) if self.alpha is not None else ()))
+        frames = self.frames(asked)
+        return sum((Fraction(frames, rate) + drain_s for rate in rates_fps), start=Fraction(0))
+
     @property
     def asking_again_fps(self) -> int:
         return self._slowly(self.validation_fps)
@@ -117,75 +116,6 @@ def connections_held(result: TrialResult) -> int:
     return result.connections.stored if result.connections else 0
 
 
-def phase_1(traffic: TrafficPlan, timing: Timing) -> Phase:
-    """Returns phase 1 of a trial with phase 2, with the testbed's rate and delay."""
-    asked = traffic.required_connections
-    if asked.rate_fps is None:
-        raise ConfigurationError(
-            "connections.rate_fps: is missing: phase 1 needs a rate at which no connection fails "
-            "(expected one that `natxy establishment` has found)"
-        )
-    frames = traffic.connections_among(asked.count)
-    minimum = asked.minimum if asked.incomplete == "accept" else frames
-    return Phase(
-        name=ESTABLISH,
-        gap_ns=int(_gap_s(asked, asked.rate_fps, timing) * 10**9),
-        streams=(traffic.establish((_segment(asked.count, asked.rate_fps),)),),
-        minimum_connections=0 if asked.order == "repeating" else min(minimum or frames, frames),
-    )
-
-
-def phase_1_s(traffic: TrafficPlan, timing: Timing) -> Fraction:
-    """Returns the time from a trial's first frame to the first one of phase 2; 0 if stateless."""
-    if traffic.connections is None:
-        return Fraction(0)
-    return sum(
-        (
-            Fraction(phase.streams[0].duration_ns + phase.gap_ns, 10**9) + timing.drain_s
-            for phase in before_phase_2(traffic, timing)
-        ),
-        start=Fraction(0),
-    )
-
-
-def before_phase_2(traffic: TrafficPlan, timing: Timing) -> tuple[Phase, ...]:
-    """Returns phase 1 and the sample: a few frames of the responder to the oldest connections.
-
-    The sample shows whether the gateway has dropped its table, or lets connections expire too soon.
-    """
-    sample = _sample(traffic)
-    return (phase_1(traffic, timing), *((sample,) if sample else ()))
-
-
-def _sample(traffic: TrafficPlan) -> Phase | None:
-    asked = traffic.required_connections
-    frames = min(asked.sample, asked.count)
-    if not frames:
-        return None
-    segment = _segment(frames, min(SAMPLE_FPS, asked.rate_fps or SAMPLE_FPS))
-    return Phase(name=SAMPLE, gap_ns=0, streams=(traffic.respond((segment,), "linear"),))
-
-
-def _gap_s(asked: ConnectionsSection, rate_fps: int, timing: Timing) -> Fraction:
-    """Returns the gap between the end of phase 1's drain and the next phase."""
-    if asked.delay_s is None:
-        return Fraction(0)
-    least_s = Fraction(asked.count, rate_fps) + timing.drain_s + _sample_s(asked, timing)
-    gap_s = Fraction(str(asked.delay_s)) - least_s
-    if gap_s < 0:
-        raise ConfigurationError(
-            f"connections.delay_s: {asked.delay_s:g} is shorter than phase 1, the sample of its "
-            f"connections and their drains (expected at least {float(least_s):g})"
-        )
-    return gap_s
-
-
-def _sample_s(asked: ConnectionsSection, timing: Timing) -> Fraction:
-    frames = min(asked.sample, asked.count)
-    rate_fps = min(SAMPLE_FPS, asked.rate_fps or SAMPLE_FPS)
-    return Fraction(frames, rate_fps) + timing.drain_s if frames else Fraction(0)
-
-
 def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase, ...]:
     asked = traffic.required_connections
     frames = load.frames(asked)
@@ -198,22 +128,22 @@ def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase
     made = Phase(
         name=ESTABLISH,
         gap_ns=0,
-        streams=(traffic.establish((_segment(frames, load.rate_fps),)),),
+        streams=(traffic.establish((steady_segment(frames, load.rate_fps),)),),
         minimum_connections=repairable if load.repairs else least,
     )
     made_again = Phase(
         name=MAKE_AGAIN,
         gap_ns=0,
-        streams=(traffic.initiate((_segment(few, load.making_again_fps),), "missing"),),
+        streams=(traffic.initiate((steady_segment(few, load.making_again_fps),), "missing"),),
         minimum_connections=least,
     )
     making = (made, made_again) if load.repairs else (made,)
     if load.alpha is None:
         return making
-    validate = _segment(frames, load.validation_fps)
+    validate = steady_segment(frames, load.validation_fps)
     # This phase lasts at most as long as validation, or a second for 50,000 connections, so that
     # connections need not live much longer.
-    again = _segment(few, load.asking_again_fps)
+    again = steady_segment(few, load.asking_again_fps)
     return (
         *making,
         Phase(
@@ -224,7 +154,3 @@ def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase
         ),
         Phase(name=ASK_AGAIN, gap_ns=0, streams=(traffic.respond((again,), "missing"),)),
     )
-
-
-def _segment(frames: int, rate_fps: int) -> Segment:
-    return Segment(frames=frames, rate_fps=rate_fps, pause_ns=0)

@@ -12,11 +12,11 @@ from natxy.dut.base import Dut, TableParameters
 from natxy.dut.cable import Cable
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, MeasurementError
+from natxy.model.phase_names import ESTABLISH, TEST, VALIDATE
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
-from natxy.procedure.phases import ESTABLISH, TEST, VALIDATE
 
 MARGIN_S = 2.0  # for resolving neighbours, touching memory, and coarse timers of the device
 SAMPLE_LOSS = 0.1  # a larger share of lost frames is not chance

@@ -6,10 +6,10 @@ from math import ceil
 
 from natxy.errors import ConfigurationError
 from natxy.model.trial_spec import MAX_BURST_FRAMES, MAX_RATE_FPS, Segment
-from natxy.procedure.maximum import maximum_of
-from natxy.procedure.profile import RFC
-from natxy.procedure.setup import ReadyTester
-from natxy.procedure.timing import check
+from natxy.trial.maximum import maximum_of
+from natxy.trial.profile import RFC
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import check
 
 # Bursts of a trial, at least. A buffer may hold fewer bursts, whatever their interval.
 LEAST_BURSTS = 10

@@ -3,8 +3,8 @@
 from natxy.dut.base import Dut
 from natxy.errors import DutError
 from natxy.model.measurement import Conditions, ConnectionConditions
-from natxy.procedure.connection_table import parameters_of
-from natxy.procedure.setup import ReadyTester
+from natxy.trial.connection_table import parameters_of
+from natxy.trial.setup import ReadyTester
 
 
 def connection_conditions(tester: ReadyTester, dut: Dut) -> ConnectionConditions | None:

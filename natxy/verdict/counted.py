@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.verdict import Verdict
-from natxy.procedure.away import Away
+from natxy.verdict.away import Away
 
 # Polls find the ends of a trial, so shorter times of holding back or lateness are not significant.
 # It is 0.2 % of the shortest trials.

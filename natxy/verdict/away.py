@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from natxy.dut.base import Absence
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Stream, TrialSpec
-from natxy.procedure.delay_error import late_by_tester
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
+from natxy.verdict.delay_error import late_by_tester
 
 # A queue that is not overloaded has room for this many frames, so a shorter absence loses none.
 ROOM_FRAMES = 64

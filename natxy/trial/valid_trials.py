@@ -6,9 +6,10 @@ from fractions import Fraction
 
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.repeats import BUDGET_S
-from natxy.procedure.seeds import repetition_seed
-from natxy.procedure.trial import AnyLoad, Trials
+from natxy.trial.load import AnyLoad
+from natxy.trial.repeats import BUDGET_S
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.trials import Trials
 
 
 @dataclass(kw_only=True)

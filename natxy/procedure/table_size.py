@@ -7,7 +7,7 @@ from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.testbed import ConnectionsSection, PortRanges
 from natxy.model.traffic_spec import MAX_CONNECTIONS, Series
-from natxy.procedure.setup import ReadyTester, name_of
+from natxy.trial.setup import ReadyTester, name_of
 
 HIGHEST_PORT = 2**16 - 1
 

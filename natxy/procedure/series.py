@@ -1,32 +1,31 @@
 """The figure of a procedure at the points of a series, such as numbers of cores or connections."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from natxy.dut.base import Dut
-from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
-from natxy.procedure.at_rate import conditions
+from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.procedure.establishment import EstablishmentPlan, establishment
 from natxy.procedure.establishment import conditions_of as conditions_of_establishment
-from natxy.procedure.observer import Observer
 from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.setup import AS_GIVEN, ReadyTester
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.statistics import median
+from natxy.trial.observer import Observer
+from natxy.trial.setup import AS_GIVEN, ReadyTester
 
 PREVIOUS = "median / previous median"
 Searching = EstablishmentPlan | ThroughputPlan
 
 
 def measured(
-    plan: Searching, place: int, tester: ReadyTester, dut: Dut, observer: Observer
+    plan: Searching, point: int, tester: ReadyTester, dut: Dut, observer: Observer
 ) -> Measurement:
     """Measures the figure at one point; seeds differ between points, so that nonces do, too.
 
     A measurement in phase 2 needs a phase 1 rate that is safe at this point. If none is given, it
     is searched first.
     """
-    seed = (plan.seed + place) % 2**63
+    seed = (plan.seed + point) % 2**63
     if isinstance(plan, EstablishmentPlan):
         return establishment(replace(plan, seed=seed), tester, dut, observer)
     ready = with_phase_1_rate(tester, dut, plan.timing, seed=seed, observer=observer)
@@ -37,9 +36,7 @@ def conditions_of(plan: Searching, tester: ReadyTester, dut: Dut) -> Conditions:
     """Returns the conditions that all points share."""
     if isinstance(plan, EstablishmentPlan):
         return conditions_of_establishment(plan, tester, dut)
-    return conditions(
-        tester, dut, plan.timing, seed=plan.seed, rate_fps=None, dut_name=plan.dut_name
-    )
+    return plan.conditions(tester, dut)
 
 
 def figure_of(measurement: Measurement, at: str) -> Figure:
@@ -51,22 +48,36 @@ def figure_of(measurement: Measurement, at: str) -> Figure:
     return primary.model_copy(update={"at": at})
 
 
-def beside_previous(figure: Figure, previous: Figure | None) -> tuple[Figure, ...]:
-    """Returns the ratio of a median to that of the previous point (MP Tables 2, 3 and 12).
+def compared(
+    points: Sequence[Figure | None], with_first: Callable[[Figure, Figure], tuple[Figure, ...]]
+) -> tuple[Figure, ...]:
+    """Returns each figure, then what `with_first` returns for it and the first figure, then its
+    ratio to the previous figure (MP Tables 2, 3 and 12).
 
-    It is empty for the first point, after a point without a figure, if one of the two is a bound,
-    and if the previous one is 0.
+    None is a point without a figure; the first point has one. A bound is not compared.
     """
-    if previous is None or is_bound(figure) or is_bound(previous) or not median(previous.values):
+    first = points[0]
+    assert first is not None, "the first point of a series has a figure"
+    bounds = has_bounds(points)
+    compared: list[Figure] = []
+    for previous, figure in zip((None, *points), points, strict=False):
+        if figure is None:
+            continue
+        compared += [figure, *(() if bounds else with_first(figure, first))]
+        compared += _with_previous(figure, previous)
+    return tuple(compared)
+
+
+def has_bounds(points: Sequence[Figure | None]) -> bool:
+    return any(_is_bound(figure) for figure in points if figure is not None)
+
+
+def _with_previous(figure: Figure, previous: Figure | None) -> tuple[Figure, ...]:
+    if previous is None or _is_bound(figure) or _is_bound(previous) or not median(previous.values):
         return ()
     ratio = median(figure.values) / median(previous.values)
     return (Figure(name=PREVIOUS, unit="times", at=figure.at, values=(ratio,), primary=False),)
 
 
-def is_bound(figure: Figure) -> bool:
+def _is_bound(figure: Figure) -> bool:
     return any(figure.lower_bound)
-
-
-def total(counts: Sequence[TrialCounts]) -> TrialCounts:
-    """Returns the counts of all points together."""
-    return TrialCounts.total(counts)

@@ -1,11 +1,11 @@
 """Profiles, which are sets of options, and departures from the RFCs (docs/decisions/0002)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from natxy.procedure.timing import Timing
 from natxy.search.bisection import SearchError
-from natxy.search.capacity import COARSE
+from natxy.search.capacity_goal import COARSE
+from natxy.trial.timing import Timing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +29,8 @@ QUICK = Profile(
     buffer_frames=128,
     loss_verifications=1,
 )
+# No RFC says how long a trial of phase 1 lasts: that follows from the connections and the rate.
+OF_CONNECTIONS = replace(RFC, duration_of="")
 PROFILES = {"rfc": RFC, "quick": QUICK}
 
 

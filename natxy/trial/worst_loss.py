@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
-from natxy.procedure.connection_table import sample_is_right
+from natxy.trial.connection_table import sample_is_right
 
 
 @dataclass(frozen=True, kw_only=True)

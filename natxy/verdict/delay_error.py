@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from natxy.model.delays import Delays
 from natxy.model.distribution import Distribution
 from natxy.model.disturbance import Disturbance
 from natxy.model.stream_counters import TagCounters
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
-from natxy.procedure.delays import Delays
 
 # The largest error that is allowed, as a share of the figure. With a larger error, the figure shows
 # the tester and not the gateway.

@@ -9,11 +9,20 @@ import time
 from natxy.dut.base import Dut
 from natxy.errors import MeasurementError
 from natxy.model.icmp_words import icmp_list
+from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
-from natxy.procedure.setup import ReadyTester
+from natxy.trial.establishing import Establishing
+from natxy.trial.setup import ReadyTester
 
 PAUSE_S = 0.1
+RATE_FPS = 1000
+
+
+def warm_up_load(traffic: TrafficPlan) -> Establishing:
+    """Returns the load of the trial that the warm-up repeats: ten frames of the foreground."""
+    count = min(traffic.required_connections.count, 10 * traffic.testbed.traffic.n)
+    return Establishing(rate_fps=RATE_FPS, count=count)
 
 
 def warm_up(spec: TrialSpec, tester: ReadyTester, dut: Dut) -> None:

@@ -1,0 +1,91 @@
+"""The options that all measurements share, and the repetitions of a measurement."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from natxy.dut.base import Dut
+from natxy.errors import ConfigurationError
+from natxy.model.measurement import Conditions, Figure
+from natxy.model.trial_result import TrialResult
+from natxy.trial.conditions import conditions
+from natxy.trial.observer import Observer
+from natxy.trial.seeds import MAX_SEED
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check
+from natxy.trial.trials import Trials
+
+Repetition = TypeVar("Repetition")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The options of a measurement, checked when the plan is created."""
+
+    timing: Timing
+    seed: int
+    repetitions: int
+    dut_name: str | None = None  # None: the name that the DUT reports
+
+    def __post_init__(self) -> None:
+        for name, kind in (("timing", Timing), ("seed", int), ("repetitions", int)):
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                raise ConfigurationError(f"{name}: {value!r} (expected a {kind.__name__})")
+        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
+        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+
+    def trials(
+        self,
+        tester: ReadyTester,
+        dut: Dut,
+        observer: Observer,
+        *,
+        doubts: Callable[[TrialResult], tuple[str, ...]] = lambda _: (),
+        resets: bool = False,
+    ) -> Trials:
+        """Returns what runs the trials of this measurement; see Trials."""
+        return Trials(
+            tester=tester,
+            dut=dut,
+            timing=self.timing,
+            campaign_seed=self.seed,
+            observer=observer,
+            doubts=doubts,
+            resets=resets,
+        )
+
+    def conditions(
+        self, tester: ReadyTester, dut: Dut, *, rate_fps: int | None = None
+    ) -> Conditions:
+        """Returns the conditions of the result; `rate_fps` is None if there is no single rate."""
+        return conditions(
+            tester,
+            dut,
+            self.timing,
+            seed=self.seed,
+            rate_fps=rate_fps,
+            dut_name=self.dut_name,
+        )
+
+
+def repeat(
+    count: int,
+    observer: Observer,
+    measure: Callable[[int], Repetition],
+    figures: Callable[[Repetition], Sequence[Figure]],
+    *,
+    goes_on: Callable[[Sequence[Repetition]], bool] = lambda _: True,
+) -> list[Repetition]:
+    """Calls `measure` with the numbers 1 to `count`, and tells the observer.
+
+    Before each number after the first, `goes_on` says whether another repetition is needed.
+    """
+    done: list[Repetition] = []
+    for number in range(1, count + 1):
+        if done and not goes_on(done):
+            break
+        observer.repetition_started(number, count)
+        done.append(measure(number))
+        observer.repetition_ended(figures(done[-1]))
+    return done

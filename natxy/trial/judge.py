@@ -1,0 +1,152 @@
+"""Judges a trial: PASS, FAIL or INVALID (docs/decisions/0003)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from natxy.dut.base import Dut
+from natxy.model.phase_names import SAMPLE
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import TrialSpec
+from natxy.model.verdict import Verdict
+from natxy.trial.connection_table import (
+    lost_before_phase_2,
+    lost_in_phase_2,
+    needed_timeout_s,
+    sample_is_right,
+)
+from natxy.trial.establishing import Establishing
+from natxy.trial.load import AnyLoad, Load
+from natxy.trial.phases import measures_phase_2, ramp_phases
+from natxy.trial.trial import Outcome
+from natxy.verdict.away import ROOM_FRAMES, Accepted, away_in, excuse
+from natxy.verdict.counted import counted, slowed
+from natxy.verdict.delay_error import late_in_doubt
+from natxy.verdict.pacing import long_pauses
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedTrial:
+    spec: TrialSpec
+    load: AnyLoad
+    outcome: Outcome
+    measured: TrialResult  # the phases whose figures are the trial's
+
+    @property
+    def whole(self) -> TrialResult:
+        """The result of all phases."""
+        return self.outcome.result
+
+
+@dataclass(frozen=True)
+class Judged:
+    verdict: Verdict
+    invalid_reasons: tuple[str, ...] = ()
+    fail_reason: str = ""
+    counted_fps: int | None = None
+    lost_connections: str = ""
+    excused: bool = False  # by the gateway's absence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    dut: Dut
+    doubts: Callable[[TrialResult], tuple[str, ...]]  # a procedure's own reasons for INVALID
+    resets: bool  # the device is reset in each trial, and may lose frames and connections
+
+    def judge(self, trial: FinishedTrial) -> Judged:
+        """Returns the verdict of a trial.
+
+        A fault of the tester makes any trial INVALID. An absence of the gateway can make a FAIL
+        INVALID. Long pauses of the tester, which help the gateway, can make a PASS INVALID.
+        """
+        judged = self._of_frames(trial)
+        if judged.verdict is Verdict.INVALID or not measures_phase_2(trial.spec):
+            return judged
+        # A measurement continues when connections are lost, since a lower rate, or the next trial,
+        # may be better.
+        lost = self._lost_connections(trial, judged.verdict)
+        return Judged(Verdict.FAIL, lost_connections=lost) if lost else judged
+
+    def _of_frames(self, trial: FinishedTrial) -> Judged:
+        reasons = (*trial.outcome.invalid_reasons, *self.doubts(trial.measured))
+        if reasons:
+            return Judged(Verdict.INVALID, reasons)
+        if _passes(trial) or _is_repaired(trial):
+            return _of_rate(trial)
+        return self._of_loss(trial)
+
+    def _of_loss(self, trial: FinishedTrial) -> Judged:
+        """Returns INVALID if something else than the gateway may have caused the loss."""
+        # In a reset, the loss is what the trial measures.
+        excused = None if self.resets else _excuse(trial)
+        if excused:
+            return Judged(Verdict.INVALID, (excused,), excused=True)
+        doubt = (None if self.resets else _late(trial)) or _paused_too_long(trial)
+        return Judged(Verdict.INVALID, (doubt,)) if doubt else Judged(Verdict.FAIL)
+
+    def _lost_connections(self, trial: FinishedTrial, verdict: Verdict) -> str:
+        """Returns how the device lost connections, also if the initiator's frames created them
+        again; empty if it lost none."""
+        whole, spec = trial.whole, trial.spec
+        lost = lost_before_phase_2(whole.stream_of(SAMPLE), self.dut, needed_timeout_s(spec))
+        if not lost and verdict is Verdict.FAIL and not self.resets:
+            return lost_in_phase_2(whole, spec, self.dut)
+        return lost
+
+
+def _passes(trial: FinishedTrial) -> bool:
+    load, whole = trial.load, trial.whole
+    if not load.passes(trial.measured) or not sample_is_right(whole.stream_of(SAMPLE)):
+        return False
+    return not ramp_phases(trial.spec) or load.passes(whole)
+
+
+def _is_repaired(trial: FinishedTrial) -> bool:
+    """Returns whether absences of the gateway explain the whole loss, and each connection existed
+    after the repairs."""
+    load, whole = trial.load, trial.whole
+    if not isinstance(load, Establishing) or not load.is_repaired(whole):
+        return False
+    return excuse(trial.spec, whole, trial.outcome.absence) is not None
+
+
+def _excuse(trial: FinishedTrial) -> str | None:
+    load = trial.load
+    phases = {stream.phase for stream in trial.measured.streams} | set(ramp_phases(trial.spec))
+    fills = isinstance(load, Load) and load.fills_buffers
+    accepted = Accepted(
+        tolerances=load.tolerances, phases=phases, room_frames=0 if fills else ROOM_FRAMES
+    )
+    return excuse(trial.spec, trial.whole, trial.outcome.absence, accepted)
+
+
+def _late(trial: FinishedTrial) -> str | None:
+    timeout_ns = trial.spec.frame_timeout_ns
+    return late_in_doubt(trial.measured, timeout_ns) if timeout_ns else None
+
+
+def _paused_too_long(trial: FinishedTrial) -> str | None:
+    """Returns a sentence if pauses doubt a FAIL; in a search, a FAIL only means a lower rate."""
+    load = trial.load
+    searches = isinstance(load, Establishing) or load.counting is not None
+    return None if searches else long_pauses(trial.measured, load.pause_share)
+
+
+def _of_rate(trial: FinishedTrial) -> Judged:
+    """Judges the rate of a trial whose loss is tolerated."""
+    load, whole = trial.load, trial.whole
+    if isinstance(load, Load) and load.counting is not None:
+        away = away_in(whole, trial.spec.phases[-1].name, trial.outcome.absence)
+        of = counted(load.counting, load.rate_fps, trial.measured, away)
+        invalid = (of.sentence,) if of.verdict is Verdict.INVALID else ()
+        failed = of.sentence if of.verdict is Verdict.FAIL else ""
+        return Judged(of.verdict, invalid, failed, of.fps)
+    if isinstance(load, Establishing) and load.above_cps is not None:
+        cps = load.counted_cps(whole)
+        if cps <= load.above_cps:
+            return Judged(Verdict.INVALID, (slowed(load.rate_fps, cps),))
+        return Judged(Verdict.PASS, counted_fps=cps)
+    # Connections that are created, or tested, again must only exist: the rate does not matter.
+    paced = load.at_rate(whole) if isinstance(load, Establishing) else whole
+    paused = long_pauses(paced, load.pause_share)
+    return Judged(Verdict.INVALID, (paused,)) if paused else Judged(Verdict.PASS)

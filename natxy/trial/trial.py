@@ -1,0 +1,54 @@
+"""One trial (RFC 2544 section 23), from the reset device to the engine's result."""
+
+from dataclasses import dataclass
+
+from natxy.dut.base import Absence, Dut
+from natxy.errors import DutError, MeasurementError, TrialCancelled
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import TrialSpec
+from natxy.trial.connection_table import hold
+from natxy.trial.observer import Observer
+from natxy.trial.setup import ReadyTester
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
+    result: TrialResult
+    absence: Absence | None  # of the DUT, from its own record
+
+
+def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer) -> Outcome:
+    """Runs a trial after the DUT was reset and has settled.
+
+    Raises DutError if the DUT died in the trial: its losses then are no property of a gateway.
+    """
+    if spec.establishing is not None:
+        hold(dut, spec, tester.connection_timeout_s)
+    dut.before_trial()
+    try:
+        result = tester.run(spec, observer.trial_progressed)
+    except BaseException as error:
+        _end_trial(dut, error)
+        raise
+    absence = dut.absence()
+    reasons = invalid_reasons(result, dut.trial_fault())
+    return Outcome(invalid_reasons=reasons, result=result, absence=absence)
+
+
+def _end_trial(dut: Dut, error: BaseException) -> None:
+    """Ends what before_trial began, such as a real-time policy.
+
+    If the device has died, this is why the tester failed, and DutError is raised instead. If the
+    trial was cancelled, the caller knows the reason.
+    """
+    try:
+        dut.trial_fault()
+    except DutError as gone:
+        if isinstance(error, MeasurementError) and not isinstance(error, TrialCancelled):
+            raise gone from error
+
+
+def invalid_reasons(result: TrialResult, dut_fault: str | None) -> tuple[str, ...]:
+    own = result.invalid_reasons if result.valid else result.invalid_reasons or ("unknown reason",)
+    return (*own, dut_fault) if dut_fault else own

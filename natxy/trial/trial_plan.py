@@ -1,0 +1,111 @@
+"""Builds the spec of a trial from its load and from the values that all trials share."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from natxy.errors import ConfigurationError
+from natxy.model.phase_names import AGAIN, RAMP, TEST
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import (
+    NO_RECORDING,
+    VERSION,
+    Phase,
+    TrialSpec,
+    WarmUp,
+    WatchedCpu,
+)
+from natxy.trial.establishing import Establishing, establishing_phases
+from natxy.trial.load import AnyLoad, Load, steady
+from natxy.trial.phases import before_phase_2
+from natxy.trial.setup import Starting
+from natxy.trial.timing import REALTIME_LIMIT_S, Timing
+from natxy.verdict.pacing import lateness_tolerance_ns
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialPlan:
+    """The values that all trials of a procedure share."""
+
+    traffic: TrafficPlan
+    timing: Timing
+    ramp: tuple[Starting, ...] = ()  # flows that are sent before `traffic`, each in a phase
+
+    def realtime(self, phases: tuple[Phase, ...]) -> bool:
+        """Returns whether a trial runs under SCHED_FIFO: by default, short trials do."""
+        asked = self.traffic.testbed.tester.realtime
+        lasts_ns = sum(
+            max(stream.duration_ns for stream in phase.streams) + _ns(self.timing.drain_s)
+            for phase in phases
+            if phase.name not in AGAIN
+        )
+        return asked == "on" or (asked == "auto" and lasts_ns <= _ns(REALTIME_LIMIT_S))
+
+    def load(self, load: AnyLoad | int) -> AnyLoad:
+        if not isinstance(load, int):
+            return load
+        self.timing.check_rate("--rate", load)
+        return steady(load, self.timing.duration_s)
+
+    def spec(
+        self,
+        *,
+        load: AnyLoad | int,
+        seed: int,
+        nonce: int,
+        watched: tuple[WatchedCpu, ...] = (),
+    ) -> TrialSpec:
+        """Returns the spec of a trial; if `load` is a number, it is the rate of a steady load."""
+        load = self.load(load)
+        phases = self._phases(load)
+        tester = self.traffic.testbed.tester
+        stateful = self.traffic.connections is not None
+        return TrialSpec(
+            version=VERSION,
+            seed=seed,
+            nonce=nonce,
+            drain_ns=_ns(self.timing.drain_s),
+            frame_timeout_ns=_ns(self.timing.frame_timeout_s),
+            lateness_tolerance_ns=lateness_tolerance_ns(tester, pauses=load.pauses),
+            burst_limit_frames=tester.burst_limit_frames if load.pauses else 0,
+            watched=watched,
+            link_may_fall=isinstance(load, Load) and load.link_may_fall,
+            realtime=self.realtime(phases),
+            # A probe would create a connection.
+            warm_up=WarmUp(
+                mode="neighbours" if stateful else tester.warm_up,
+                timeout_ns=int(tester.warm_up_timeout_s * 10**9),
+            ),
+            sides=self.traffic.sides(),
+            recording=load.recording if isinstance(load, Load) else NO_RECORDING,
+            early_end_ns=_ns(load.early_end_s),
+            phases=phases,
+        )
+
+    def _phases(self, load: AnyLoad) -> tuple[Phase, ...]:
+        if isinstance(load, Establishing):
+            return establishing_phases(self.traffic, load)
+        for segment in load.segments:
+            self.timing.check_rate("--rate", segment.rate_fps)
+        ramp = (_ramp(i, each, load) for i, each in enumerate(self.ramp, start=1))
+        test = _phase(TEST, self.traffic, load)
+        if self.traffic.connections is None:
+            return (*ramp, test)
+        if self.ramp:
+            raise ConfigurationError(
+                "[connections]: is not possible with incremental load (expected simultaneous load)"
+            )
+        return (*before_phase_2(self.traffic, self.timing), test)
+
+
+def _phase(name: str, traffic: TrafficPlan, load: Load) -> Phase:
+    return Phase(name=name, gap_ns=0, streams=traffic.streams(load.segments))
+
+
+def _ramp(number: int, starting: Starting, load: Load) -> Phase:
+    if starting.lasts_s is not None:
+        load = steady(load.segments[0].rate_fps, starting.lasts_s)
+    return _phase(f"{RAMP} {number}", starting.traffic, load)
+
+
+def _ns(seconds: Fraction) -> int:
+    return int(seconds * 10**9)

@@ -1,0 +1,198 @@
+"""The trials of a measurement, one after another: settle, reset, send, judge and record."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from natxy.dut.base import Dut
+from natxy.errors import TesterLimit
+from natxy.model.measurement import TrialCounts
+from natxy.model.phase_names import ESTABLISH, SAMPLE, TEST
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import TrialSpec
+from natxy.model.verdict import Verdict
+from natxy.trial.connection_table import (
+    IncompletePhase1,
+    check_emptied,
+    check_established,
+    check_repeating,
+    needed_timeout_s,
+    refuse_small_table,
+)
+from natxy.trial.judge import FinishedTrial, Judge, Judged
+from natxy.trial.load import AnyLoad, Load
+from natxy.trial.observer import Observer
+from natxy.trial.phases import measures_phase_2, ramp_phases
+from natxy.trial.repeats import Repeats
+from natxy.trial.seeds import nonce
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing
+from natxy.trial.trial import run_trial
+from natxy.trial.trial_plan import TrialPlan
+from natxy.trial.warm_up import warm_up, warm_up_load
+from natxy.verdict.advice import explained
+from natxy.verdict.all_misdelivered import check_all_misdelivered
+from natxy.verdict.away import away_during
+from natxy.verdict.pacing import is_too_slow
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeTrial:
+    """The record of a trial, and the engine's result with all phases."""
+
+    record: TrialRecord
+    result: TrialResult
+
+
+@dataclass(kw_only=True)
+class Trials:
+    """Runs, numbers and judges the trials of a measurement, one after another."""
+
+    tester: ReadyTester
+    dut: Dut
+    timing: Timing
+    campaign_seed: int
+    observer: Observer
+    doubts: Callable[[TrialResult], tuple[str, ...]] = lambda _: ()  # further reasons for INVALID
+    counts: TrialCounts = field(default_factory=TrialCounts)
+    resets: bool = False  # the device is reset in each trial, and may lose its connections
+    discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
+    last: WholeTrial | None = None  # set also if a check then ended the measurement
+
+    def run(self, *, load: AnyLoad | int, repetition: int, seed: int) -> TrialRecord:
+        return self.run_whole(load=load, repetition=repetition, seed=seed).record
+
+    def run_whole(self, *, load: AnyLoad | int, repetition: int, seed: int) -> WholeTrial:
+        """Runs a trial; repeats an incomplete phase 1 if the testbed says so, else raises it."""
+        load = self._plan.load(load)
+        asked = self.tester.traffic.connections
+        repeats = asked.repeats if asked and asked.incomplete == "repeat" else 0
+        for left in range(repeats, -1, -1):
+            try:
+                # The trial's number since the set-up, because the parts of a series share a seed.
+                number = nonce(self.campaign_seed, self.tester.trials)
+                spec = self._plan.spec(load=load, seed=seed, nonce=number, watched=self.dut.watched)
+                return self._run(spec, load, repetition)
+            except IncompletePhase1:
+                if not left:
+                    raise
+        raise AssertionError("unreachable")
+
+    def run_spec(self, spec: TrialSpec) -> WholeTrial:
+        """Runs the trial of a spec that the user wrote."""
+        segments = (s for phase in spec.phases for stream in phase.streams for s in stream.segments)
+        return self._run(spec, Load(segments=tuple(segments)), repetition=1)
+
+    def _run(self, spec: TrialSpec, load: AnyLoad, repetition: int) -> WholeTrial:
+        if isinstance(load, Load) and spec.establishing is not None:
+            refuse_small_table(self.dut, spec.phases[0].minimum_connections)
+        self._prepare(spec)
+        started = datetime.now(UTC).isoformat(timespec="milliseconds")
+        outcome = run_trial(spec, self.tester, self.dut, self.observer)
+        whole = outcome.result
+        is_part = bool(ramp_phases(spec)) or measures_phase_2(spec)
+        trial = FinishedTrial(
+            spec=spec,
+            load=load,
+            outcome=outcome,
+            measured=whole.of_phase(TEST) if is_part else whole,
+        )
+        judge = Judge(dut=self.dut, doubts=self.doubts, resets=self.resets)
+        record = self._record(trial, judge.judge(trial), repetition, started)
+        self.last = WholeTrial(record=record, result=whole)
+        needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
+        self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
+        self.observer.trial_ended(record)
+        self.tester.keep_records(record)
+        if record.verdict is Verdict.FAIL and isinstance(load, Load):
+            check_all_misdelivered(trial.measured)
+        if measures_phase_2(spec) and record.verdict is not Verdict.INVALID:
+            self._check_phase_1(record, whole)
+        if record.lost_connections and self.counts.lost_connections == 1:
+            self.observer.remarked(record.lost_connections)
+        return self.last
+
+    def _record(
+        self, trial: FinishedTrial, judged: Judged, repetition: int, started: str
+    ) -> TrialRecord:
+        whole, measured = trial.whole, trial.measured
+        is_part = measured is not whole
+        before = ramp_phases(trial.spec)
+        phases = [TEST] if is_part else [phase.name for phase in trial.spec.phases]
+        away = away_during(whole, phases, trial.outcome.absence)
+        return TrialRecord(
+            number=self.counts.trials + 1,
+            repetition=repetition,
+            rate_fps=trial.load.rate_fps,
+            counted_fps=judged.counted_fps,
+            started=started,
+            verdict=judged.verdict,
+            invalid_reasons=judged.invalid_reasons,
+            fail_reason=judged.fail_reason,
+            lost_connections=judged.lost_connections,
+            excused=judged.excused,
+            too_slow=judged.verdict is Verdict.INVALID and is_too_slow(whole),
+            away_ns=away.total_s * 1e9,
+            longest_away_ns=away.longest_s * 1e9,
+            result=measured,
+            phase_1=whole.stream_of(ESTABLISH) if is_part else None,
+            sample=whole.stream_of(SAMPLE) if is_part else None,
+            starting=tuple(stream for stream in whole.streams if stream.phase in before),
+        )
+
+    def _check_phase_1(self, trial: TrialRecord, whole: TrialResult) -> None:
+        """Raises IncompletePhase1 if phase 1 did not create all connections."""
+        check_established(whole, self.dut)
+        asked = self.tester.traffic.connections
+        if asked and asked.order == "repeating":
+            check_repeating(trial.phase_1)
+
+    def run_valid(
+        self, *, load: AnyLoad | int, repetition: int, seed: int, invalid_repeats: int
+    ) -> TrialRecord:
+        """Runs a trial and repeats it while it is INVALID; raises TesterLimit if it stays so."""
+        load = self._plan.load(load)
+        repeats = self.repeats(load, invalid_repeats)
+        self.discarded = []
+        while True:
+            self.observer.trial_started(load.rate_fps, (load.rate_fps, load.rate_fps))
+            trial = self.run(load=load, repetition=repetition, seed=seed)
+            if trial.verdict is not Verdict.INVALID:
+                return trial
+            self.discarded.append(trial)
+            if repeats.are_over(trial):
+                break
+        raise TesterLimit(
+            f"{repeats.invalid} trials at {load.rate_fps} frames a second were invalid: "
+            f"{explained(trial.invalid_reasons, load.rate_fps, too_slow=trial.too_slow)}"
+        )
+
+    def repeats(self, load: AnyLoad, least: int) -> Repeats:
+        """Returns how often a trial of this load is repeated while it is INVALID."""
+        trial_s = load.lasts_s(self.timing.drain_s, self.tester.traffic.connections)
+        return Repeats(least=least, trial_s=trial_s)
+
+    @property
+    def _plan(self) -> TrialPlan:
+        tester = self.tester
+        return TrialPlan(traffic=tester.traffic, ramp=tester.ramp, timing=self.timing)
+
+    def _prepare(self, spec: TrialSpec) -> None:
+        """Resets the device, and keeps the settle time of RFC 2544 section 23 e.
+
+        The settle time follows every trial, also one of another procedure.
+        """
+        stateful = self.tester.traffic.connections is not None and spec.establishing is not None
+        self.dut.reset()
+        if stateful and self.counts.trials:
+            check_emptied(self.dut)
+        if self.tester.trials:
+            time.sleep(float(self.timing.settle_s))
+        if stateful and not self.counts.trials:
+            warm_up(self._warm_up_spec(), self.tester, self.dut)
+
+    def _warm_up_spec(self) -> TrialSpec:
+        load = warm_up_load(self.tester.traffic)
+        return self._plan.spec(load=load, seed=0, nonce=nonce(self.campaign_seed, -1))
