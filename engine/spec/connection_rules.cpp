@@ -3,6 +3,7 @@
 #include <string>
 #include <tuple>
 
+#include "spec/names.hpp"
 #include "spec/spec_error.hpp"
 #include "spec/validate.hpp"
 
@@ -32,13 +33,16 @@ bool same_ranges(const Traffic& a, const Traffic& b, bool swapped) {
 
 void check_order(const Connections& connections, const std::string& member) {
   const auto [role, order] = connections;
-  const bool establishes = order == Order::kLinear || order == Order::kRepeating;
-  if (role == Role::kEstablish ? establishes : order != Order::kRepeating) return;
+  const bool establishes = role == Role::kEstablish;
+  const bool repeats = order == Order::kRepeating;
+  if (establishes ? repeats || order == Order::kLinear : !repeats) return;
   throw SpecError(member + ".order",
-                  role == Role::kEstablish
-                      ? "is not an order of the role establish (expected linear or repeating)"
-                      : "is not an order of this role (expected another one, such as "
-                        "pseudorandom)");
+                  name_of(kOrders, order) + " is not an order of the role " +
+                      name_of(kRoles, role) + " (expected " +
+                      (establishes ? "linear or repeating"
+                                   : "linear, fixed, increasing, decreasing, pseudorandom or "
+                                     "missing") +
+                      ")");
 }
 
 void check_role(const Stream& stream, const Stream* establishing, const std::string& stream_path) {
@@ -49,8 +53,9 @@ void check_role(const Stream& stream, const Stream* establishing, const std::str
   if (&stream == establishing) return;
   if (connections.role == Role::kEstablish || establishing == nullptr) {
     throw SpecError(member + ".role",
-                    "is not possible here (expected establish in one stream of the first phase, "
-                    "initiate or respond in later phases)");
+                    name_of(kRoles, connections.role) +
+                        " is not possible here (expected establish in one stream of the first "
+                        "phase, initiate or respond in later phases)");
   }
   const bool same_way = stream.direction == establishing->direction;
   if (same_way != (connections.role == Role::kInitiate)) {

@@ -1,61 +1,19 @@
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "spec/json.hpp"
 #include "spec/validate.hpp"
+#include "spec_examples.hpp"
 
 namespace natxy::spec {
 namespace {
 
-namespace fs = std::filesystem;
-const fs::path kExamples = fs::path(NATXY_EXAMPLES) / "spec";
-
-std::string contents(const fs::path& file) {
-  const std::ifstream stream(file);
-  EXPECT_TRUE(stream) << file;
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
-std::string refusal(const std::string& text) {
-  try {
-    (void)parse_spec(text);
-  } catch (const SpecError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
-TEST(SpecExamples, ValidOnesAreAccepted) {
-  unsigned count = 0;
-  for (const auto& entry : fs::directory_iterator(kExamples / "valid")) {
-    EXPECT_EQ(refusal(contents(entry.path())), "accepted") << entry.path();
-    ++count;
-  }
-  EXPECT_GE(count, 9U);
-}
-
-TEST(SpecExamples, InvalidOnesAreRefusedForTheMemberThatIsWrong) {
-  std::ifstream list(kExamples / "invalid" / "members.txt");
-  std::string file;
-  std::string member;
-  unsigned count = 0;
-  while (list >> file >> member) {
-    const auto sentence = refusal(contents(kExamples / "invalid" / file));
-    EXPECT_EQ(sentence.substr(0, member.size() + 2), member + ": ") << file << ": " << sentence;
-    ++count;
-  }
-  EXPECT_GE(count, 54U);
-}
-
 TEST(SpecJson, ReadsEveryMember) {
-  const auto spec = parse_spec(contents(kExamples / "valid" / "background-and-segments.json"));
+  const auto spec = parse_spec(valid_example("background-and-segments"));
   EXPECT_EQ(spec.seed, 42U);
   EXPECT_EQ(spec.nonce, 305419896U);
   EXPECT_EQ(spec.drain_ns, 50'000'000U);
@@ -82,7 +40,7 @@ TEST(SpecJson, ReadsEveryMember) {
 }
 
 TEST(SpecJson, ReadsBursts) {
-  const auto spec = parse_spec(contents(kExamples / "valid" / "bursts.json"));
+  const auto spec = parse_spec(valid_example("bursts"));
   const auto& segments = spec.phases.at(0).streams.at(0).segments;
   EXPECT_EQ(segments.at(0).burst_frames, 1U);
   EXPECT_EQ(segments.at(0).burst_rate_fps, 0U);
@@ -91,39 +49,33 @@ TEST(SpecJson, ReadsBursts) {
 }
 
 TEST(SpecJson, ReadsOffsetsAndMacs) {
-  const auto fields = parse_spec(contents(kExamples / "valid" / "ipv6-router-fields.json"));
+  const auto fields = parse_spec(valid_example("ipv6-router-fields"));
   const auto& traffic = *fields.phases[0].streams[0].foreground;
   EXPECT_EQ(traffic.departure.destination.network_byte, 7);
   EXPECT_EQ(traffic.departure.destination.field_byte, 14);
   EXPECT_EQ(traffic.networks, 16);
   EXPECT_FALSE(traffic.hop_limit_drop);
-  const auto macs = parse_spec(contents(kExamples / "valid" / "macs-given.json"));
+  const auto macs = parse_spec(valid_example("macs-given"));
   EXPECT_EQ(macs.sides[1].next_hop.mac, (std::array<std::uint8_t, 6>{2, 0, 0, 0, 0, 0x0b}));
   EXPECT_EQ(macs.phases[0].streams[0].foreground->hop_limit_drop, 1);
 }
 
 TEST(SpecJson, ReadsHowTheHeaderLeaves) {
-  const auto usual = parse_spec(contents(kExamples / "valid" / "ipv6-router-fields.json"));
+  const auto usual = parse_spec(valid_example("ipv6-router-fields"));
   EXPECT_EQ(usual.phases[0].streams[0].foreground->hop_limit, 64);
   EXPECT_TRUE(usual.phases[0].streams[0].foreground->dont_fragment);
-  const auto other = parse_spec(contents(kExamples / "valid" / "macs-given.json"));
+  const auto other = parse_spec(valid_example("macs-given"));
   EXPECT_EQ(other.phases[0].streams[0].foreground->hop_limit, 10);
   EXPECT_FALSE(other.phases[0].streams[0].foreground->dont_fragment);
 }
 
-TEST(SpecJson, ErrorsSayWhatWasExpected) {
-  EXPECT_EQ(refusal(contents(kExamples / "invalid" / "burst-rate-below-the-mean.json")),
-            "phases[0].streams[0].segments[2].burst_rate_fps: 499 is out of range (expected 500, "
-            "the mean rate, to 8589934592)");
-  EXPECT_EQ(refusal(contents(kExamples / "invalid" / "rate-zero.json")),
-            "phases[0].streams[0].segments[0].rate_fps: 0 is out of range (expected 1 to "
-            "8589934592)");
+TEST(SpecJson, WhatIsNoObjectIsRefused) {
   EXPECT_EQ(refusal("[]"), "spec: a list is not an object (expected {...})");
   EXPECT_EQ(refusal("{\"version\": 1"), "spec: is not JSON (expected an object)");
 }
 
 TEST(SpecJson, SurvivesAnyPrefixAndDeepNesting) {
-  const auto text = contents(kExamples / "valid" / "stateless-nat64.json");
+  const auto text = valid_example("stateless-nat64");
   const auto end = text.find_last_of('}');
   for (std::size_t length = 0; length < end; length += 29) {
     EXPECT_NE(refusal(text.substr(0, length)), "accepted") << length;
@@ -135,13 +87,41 @@ TEST(SpecJson, SurvivesAnyPrefixAndDeepNesting) {
 }
 
 TEST(Validate, DurationIsExactAndSaturates) {
-  auto spec = parse_spec(contents(kExamples / "valid" / "background-and-segments.json"));
+  auto spec = parse_spec(valid_example("background-and-segments"));
   EXPECT_EQ(duration_ns(spec), 100'000'000U + 5'000'000U + 100'000'000U + 50'000'000U);
   spec.phases[0].streams[0].segments = {{.frames = 1, .rate_fps = 3, .pause_ns = 0}};
   EXPECT_EQ(duration_ns(spec), 333'333'334U + 50'000'000U);
   spec.phases[0].streams[0].segments = {
       {.frames = kMaxFramesPerStream - 1, .rate_fps = 1, .pause_ns = kMaxTrialNs}};
   EXPECT_EQ(duration_ns(spec), kMaxTrialNs + 1);
+}
+
+// Bursts of 4 at 1,000,000 frames a second, one each 4 ms.
+TEST(Validate, TheLastFrameOfBurstsIsDueInTheLastBurst) {
+  auto spec = parse_spec(valid_example("bursts"));
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> last_due = {
+      {1, 0}, {4, 3'000}, {5, 4'000'000}, {10, 8'001'000}};
+  for (const auto& [frames, last_ns] : last_due) {
+    spec.phases[0].streams[0].segments = {{.frames = frames,
+                                           .rate_fps = 1000,
+                                           .pause_ns = 7,
+                                           .burst_frames = 4,
+                                           .burst_rate_fps = 1'000'000}};
+    spec.recording.tags = Tags{.after_ns = last_ns, .count = 1};
+    EXPECT_NO_THROW(validate(spec)) << frames;
+    spec.recording.tags->after_ns = last_ns + 1;
+    EXPECT_THROW(validate(spec), SpecError) << frames;
+  }
+}
+
+// The latency is that of phase 2, however short phase 1 is, which lasts 0.1 s here.
+TEST(Validate, TagsMayStartLaterThanPhase1Lasts) {
+  auto spec = parse_spec(valid_example("stateful-nat64"));
+  spec.recording.tags = Tags{.after_ns = 150'000'000, .count = 5};
+  for (auto& stream : spec.phases.back().streams) stream.segments[0].frames = 2000;
+  EXPECT_NO_THROW(validate(spec));
+  for (auto& stream : spec.phases.back().streams) stream.segments[0].frames = 1000;
+  EXPECT_THROW(validate(spec), SpecError);
 }
 
 TEST(Validate, CountsFramesOfEachKindAsTheMixSaysForEachNumber) {
@@ -174,7 +154,7 @@ ErrorEvent refused(const std::string& line) {
 }
 
 TEST(Requests, AreToldApart) {
-  const auto text = contents(kExamples / "valid" / "stateless-nat64.json");
+  const auto text = valid_example("stateless-nat64");
   const auto trial =
       parse_request(R"({"request": "trial", "id": 7, "spec": )" + without_newlines(text) + "}");
   EXPECT_EQ(std::get<TrialRequest>(trial).id, 7U);

@@ -30,7 +30,7 @@ from natxy.cli.options import (
 )
 from natxy.cli.records import RecordsOption
 from natxy.dut.choice import dut_of
-from natxy.errors import ConfigurationError, MeasurementError
+from natxy.errors import ConfigurationError, MeasurementError, TrialRefused
 from natxy.model.event import Progress
 from natxy.model.source import Source
 from natxy.model.testbed import read_testbed
@@ -141,11 +141,11 @@ def trial(
         recording = NO_RECORDING.model_copy(update={"frames": recorded is not None})
         failed: MeasurementError | None = None
         try:
-            if given is None:
+            if spec is None or given is None:
                 load = steady(rate or 0, timing.duration_s, recording)
                 trials.run_whole(load=load, repetition=1, seed=chosen_seed)
             else:
-                trials.run_spec(given if recorded is None else with_frames(given))
+                run_spec(trials, spec, given if recorded is None else with_frames(given))
         except MeasurementError as error:
             failed = error  # raised after the trial was shown
         whole = trials.last
@@ -188,6 +188,16 @@ def _refuse_beside_spec(**given: float | str | None) -> None:
             raise ConfigurationError(
                 f"{option}: is not possible with --spec (expected the value in the spec's file)"
             )
+
+
+def run_spec(trials: Trials, path: Path, spec: TrialSpec) -> None:
+    """Runs the trial of the user's file; ConfigurationError if the engine refuses its spec."""
+    try:
+        trials.run_spec(spec)
+    except TrialRefused as refused:
+        if refused.kind != "spec":
+            raise
+        raise ConfigurationError(f"{path}: {refused}") from None
 
 
 def with_frames(spec: TrialSpec) -> TrialSpec:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.errors import DutError
-from natxy.model.trial_result import Distribution
+from natxy.model.distribution import Distribution
 
 P999 = Fraction(999, 1000)
 

@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from natxy.model.base import Model
-from natxy.model.trial_result import Count, IcmpError, TrialResult
+from natxy.model.base import Count, Model
+from natxy.model.port_result import IcmpError
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Side
 
 PROTOCOL = 1

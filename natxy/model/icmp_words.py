@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from natxy.model.trial_result import IcmpError
+from natxy.model.port_result import IcmpError
 
 SHOWN = 4  # sorts of errors that one sentence lists
 

@@ -9,11 +9,11 @@ from typing import Literal, Self
 from natxy.model.base import Model
 from natxy.model.disturbance import Disturbance
 from natxy.model.icmp_words import merged
+from natxy.model.port_result import IcmpError
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.self_test_record import OwnDelay
 from natxy.model.testbed import Directions
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import IcmpError
 from natxy.model.trial_spec import Direction, Side
 from natxy.model.verdict import Verdict
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from natxy.model.addresses import IpHost, Ipv4Host, Ipv6Host, IpVersion, MacAddress
-from natxy.model.base import Between, Model, refuse
+from natxy.model.base import Between, Checked, Model, refuse
 from natxy.model.source import Source
 from natxy.model.traffic_spec import (
     FIXED_ZERO,
@@ -16,7 +16,6 @@ from natxy.model.traffic_spec import (
     Series,
     SeriesMode,
     UInt16,
-    check_hop_limits,
 )
 from natxy.model.trial_spec import (
     MAX_FRAME_SIZE_BYTES,
@@ -37,10 +36,17 @@ SOURCE_PORTS = Series(mode="pseudorandom", min=1024, max=65535)
 DESTINATION_PORTS = Series(mode="pseudorandom", min=1, max=49151)
 
 
+def _without_nul(name: str) -> str:
+    """Refuses a NUL, which no argument of a program and no path can hold."""
+    if "\0" in name:
+        refuse("holds a NUL character (expected a PCI address or a DPDK device)")
+    return name
+
+
 class Port(Model):
     """One of the tester's ports; if `device` is None, the lab creates it."""
 
-    device: Annotated[str, Field(min_length=1)] | None = None
+    device: Annotated[str, Field(min_length=1), Checked(_without_nul)] | None = None
     ipv4_real: Ipv4Host | None = None
     ipv4_virtual: Ipv4Host | None = None
     ipv6_real: Ipv6Host | None = None
@@ -78,7 +84,7 @@ class PortRanges(Model):
     destination_port: Series = DESTINATION_PORTS
 
 
-class AddressField(Model):
+class AddressField(Series):
     """A 16-bit field of a side's addresses that varies; offsets are octets from their start."""
 
     mode: SeriesMode = "fixed"
@@ -86,12 +92,6 @@ class AddressField(Model):
     max: UInt16 = 0
     ipv4_offset: Annotated[int, Between(0, 2)] = 2
     ipv6_offset: Annotated[int, Between(0, 14)] = 14
-
-    @model_validator(mode="after")
-    def _is_a_range(self) -> Self:
-        if self.max < self.min:
-            refuse(f"{self.max} is below min (expected {self.min} to 65535)", member="max")
-        return self
 
     @property
     def series(self) -> Series:
@@ -127,7 +127,13 @@ class TrafficSection(Model):
     def _can_be_sent(self) -> Self:
         if self.m > self.n:
             refuse(f"{self.m} is more than n (expected 0 to {self.n})", member="m")
-        check_hop_limits(self.hop_limit, self.hop_limit_drop)
+        drop = self.hop_limit_drop
+        if drop is not None and drop >= self.hop_limit:  # no gateway forwards such a frame
+            refuse(
+                f"{drop} uses up a hop limit of {self.hop_limit} (expected 0 to "
+                f"{self.hop_limit - 1})",
+                member="hop_limit_drop",
+            )
         self._check_apart("left", self.left_networks, self.left_field)
         self._check_apart("right", self.right_networks, self.right_field)
         return self

@@ -13,10 +13,10 @@ from natxy.model.measurement import (
     Media,
     TrialCounts,
 )
+from natxy.model.port_result import IcmpError
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.self_test_record import OwnDelay
 from natxy.model.testbed import Directions
-from natxy.model.trial_result import IcmpError
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Limit, ceiling
 

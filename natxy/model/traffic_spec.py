@@ -1,13 +1,14 @@
 """The traffic of a trial spec: addresses, ports, and what a stream does with connections.
 
-Names, limits and meaning are those of engine/spec/trial_spec.hpp.
+Names, limits and meaning are those of engine/spec/trial_spec.hpp. The engine checks the rules that
+concern several members (engine/spec/validate.cpp).
 """
 
 from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
-from natxy.model.addresses import IpAddress, IpVersion, not_of_version, version_of
+from natxy.model.addresses import IpAddress, IpVersion
 from natxy.model.base import Between, Model, refuse
 
 MAX_CONNECTIONS = 2**32  # a frame has four octets for the number of its connection
@@ -34,6 +35,7 @@ class Series(Model):
 
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
+        """Checks what the engine checks too: a testbed has series, whose keys are named here."""
         if self.max < self.min:
             refuse(f"{self.max} is below min (expected {self.min} to 65535)", member="max")
         return self
@@ -59,48 +61,11 @@ class AddressPattern(Model):
     network_byte: Octet | None = None
     field_byte: Octet | None = None
 
-    def check(self, version: IpVersion, member: str) -> None:
-        if version_of(self.address) != version:
-            refuse(f'"{self.address}" {not_of_version(version)}', member=f"{member}.address")
-        last = 3 if version == 4 else 15
-        self._check_octet(self.network_byte, last, f"{member}.network_byte")
-        self._check_octet(self.field_byte, last - 1, f"{member}.field_byte")
-        self._check_apart(f"{member}.network_byte")
-
-    @staticmethod
-    def _check_octet(offset: int | None, last: int, member: str) -> None:
-        if offset is not None and offset > last:
-            refuse(f"{offset} is outside the address (expected 0 to {last})", member=member)
-
-    def _check_apart(self, member: str) -> None:
-        if self.field_byte is None or self.network_byte is None:
-            return
-        if self.network_byte - self.field_byte in (0, 1):
-            refuse(
-                f"{self.network_byte} is an octet of the field (expected another octet)",
-                member=member,
-            )
-
 
 class AddressPair(Model):
     ip_version: IpVersion
     source: AddressPattern
     destination: AddressPattern
-
-    @model_validator(mode="after")
-    def _fits_its_version(self) -> Self:
-        self.source.check(self.ip_version, "source")
-        self.destination.check(self.ip_version, "destination")
-        return self
-
-
-def check_hop_limits(hop_limit: int, drop: int | None) -> None:
-    """Refuses a drop that would use up the hop limit, since no gateway forwards such a frame."""
-    if drop is not None and drop >= hop_limit:
-        refuse(
-            f"{drop} uses up a hop limit of {hop_limit} (expected 0 to {hop_limit - 1})",
-            member="hop_limit_drop",
-        )
 
 
 class Connections(Model):
@@ -115,27 +80,6 @@ class Connections(Model):
 
     role: Role
     order: Order = "linear"
-
-    @model_validator(mode="after")
-    def _is_an_order_of_this_role(self) -> Self:
-        if self.order not in ORDERS[self.role]:
-            possible = ", ".join(ORDERS[self.role])
-            refuse(
-                f'"{self.order}" is not an order of the role "{self.role}" (expected one of '
-                f"{possible})",
-                member="order",
-            )
-        return self
-
-
-ORDERS: dict[Role, tuple[Order, ...]] = {
-    "establish": ("linear", "repeating"),
-    "initiate": ("linear", "fixed", "increasing", "decreasing", "pseudorandom", "missing"),
-    "respond": ("linear", "fixed", "increasing", "decreasing", "pseudorandom", "missing"),
-}
-
-
-ESTABLISH_EACH = Connections(role="establish")
 
 
 class Traffic(Model):
@@ -159,80 +103,3 @@ class Traffic(Model):
     # Over IPv4, too, a frame with a UDP checksum of 0 (RFC 768: it has none) is misdelivered.
     udp_checksum_required: bool = False
     connections: Connections | None = None  # None: stateless
-
-    @model_validator(mode="after")
-    def _can_be_sent(self) -> Self:
-        check_hop_limits(self.hop_limit, self.hop_limit_drop)
-        self._check_networks()
-        self._check_connections()
-        self._check_field("source", self.source_field)
-        self._check_field("destination", self.destination_field)
-        return self
-
-    def _check_networks(self) -> None:
-        if self.networks == 1:
-            return
-        if self.departure.destination.network_byte is None:
-            refuse(f"{self.networks} networks need a network_byte (expected 1)", member="networks")
-        if self.selection != "independent":
-            refuse(
-                f"{self.networks} is not possible in an enumeration (expected 1)", member="networks"
-            )
-
-    def _check_connections(self) -> None:
-        if self.connections is None:
-            return
-        if self.selection == "independent":
-            refuse(
-                '"independent" is not possible with connections (expected enumerate-increasing, '
-                "enumerate-decreasing or enumerate-pseudorandom)",
-                member="selection",
-            )
-        if self.combinations > MAX_CONNECTIONS:
-            refuse(
-                f"the ranges have {self.combinations} combinations (expected at most "
-                f"{MAX_CONNECTIONS})",
-                member="selection",
-            )
-
-    def _check_field(self, end: Literal["source", "destination"], series: Series) -> None:
-        patterns: tuple[AddressPattern, ...] = (
-            getattr(self.departure, end),
-            getattr(self.arrival, end),
-        )
-        if series.mode != "fixed" and any(p.field_byte is None for p in patterns):
-            refuse(
-                "the field varies, but an address has no field_byte for it (expected fixed)",
-                member=f"{end}_field.mode",
-            )
-
-    @property
-    def ranges(self) -> tuple[Selection, Series, Series, Series, Series]:
-        """The selection and the ranges that determine an enumeration."""
-        return (
-            self.selection,
-            self.source_port,
-            self.destination_port,
-            self.source_field,
-            self.destination_field,
-        )
-
-    @property
-    def swapped_ranges(self) -> tuple[Selection, Series, Series, Series, Series]:
-        """The same with source and destination swapped, as in the other side's frames."""
-        return (
-            self.selection,
-            self.destination_port,
-            self.source_port,
-            self.destination_field,
-            self.source_field,
-        )
-
-    @property
-    def combinations(self) -> int:
-        return (
-            self.source_port.values
-            * self.destination_port.values
-            * self.source_field.values
-            * self.destination_field.values
-        )

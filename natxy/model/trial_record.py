@@ -4,7 +4,8 @@ from typing import Literal
 
 from natxy.model.base import Model
 from natxy.model.disturbance import Disturbance
-from natxy.model.trial_result import ConnectionCounters, StreamResult, TrialResult
+from natxy.model.stream_counters import ConnectionCounters
+from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.verdict import Verdict
 
 

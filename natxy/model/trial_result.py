@@ -3,149 +3,20 @@
 from collections.abc import Iterator
 from typing import Annotated, Self
 
-from natxy.model.addresses import IpVersion
-from natxy.model.base import Between, Model
-from natxy.model.trial_spec import VERSION, Direction, Kind, Side
-
-Count = Annotated[int, Between(0, 2**64 - 1)]
-Octet = Annotated[int, Between(0, 255)]
-
-
-class Distribution(Model):
-    """A histogram of durations; a bucket is (lower_ns, upper_ns, count), both bounds included.
-
-    Minimum and maximum are exact. The bucket of a delay is not wider than 2^-10 of the delay's
-    distance from the minimum, or than one tick of the clock if that is more.
-    """
-
-    count: Count
-    min_ns: float
-    max_ns: float
-    mean_ns: float
-    p50_ns: float
-    p90_ns: float
-    p99_ns: float
-    p999_ns: float
-    buckets: tuple[tuple[float, float, Count], ...]
-
-
-NOTHING = Distribution(
-    count=0,
-    min_ns=0.0,
-    max_ns=0.0,
-    mean_ns=0.0,
-    p50_ns=0.0,
-    p90_ns=0.0,
-    p99_ns=0.0,
-    p999_ns=0.0,
-    buckets=(),
+from natxy.model.base import Between, Count, Model
+from natxy.model.distribution import NOTHING, Distribution
+from natxy.model.port_result import IcmpError, PortResult
+from natxy.model.stream_counters import (
+    NO_PAUSES,
+    ConnectionCounters,
+    KindCounters,
+    Kinds,
+    Losses,
+    Pauses,
+    Silence,
+    TagCounters,
 )
-
-
-class Misdelivered(Model):
-    """Misdelivered frames, counted by the first check that failed."""
-
-    malformed: Count
-    checksum: Count
-    number: Count
-    length: Count
-    address: Count
-    port: Count
-    hop_limit: Count
-    traffic_class: Count = 0  # also the flow label; checked if traffic.dscp is "kept"
-    total: Count
-
-
-class TagCounters(Model):
-    """Tagged frames, of both kinds of traffic."""
-
-    sent: Count
-    received: Count
-    lost: Count
-    delay: Distribution
-    poll_gap: Distribution = NOTHING
-    step_gap: Distribution = NOTHING
-
-
-class Losses(Model):
-    """Frames that never arrived; times are due times since the start of the phase."""
-
-    frames: Count
-    first_number: Count
-    last_number: Count
-    first_due_ns: float
-    last_due_ns: float
-    longest_run: Count  # lost frames with consecutive numbers
-    longest_run_from_ns: float
-    longest_run_until_ns: float  # the due time of the first frame after it
-
-
-class Silence(Model):
-    """The longest time without an arrival; both ends count from the phase's start (RFC 6201)."""
-
-    from_ns: float
-    until_ns: float
-
-
-class DelayVariation(Model):
-    """The signed differences D(i) - D(i-1) of delays (RFC 8219 section 7.3.2).
-
-    `undefined` counts the pairs of which a frame is missing.
-    """
-
-    undefined: Count
-    distribution: Distribution
-
-
-class KindCounters(Model):
-    sent: Count
-    received: Count  # frames that passed every check in time; each number counts once
-    lost: Count
-    duplicated: Count
-    reordered: Count  # a part of received
-    without_udp_checksum: Count = 0  # over IPv4, the checksum was 0; a part of received
-    late: Count
-    misdelivered: Misdelivered
-    hop_limit: Annotated[int, Between(0, 255)]  # on arrival; 0: no frame arrived
-    negative_delays: Count
-    delay: Distribution
-    ipdv: DelayVariation | None = None  # None: the trial did not ask for it
-
-
-class Kinds(Model):
-    foreground: KindCounters | None = None
-    background: KindCounters | None = None
-
-
-class ConnectionCounters(Model):
-    """Frames of a stream that arrived, counted by what they show of their connection."""
-
-    new: Count  # the connection was stored for the first time
-    known: Count  # the stored mapping was confirmed; of replies: they arrived as they should
-    changed: Count  # the mapping differed from the stored one, and replaced it
-    wrong: Count  # replies delivered to another connection; also counted as misdelivered
-    collided: Count  # part of `wrong`: both connections have the same external four-tuple
-    ending_new_percent: float  # share of new ones in the last 1 % of an establishing stream
-
-
-class ConnectionTableResult(Model):
-    """The tester's state table."""
-
-    asked: Count  # entries that the trial needs
-    stored: Count  # connections in the table
-    bytes: Count
-    page_bytes: Count
-
-
-class Pauses(Model):
-    """Pauses: shifts of the sending schedule that a sender made instead of sending a burst."""
-
-    count: Count = 0
-    total_ns: float = 0.0  # if several senders share a direction: of the one that paused longest
-    longest_ns: float = 0.0
-
-
-NO_PAUSES = Pauses()
+from natxy.model.trial_spec import VERSION, Direction, Kind, Side
 
 
 class StreamResult(Model):
@@ -216,38 +87,13 @@ class StreamResult(Model):
         return any(c.sent for c in counters) and whole and not changed
 
 
-class IcmpError(Model):
-    """ICMP errors of one sort, about frames of the trial (RFC 792, RFC 4443)."""
+class ConnectionTableResult(Model):
+    """The tester's state table."""
 
-    ip_version: IpVersion
-    type: Octet
-    code: Octet
-    mtu: int | None  # None: the error does not name an MTU
-    source: str  # the address that sent it
-    count: Count
-    example: str = ""  # the first such frame, or its beginning, in hexadecimal digits
-
-
-class PortResult(Model):
-    side: Side
-    foreign: Count
-    neighbour: Count
-    rx_missed: Count
-    rx_errors: Count
-    rx_no_buffer: Count
-    tx_errors: Count
-    kernel_rx_dropped: Count
-    link_downs: Count = 0  # how often the link went down during the trial
-    records_lost: Count
-    worst_poll_gap_ns: float
-    # Error of the port's clock, which stamps arrivals, against the processor's; None: no clock.
-    clock_error_ns: float | None = None
-    unstamped: Count = 0  # frames without a time stamp
-    implausible_stamps: Count = 0
-    # ICMP errors are a part of foreign. These are about frames that this port sent:
-    icmp_errors: tuple[IcmpError, ...] = ()
-    icmp_errors_unlisted: Count = 0  # further ones; the engine lists a limited number of sorts
-    icmp_errors_of_others: Count = 0  # these quote no frame that this port sent in the trial
+    asked: Count  # entries that the trial needs
+    stored: Count  # connections in the table
+    bytes: Count
+    page_bytes: Count
 
 
 class WorkerResult(Model):

@@ -14,8 +14,8 @@ from natxy.exact import make_exact
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.phase_names import AGAIN, ASK_AGAIN, ESTABLISH
 from natxy.model.search_conditions import SearchConditions
+from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import ConnectionCounters
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.plan import Plan, repeat

@@ -8,8 +8,8 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.stream_counters import KindCounters
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import KindCounters
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
 from natxy.procedure.plan import Plan, repeat

@@ -9,8 +9,9 @@ from natxy.errors import DutError
 from natxy.model.delays import Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
+from natxy.model.stream_counters import DelayVariation
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import DelayVariation, StreamResult, TrialResult
+from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Recording
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.procedure.delay_remarks import delay_remarks

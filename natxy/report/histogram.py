@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from natxy.model.trial_result import Distribution
+from natxy.model.distribution import Distribution
 from natxy.report.numbers import duration
 
 ROWS = 12

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from natxy.model.icmp_words import icmp_list
-from natxy.model.trial_result import IcmpError
+from natxy.model.port_result import IcmpError
 
 
 def icmp_notes(errors: Iterable[IcmpError]) -> Iterator[str]:

@@ -2,17 +2,11 @@
 
 from collections.abc import Iterator
 
+from natxy.model.distribution import Distribution
 from natxy.model.icmp_words import icmp_words
-from natxy.model.trial_result import (
-    ConnectionCounters,
-    ConnectionTableResult,
-    Distribution,
-    KindCounters,
-    PortResult,
-    StreamResult,
-    TrialResult,
-    WorkerResult,
-)
+from natxy.model.port_result import PortResult
+from natxy.model.stream_counters import ConnectionCounters, KindCounters
+from natxy.model.trial_result import ConnectionTableResult, StreamResult, TrialResult, WorkerResult
 from natxy.model.verdict import Verdict
 from natxy.report.histogram import histogram_lines
 from natxy.report.numbers import duration, quantity

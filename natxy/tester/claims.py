@@ -22,7 +22,6 @@ from natxy.errors import InUse
 from natxy.model.testbed import TesterSection
 from natxy.model.trial_spec import Side
 from natxy.runtime_folder import SYSTEM, is_made, runtime_folder
-from natxy.tester.command import check_device
 from natxy.tester.port_identity import port_identity
 
 VARIABLE = "NATXY_LOCKS"
@@ -69,8 +68,6 @@ class Claims:
         """
         for side in SIDES:
             device = tester.port(side).device
-            if device:
-                check_device(side, device)
             port = port_identity(device, namespace) if device else None
             if port is not None and port.key not in self._ports:
                 digest = hashlib.sha256(port.key.encode()).hexdigest()[:16]

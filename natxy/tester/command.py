@@ -1,6 +1,5 @@
 """Makes the engine's command line from a testbed."""
 
-import json
 import os
 import shutil
 import sys
@@ -72,17 +71,7 @@ def _device(tester: TesterSection, side: str) -> str:
             f"tester.{side}.device: is missing, and no lab makes the port (expected a PCI address "
             "such as 0000:01:00.0 or a DPDK device such as net_af_xdp0,iface=eth1)"
         )
-    check_device(side, device)
     return device
-
-
-def check_device(side: str, device: str) -> None:
-    """ConfigurationError if the device holds a NUL, which no argument or path can hold."""
-    if "\0" in device:
-        raise ConfigurationError(
-            f"tester.{side}.device: {json.dumps(device)} holds a NUL character (expected a PCI "
-            "address or a DPDK device)"
-        )
 
 
 def _list(cpus: tuple[int, ...]) -> str:

@@ -1,7 +1,8 @@
 """Ends a measurement whose frames are all misdelivered, since no rate would pass."""
 
 from natxy.errors import MeasurementError
-from natxy.model.trial_result import Misdelivered, StreamResult, TrialResult
+from natxy.model.stream_counters import Misdelivered
+from natxy.model.trial_result import StreamResult, TrialResult
 
 FEWEST_FRAMES = 10  # fewer frames may all be wrong by chance
 

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.model.delays import Delays
+from natxy.model.distribution import Distribution
 from natxy.model.disturbance import Disturbance
-from natxy.model.trial_result import Distribution, StreamResult, TagCounters, TrialResult
+from natxy.model.stream_counters import TagCounters
+from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
 
 # The largest error that is allowed, as a share of the figure. With a larger error, the figure shows

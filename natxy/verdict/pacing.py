@@ -2,8 +2,9 @@
 
 from fractions import Fraction
 
+from natxy.model.port_result import PortResult
 from natxy.model.testbed import TesterSection
-from natxy.model.trial_result import PortResult, TrialResult
+from natxy.model.trial_result import TrialResult
 
 # The longest pauses of a trial that measures a figure at a rate, as a share of its time.
 PAUSE_SHARE = Fraction(1, 50)

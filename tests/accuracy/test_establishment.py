@@ -17,9 +17,9 @@ from natxy.dut.reference import ReferenceDut, ReferenceTable
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.event import Progress
 from natxy.model.measurement import Measurement
+from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import ConnectionCounters
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import EstablishmentPlan, establishment
 from natxy.procedure.latency import TAGGED, TYPICAL, LatencyPlan, latency

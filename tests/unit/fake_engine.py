@@ -171,6 +171,10 @@ def trial(request: Json, cancelled: threading.Event) -> None:
         die()
     if MODE == "silent":
         return
+    if MODE == "refuses-the-spec":
+        sentence = "phases[0].streams[0].background: is missing (expected an object)"
+        say({"event": "error", "id": number, "kind": "spec", "message": sentence})
+        return
     progress = {"event": "progress", "id": number, "stage": "sending", "elapsed_ns": 1}
     counts = {"forward": 1, "reverse": 0}
     say({**progress, "duration_ns": 2, "sent": counts, "received": counts})

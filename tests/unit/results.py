@@ -2,18 +2,10 @@
 
 from typing import Any
 
-from natxy.model.trial_result import (
-    NOTHING,
-    KindCounters,
-    Kinds,
-    Misdelivered,
-    Pauses,
-    PortResult,
-    Silence,
-    StreamResult,
-    TrialResult,
-    WatchResult,
-)
+from natxy.model.distribution import NOTHING
+from natxy.model.port_result import PortResult
+from natxy.model.stream_counters import KindCounters, Kinds, Misdelivered, Pauses, Silence
+from natxy.model.trial_result import StreamResult, TrialResult, WatchResult
 from natxy.model.trial_spec import Direction
 
 CLEAN = Misdelivered(**dict.fromkeys(Misdelivered.model_fields, 0))

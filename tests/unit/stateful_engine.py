@@ -7,8 +7,9 @@ from typing import Any, cast
 from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.none import NoDut
 from natxy.errors import DutError
+from natxy.model.port_result import PortResult
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_result import PortResult, TrialResult, WatchResult
+from natxy.model.trial_result import TrialResult, WatchResult
 from natxy.model.trial_spec import Phase, Stream, TrialSpec
 from natxy.tester.tester import OnProgress, Tester, ignore_progress
 from natxy.trial.setup import ReadyTester

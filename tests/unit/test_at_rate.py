@@ -15,9 +15,9 @@ import pytest
 from natxy.cli import run
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
+from natxy.model.port_result import PortResult
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import PortResult
 from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.ipdv import RFC as IPDV_RFC

@@ -7,8 +7,9 @@ from fractions import Fraction
 import pytest
 
 from natxy.dut.base import Absence
+from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_result import ConnectionCounters, StreamResult
+from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance

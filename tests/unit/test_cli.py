@@ -16,6 +16,7 @@ from natxy.cli.options import repeat_command, search_error
 from natxy.cli.verbs import VERBS, command_of
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed
+from tests.unit.spec_examples import VALID, invalid
 
 Captured = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]
@@ -75,14 +76,31 @@ def test_an_invalid_trial_has_a_status(
     assert "invalid: forward: a frame left too late" in capsys.readouterr().out
 
 
-def test_a_trial_from_a_spec(engine: list[str], testbed_file: Path, capsys: Captured) -> None:
-    examples = Path(__file__).parents[2] / "schemas/examples/spec"
-    spec = examples / "valid/stateless-nat64.json"
+def test_a_trial_from_a_spec(
+    engine: list[str], testbed_file: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    spec = VALID["stateless-nat64"]
     assert run(["trial", str(testbed_file), "--spec", str(spec), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["result"]["seed"] == 42
-    bad = examples / "invalid/frame-of-83.json"
+    bad = tmp_path / "frame-of-83.json"
+    bad.write_text(json.dumps(invalid("frame-of-83")))
     sentence = complaint(capsys, "trial", testbed_file, "--spec", bad)
     assert "frame_size_bytes: 83 is out of range" in sentence
+
+
+def test_the_file_is_named_where_the_engine_refuses_its_spec(
+    engine: list[str],
+    testbed_file: Path,
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The engine alone knows the rules that concern several members."""
+    monkeypatch.setenv("FAKE_MODE", "refuses-the-spec")
+    bad = tmp_path / "spec.json"
+    bad.write_text(json.dumps(invalid("background-missing")))
+    sentence = complaint(capsys, "trial", testbed_file, "--spec", bad)
+    assert sentence == f"{bad}: phases[0].streams[0].background: is missing (expected an object)"
 
 
 def test_throughput_end_to_end(

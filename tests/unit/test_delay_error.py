@@ -7,7 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from natxy.model.delays import P999, Delays
-from natxy.model.trial_result import Distribution, StreamResult, TagCounters
+from natxy.model.distribution import Distribution
+from natxy.model.stream_counters import TagCounters
+from natxy.model.trial_result import StreamResult
 from natxy.procedure.latency import latency_errors
 from natxy.verdict.delay_error import (
     DelayError,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from natxy.errors import DutError
 from natxy.model.delays import P999, Delays
-from natxy.model.trial_result import Distribution
+from natxy.model.distribution import Distribution
 from natxy.statistics import median, percentile
 
 ERROR = 2**-10  # of a bucket's distance from the minimum: what the engine promises

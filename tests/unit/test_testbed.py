@@ -101,9 +101,25 @@ def changed(path: Path, old: str, new: str) -> Path:
             ", line 2: tester.cores: 0 is not a list (expected one such as [...])",
         ),
         (
+            'device = "fake0"',
+            'device = "net_vhost0,iface=/tmp/\\u0000"',
+            ', line 5: tester.left.device: "net_vhost0,iface=/tmp/\\u0000" holds a NUL character '
+            "(expected a PCI address or a DPDK device)",
+        ),
+        (
             "[traffic]",
             '[traffic]\nforward = {source_port = {mode = "random", min = 1, max = 2}}',
             ', line 17: traffic.forward.source_port.mode: unknown value "random" (expected ',
+        ),
+        (
+            "[traffic]",
+            '[traffic]\nforward = {source_port = {mode = "increasing", min = 3, max = 2}}',
+            ", line 17: traffic.forward.source_port.max: 2 is below min (expected 3 to 65535)",
+        ),
+        (
+            "right_ip_version = 4",
+            'right_ip_version = 4\n[traffic.left_field]\nmode = "increasing"\nmin = 9\nmax = 8',
+            ", line 22: traffic.left_field.max: 8 is below min (expected 9 to 65535)",
         ),
     ],
 )

@@ -1,7 +1,6 @@
 """Which addresses frames leave and arrive with, for all four combinations of IP versions."""
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +13,9 @@ from natxy.model.traffic_spec import AddressPair
 from natxy.model.trial_spec import Segment, TrialSpec
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
+from tests.unit.spec_examples import VALID
 
 SEGMENTS = (Segment(frames=10, rate_fps=1, pause_ns=0),)
-EXAMPLE = Path(__file__).parents[2] / "schemas/examples/spec/valid/stateless-nat64.json"
 
 
 def port(side: str) -> dict[str, str]:
@@ -113,9 +112,9 @@ def test_networks_number_the_destination_and_fields_both_ends() -> None:
 
 def test_the_example_of_the_protocol(nat64: TrafficPlan) -> None:
     """The published NAT64 example's forward stream is what its testbed yields."""
-    expected = TrialSpec.model_validate_json(EXAMPLE.read_text()).phases[0].streams[0]
+    example = TrialSpec.model_validate_json(VALID["stateless-nat64"].read_text())
     segments = (Segment(frames=1000, rate_fps=10000, pause_ns=0),)
-    assert nat64.streams(segments)[0] == expected
+    assert nat64.streams(segments)[0] == example.phases[0].streams[0]
 
 
 def test_frame_counts_are_exact() -> None:

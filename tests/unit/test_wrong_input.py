@@ -19,7 +19,6 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
 from natxy.model.testbed import Port, TesterSection
 from natxy.report.numbers import seconds_left
-from natxy.tester.claims import Claims
 from natxy.tester.command import engine_command
 
 Captured = pytest.CaptureFixture[str]
@@ -100,16 +99,6 @@ def test_memory_that_the_machine_does_not_have_is_refused(monkeypatch: pytest.Mo
     huge = LOCAL.model_copy(update={"memory_mb": 2**40})
     with pytest.raises(ConfigurationError, match=r"tester.memory_mb: .* \(expected at most \d+\)"):
         engine_command(huge)
-
-
-def test_a_device_with_a_nul_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NATXY_ENGINE", sys.executable)
-    nul = LOCAL.model_copy(update={"left": Port(device="net_vhost0,iface=/tmp/\0")})
-    sentence = r"tester.left.device: .*\\u0000.* NUL"
-    with pytest.raises(ConfigurationError, match=sentence):
-        engine_command(nul)
-    with Claims() as claims, pytest.raises(ConfigurationError, match=sentence):
-        claims.take_ports(nul, namespace=None)
 
 
 @pytest.mark.parametrize(

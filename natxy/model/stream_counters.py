@@ -1,0 +1,106 @@
+"""What a trial counts of a stream: frames by kind, tags, losses, connections and pauses.
+
+Names and meaning are those of engine/spec/trial_result.hpp.
+"""
+
+from typing import Annotated
+
+from natxy.model.base import Between, Count, Model
+from natxy.model.distribution import NOTHING, Distribution
+
+
+class Misdelivered(Model):
+    """Misdelivered frames, counted by the first check that failed."""
+
+    malformed: Count
+    checksum: Count
+    number: Count
+    length: Count
+    address: Count
+    port: Count
+    hop_limit: Count
+    traffic_class: Count = 0  # also the flow label; checked if traffic.dscp is "kept"
+    total: Count
+
+
+class TagCounters(Model):
+    """Tagged frames, of both kinds of traffic."""
+
+    sent: Count
+    received: Count
+    lost: Count
+    delay: Distribution
+    poll_gap: Distribution = NOTHING
+    step_gap: Distribution = NOTHING
+
+
+class Losses(Model):
+    """Frames that never arrived; times are due times since the start of the phase."""
+
+    frames: Count
+    first_number: Count
+    last_number: Count
+    first_due_ns: float
+    last_due_ns: float
+    longest_run: Count  # lost frames with consecutive numbers
+    longest_run_from_ns: float
+    longest_run_until_ns: float  # the due time of the first frame after it
+
+
+class Silence(Model):
+    """The longest time without an arrival; both ends count from the phase's start (RFC 6201)."""
+
+    from_ns: float
+    until_ns: float
+
+
+class DelayVariation(Model):
+    """The signed differences D(i) - D(i-1) of delays (RFC 8219 section 7.3.2).
+
+    `undefined` counts the pairs of which a frame is missing.
+    """
+
+    undefined: Count
+    distribution: Distribution
+
+
+class KindCounters(Model):
+    sent: Count
+    received: Count  # frames that passed every check in time; each number counts once
+    lost: Count
+    duplicated: Count
+    reordered: Count  # a part of received
+    without_udp_checksum: Count = 0  # over IPv4, the checksum was 0; a part of received
+    late: Count
+    misdelivered: Misdelivered
+    hop_limit: Annotated[int, Between(0, 255)]  # on arrival; 0: no frame arrived
+    negative_delays: Count
+    delay: Distribution
+    ipdv: DelayVariation | None = None  # None: the trial did not ask for it
+
+
+class Kinds(Model):
+    foreground: KindCounters | None = None
+    background: KindCounters | None = None
+
+
+class ConnectionCounters(Model):
+    """Frames of a stream that arrived, counted by what they show of their connection."""
+
+    new: Count  # the connection was stored for the first time
+    known: Count  # the stored mapping was confirmed; of replies: they arrived as they should
+    changed: Count  # the mapping differed from the stored one, and replaced it
+    wrong: Count  # replies delivered to another connection; also counted as misdelivered
+    collided: Count  # part of `wrong`: both connections have the same external four-tuple
+    ending_new_percent: float  # share of new ones in the last 1 % of an establishing stream
+
+
+class Pauses(Model):
+    """Pauses: shifts of the sending schedule that a sender made instead of sending a burst."""
+
+    count: Count = 0
+    total_ns: float = 0.0  # if several senders share a direction: of the one that paused longest
+    longest_ns: float = 0.0
+
+
+NO_PAUSES = Pauses()
