@@ -5,9 +5,9 @@
         result = natxy.latency(plan, tester, dut)
 
 Every procedure is called as `procedure(plan, tester, dut, observer=None)` and returns a
-Measurement, whose figures hold one value for each repetition, in the unit that they name.
-`throughput` returns a ThroughputResult, which has figures as well, and `self_test` a list of
-Ceilings. The names below are imported from their modules when they are first used.
+Measurement, whose figures hold one value for each repetition, in the unit that they name;
+`self_test` returns a list of Ceilings. The names below are imported from their modules when they
+are first used.
 """
 
 from importlib import import_module
@@ -17,7 +17,6 @@ EXPORTS = {
     "natxy.api": ("connect", "timing"),
     "natxy.errors": ("NatxyError",),
     "natxy.model.measurement": ("Figure", "Measurement"),
-    "natxy.model.throughput_result": ("ThroughputResult",),
     "natxy.procedure.back_to_back": ("BackToBackPlan", "back_to_back"),
     "natxy.procedure.capacity": ("CapacityPlan", "capacity"),
     "natxy.procedure.degradation": ("Column", "DegradationPlan", "degradation"),

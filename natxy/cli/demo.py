@@ -22,11 +22,11 @@ from natxy.cli.progress import SearchDisplay
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError
 from natxy.model.base import Model
+from natxy.model.measurement import Measurement
 from natxy.model.testbed import read_testbed
-from natxy.model.throughput_result import ThroughputResult
 from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.report.measurement_table import side_by_side, side_by_side_notes
 from natxy.report.results_json import write_results
-from natxy.report.throughput_table import notes, throughput_table
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observers
 from natxy.trial.profile import QUICK
@@ -41,6 +41,7 @@ GATEWAYS = (
 ERROR = SearchError(fraction=Fraction(1, 100))  # short trials vary by more than that
 REPETITIONS = 5  # the speed of a core that is shared with other programs varies
 PATIENCE_S = Fraction(60)  # for all repetitions of a gateway: a demo should not take long
+TITLE = "Throughput, frames a second per direction"
 OUTPUT = Path("build/demo/results.json")
 
 
@@ -77,7 +78,7 @@ def demo(
         "command": [repeat_command(plan_seed)],
         "seed": plan_seed,
     }
-    results: list[ThroughputResult] = []
+    results: list[Measurement] = []
     with Journal(output.parent / JOURNAL, header, replace=True) as journal, naming(journal):
         for number, (file_name, name, what) in enumerate(GATEWAYS, start=1):
             title = f"{number} of {len(GATEWAYS)}: {what}, seed {plan_seed}"
@@ -113,7 +114,7 @@ def _plan(name: str, seed: int, repetitions: int) -> ThroughputPlan:
     )
 
 
-def _measure(path: Path, plan: ThroughputPlan, title: str, journal: Journal) -> ThroughputResult:
+def _measure(path: Path, plan: ThroughputPlan, title: str, journal: Journal) -> Measurement:
     testbed, source = read_testbed(path)
     display = SearchDisplay(progress_console, title, float(ERROR.fraction))
     with set_up(testbed, source, dut_of(testbed, source)) as setup:
@@ -125,10 +126,10 @@ def _measure(path: Path, plan: ThroughputPlan, title: str, journal: Journal) -> 
     return result
 
 
-def _show(results: list[ThroughputResult], seed: int, output: Path) -> None:
-    result_console.print(throughput_table(results))
+def _show(results: list[Measurement], seed: int, output: Path) -> None:
+    result_console.print(side_by_side(TITLE, results))
     lines = [
-        *notes(results),
+        *side_by_side_notes(results),
         "tayga 0.9.2 computes the UDP checksum of one frame in 65,536 wrong; the demo sends no "
         "such frame (avoid_zero_checksum in [traffic]).",
         f"Seed {seed}. Repeat it: {repeat_command(seed)}",

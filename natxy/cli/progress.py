@@ -15,9 +15,9 @@ from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Unit
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.report.bounds import SIGNS
+from natxy.report.bounds import marked
 from natxy.report.measurement_table import ARROWS
-from natxy.report.numbers import quantity, rate, seconds_left
+from natxy.report.numbers import rate, seconds_left
 from natxy.trial.observer import Observer
 
 MARKS = {Verdict.PASS: "[green]●[/]", Verdict.FAIL: "[red]●[/]", Verdict.INVALID: "[yellow]○[/]"}
@@ -164,7 +164,6 @@ class SearchDisplay(Observer):
 
 
 def _found(figure: Figure) -> str:
-    bound = SIGNS[figure.bound(figure.values[-1])]
     unit = f" {figure.unit}" if figure.unit in ("fps", "cps") else ""
-    value = bound + quantity(figure.values[-1], figure.unit) + unit
+    value = marked(figure, figure.values[-1]) + unit
     return " ".join(word for word in (ARROWS[figure.direction], figure.name, value) if word)

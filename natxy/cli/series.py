@@ -44,7 +44,6 @@ from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import read_testbed
-from natxy.model.throughput_result import ThroughputResult
 from natxy.procedure.networks import networks_departure, networks_of
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.records.extra import records_to
@@ -67,8 +66,7 @@ HAS_ITS_OWN_PHASE_1 = (*LOOKS_FOR_CONNECTIONS, "tear-down", "degradation", "scal
 # in the initiator's direction, and its rate is what the search looks for.
 OF_PHASE_2 = ("duration", "direction", "establishment_rate")
 OF_ONE_NETWORK = ("overload",)  # all its flows have the same pair of addresses
-Result = ThroughputResult | Measurement
-Measure = Callable[[ReadyTester, Dut, Observer], Result]
+Measure = Callable[[ReadyTester, Dut, Observer], Measurement]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +200,7 @@ def run_series(
     *,
     own_connections: bool = False,
     also: Sequence[Measure] = (),
-) -> list[Result]:
+) -> list[Measurement]:
     """Measures at each frame size, mix and number of networks, and writes and shows the results.
 
     Each result is in the journal before the next measurement begins. `also` are further
@@ -224,7 +222,7 @@ def run_series(
         establishment_rate=options.establishment_rate,
     )
     folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{name}"
-    results: list[Result] = []
+    results: list[Measurement] = []
     unit: Unit = "cps" if name in LOOKS_FOR_CONNECTIONS else "fps"
     with (
         records_to(records) as kept,
@@ -255,7 +253,7 @@ def _networks_departure(name: str, testers: Sequence[ReadyTester]) -> tuple[str,
     return networks_departure(testers[0].testbed, measured) if testers else ()
 
 
-def _departing(result: Result, more: tuple[str, ...]) -> Result:
+def _departing(result: Measurement, more: tuple[str, ...]) -> Measurement:
     return result.model_copy(update={"departures": (*result.departures, *more)})
 
 
@@ -285,16 +283,16 @@ def _title(name: str, setup: Setup, tester: ReadyTester, place: str, options: Se
     )
 
 
-def _write(folder: Path, results: Sequence[Result]) -> None:
+def _write(folder: Path, results: Sequence[Measurement]) -> None:
     write_results(folder / RESULTS, results)
     write_whole(folder / CSV, results_csv(results))
 
 
-def show(results: Sequence[Result], seed: int, folder: Path, *, as_json: bool) -> None:
+def show(results: Sequence[Measurement], seed: int, folder: Path, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps([result_entry(result) for result in results], indent=2))
         return
-    for line in _shown([result.measurement() for result in results], result_console.width):
+    for line in _shown(results, result_console.width):
         lines = isinstance(line, str)
         result_console.print(line, highlight=False, markup=False, soft_wrap=lines, crop=False)
     for line in (f"Repeat it: {repeat_command(seed)}", f"Journal, JSON and CSV: {folder}"):

@@ -13,7 +13,6 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Figure, Measurement, Unit
-from natxy.model.throughput_result import ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
@@ -134,7 +133,10 @@ class Rate:
 def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer) -> Rate:
     if plan.rate_fps is not None:
         return Rate(fps=plan.rate_fps)
-    return found_rate(_found_throughput(plan, tester, dut, observer), plan.rate_option)
+    timing = replace(plan.timing, duration_s=min(plan.timing.duration_s, SEARCH_S))
+    search = plan.search or ThroughputPlan(timing=timing, seed=plan.seed, repetitions=1)
+    search = replace(search, seed=repetition_seed(plan.seed, 0))
+    return found_rate(search, plan.rate_option, tester, dut, observer)
 
 
 def rate_departures(plan: RatePlan, rate: Rate) -> tuple[str, ...]:
@@ -146,29 +148,28 @@ def rate_departures(plan: RatePlan, rate: Rate) -> tuple[str, ...]:
     return (*rate.search_departures, *bound)
 
 
-def _found_throughput(
-    plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer
-) -> ThroughputResult:
-    """Measures the throughput; another seed makes sure that no nonce is used again."""
-    timing = replace(plan.timing, duration_s=min(plan.timing.duration_s, SEARCH_S))
-    search = plan.search or ThroughputPlan(timing=timing, seed=plan.seed, repetitions=1)
-    return throughput(replace(search, seed=repetition_seed(plan.seed, 0)), tester, dut, observer)
+def found_rate(
+    search: ThroughputPlan, option: str, tester: ReadyTester, dut: Dut, observer: Observer
+) -> Rate:
+    """Measures the throughput; returns the median of its repetitions, rounded down to a whole rate.
 
-
-def found_rate(found: ThroughputResult, option: str) -> Rate:
-    """Returns the median of the search's repetitions, rounded down to a whole rate."""
-    rate_fps = int(median(found.rates_fps))
+    `search` has another seed than the measurement that uses the rate, so that no nonce is used
+    again. `option` gives the rate of that measurement.
+    """
+    found = throughput(search, tester, dut, observer)
+    figure = found.figures[0]
+    rate_fps = int(median(figure.values))
     if rate_fps == 0:
         raise DutError(
-            f"{found.dut} loses frames at every rate, so there is no throughput to measure at; "
-            f"give a rate with {option}"
+            f"{found.conditions.dut} loses frames at every rate, so there is no throughput to "
+            f"measure at; give a rate with {option}"
         )
-    searches = len(found.repetitions)
+    count = len(figure.values)
     return Rate(
         fps=rate_fps,
-        found=f"found first: {searches} search{'es' * (searches > 1)}, trials of "
-        f"{found.duration_s:g} s, error {found.error}",
-        lower_bound=found.is_lower_bound(rate_fps),
+        found=f"found first: {count} search{'es' * (count > 1)}, trials of "
+        f"{float(search.timing.duration_s):g} s, error {search.error}",
+        lower_bound=figure.is_lower_bound(rate_fps),
         departures=found.departures,
     )
 

@@ -13,7 +13,7 @@ from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.at_rate import Rate, found_rate
 from natxy.procedure.plan import Plan, repeat
-from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError
 from natxy.trial.load import Load
 from natxy.trial.maximum import maximum_of
@@ -175,8 +175,7 @@ def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: O
         return Rate(fps=plan.throughput_fps)
     seed = repetition_seed(plan.seed, 0)  # so that no nonce of the search is used again
     search = plan.search or ThroughputPlan(timing=plan.timing, seed=plan.seed, repetitions=1)
-    found = throughput(replace(search, seed=seed), tester, dut, observer)
-    return found_rate(found, "--throughput")
+    return found_rate(replace(search, seed=seed), "--throughput", tester, dut, observer)
 
 
 def _bursts(train: Train, trials: Trials) -> list[_Burst]:

@@ -7,7 +7,6 @@ from typing import Any
 
 from natxy.dut.base import Dut
 from natxy.model.measurement import Figure, Measurement
-from natxy.model.throughput_result import ThroughputResult
 from natxy.procedure.back_to_back import BackToBackPlan, back_to_back
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.ipdv import IpdvPlan, ipdv
@@ -37,7 +36,7 @@ class Benchmark:
     """A test of RFC 8219 section 7, with its function and its formula of section 10.2.1."""
 
     name: str
-    run: Callable[[Any, ReadyTester, Dut, Observer], Measurement | ThroughputResult]
+    run: Callable[[Any, ReadyTester, Dut, Observer], Measurement]
     higher_is_better: bool = False
     starts: bool = True  # flows can start one after another before it
     result: Callable[[tuple[float, ...]], float] = median  # the average over repetitions

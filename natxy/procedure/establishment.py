@@ -19,6 +19,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.plan import Plan, repeat
+from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.procedure.throughput import GROWTH
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
@@ -110,7 +111,9 @@ class Search:
     """The result of one search."""
 
     rate_cps: int
+    limit: Limit
     lower_bound: bool
+    too_slow: bool  # has the same meaning as that of a search for the throughput
     trials: tuple[TrialRecord, ...]
     overturned: int  # failed trials at a rate that passed by loss verification
 
@@ -178,7 +181,9 @@ def search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximu
     at_maximum = bisection.limit is Limit.MAXIMUM and maximum.origin != "media"
     return Search(
         rate_cps=bisection.result_fps or 0,
+        limit=bisection.limit,
         lower_bound=bisection.limit is Limit.TESTER or at_maximum,
+        too_slow=valid_trials.gave_up_too_slow,
         trials=tuple(done),
         overturned=verified.overturned,
     )
@@ -267,9 +272,20 @@ def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:
 
 def conditions_of(plan: EstablishmentPlan, tester: ReadyTester, dut: Dut) -> Conditions:
     """Returns the conditions, without phase 1's rate, which the procedure searches for."""
-    search = SearchConditions(loss_verifications=plan.loss_verifications)
+    maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_cps)
+    search = SearchConditions(
+        error=_error(plan),
+        maximum_fps=maximum.rate_fps,
+        maximum_origin=maximum.origin,
+        loss_accepted="" if plan.loss is None else str(plan.loss),
+        loss_verifications=plan.loss_verifications,
+    )
     of = plan.conditions(tester, dut)
     return of_phase_1(of.model_copy(update={"search": search}), validated=plan.alpha is not None)
+
+
+def _error(plan: EstablishmentPlan) -> str:
+    return str(plan.error).replace("fps", "cps")
 
 
 def _departures(plan: EstablishmentPlan) -> tuple[str, ...]:
@@ -293,10 +309,12 @@ def _remarks(
     asked = tester.traffic.required_connections
     said = [
         f"A trial creates {tester.traffic.connections_among(asked.count):,} connections. Search "
-        f"error {str(plan.error).replace('fps', 'cps')}."
+        f"error {_error(plan)}.",
+        *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
+        *zero_remarks(
+            [each.rate_cps for each in found], "connections were lost at every rate tried"
+        ),
     ]
-    if not all(each.rate_cps for each in found):
-        said.append("0 means that no rate passed: connections were lost at every rate tried.")
     if plan.alpha is not None:
         said += _of_validation(found)
     return tuple(said)

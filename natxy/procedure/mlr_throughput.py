@@ -10,8 +10,9 @@ from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
-from natxy.model.verdict import Limit, ceiling
+from natxy.model.verdict import Limit
 from natxy.procedure.plan import Plan, repeat
+from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
 from natxy.trial.connection_table import refuse_without_connections
@@ -98,7 +99,7 @@ def _maximum(plan: MlrThroughputPlan, tester: ReadyTester) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class _Searched:
-    """One repetition; `too_slow` has the same meaning as that of a Repetition."""
+    """One repetition; `too_slow` has the same meaning as that of a search by bisection."""
 
     outcome: MlrOutcome
     too_slow: bool
@@ -160,8 +161,11 @@ def _check_hope(outcome: MlrOutcome, last: TrialRecord) -> None:
 def _conditions(plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut) -> Conditions:
     of = plan.conditions(tester, dut)
     goals = plan.goals
+    maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps)
     search = SearchConditions(
         method="mlr",
+        maximum_fps=maximum.rate_fps,
+        maximum_origin=maximum.origin,
         exceed_ratio=_common(goal.exceed_ratio for goal in goals),
         duration_sum_s=_common(goal.total_s for goal in goals),
         initial_duration_s=_common(goal.initial_duration_s for goal in goals),
@@ -223,26 +227,15 @@ def _remarks(plan: MlrThroughputPlan, searched: list[_Searched]) -> tuple[str, .
         f"{float(goal.initial_duration_s):g} s."
         for goal in plan.goals
     ]
-    found = [one for each in searched for one in each.outcome.goals]
-    said += [
-        f"A lower bound is {ceiling(too_slow=too_slow)}."
-        for too_slow in (True, False)
-        if any(
-            one.limit is Limit.TESTER
-            for each in searched
-            if each.too_slow is too_slow
-            for one in each.outcome.goals
-        )
-    ]
+    found = [(one, each.too_slow) for each in searched for one in each.outcome.goals]
+    said += bound_remarks((one.limit, too_slow) for one, too_slow in found)
     if plan.timing.duration_s < RFC.timing.duration_s:
         said.append(
             "In such short trials, frames that the gateway still held in its buffers when sending "
             "ended count as forwarded, although it may not sustain that rate."
         )
-    if any(one.limit is Limit.MAXIMUM for one in found):
-        said.append("The highest rate that the search may try passed: it is a lower bound.")
-    if any(one.rate_fps is None for one in found):
-        said.append(f"0 means that no rate of {plan.min_rate_fps} frames a second or more passed.")
+    rates = [one.rate_fps or 0 for one, _ in found]
+    said += zero_remarks(rates, f"the lowest rate tried is {plan.min_rate_fps:,} fps")
     if plan.timing.frame_timeout_s:
         timeout_ms = float(plan.timing.frame_timeout_s * 1000)
         said.append(f"A frame that took longer than {timeout_ms:g} ms counts as lost.")

@@ -8,7 +8,6 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import TrafficSection
-from natxy.model.throughput_result import ThroughputResult
 from natxy.model.traffic import frames_of
 from natxy.model.trial_spec import Kind, Mix
 from natxy.procedure.at_rate import RatePlan
@@ -106,12 +105,13 @@ def _measured(
     """
     test = replace(plan.test, seed=(plan.test.seed + flows) % 2**63)
     result = plan.benchmark.run(test, _tester(plan, tester, flows), dut, observer)
-    if isinstance(result, ThroughputResult) and flows == 1 and not median(result.rates_fps):
+    searched = isinstance(plan.test, ThroughputPlan)
+    if searched and flows == 1 and not median(result.figures[0].values):
         raise DutError(
-            f"{result.dut} loses frames of a single flow at every rate, so there is no figure to "
-            "compare with (X1 is 0)."
+            f"{result.conditions.dut} loses frames of a single flow at every rate, so there is no "
+            "figure to compare with (X1 is 0)."
         )
-    return result.measurement()
+    return result
 
 
 def _conditions(
@@ -126,6 +126,8 @@ def _conditions(
     rates = {result.conditions.rate_fps for result in found.values()}
     changed: dict[str, object] = {"seed": plan.test.seed}
     changed["rate_fps"] = of.rate_fps if len(rates) == 1 else None
+    if of.search is not None:
+        changed["search"] = of.search.model_copy(update={"error_fps": None})
     if of.connections is not None:
         several = {"count": None, "ranges": "all flows'"}
         changed["connections"] = of.connections.model_copy(update=several)

@@ -16,7 +16,7 @@ from natxy.model.self_test_record import DelayAt, OwnDelay, looped_version
 from natxy.model.testbed import Testbed
 from natxy.model.verdict import Limit
 from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.throughput import ThroughputPlan, searches
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK
@@ -89,10 +89,8 @@ def self_test(
 
 def _ceiling(plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Observer) -> Ceiling:
     tester = with_phase_1_rate(tester, loop, plan.timing, seed=plan.seed, observer=observer)
-    search = ThroughputPlan(
-        timing=plan.timing, seed=plan.seed, repetitions=1, error=plan.error, dut_name="loop"
-    )
-    (found,) = throughput(search, tester, loop, observer).repetitions
+    search = ThroughputPlan(timing=plan.timing, seed=plan.seed, repetitions=1, error=plan.error)
+    (found,) = searches(search, search.trials(tester, loop, observer))
     trials = Trials(
         tester=tester,
         dut=loop,
@@ -106,9 +104,9 @@ def _ceiling(plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Obser
         rate_fps=found.rate_fps,
         limit=found.limit,
         lower_bound=found.lower_bound and found.limit is not Limit.TESTER,
-        trials=found.trials,
-        invalid_trials=found.invalid_trials,
-        misdelivered=found.misdelivered,
+        trials=found.counts.trials,
+        invalid_trials=found.counts.invalid_trials,
+        misdelivered=found.counts.misdelivered,
         delay=_own_delay(plan, trials, size_bytes, found.rate_fps),
     )
 

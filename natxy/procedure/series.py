@@ -29,7 +29,7 @@ def measured(
     if isinstance(plan, EstablishmentPlan):
         return establishment(replace(plan, seed=seed), tester, dut, observer)
     ready = with_phase_1_rate(tester, dut, plan.timing, seed=seed, observer=observer)
-    return throughput(replace(plan, seed=seed), ready, dut, observer).measurement()
+    return throughput(replace(plan, seed=seed), ready, dut, observer)
 
 
 def conditions_of(plan: Searching, tester: ReadyTester, dut: Dut) -> Conditions:

@@ -4,32 +4,27 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
-from natxy.model.disturbance import Disturbance
-from natxy.model.icmp_words import merged
-from natxy.model.measurement import Figure
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.search_conditions import SearchConditions
-from natxy.model.throughput_result import Repetition, ThroughputResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.plan import Plan, repeat
+from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
 from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
-from natxy.trial.connection_conditions import connection_conditions
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
 from natxy.trial.maximum import Maximum, maximum_of
-from natxy.trial.media import media_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import RFC, departures
-from natxy.trial.seeds import repetition_seed
-from natxy.trial.setup import ReadyTester, name_of
-from natxy.trial.tester_delay import tester_delay
+from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
@@ -88,6 +83,10 @@ class ThroughputPlan(Plan):
         return min(longest_s, max(SHORTEST_S, fills_s))
 
     @property
+    def burst_frames(self) -> int:
+        return 1 if self.bursts is None else self.bursts.frames
+
+    @property
     def least_fps(self) -> int:
         """The lowest rate that is tried."""
         return 1 if self.bursts is None else self.bursts.least_fps(self.timing.duration_s)
@@ -136,26 +135,54 @@ class ThroughputPlan(Plan):
         return tuple(said)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """The result of one search."""
+
+    rate_fps: int  # per direction; the highest that passed, or 0 if none did
+    limit: Limit
+    lower_bound: bool  # the DUT can do at least this rate: something else ended the search
+    # At Limit.TESTER: True if the reason for the INVALID trials grows with the rate, False if
+    # noise lasted through all repeats.
+    too_slow: bool
+    counts: TrialCounts
+
+
 def throughput(
     plan: ThroughputPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> ThroughputResult:
+) -> Measurement:
     """Measures the throughput; each repetition is a separate search with its own seed."""
-    observer = observer or Observer()
-    rates = _Rates.of(plan, tester)
-    trials = plan.trials(tester, dut, observer)
+    trials = plan.trials(tester, dut, observer or Observer())
+    found = searches(plan, trials)
+    return Measurement(
+        procedure="throughput",
+        title="Throughput",
+        reference="RFC 2544 section 26.1",
+        conditions=_conditions(plan, trials, found),
+        departures=plan.departures,
+        remarks=_remarks(plan, tester, found),
+        figures=_figures(plan, found),
+        counts=trials.counts.model_copy(
+            update={"overturned": sum(each.counts.overturned for each in found)}
+        ),
+    )
+
+
+def searches(plan: ThroughputPlan, trials: Trials) -> list[Search]:
+    """Runs the searches of a measurement; none starts when the plan's patience is over."""
+    rates = _Rates.of(plan, trials.tester)
     begin_s = time.monotonic()
 
-    def goes_on(_: Sequence[Repetition]) -> bool:
+    def goes_on(_: Sequence[Search]) -> bool:
         return plan.patience_s is None or time.monotonic() - begin_s < plan.patience_s
 
-    repetitions = repeat(
+    return repeat(
         plan.repetitions,
-        observer,
-        lambda number: _repetition(plan, rates, trials, number),
-        lambda one: (_figure(one),),
+        trials.observer,
+        lambda number: _search(plan, rates, trials, number),
+        lambda one: _figures(plan, [one]),
         goes_on=goes_on,
     )
-    return _result(plan, trials, rates, repetitions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,16 +230,7 @@ class _Rates:
         )
 
 
-def _figure(repetition: Repetition) -> Figure:
-    return Figure(
-        name="throughput",
-        unit="fps",
-        values=(float(repetition.rate_fps),),
-        lower_bound=(repetition.lower_bound,),
-    )
-
-
-def _repetition(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) -> Repetition:
+def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) -> Search:
     search = rates.search(plan.error)
     verified = LossVerification(search=search, repeats=plan.loss_verifications)
     valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
@@ -227,31 +245,13 @@ def _repetition(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int
     done = valid_trials.done
     _check_hope(search, done[-1], MAX_RATE_FPS)
     refuse_without_connections(done)
-    lower_bound = search.limit is Limit.TESTER or (
-        search.limit is Limit.MAXIMUM and rates.maximum.origin != "media"
-    )
-    valid = [trial for trial in done if trial.verdict is not Verdict.INVALID]
-    return Repetition(
-        number=number,
-        seed=repetition_seed(trials.campaign_seed, number),
+    at_maximum = search.limit is Limit.MAXIMUM and rates.maximum.origin != "media"
+    return Search(
         rate_fps=search.result_fps or 0,
         limit=search.limit,
+        lower_bound=search.limit is Limit.TESTER or at_maximum,
         too_slow=valid_trials.gave_up_too_slow,
-        lower_bound=lower_bound,
-        trials=len(done),
-        invalid_trials=len(done) - len(valid),
-        overturned=verified.overturned,
-        misdelivered=sum(trial.misdelivered for trial in done),
-        duplicated=sum(trial.result.duplicated for trial in done),
-        without_udp_checksum=sum(trial.without_udp_checksum for trial in done),
-        changed=sum(trial.changed for trial in done),
-        wrong=sum(trial.wrong for trial in done),
-        collided=sum(trial.collided for trial in done),
-        lost_connections=sum(bool(trial.lost_connections) for trial in done),
-        how_lost=next((t.lost_connections for t in done if t.lost_connections), ""),
-        icmp_errors=merged(error for trial in done for error in trial.result.icmp_errors),
-        disturbance=Disturbance.total(trial.disturbance for trial in done),
-        worst_lateness_ns=max((trial.result.worst_lateness_ns for trial in valid), default=0.0),
+        counts=reduce(TrialCounts.plus, done, TrialCounts(overturned=verified.overturned)),
     )
 
 
@@ -269,42 +269,82 @@ def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:
         )
 
 
-def _result(
-    plan: ThroughputPlan, trials: Trials, rates: _Rates, repetitions: Sequence[Repetition]
-) -> ThroughputResult:
-    traffic = trials.tester.testbed.traffic
-    return ThroughputResult(
-        dut=plan.dut_name or name_of(trials.dut),
-        left_ip_version=traffic.left_ip_version,
-        right_ip_version=traffic.right_ip_version,
-        direction=traffic.direction,
-        frame_size_bytes=traffic.frame_size_bytes,
-        n=traffic.n,
-        m=traffic.m,
-        left_networks=traffic.left_networks,
-        right_networks=traffic.right_networks,
-        left_media=media_of(trials.tester.hello, "left"),
-        right_media=media_of(trials.tester.hello, "right"),
-        theoretical_fps=maximum_of(trials.tester.hello, trials.tester.traffic, None).rate_fps,
-        duration_s=float(plan.timing.duration_s),
-        drain_s=float(plan.timing.drain_s),
-        settle_s=float(plan.timing.settle_s),
-        frame_timeout_s=float(plan.timing.frame_timeout_s),
+def _conditions(plan: ThroughputPlan, trials: Trials, found: Sequence[Search]) -> Conditions:
+    rates = _Rates.of(plan, trials.tester)
+    search = SearchConditions(
         error=str(plan.error),
-        error_fps=plan.error.at(max(repetition.rate_fps for repetition in repetitions)),
+        error_fps=plan.error.at(max(each.rate_fps for each in found)),
         maximum_fps=rates.maximum.rate_fps,
         maximum_origin=rates.maximum.origin,
-        seed=plan.seed,
-        loss="" if plan.loss is None else str(plan.loss),
-        burst_frames=1 if plan.bursts is None else plan.bursts.frames,
+        loss_accepted="" if plan.loss is None else str(plan.loss),
+        burst_frames=plan.burst_frames,
         burst_rate_fps=rates.burst_fps,
-        least_fps=plan.least_fps,
-        ring_frames=min((port.rx_ring_frames for port in trials.tester.hello.ports), default=0),
-        search=SearchConditions(loss_verifications=plan.loss_verifications),
-        connections=connection_conditions(trials.tester, trials.dut),
-        tester_delay=tester_delay(trials.tester.hello, traffic),
-        needed_timeout_s=trials.counts.needed_timeout_s,
-        departures=plan.departures,
-        repetitions=tuple(repetitions),
-        left_out=plan.repetitions - len(repetitions),
+        loss_verifications=plan.loss_verifications,
     )
+    return plan.conditions(trials.tester, trials.dut).model_copy(update={"search": search})
+
+
+def _figures(plan: ThroughputPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
+    """Returns the throughput and, for bursts, the least interval between them."""
+    frames = plan.burst_frames
+    bursts = f", bursts of {frames:,}" if frames > 1 else ""
+    accepted = "" if plan.loss is None else f", {plan.loss} accepted"
+    bounds = tuple(each.lower_bound for each in found)
+    rate = Figure(
+        name=f"throughput{bursts}{accepted}",
+        unit="fps",
+        values=tuple(float(each.rate_fps) for each in found),
+        lower_bound=bounds,
+    )
+    if frames == 1 or 0 in rate.values:
+        return (rate,)
+    interval = Figure(
+        name=f"least interval between bursts of {frames:,}",
+        unit="s",
+        values=tuple(frames / rate_fps for rate_fps in rate.values),
+        upper_bound=bounds,
+        primary=False,
+    )
+    return (rate, interval)
+
+
+def _remarks(plan: ThroughputPlan, tester: ReadyTester, found: Sequence[Search]) -> tuple[str, ...]:
+    said = [
+        f"Search error {plan.error}; each repetition is a separate search.",
+        *_burst_remarks(plan, tester),
+        *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
+    ]
+    if any(each.limit is Limit.MAXIMUM and not each.lower_bound for each in found):
+        said.append("Limited by the media's rate.")
+    lost = "frames were lost at every rate tried"
+    if plan.bursts is not None:
+        lost = (
+            f"the lowest rate tried is {plan.least_fps:,} fps, one burst every "
+            f"{plan.burst_frames / plan.least_fps:.3g} s"
+        )
+    said += zero_remarks([each.rate_fps for each in found], lost)
+    if left_out := plan.repetitions - len(found):
+        said.append(
+            f"{left_out} of {plan.repetitions} repetitions were not run: the time limit was "
+            "reached."
+        )
+    return tuple(said)
+
+
+def _burst_remarks(plan: ThroughputPlan, tester: ReadyTester) -> tuple[str, ...]:
+    """Returns how bursts were sent; empty for steady traffic."""
+    if plan.bursts is None:
+        return ()
+    frames = plan.burst_frames
+    said = [
+        f"Bursts of {frames:,} frames at {plan.bursts.rate_of(tester):,} fps; throughput is the "
+        "mean rate over bursts and silence, and the least interval is burst / throughput (RFC 2544 "
+        "section 21)."
+    ]
+    ring_frames = min((port.rx_ring_frames for port in tester.hello.ports), default=0)
+    if frames > ring_frames > 0:
+        said.append(
+            f"A burst of {frames:,} frames is longer than the tester's ring ({ring_frames:,} "
+            "frames): a trial in which the ring may have been full is invalid, not failed."
+        )
+    return tuple(said)

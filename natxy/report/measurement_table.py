@@ -1,6 +1,7 @@
 """Shows the measurements of one procedure as a table, with a row per frame size, mix and figure.
 
-This follows the reporting formats of RFC 2544 section 26 and RFC 8219 section 7.
+This follows the reporting formats of RFC 2544 section 26 and RFC 8219 section 7. Several devices
+can be shown side by side.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,12 +14,12 @@ from rich.table import Table
 
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.standing_departures import STANDING
-from natxy.report.bounds import SIGNS
+from natxy.report.bounds import SIGNS, marked
 from natxy.report.checksum_notes import checksum_notes
 from natxy.report.connection_notes import connection_notes
 from natxy.report.icmp_notes import icmp_notes
-from natxy.report.media_notes import media_notes
-from natxy.report.noise_notes import noise_notes
+from natxy.report.media_notes import device_notes, media_notes
+from natxy.report.noise_notes import disturbance_notes, noise_notes
 from natxy.report.numbers import duration, quantity, rate
 from natxy.report.verification_notes import verification_notes
 from natxy.statistics import Summary, summary
@@ -33,6 +34,8 @@ VALIDATED = {
     "forward": "→ left ({left}) to right ({right}), then ← right to left in validation",
     "reverse": "← right ({right}) to left ({left}), then → left to right in validation",
 }
+DIRECTIONS = {"both": "both ways", "forward": "left to right", "reverse": "right to left"}
+FRAME_SIZES = "Frame sizes are those of IPv6; IPv4 frames are 20 bytes smaller."
 RATE, MEDIA = "rate, fps", "media,\nfps"  # shown only if there is a value
 NAME = "figure"  # the only column whose cells may be wrapped
 NETWORKS = "net-\nworks"  # shown only if a measurement has several networks
@@ -113,7 +116,7 @@ def _names(*, extremes: bool) -> tuple[str, ...]:
     """Returns the names of the columns; with fewer than 100 repetitions P1 is the minimum and P99
     the maximum, so one column shows both."""
     if extremes:
-        return ("median", "minimum\n= P1", "maximum\n= P99", *SPREAD, "n")
+        return ("median", "minimum\n(= P1)", "maximum\n(= P99)", *SPREAD, "n")
     return ("median", "minimum", "maximum", "P1", "P99", *SPREAD, "n")
 
 
@@ -136,18 +139,78 @@ def _rows(measurement: Measurement, *, extremes: bool, networks: bool) -> Iterat
 
 
 def _cells(figure: Figure, of: Summary, *, extremes: bool) -> list[str]:
-    def cell(value: float) -> str:
-        return SIGNS[figure.bound(value)] + quantity(value, figure.unit)
-
     ends = [of.minimum, of.maximum] if extremes else [of.minimum, of.maximum, of.p1, of.p99]
     dispersion = of.dispersion_percent
     return [
-        *[cell(value) for value in (of.median, *ends)],
+        *[marked(figure, value) for value in (of.median, *ends)],
         SIGNS[figure.mean_bound] + quantity(of.mean, figure.unit),
         quantity(of.standard_deviation, figure.unit),
         "" if dispersion is None else quantity(dispersion, "%"),
         str(of.n),
     ]
+
+
+def side_by_side(title: str, measurements: Sequence[Measurement]) -> Table:
+    """Returns a table of the first figure with a column per device; three fit 80 characters."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE)
+    table.min_width = len(title) + 1
+    table.add_column("")
+    for measurement in measurements:
+        table.add_column(measurement.conditions.dut, justify="right")
+    for name, *cells in zip(*_device_columns(measurements), strict=True):
+        table.add_row(name, *cells, style="bold" if name == "median" else "")
+    return table
+
+
+def _device_columns(measurements: Sequence[Measurement]) -> Iterator[list[str]]:
+    """Yields the names of the rows, then the cells of each device."""
+    summaries = [summary(measurement.figures[0].values) for measurement in measurements]
+    extremes = all(of.percentiles_are_extremes for of in summaries)
+    statistics = _names(extremes=extremes)
+    above = ("IP versions", "direction", "frame size")
+    below = ("repetitions (n)", "misdelivered", "duplicated", "invalid trials", "worst lateness")
+    shown = [place for place, name in enumerate(statistics) if name not in (*SPREAD, "n")]
+    yield [*above, *[statistics[place].replace("\n", " ") for place in shown], *below]
+    for measurement, of in zip(measurements, summaries, strict=True):
+        conditions, counts = measurement.conditions, measurement.counts
+        cells = _cells(measurement.figures[0], of, extremes=extremes)
+        yield [
+            f"{conditions.left_ip_version} and {conditions.right_ip_version}",
+            DIRECTIONS[conditions.direction],
+            f"{conditions.frame_size_bytes} B",
+            *[cells[place] for place in shown],
+            str(of.n),
+            f"{counts.misdelivered:,}",
+            f"{counts.duplicated:,}",
+            _invalid(counts),
+            duration(counts.worst_lateness_ns),
+        ]
+
+
+def _invalid(counts: TrialCounts) -> str:
+    """Returns the count of invalid trials with their share of all trials."""
+    share = counts.invalid_trials / counts.trials * 100 if counts.trials else 0
+    return f"{counts.invalid_trials:,} ({share:.0f} %)" if counts.invalid_trials else "0"
+
+
+def side_by_side_notes(measurements: Sequence[Measurement]) -> list[str]:
+    """Returns what that table does not show; a note names its device unless all devices have it."""
+    said = {
+        measurement.conditions.dut: [
+            *_explanations(measurement, measurement.counts),
+            *disturbance_notes(measurement.counts.disturbance),
+            *device_notes((measurement.conditions.left_media, measurement.conditions.right_media)),
+            FRAME_SIZES,
+        ]
+        for measurement in measurements
+    }
+    shared = set.intersection(*[set(notes) for notes in said.values()])
+    named = (
+        note if note in shared else f"{dut}: {note}"
+        for dut, notes in said.items()
+        for note in notes
+    )
+    return list(dict.fromkeys(named))
 
 
 def measurement_notes(measurements: Sequence[Measurement]) -> list[str]:
@@ -165,38 +228,40 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
     conditions = measurement.conditions
     left, right = f"IPv{conditions.left_ip_version}", f"IPv{conditions.right_ip_version}"
     way = (VALIDATED if _is_validated(conditions) else WAYS)[conditions.direction]
-    yield (
-        f"{way.format(left=left, right=right)}. Rates are per direction. Frame sizes are those "
-        "of IPv6; IPv4 frames are 20 bytes smaller."
-    )
+    yield f"{way.format(left=left, right=right)}. Rates are per direction. {FRAME_SIZES}"
     yield from media_notes(conditions)
-    if measurement.departures:
-        yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.departures)}."
-    else:
-        yield f"Conforms to {measurement.reference}, except for: {'; '.join(STANDING)}."
-    yield from measurement.remarks
-    yield from connection_notes(conditions.connections, counts)
-    yield from icmp_notes(counts.icmp_errors)
-    explained = any(remark.startswith("≥") for remark in measurement.remarks)
-    if not explained and any(any(figure.lower_bound) for figure in measurement.figures):
-        yield (
-            "≥: a lower bound: trials above this value stayed invalid, or it is the highest value "
-            "that was tried."
-        )
+    yield from _explanations(measurement, counts)
     if counts.worst_lateness_ns:
         yield (
             "In valid trials, frames were sent at most "
             f"{duration(counts.worst_lateness_ns)} after they were due."
         )
     yield from noise_notes(counts)
-    yield from verification_notes(counts)
-    if counts.negative_delays:
-        yield (
-            f"{counts.negative_delays:,} delays were negative, because the clocks are not exact. "
-            "They count as 0."
-        )
     if counts.misdelivered:
         yield f"{counts.misdelivered:,} frames were misdelivered."
     if counts.duplicated:
         yield f"{counts.duplicated:,} frames were duplicated."
+
+
+def _explanations(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
+    """Yields the notes that no table replaces."""
+    if measurement.departures:
+        yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.departures)}."
+    else:
+        yield f"Conforms to {measurement.reference}, except for: {'; '.join(STANDING)}."
+    yield from measurement.remarks
+    yield from connection_notes(measurement.conditions.connections, counts)
+    yield from icmp_notes(counts.icmp_errors)
+    explained = any(remark.startswith("≥") for remark in measurement.remarks)
+    if not explained and any(any(figure.lower_bound) for figure in measurement.figures):
+        yield (
+            "≥ marks a lower bound: trials above this value stayed invalid, or it is the highest "
+            "value that was tried."
+        )
+    yield from verification_notes(counts)
+    if counts.negative_delays and any(figure.unit == "ns" for figure in measurement.figures):
+        yield (
+            f"{counts.negative_delays:,} delays were negative, because the clocks are not exact. "
+            "They count as 0."
+        )
     yield from checksum_notes(counts)

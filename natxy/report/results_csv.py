@@ -8,7 +8,6 @@ from typing import Any
 from natxy.model.measurement import ConnectionConditions, Figure, Measurement, Media, TrialCounts
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.self_test_record import OwnDelay
-from natxy.model.throughput_result import ThroughputResult
 from natxy.model.trial_spec import Side
 from natxy.statistics import summary
 
@@ -94,7 +93,7 @@ COLUMNS = (
 )
 
 
-def results_csv(results: Sequence[Measurement | ThroughputResult]) -> str:
+def results_csv(results: Sequence[Measurement]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -102,17 +101,16 @@ def results_csv(results: Sequence[Measurement | ThroughputResult]) -> str:
     return text.getvalue()
 
 
-def rows(result: Measurement | ThroughputResult) -> Iterator[dict[str, Any]]:
+def rows(result: Measurement) -> Iterator[dict[str, Any]]:
     """Yields a flat row for each figure, with its conditions and its statistics."""
-    measurement = result.measurement()
-    conditions, counts = measurement.conditions, measurement.counts
+    conditions, counts = result.conditions, result.counts
     common = {name: getattr(conditions, name) for name in COLUMNS if hasattr(conditions, name)} | {
-        "procedure": measurement.procedure,
+        "procedure": result.procedure,
         "traffic_direction": conditions.direction,
         "foreground_percent": f"{conditions.foreground_percent:g}",
-        "conforms": "no" if measurement.departures else "yes",
-        "departures": "; ".join(measurement.departures),
-        "remarks": " ".join(measurement.remarks),
+        "conforms": "no" if result.departures else "yes",
+        "departures": "; ".join(result.departures),
+        "remarks": " ".join(result.remarks),
         **{name: getattr(counts, name) for name in COLUMNS if name in TrialCounts.model_fields},
         **_media("left", conditions.left_media),
         **_media("right", conditions.right_media),
@@ -120,7 +118,7 @@ def rows(result: Measurement | ThroughputResult) -> Iterator[dict[str, Any]]:
         **_connections(conditions.connections),
         **_tester_delay(conditions.tester_delay),
     }
-    for figure in measurement.figures:
+    for figure in result.figures:
         row = common | figure_entry(figure)
         yield {name: row[name] for name in COLUMNS}
 

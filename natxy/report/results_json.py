@@ -7,7 +7,6 @@ from typing import Any
 
 from natxy.model.measurement import Measurement
 from natxy.model.standing_departures import STANDING
-from natxy.model.throughput_result import ThroughputResult
 from natxy.report.results_csv import figure_entry
 from natxy.report.whole_file import write_whole
 from natxy.statistics import median
@@ -15,46 +14,49 @@ from natxy.statistics import median
 FILE_NAME = "results.json"
 
 
-def result_entry(result: ThroughputResult | Measurement) -> dict[str, Any]:
-    """Returns the entry of a result; a throughput has the attributes of its search as well."""
-    if isinstance(result, Measurement):
-        return _measurement_entry(result)
-    return _search_entry(result) | _measurement_entry(result.measurement())
+# Attributes of a search that stand in the entry itself; the others are in its `search`.
+OF_SEARCH = {
+    "error",
+    "error_fps",
+    "maximum_fps",
+    "maximum_origin",
+    "loss_accepted",
+    "burst_frames",
+    "burst_rate_fps",
+}
 
 
-def _search_entry(result: ThroughputResult) -> dict[str, Any]:
-    rate_fps = median(result.rates_fps)
-    return {
-        "repetitions": len(result.repetitions),
-        "error": result.error,
-        "error_fps": result.error_fps,
-        "maximum_fps": result.maximum_fps,  # the highest rate that the search may try
-        "maximum_origin": result.maximum_origin,
-        "rate_fps_per_direction": rate_fps,
-        "bound": "lower" if result.is_lower_bound(rate_fps) else "exact",
-        "worst_lateness_us": result.worst_lateness_ns / 1000,
-        "loss_accepted": result.loss,
-        "burst_frames": result.burst_frames,
-        "burst_rate_fps": result.burst_rate_fps,
-    }
-
-
-def _measurement_entry(result: Measurement) -> dict[str, Any]:
+def result_entry(result: Measurement) -> dict[str, Any]:
+    conditions = result.conditions
     return {
         "procedure": result.procedure,
         "reference": result.reference,
-        **result.conditions.model_dump(mode="json"),
-        "foreground_percent": result.conditions.foreground_percent,
+        **conditions.model_dump(mode="json", exclude={"search": OF_SEARCH}),
+        **({} if conditions.search is None else conditions.search.model_dump(include=OF_SEARCH)),
+        "foreground_percent": conditions.foreground_percent,
         "conforms": not result.departures,
         "departures": list(result.departures),
         "standing_departures": list(STANDING),
         "remarks": list(result.remarks),
+        "repetitions": max((len(figure.values) for figure in result.figures), default=0),
+        **_only_rate(result),
         "figures": [
             figure_entry(figure) | {"values": list(figure.values)} for figure in result.figures
         ],
         **result.counts.model_dump(mode="json"),
+        "worst_lateness_us": result.counts.worst_lateness_ns / 1000,
     }
 
 
-def write_results(path: Path, results: Sequence[ThroughputResult | Measurement]) -> None:
+def _only_rate(result: Measurement) -> dict[str, Any]:
+    """Returns the rate that was found; empty if there are other main figures."""
+    main = [figure for figure in result.figures if figure.primary]
+    if [figure.unit for figure in main] != ["fps"]:
+        return {}
+    (figure,) = main
+    rate_fps = median(figure.values)
+    return {"rate_fps_per_direction": rate_fps, "bound": figure.bound(rate_fps)}
+
+
+def write_results(path: Path, results: Sequence[Measurement]) -> None:
     write_whole(path, json.dumps([result_entry(result) for result in results], indent=2) + "\n")

@@ -11,7 +11,7 @@ from natxy.dut.reference import ReferenceDut
 from natxy.model.verdict import Limit
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.overload import OverloadPlan, overload
-from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.throughput import ThroughputPlan, searches, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
@@ -65,11 +65,10 @@ def test_early_end_finds_the_same_and_sends_less(tmp_path: Path) -> None:
         invalid_repeats=ATTEMPTS,
     )
     with gateway_that(RATE_LIMIT, tmp_path, tolerance_us=AWAY_US) as (setup, _):
-        result = throughput(plan, setup.tester, setup.dut)
-    (found,) = result.repetitions
+        (found,) = searches(plan, plan.trials(setup.tester, setup.dut, Observer()))
     assert found.limit is Limit.DUT
     assert LIMIT_FPS * (1 - ERROR) <= found.rate_fps <= LIMIT_FPS + EXCESS_FPS
-    assert any("first certain loss" in departure for departure in result.departures)
+    assert any("first certain loss" in departure for departure in plan.departures)
 
 
 class SlowerWithFlows(Observer):
@@ -128,8 +127,8 @@ def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None
     )
     strict = replace(plan, timing=replace(SHORT, frame_timeout_s=Fraction(2, 1000)))
     with gateway_that(delays, tmp_path) as (setup, _):
-        assert throughput(plan, setup.tester, setup.dut).rates_fps == [1_000]
-        assert throughput(strict, setup.tester, setup.dut).rates_fps == [39]
+        assert throughput(plan, setup.tester, setup.dut).figures[0].values == (1_000,)
+        assert throughput(strict, setup.tester, setup.dut).figures[0].values == (39,)
 
 
 def test_mlrsearch_judges_each_direction_for_itself(tmp_path: Path) -> None:

@@ -13,10 +13,9 @@ import pytest
 from natxy.errors import MeasurementError, TrialRefused
 from natxy.model.event import Progress
 from natxy.model.icmp_words import icmp_list
-from natxy.model.throughput_result import Repetition
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.throughput import Search, ThroughputPlan, searches
 from natxy.search.bisection import SearchError
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer
@@ -163,12 +162,12 @@ def test_a_router_that_takes_udp_checksums_away_is_measured_over_ipv4() -> None:
     """With the same throughput as with them."""
     with_sums, without_sums = (searched(takes_away=takes_away) for takes_away in (False, True))
     assert without_sums.rate_fps == with_sums.rate_fps == MOST_FPS
-    assert with_sums.misdelivered == without_sums.misdelivered == 0
-    assert with_sums.without_udp_checksum == 0
-    assert without_sums.without_udp_checksum >= MOST_FPS * TIMING.duration_s
+    assert with_sums.counts.misdelivered == without_sums.counts.misdelivered == 0
+    assert with_sums.counts.without_udp_checksum == 0
+    assert without_sums.counts.without_udp_checksum >= MOST_FPS * TIMING.duration_s
 
 
-def searched(*, takes_away: bool) -> Repetition:
+def searched(*, takes_away: bool) -> Search:
     plan = ThroughputPlan(
         timing=TIMING,
         seed=7,
@@ -181,7 +180,7 @@ def searched(*, takes_away: bool) -> Repetition:
     with lab(warm_up="probes") as made:
         if takes_away:
             made.take_udp_checksums_away("ip")
-        (found,) = throughput(plan, made.setup.tester, made.setup.dut).repetitions
+        (found,) = searches(plan, plan.trials(made.setup.tester, made.setup.dut, Observer()))
     return found
 
 

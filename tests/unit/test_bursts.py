@@ -8,7 +8,7 @@ import pytest
 from natxy.cli.throughput import bursts_of
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
-from natxy.model.throughput_result import ThroughputResult
+from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Segment, Stream
 from natxy.procedure.throughput import ThroughputPlan, throughput
@@ -41,7 +41,7 @@ def bucket(stream: Stream) -> Sequence[int]:
 
 def found(
     traffic: TrafficPlan, frames: int, *, max_rate_fps: int | None = 60_000
-) -> tuple[ThroughputResult, ScriptedEngine]:
+) -> tuple[Measurement, ScriptedEngine]:
     engine = ScriptedEngine(lose=bucket)
     plan = ThroughputPlan(
         timing=Timing(duration_s=Fraction(1), drain_s=Fraction(0)),
@@ -57,7 +57,7 @@ def found(
 @pytest.mark.parametrize("frames", [16, 64, 256])
 def test_bursts_that_the_buffer_takes_pass_up_to_the_limit(nat64: TrafficPlan, frames: int) -> None:
     result, engine = found(nat64, frames)
-    (rate_fps,) = result.rates_fps
+    (rate_fps,) = result.figures[0].values
     assert LIMIT_FPS * 0.97 <= rate_fps <= LIMIT_FPS + DEPTH
     (interval,) = result.figure(f"least interval between bursts of {frames}").values
     assert interval == frames / rate_fps
@@ -74,17 +74,18 @@ def test_bursts_that_the_buffer_takes_pass_up_to_the_limit(nat64: TrafficPlan, f
 
 def test_bursts_that_the_buffer_does_not_take_pass_at_no_rate(nat64: TrafficPlan) -> None:
     result, engine = found(nat64, 1024)
-    assert result.rates_fps == [0]
-    assert [figure.name for figure in result.figures] == ["throughput, bursts of 1,024"]
-    assert any("The lowest rate tried is" in end for end in result.ends)
+    (figure,) = result.figures
+    assert (figure.name, figure.values) == ("throughput, bursts of 1,024", (0,))
+    said = "0 means that no rate passed: the lowest rate tried is 171 fps, one burst every 5.99 s."
+    assert said in result.remarks
     tried = [spec.phases[0].streams[0].segments[0].rate_fps for spec in engine.specs]
-    assert min(tried) >= result.least_fps == 171  # 10 bursts in 60 s
+    assert min(tried) >= 171  # 10 bursts in 60 s
     assert len(tried) < 20
 
 
 def test_without_a_maximum_the_search_goes_up(nat64: TrafficPlan) -> None:
     result, engine = found(nat64, 64, max_rate_fps=None)
-    assert LIMIT_FPS * 0.97 <= result.rates_fps[0] <= LIMIT_FPS + DEPTH
+    assert LIMIT_FPS * 0.97 <= result.figures[0].values[0] <= LIMIT_FPS + DEPTH
     assert engine.specs[0].phases[0].streams[0].segments[0].rate_fps == 1000
 
 

@@ -118,7 +118,8 @@ def test_throughput_end_to_end(
     assert 49_990 < result["rate_fps_per_direction"] <= 50_000
     assert result["search"]["loss_verifications"] == 1
     last = (folder / "journal.jsonl").read_text().splitlines()[-1]
-    assert json.loads(last)["record"] == "throughput"
+    written = json.loads(last)
+    assert (written["record"], written["procedure"]) == ("measurement", "throughput")
     again = complaint(capsys, "throughput", testbed_file, *options)
     assert "already" in again
 

@@ -11,12 +11,12 @@ import pytest
 from natxy.dut.base import Dut, TableParameters
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, MeasurementError
-from natxy.model.throughput_result import ThroughputResult
+from natxy.model.measurement import Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.recovery import RecoveryPlan, recovery
-from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.throughput import ThroughputPlan, searches, throughput
 from natxy.report.measurement_table import measurement_notes
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
@@ -242,7 +242,7 @@ class Heard(Observer):
         self.said.append(sentence)
 
 
-def search_of(gateway: StatefulGateway, **changes: Any) -> tuple[ThroughputResult, list[str]]:
+def search_of(gateway: StatefulGateway, **changes: Any) -> tuple[Measurement, list[str]]:
     asked = ThroughputPlan(timing=TIMING, seed=1, repetitions=2, max_rate_fps=RATE_FPS)
     heard = Heard()
     tester = StatefulEngine(gateway=gateway).tester(plan({"sample": 100}))
@@ -253,9 +253,9 @@ def search_of(gateway: StatefulGateway, **changes: Any) -> tuple[ThroughputResul
 def test_one_trial_that_lost_its_connections_ends_no_measurement() -> None:
     """The rate has failed, the search goes on below it, and what happened stands beneath."""
     result, heard = search_of(Forgetful(forgets_in={1}), error=SearchError(rate_fps=1))
-    assert result.rates_fps == [RATE_FPS - 1, RATE_FPS]
-    assert [repetition.lost_connections for repetition in result.repetitions] == [1, 0]
-    (note,) = (note for note in measurement_notes([result.measurement()]) if "lost conn" in note)
+    assert result.figures[0].values == (RATE_FPS - 1, RATE_FPS)
+    assert result.counts.lost_connections == 1  # in the first repetition
+    (note,) = (note for note in measurement_notes([result]) if "lost conn" in note)
     assert re.match(
         r"1 of \d+ trials failed because the device lost connections\. In the first", note
     )
@@ -263,13 +263,14 @@ def test_one_trial_that_lost_its_connections_ends_no_measurement() -> None:
     assert len(heard) == 1
     assert heard[0] in note
     verified, _ = search_of(Forgetful(forgets_in={1}), loss_verifications=1)
-    assert verified.rates_fps[0] < RATE_FPS  # a table that is gone is no chance
+    assert verified.figures[0].values[0] < RATE_FPS  # a table that is gone is no chance
 
 
 def test_connections_that_were_lost_are_beyond_every_tolerance() -> None:
     accepted = LossTolerance(fraction=Fraction(1, 2))
     result, _ = search_of(Forgetful(forgets_in={1}), loss=accepted)
-    assert result.rates_fps[0] < RATE_FPS == result.rates_fps[1]
+    first, second = result.figures[0].values
+    assert first < RATE_FPS == second
 
 
 def test_a_table_that_is_lost_in_each_trial_has_no_figure() -> None:
@@ -301,9 +302,9 @@ def test_a_sample_that_was_delivered_wrongly_is_beyond_a_partial_drop_rate() -> 
 def test_a_search_for_throughput_counts_what_the_sample_says() -> None:
     trials = trials_of(StatefulGateway(sample_wrong=3), sample=100)
     search = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, max_rate_fps=RATE_FPS)
-    (repetition,) = throughput(search, trials.tester, trials.dut).repetitions
-    assert repetition.rate_fps == 0
-    assert repetition.wrong == 3 * repetition.trials == repetition.misdelivered
+    (found,) = searches(search, trials)
+    assert found.rate_fps == 0
+    assert found.counts.wrong == 3 * found.counts.trials == found.counts.misdelivered
 
 
 def test_a_sample_that_came_back_wrong_all_of_it_is_no_table_that_was_dropped() -> None:

@@ -18,8 +18,7 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.report.icmp_notes import icmp_notes
-from natxy.report.measurement_table import measurement_notes
-from natxy.report.throughput_table import notes
+from natxy.report.measurement_table import measurement_notes, side_by_side_notes
 from natxy.report.trial_text import trial_text
 from natxy.tester.tester import Tester
 from natxy.trial.timing import Timing
@@ -125,8 +124,8 @@ def test_the_throughput_names_them(nat64: TrafficPlan) -> None:
     result = throughput(plan, lossy.tester(nat64), NoDut())
     count = 500 * len(lossy.specs)
     words = f"{count:,} x ICMP fragmentation needed, MTU 1280, from 198.18.0.1."
-    assert any(note.endswith(words) for note in notes([result]))
-    assert any(note.endswith(words) for note in measurement_notes([result.measurement()]))
+    assert any(note.endswith(words) for note in side_by_side_notes([result]))
+    assert any(note.endswith(words) for note in measurement_notes([result]))
 
 
 def test_a_warm_up_in_vain_names_them(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from natxy.cli.demo import GATEWAYS, TITLE
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import (
     Conditions,
@@ -17,7 +18,12 @@ from natxy.model.measurement import (
     Media,
     TrialCounts,
 )
-from natxy.report.measurement_table import measurement_notes, measurement_tables
+from natxy.report.measurement_table import (
+    measurement_notes,
+    measurement_tables,
+    side_by_side,
+    side_by_side_notes,
+)
 from natxy.report.noise_notes import noise_notes
 from natxy.report.numbers import quantity
 from natxy.report.results_csv import COLUMNS, results_csv
@@ -123,6 +129,31 @@ def test_the_trials_of_a_series_are_counted_together() -> None:
     assert [note for note in said if "due" in note] == [
         "In valid trials, frames were sent at most 5 µs after they were due."
     ]
+
+
+def test_three_devices_side_by_side_fit_a_terminal() -> None:
+    of = [
+        measurement(
+            conditions=measurement().conditions.model_copy(update={"dut": name}),
+            figures=(BOUND,) if number else (BOUND.model_copy(update={"lower_bound": ()}),),
+        )
+        for number, (_, name, _) in enumerate(GATEWAYS)
+    ]
+    console = Console(file=io.StringIO(), width=80)
+    console.print(side_by_side(TITLE, of), crop=False)
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert max(len(line) for line in lines) <= 80
+    rows = {line[:17].strip(): line[17:].split() for line in lines}
+    assert rows["median"] == ["4,500"] * 3
+    assert rows["maximum (= P99)"] == ["5,000", "≥", "5,000", "≥", "5,000"]
+    assert rows["repetitions (n)"] == ["2"] * 3
+    assert rows["invalid trials"] == ["1", "(25", "%)"] * 3
+    assert {"IP versions", "direction", "frame size", "minimum (= P1)"} <= set(rows)
+    assert {"misdelivered", "duplicated", "worst lateness"} <= set(rows)
+    notes = side_by_side_notes(of)
+    said = [note.split(" marks a lower bound")[0] for note in notes if "lower bound" in note]
+    assert said == [f"{name}: ≥" for _, name, _ in GATEWAYS[1:]]
+    assert sum("Frame sizes are those of IPv6" in note for note in notes) == 1
 
 
 def test_csv_has_all_columns_and_a_row_a_figure() -> None:

@@ -83,7 +83,7 @@ def test_noise_is_not_called_the_testers_limit(
     monkeypatch.setattr(repeats, "MOST", 3)
     result = mlr_throughput(plan(goals=(NDR,)), engine.tester(nat64), NoDut())
     assert result.figure("NDR").lower_bound == (True,)
-    assert any("A lower bound is limited by noise" in remark for remark in result.remarks)
+    assert any("a lower bound, limited by noise" in remark for remark in result.remarks)
 
 
 def test_a_tester_that_can_do_nothing_is_named(

@@ -10,7 +10,8 @@ from natxy.dut.config import CommandConfig
 from natxy.errors import DutError
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.report.throughput_table import notes
+from natxy.report.measurement_table import measurement_notes
+from natxy.report.results_json import result_entry
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
@@ -55,12 +56,12 @@ def test_throughput_in_phase_2_says_what_phase_1_was() -> None:
     tester = ready(gateway)
     search = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, max_rate_fps=100_000)
     result = throughput(search, tester, StatefulDut(gateway=gateway))
-    assert result.rates_fps[0] == pytest.approx(20_000, rel=0.001)
-    assert result.connections
-    assert (result.connections.count, result.connections.ranges) == (1000, "1,000 x 1")
-    assert result.needed_timeout_s > 2
-    assert any("half of the establishment rate" in note for note in notes([result]))
-    assert result.measurement().conditions.connections == result.connections
+    assert result.figures[0].values[0] == pytest.approx(20_000, rel=0.001)
+    connections = result.conditions.connections
+    assert connections
+    assert (connections.count, connections.ranges) == (1000, "1,000 x 1")
+    assert result.counts.needed_timeout_s > 2
+    assert any("half of the establishment rate" in note for note in measurement_notes([result]))
 
 
 def test_throughput_with_accepted_loss_is_shown_with_it() -> None:
@@ -68,8 +69,9 @@ def test_throughput_with_accepted_loss_is_shown_with_it() -> None:
     search = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, max_rate_fps=100_000)
     accepts = replace(search, loss=LossTolerance(fraction=Fraction(1, 10)))
     result = throughput(accepts, ready(gateway, 10_000), StatefulDut(gateway=gateway))
-    assert result.rates_fps[0] == pytest.approx(20_000 / 0.9, rel=0.002)
-    assert result.measurement().figures[0].name == "throughput, 10 % loss accepted"
+    assert result.figures[0].values[0] == pytest.approx(20_000 / 0.9, rel=0.002)
+    assert result.figures[0].name == "throughput, 10 % loss accepted"
+    assert result_entry(result)["loss_accepted"] == "10 % loss"
     assert "10 % loss accepted" in result.departures
 
 
@@ -78,5 +80,5 @@ def test_no_loss_is_accepted_of_mappings() -> None:
     search = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, max_rate_fps=1000)
     accepts = replace(search, loss=LossTolerance(fraction=Fraction(1, 2)))
     result = throughput(accepts, ready(gateway, 10_000), StatefulDut(gateway=gateway))
-    assert result.rates_fps == [0]
-    assert result.connection_faults["collided"] > 0
+    assert result.figures[0].values == (0,)
+    assert result.counts.collided > 0

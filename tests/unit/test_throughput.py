@@ -16,15 +16,16 @@ from natxy.campaign.provenance import provenance
 from natxy.dut.base import TesterPort, TesterPorts
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, StorageError, TesterLimit
-from natxy.model.throughput_result import ThroughputResult
+from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.procedure.search_remarks import bound_remarks
+from natxy.procedure.throughput import ThroughputPlan, searches, throughput
+from natxy.report.measurement_table import measurement_notes, side_by_side, side_by_side_notes
 from natxy.report.results_json import result_entry, write_results
-from natxy.report.throughput_table import notes, throughput_table
 from natxy.search.bisection import SearchError
 from natxy.tester.tester import OnProgress
 from natxy.trial import repeats
@@ -47,7 +48,7 @@ class Measure(Protocol):
         limit: int = 10**9,
         link_mbps: int = 0,
         dut: NoDut | None = None,
-    ) -> ThroughputResult: ...
+    ) -> Measurement: ...
 
 
 FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))
@@ -78,7 +79,7 @@ def measure(engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPat
         limit: int = 10**9,
         link_mbps: int = 0,
         dut: NoDut | None = None,
-    ) -> ThroughputResult:
+    ) -> Measurement:
         monkeypatch.setenv("FAKE_CAPACITY_FPS", str(capacity))
         monkeypatch.setenv("FAKE_LIMIT_FPS", str(limit))
         monkeypatch.setenv("FAKE_LINK_MBPS", str(link_mbps))
@@ -91,10 +92,11 @@ def measure(engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPat
 def test_the_capacity_is_found(measure: Measure) -> None:
     kept = Kept()
     result = measure(plan(error=SearchError(rate_fps=1)), kept)
-    assert result.rates_fps == [50_000, 50_000]
-    assert not result.is_lower_bound(50_000)
-    assert {r.limit for r in result.repetitions} == {Limit.DUT}
-    assert len({r.seed for r in result.repetitions}) == 2
+    (figure,) = result.figures
+    assert figure.values == (50_000, 50_000)
+    assert figure.bound(50_000) == "exact"
+    assert not figure.is_lower_bound(50_000)
+    assert len({trial.result.seed for trial in kept.trials}) == 2
     assert len({trial.result.nonce for trial in kept.trials}) == len(kept.trials)
     assert [trial.number for trial in kept.trials] == list(range(1, len(kept.trials) + 1))
     entry = result_entry(result)
@@ -104,12 +106,12 @@ def test_the_capacity_is_found(measure: Measure) -> None:
 
 def test_a_slow_tester_yields_a_lower_bound(measure: Measure) -> None:
     result = measure(plan(error=SearchError(rate_fps=100), repetitions=1), limit=20_000)
-    assert 19_900 < result.rates_fps[0] <= 20_000
-    assert result.repetitions[0].limit is Limit.TESTER
-    assert result.invalid_trials >= 4
+    (rate_fps,) = result.figures[0].values
+    assert 19_900 < rate_fps <= 20_000
+    assert result.counts.invalid_trials >= 4
     assert result_entry(result)["bound"] == "lower"
-    assert f"≥ {result.rates_fps[0]:,}" in shown(result)
-    assert any("limited by the tester" in note for note in notes([result]))
+    assert f"≥ {rate_fps:,.0f}" in shown(result)
+    assert any("limited by the tester" in note for note in notes(result))
 
 
 def test_noise_is_not_called_the_testers_limit(
@@ -123,23 +125,33 @@ def test_noise_is_not_called_the_testers_limit(
 
     monkeypatch.setattr(repeats, "MOST", 3)
     engine = ScriptedEngine(invalid=away, too_slow=False)
-    result = throughput(plan(repetitions=1), engine.tester(nat64), NoDut())
-    (repetition,) = result.repetitions
-    assert (repetition.limit, repetition.lower_bound) == (Limit.TESTER, True)
-    assert not repetition.too_slow
-    assert any("limited by noise" in note for note in notes([result]))
-    assert not any("limited by the tester" in note for note in notes([result]))
-    slow = repetition.model_copy(update={"too_slow": True})
-    both = result.model_copy(update={"repetitions": (repetition, slow)})
-    assert len(both.bounds) == 2
+    asked, tester = plan(repetitions=1), engine.tester(nat64)
+    (found,) = searches(asked, asked.trials(tester, NoDut(), Observer()))
+    assert (found.limit, found.lower_bound) == (Limit.TESTER, True)
+    assert not found.too_slow
+    result = throughput(asked, tester, NoDut())
+    assert any("limited by noise" in note for note in notes(result))
+    assert not any("limited by the tester" in note for note in notes(result))
+    assert len(bound_remarks([(Limit.TESTER, False), (Limit.TESTER, True)])) == 2
+
+
+def test_a_search_says_what_limited_it(nat64: TrafficPlan) -> None:
+    asked = plan()
+    lossy = ScriptedEngine(lose=lambda stream: (0,) if rate_of(stream) > 50_000 else ())
+    slow = ScriptedEngine(invalid=lambda spec: "slow" * (rate_of(spec.phases[0].streams[0]) > 9999))
+    for engine, limit in ((lossy, Limit.DUT), (slow, Limit.TESTER)):
+        found = searches(asked, asked.trials(engine.tester(nat64), NoDut(), Observer()))
+        assert [each.limit for each in found] == [limit, limit]
+        assert [each.lower_bound for each in found] == [limit is Limit.TESTER] * 2
+        assert sum(each.counts.trials for each in found) == len(engine.specs)
 
 
 def test_the_medias_rate_is_no_lower_bound(measure: Measure) -> None:
     """10 Mbit/s, the larger frame of 84 + 20 octets: 12,019 frames a second."""
     result = measure(plan(repetitions=1), link_mbps=10)
-    assert result.rates_fps == [12_019]
+    assert result.figures[0].values == (12_019,)
     assert result_entry(result)["bound"] == "exact"
-    assert any("media" in note for note in notes([result]))
+    assert any("media" in note for note in notes(result))
     entry = result_entry(result)
     assert entry["theoretical_fps"] == entry["maximum_fps"] == 12_019
     assert entry["left_media"]["speed_mbps"] == 10
@@ -150,14 +162,14 @@ def test_the_medias_rate_is_no_lower_bound(measure: Measure) -> None:
 
 def test_a_given_maximum_that_passes_is_a_lower_bound(measure: Measure) -> None:
     result = measure(plan(repetitions=1, max_rate_fps=5_000))
-    assert result.rates_fps == [5_000]
+    assert result.figures[0].values == (5_000,)
     assert result_entry(result)["bound"] == "lower"
 
 
 def test_a_gateway_that_loses_at_every_rate_has_none(measure: Measure) -> None:
     result = measure(plan(repetitions=1), capacity=0)
-    assert result.rates_fps == [0]
-    assert any("no rate passed" in note for note in notes([result]))
+    assert result.figures[0].values == (0,)
+    assert any("no rate passed" in note for note in notes(result))
 
 
 def test_a_tester_that_can_do_nothing_is_an_error(measure: Measure) -> None:
@@ -182,7 +194,7 @@ def test_a_fault_of_the_dut_makes_the_trial_invalid(measure: Measure) -> None:
     assert kept.trials[0].verdict is Verdict.INVALID
     assert kept.trials[0].invalid_reasons == ("the gateway was descheduled",)
     assert kept.trials[1].rate_fps == kept.trials[0].rate_fps
-    assert (result.rates_fps, result.invalid_trials) == ([50_000], 1)
+    assert (result.figures[0].values, result.counts.invalid_trials) == ((50_000,), 1)
 
 
 def test_the_same_seed_sends_the_same_trials(measure: Measure) -> None:
@@ -203,9 +215,9 @@ def test_seeds_and_nonces_differ() -> None:
 
 def test_with_100_repetitions_percentiles_are_their_own(measure: Measure) -> None:
     result = measure(plan(repetitions=1))
-    many = tuple(result.repetitions[0].model_copy(update={"rate_fps": n}) for n in range(1, 101))
+    many = Figure(name="throughput", unit="fps", values=tuple(map(float, range(1, 101))))
     console = Console(file=StringIO(), width=80, color_system=None)
-    console.print(throughput_table([result.model_copy(update={"repetitions": many})]))
+    console.print(side_by_side("T", [result.model_copy(update={"figures": (many,)})]))
     assert isinstance(console.file, StringIO)
     words = [line.split() for line in console.file.getvalue().splitlines()]
     assert ["P1", "1"] in words
@@ -213,9 +225,15 @@ def test_with_100_repetitions_percentiles_are_their_own(measure: Measure) -> Non
     assert ["median", "50.5"] in words
 
 
-def shown(result: ThroughputResult) -> str:
+def notes(result: Measurement) -> list[str]:
+    """The notes that both kinds of table have."""
+    beside = side_by_side_notes([result])
+    return [note for note in measurement_notes([result]) if note in beside]
+
+
+def shown(result: Measurement) -> str:
     console = Console(file=StringIO(), width=120, color_system=None)
-    console.print(throughput_table([result]))
+    console.print(side_by_side("Throughput, frames a second per direction", [result]))
     assert isinstance(console.file, StringIO)
     text = console.file.getvalue()
     assert "per direction" in text
@@ -234,7 +252,7 @@ def test_clauses_that_no_result_follows_are_named(measure: Measure) -> None:
     found = measure(plan(repetitions=1))
     assert found.departures
     conforming = found.model_copy(update={"departures": ()})
-    (note,) = (note for note in notes([conforming]) if "except for" in note)
+    (note,) = (note for note in notes(conforming) if "except for" in note)
     for clause, words in NOT_FOLLOWED:
         assert names(note, clause, words)
         for result in (found, conforming):
@@ -280,6 +298,7 @@ def test_results_are_written_whole_or_not_at_all(measure: Measure, tmp_path: Pat
     entry = json.loads(path.read_text())[0]
     search = {"error", "error_fps", "maximum_fps", "maximum_origin", "rate_fps_per_direction"}
     assert search | {"repetitions", "bound", "worst_lateness_us", "loss_accepted"} <= set(entry)
+    assert (entry["repetitions"], entry["error"], entry["error_fps"]) == (1, "0.1 %", 50)
     assert {"reference", "standing_departures", "remarks", "trials", "tester_delay"} <= set(entry)
     assert (entry["dut"], entry["procedure"], entry["seed"]) == ("fake", "throughput", 7)
     (tmp_path / "file").write_text("")
@@ -295,7 +314,8 @@ def test_results_are_written_whole_or_not_at_all(measure: Measure, tmp_path: Pat
 def test_json_tells_one_mix_and_one_frame_timeout_from_another(measure: Measure) -> None:
     timed = plan(repetitions=3, timing=replace(FAST, frame_timeout_s=Fraction(1, 100)))
     plain, limited = measure(plan(repetitions=3)), measure(timed)
-    mixed = plain.model_copy(update={"n": 10, "m": 9})
+    conditions = plain.conditions.model_copy(update={"n": 10, "m": 9})
+    mixed = plain.model_copy(update={"conditions": conditions})
     assert result_entry(plain)["foreground_percent"] == 100
     assert result_entry(mixed)["foreground_percent"] == 90
     assert (result_entry(mixed)["n"], result_entry(mixed)["m"]) == (10, 9)
@@ -305,7 +325,7 @@ def test_json_tells_one_mix_and_one_frame_timeout_from_another(measure: Measure)
     assert entry["conforms"] is False
     assert "a frame timeout of 10 ms, beyond which a frame is lost" in entry["departures"]
     (figure,) = entry["figures"]
-    assert figure["values"] == limited.rates_fps
+    assert tuple(figure["values"]) == limited.figures[0].values
     statistics = {"minimum", "maximum", "mean", "standard_deviation", "p1", "p99"}
     assert statistics | {"dispersion_percent"} <= set(figure)
 
@@ -315,19 +335,26 @@ def test_a_throughput_of_before_is_still_read(measure: Measure) -> None:
     result = measure(plan(repetitions=1))
     old = result.model_dump(mode="json")
     for name in ("left_media", "right_media", "theoretical_fps"):
-        del old[name]
-    read = ThroughputResult.model_validate_json(json.dumps(old))
-    assert read.rates_fps == result.rates_fps
+        del old["conditions"][name]
+    read = Measurement.model_validate_json(json.dumps(old))
+    assert read.figures == result.figures
     assert result_entry(read)["left_media"] is None
+
+
+def test_rates_without_their_bounds_are_no_longer_offered(measure: Measure) -> None:
+    result = measure(plan(repetitions=1))
+    with pytest.raises(AttributeError, match=r"result\.figures\[0\]\.values"):
+        _ = result.rates_fps
+    assert result.figure("throughput") == result.figures[0]
 
 
 def test_a_median_above_all_lower_bounds_is_one_and_below_them_is_none(measure: Measure) -> None:
     result = measure(plan(repetitions=1))
-    exact = result.repetitions[0].model_copy(update={"rate_fps": 100, "lower_bound": False})
-    bound = exact.model_copy(update={"rate_fps": 200, "lower_bound": True})
-    mixed = result.model_copy(update={"repetitions": (exact, exact, bound)})
+    rates = {"values": (100.0, 100.0, 200.0), "lower_bound": (False, False, True)}
+    mixed = result.figures[0].model_copy(update=rates)
     assert not mixed.is_lower_bound(100)
     assert mixed.is_lower_bound(200)
+    assert [mixed.bound(value) for value in (100, 200)] == ["exact", "lower"]
 
 
 def test_what_a_lab_made_replaces_what_was_written(nat64: TrafficPlan) -> None:
@@ -379,8 +406,8 @@ def test_the_engine_is_told_to_end_early(measure: Measure, monkeypatch: pytest.M
     timing = replace(FAST, frame_timeout_s=Fraction(1, 100))
     result = measure(plan(timing=timing, early_end=True, repetitions=1))
     assert set(asked) == {10_000_000}
-    assert any("first certain loss" in note for note in notes([result]))
-    assert any("frame timeout of 10 ms" in note for note in notes([result]))
+    assert any("first certain loss" in note for note in notes(result))
+    assert any("frame timeout of 10 ms" in note for note in notes(result))
 
 
 @pytest.mark.parametrize(
@@ -391,7 +418,6 @@ def test_no_repetition_begins_when_the_time_for_them_is_over(
 ) -> None:
     """The first is made whatever it takes, and what was left out is said."""
     result = measure(plan(repetitions=3, patience_s=patience_s))
-    assert len(result.repetitions) == made
-    assert result.left_out == 3 - made
-    said = any("repetitions were not run" in each for each in notes([result]))
-    assert said == (made < 3)
+    assert len(result.figures[0].values) == made
+    said = [note for note in notes(result) if "repetitions were not run" in note]
+    assert [note.split(" repetitions")[0] for note in said] == ["2 of 3"] * (made < 3)

@@ -9,17 +9,16 @@ import pytest
 from natxy.cli.demo import _plan as demo_plan
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
-from natxy.model.throughput_result import ThroughputResult
+from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Stream
 from natxy.model.verdict import Verdict
 from natxy.procedure.overload import OverloadPlan, overload
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.report.measurement_table import measurement_notes
+from natxy.report.measurement_table import measurement_notes, side_by_side_notes
 from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
-from natxy.report.throughput_table import notes
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
@@ -62,7 +61,7 @@ class Straying:
 
 def measured(
     plan: ThroughputPlan, nat64: TrafficPlan, lose: Straying, kept: Kept | None = None
-) -> ThroughputResult:
+) -> Measurement:
     return throughput(plan, ScriptedEngine(lose=lose).tester(nat64), NoDut(), kept)
 
 
@@ -71,10 +70,10 @@ def test_a_stray_loss_at_a_low_rate_caps_only_a_search_without_verification(
 ) -> None:
     strays = (4000, 32_000)
     plain = measured(PLAN, nat64, Straying(*strays))
-    assert plain.rates_fps[0] < 4000
+    assert plain.figures[0].values[0] < 4000
     result = measured(replace(PLAN, loss_verifications=1), nat64, Straying(*strays))
-    assert CAPACITY_FPS * 0.98 < result.rates_fps[0] <= CAPACITY_FPS
-    assert [repetition.overturned for repetition in result.repetitions] == [2]
+    assert CAPACITY_FPS * 0.98 < result.figures[0].values[0] <= CAPACITY_FPS
+    assert result.counts.overturned == 2
 
 
 def test_a_failure_is_repeated_at_its_rate_where_the_loss_is_not_gross(nat64: TrafficPlan) -> None:
@@ -105,20 +104,20 @@ def test_it_is_named_and_counted_beside_the_figure(nat64: TrafficPlan) -> None:
     assert (entry["overturned"], entry["search"]["loss_verifications"]) == (1, 1)
     assert [(row["overturned"], row["loss_verifications"]) for row in rows(result)] == [(1, 1)]
     sentence = "1 failed trial was overturned by loss verification"
-    for lines in (notes([result]), measurement_notes([result.measurement()])):
+    for lines in (side_by_side_notes([result]), measurement_notes([result])):
         assert any(sentence in line for line in lines)
         assert any(said in line for line in lines)
-    read = ThroughputResult.model_validate_json(result.model_dump_json())
+    read = Measurement.model_validate_json(result.model_dump_json())
     assert result_entry(read) == entry
 
 
 def test_nothing_is_said_of_what_was_not_asked_for_or_changed_nothing(nat64: TrafficPlan) -> None:
     plain = measured(PLAN, nat64, Straying())
     verified = measured(replace(PLAN, loss_verifications=1), nat64, Straying())
-    assert plain.rates_fps == verified.rates_fps
+    assert plain.figures == verified.figures
     assert not any("verification" in departure for departure in plain.departures)
     for result in (plain, verified):
-        assert not any("overturned" in line for line in notes([result]))
+        assert not any("overturned" in line for line in side_by_side_notes([result]))
     assert result_entry(plain)["search"] == {
         "method": "bisection",
         "loss_verifications": 0,

@@ -1,0 +1,33 @@
+"""Remarks without which the rates that searches found could be misread."""
+
+from collections.abc import Iterable
+
+from natxy.model.verdict import Limit
+
+AT_LEAST = "the gateway can do at least this rate"
+TOO_SLOW = f"limited by the tester: trials above this rate were invalid, so {AT_LEAST}"
+NOISE = (
+    "limited by noise: trials above this rate stayed invalid for reasons that do not grow with the "
+    f"rate, such as a core that was away; {AT_LEAST}"
+)
+HIGHEST = "since the highest rate that the search may try passed"
+
+
+def bound_remarks(limits: Iterable[tuple[Limit, bool]]) -> tuple[str, ...]:
+    """Returns why rates are lower bounds.
+
+    Each search that found a lower bound has its limit and, for Limit.TESTER, whether the reason for
+    the INVALID trials grows with the rate; otherwise noise lasted through all repeats.
+    """
+    ended = set(limits)
+    reasons = (
+        (TOO_SLOW, (Limit.TESTER, True) in ended),
+        (NOISE, (Limit.TESTER, False) in ended),
+        (HIGHEST, any(limit is Limit.MAXIMUM for limit, _ in ended)),
+    )
+    return tuple(f"≥ marks a lower bound, {reason}." for reason, applies in reasons if applies)
+
+
+def zero_remarks(rates: Iterable[float], why: str) -> tuple[str, ...]:
+    """Returns what a rate of 0 means, if there is one."""
+    return () if all(rates) else (f"0 means that no rate passed: {why}.",)
