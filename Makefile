@@ -20,7 +20,7 @@ REQUIREMENTS := $(PYTHON) tools/requirements.py
 
 CPP := $(shell find engine gateway -name '*.cpp' -o -name '*.hpp')
 INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
-  $(shell find engine gateway -name CMakeLists.txt -o -name '*.cmake') $(shell find natxy -name '*.py')
+  $(shell find engine gateway -name CMakeLists.txt -o -name '*.cmake') $(shell find natxy -name '*.py' -o -name '*.pyi')
 
 .PHONY: help demo install check test test-long unit bench fuzz tidy format format-check lint types \
   cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas clean packages-demo packages-test packages-long

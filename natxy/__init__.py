@@ -51,6 +51,8 @@ __all__ = ["__version__", *_HOMES]
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _version()
+    if name == "ThroughputResult":
+        raise AttributeError("natxy has no 'ThroughputResult'; throughput returns a Measurement")
     if name not in _HOMES:
         raise AttributeError(f"natxy has no {name!r}; it has {', '.join(sorted(_HOMES))}")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,5 +1,6 @@
 """What `import natxy` offers: every name is there, none is read before it is used."""
 
+import ast
 import inspect
 import pkgutil
 import subprocess
@@ -7,7 +8,9 @@ import sys
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+import mypy.api
 import pytest
 
 import natxy
@@ -25,7 +28,33 @@ def test_every_name_is_there(name: str) -> None:
 
 def test_a_name_that_is_not_there_is_told_with_those_that_are() -> None:
     with pytest.raises(AttributeError, match=r"natxy has no 'latencies'; it has .*latency.*"):
-        _ = natxy.latencies
+        _ = natxy.latencies  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="throughput returns a Measurement"):
+        _ = natxy.ThroughputResult  # type: ignore[attr-defined]
+
+
+def test_type_checkers_are_told_of_each_name() -> None:
+    """They read __init__.pyi, since they do not see what is imported lazily."""
+    stub = ast.parse(Path(natxy.__file__).with_suffix(".pyi").read_text())
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    told = [(node.module, each.name, each.asname) for node in imports for each in node.names]
+    exported = [(home, name, name) for home, names in natxy.EXPORTS.items() for name in names]
+    assert sorted(told, key=str) == sorted(exported)
+
+
+def test_a_type_checker_sees_the_type_of_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the settings and the cache of `make types`, which runs before: it takes a second."""
+    program = tmp_path / "program.py"
+    program.write_text("import natxy\nreveal_type(natxy.latency)\nnatxy.latencies\n")
+    monkeypatch.chdir(Path(__file__).parents[2])
+    said, problems, _ = mypy.api.run([str(program), "--no-error-summary"])
+    revealed, unknown = said.splitlines()
+    assert not problems
+    assert 'Revealed type is "def (plan: natxy.procedure.latency.LatencyPlan' in revealed
+    assert revealed.endswith(' -> natxy.model.measurement.Measurement"')
+    assert 'has no attribute "latencies"' in unknown
 
 
 def test_importing_it_reads_nothing_else() -> None:
@@ -51,26 +80,27 @@ def test_what_is_no_time_is_refused_in_one_sentence(value: float) -> None:
 
 
 TIMES = natxy.timing(duration=0.05, drain=0)
+ANY: Any = natxy  # the types name a Fraction where a plan takes any number
 
 
 def test_shares_and_times_are_taken_as_written() -> None:
     """0.1 is a tenth, although the binary number of that name is a little more."""
-    assert natxy.FrameLossPlan(timing=TIMES, seed=1, step=0.1).step == Fraction(1, 10)
-    goals = (natxy.rfc2544_goal(final_duration_s=0.05, width=0.01),)
+    assert ANY.FrameLossPlan(timing=TIMES, seed=1, step=0.1).step == Fraction(1, 10)
+    goals = (ANY.rfc2544_goal(final_duration_s=0.05, width=0.01),)
     plan = natxy.MlrThroughputPlan(timing=TIMES, goals=goals, seed=1)
     assert plan.goals[0].final_duration_s == Fraction(1, 20)
-    assert natxy.SearchError(fraction=0.001).fraction == Fraction(1, 1000)
-    assert natxy.LossTolerance(fraction=0.005).accepts(sent=1000, lost=5)
-    assert natxy.Timing(duration_s=0.2, drain_s=0).duration_s == Fraction(1, 5)
+    assert ANY.SearchError(fraction=0.001).fraction == Fraction(1, 1000)
+    assert ANY.LossTolerance(fraction=0.005).accepts(sent=1000, lost=5)
+    assert ANY.Timing(duration_s=0.2, drain_s=0).duration_s == Fraction(1, 5)
 
 
 def test_a_plans_own_times_are_taken_as_written() -> None:
     asked = {"timing": natxy.timing(1), "seed": 1, "repetitions": 1, "rate_fps": 1000}
-    assert natxy.RecoveryPlan(**asked, after_s=0.1).after_s == Fraction(1, 10)
-    assert natxy.ResetPlan(**asked, reset_after_s=0.1).after_s == Fraction(1, 10)
-    assert natxy.LatencyPlan(**asked, tags_after_s=0.1).tags_after_s == Fraction(1, 10)
+    assert ANY.RecoveryPlan(**asked, after_s=0.1).after_s == Fraction(1, 10)
+    assert ANY.ResetPlan(**asked, reset_after_s=0.1).after_s == Fraction(1, 10)
+    assert ANY.LatencyPlan(**asked, tags_after_s=0.1).tags_after_s == Fraction(1, 10)
     with pytest.raises(natxy.NatxyError, match="--after: soon is not valid"):
-        natxy.RecoveryPlan(**asked, after_s="soon")
+        ANY.RecoveryPlan(**asked, after_s="soon")
 
 
 @pytest.mark.parametrize("make", [natxy.ThroughputPlan, natxy.FrameLossPlan])
@@ -78,12 +108,12 @@ def test_a_bare_number_is_no_loss_tolerance(make: type) -> None:
     with pytest.raises(natxy.NatxyError, match=r"--loss: 0\.01 is not a LossTolerance"):
         make(timing=TIMES, seed=1, repetitions=1, loss=0.01)
     with pytest.raises(natxy.NatxyError, match=r"0\.01 is not a LossTolerance"):
-        natxy.pdr_goal(0.01)
+        ANY.pdr_goal(0.01)
 
 
 def test_every_result_has_figures_and_rows(nat64: TrafficPlan) -> None:
     tester = ScriptedEngine().tester(nat64)
-    asked = {"timing": TIMES, "seed": 1, "repetitions": 1}
+    asked: dict[str, Any] = {"timing": TIMES, "seed": 1, "repetitions": 1}
     found = natxy.throughput(natxy.ThroughputPlan(**asked, max_rate_fps=1000), tester, NoDut())
     loss = natxy.frame_loss(natxy.FrameLossPlan(**asked, rates_fps=(1000,)), tester, NoDut())
     assert found.figure("throughput").values == (1000.0,)
