@@ -13,6 +13,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import EstablishmentPlan, establishment, first_guess
 from natxy.report.measurement_table import measurement_notes
+from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.establishing import Establishing
@@ -113,6 +114,16 @@ def test_a_weak_tester_yields_a_lower_bound() -> None:
     (figure,) = result.figures
     assert figure.values[0] == pytest.approx(5000, abs=1)
     assert figure.lower_bound == (True,)
+    (said,) = (note for note in measurement_notes([result]) if note.startswith("≥"))
+    assert "limited by the tester" in said
+
+
+def test_what_the_search_was_asked_for_is_in_the_file() -> None:
+    result = measure(StatefulGateway(new_cps=3000), replace(PLAN, max_rate_cps=5000))
+    entry = result_entry(result)
+    assert (entry["error"], entry["loss_accepted"]) == ("1 cps", "")
+    assert (entry["maximum_fps"], entry["maximum_origin"]) == (5000, "given")
+    assert "rate_fps_per_direction" not in entry  # its rate is in connections a second
 
 
 def test_a_tester_that_can_do_nothing_is_an_error() -> None:
@@ -228,6 +239,8 @@ def test_connections_that_never_answer_have_no_rate(
     kept = Kept()
     result = measure(gateway, replace(PLAN, alpha=HALF), observer=kept)
     assert rate_of(result) == 0
+    said = "0 means that no rate passed: connections were lost at every rate tried."
+    assert said in result.remarks
     assert len(kept.trials) < 10
     assert any("they did not exist" in said for said in result.remarks) is absent
     others = "replies were delivered to another connection"

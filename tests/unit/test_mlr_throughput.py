@@ -12,6 +12,7 @@ from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
+from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.loss_tolerance import LossTolerance
@@ -98,6 +99,10 @@ def test_the_highest_rate_that_passes_is_a_lower_bound(capacity: int, nat64: Tra
     result = measured(plan(goals=(NDR,), max_rate_fps=10_000), nat64)
     assert result.figure("NDR").values == (10_000.0,)
     assert result.figure("NDR").lower_bound == (True,)
+    (said,) = (note for note in measurement_notes([result]) if note.startswith("≥"))
+    assert "the highest rate that the search may try passed" in said
+    entry = result_entry(result)
+    assert (entry["maximum_fps"], entry["error"]) == (10_000, None)
 
 
 def test_what_cannot_be_searched_is_refused(capacity: int, nat64: TrafficPlan) -> None:
