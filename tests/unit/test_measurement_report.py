@@ -119,6 +119,13 @@ def test_a_bound_of_unknown_cause_is_not_called_the_testers_limit() -> None:
     assert "stayed invalid, or it is the highest value" in said
 
 
+def test_negative_delays_are_named_only_under_delays() -> None:
+    for figure, named in ((FORWARD, True), (BOUND, False)):
+        of = measurement(figures=(figure,), counts=TrialCounts(trials=1, negative_delays=3))
+        said = [note for note in measurement_notes([of]) if "3 delays were negative" in note]
+        assert bool(said) is named
+
+
 def test_the_trials_of_a_series_are_counted_together() -> None:
     """A sentence for each place would bury the others."""
     other = measurement(counts=TrialCounts(trials=6, invalid_trials=2, worst_lateness_ns=5000.0))
