@@ -38,7 +38,7 @@ direction = "forward"
 kind = "namespace"
 device = "af_packet"
 """
-TIMING = Timing(duration_s=Fraction(3), drain_s=Fraction(1, 5))
+TIMING = Timing(duration_s=Fraction(1), drain_s=Fraction(1, 5))
 CATCHES_UP = replace(steady(RATE_FPS, TIMING.duration_s), pauses=False)
 OTHERS = 50  # frames on the link that are not the trial's: ARP
 ENOUGH = 3
