@@ -45,7 +45,7 @@ from natxy.procedure.throughput import throughput as throughput
 from natxy.report.results_csv import results_csv as results_csv
 from natxy.report.results_csv import rows as rows
 from natxy.search.bisection import SearchError as SearchError
-from natxy.search.capacity import CapacityGoal as CapacityGoal
+from natxy.search.capacity_goal import CapacityGoal as CapacityGoal
 from natxy.search.loss_tolerance import LossTolerance as LossTolerance
 from natxy.search.mlr_goal import MlrGoal as MlrGoal
 from natxy.search.mlr_goal import pdr_goal as pdr_goal
