@@ -8,13 +8,15 @@
 
 #include <semaphore>
 
+struct rte_intr_handle;
+
 namespace natxy::port {
 
 // All functions are called by the main thread.
 class HeldInterrupts {
  public:
-  HeldInterrupts() { hold(); }
-  ~HeldInterrupts() { let_go(); }
+  HeldInterrupts();
+  ~HeldInterrupts();
   HeldInterrupts(const HeldInterrupts&) = delete;
   HeldInterrupts& operator=(const HeldInterrupts&) = delete;
 
@@ -38,6 +40,8 @@ class HeldInterrupts {
   void hold();
   void let_go() { go_on_.release(); }
 
+  int event_;
+  rte_intr_handle* handle_;
   std::binary_semaphore waits_{0};  // the interrupt thread waits
   std::binary_semaphore go_on_{0};
 };
