@@ -15,6 +15,7 @@ from typing import Any
 
 EXPORTS = {
     "natxy.api": ("connect", "timing"),
+    "natxy.campaign.journal": ("read_journal",),
     "natxy.errors": ("NatxyError",),
     "natxy.model.measurement": ("Figure", "Measurement"),
     "natxy.procedure.back_to_back": ("BackToBackPlan", "back_to_back"),

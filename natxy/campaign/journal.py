@@ -1,23 +1,32 @@
 """The journal: one record a line, as JSON, on the disk before the next trial starts.
 
-The first line describes the campaign, each further one a trial or a result. A line that could not
-be written whole is removed again, so that every line can be read.
+The first line describes the campaign, each further one a trial or a result. Each line is a member
+of a gzip file, so that it can be read without the lines before it and after it. A line that could
+not be written whole is removed again, so that every line can be read.
 """
 
 import contextlib
+import gzip
 import json
 import os
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
+from natxy.campaign.bucket_columns import pack_buckets, unpack_buckets
 from natxy.errors import ConfigurationError, StorageError
 from natxy.model.base import Model
 from natxy.model.trial_record import TrialRecord
 from natxy.trial.observer import Observer
 
-FILE_NAME = "journal.jsonl"
+FILE_NAME = "journal.jsonl.gz"
+VERSION = 2
+VERSIONS = (1, VERSION)  # 1: text that is not compressed, with all buckets as lists
+GZIP = b"\x1f\x8b"  # the first octets of a gzip file (RFC 1952 section 2.3.1)
+LEVEL = 6  # of compression; 9 saves 1 % more
+CHUNK = 1 << 16
 
 
 class Journal(Observer):
@@ -25,6 +34,7 @@ class Journal(Observer):
 
     def __init__(self, path: Path, header: Mapping[str, Any], *, replace: bool = False) -> None:
         self.path = path
+        self._tick_hz = 0  # rate of the engine's clock, from the last provenance; 0: unknown
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if replace else os.O_EXCL)
         _make_folder(path.parent)
         try:
@@ -35,7 +45,7 @@ class Journal(Observer):
             ) from None
         except OSError as error:
             raise ConfigurationError(f"{path}: cannot be written: {error.strerror}") from None
-        self._append({"record": "campaign", "version": 1, **header})
+        self._append({"record": "campaign", "version": VERSION, **header})
 
     def __enter__(self) -> Self:
         return self
@@ -59,8 +69,11 @@ class Journal(Observer):
     def append(self, record: Model) -> None:
         self._append(record.model_dump(mode="json"))
 
-    def _append(self, record: Mapping[str, Any]) -> None:
-        line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
+    def _append(self, record: dict[str, Any]) -> None:
+        self._tick_hz = _tick_hz(record) or self._tick_hz
+        pack_buckets(record, self._tick_hz)
+        text = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+        line = gzip.compress(text.encode(), LEVEL)
         whole_bytes = os.fstat(self._file).st_size
         try:
             written = 0
@@ -87,9 +100,54 @@ def _make_folder(path: Path) -> None:
         raise ConfigurationError(f"{path}: cannot be created: {error.strerror}") from None
 
 
-def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """Yields the records; it skips a last line without an end, which a power cut leaves."""
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            if line.endswith("\n"):
-                yield json.loads(line)
+def _tick_hz(record: Mapping[str, Any]) -> int:
+    """Returns the rate of the engine's clock if the record has a tester's provenance, else 0."""
+    provenance = record.get("provenance", record)
+    rate: int = provenance.get("tester", {}).get("tsc_hz", 0)
+    return rate
+
+
+def read_journal(path: str | Path) -> Iterator[dict[str, Any]]:
+    """Yields the records; each bucket of a distribution is [lower_ns, upper_ns, count].
+
+    Skips a last line without an end, which a power cut leaves. Raises ConfigurationError if the
+    file cannot be read, after the lines before the place of the fault.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            for line in _lines(file):
+                record = json.loads(line)
+                _check_version(record)
+                unpack_buckets(record)
+                yield record
+    except (OSError, zlib.error, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or error
+        raise ConfigurationError(f"{path}: cannot be read as a journal: {reason}") from None
+
+
+def _check_version(record: Any) -> None:
+    if not isinstance(record, dict) or "record" not in record:
+        raise ValueError("a line is no record")
+    if record["record"] == "campaign" and (version := record.get("version")) not in VERSIONS:
+        raise ValueError(f"its version is {version} (expected 1 or 2)")
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    packed = file.read(len(GZIP)) == GZIP
+    file.seek(0)
+    texts = _members(file) if packed else file
+    for text in texts:
+        yield from (line for line in text.splitlines(keepends=True) if line.endswith(b"\n"))
+
+
+def _members(file: BinaryIO) -> Iterator[bytes]:
+    """Yields the text of each member of a gzip file; skips a last one without an end."""
+    data = file.read(CHUNK)
+    while data:
+        member = zlib.decompressobj(wbits=31)  # 31: a gzip header
+        text = b""
+        while data and not member.eof:
+            text += member.decompress(data)
+            data = member.unused_data or file.read(CHUNK)
+        if member.eof:
+            yield text

@@ -38,7 +38,7 @@ def test_it_is_short_where_nothing_changed(tmp_path: Path) -> None:
     ends = EndTimes()
     with (
         set_up(testbed, source, dut_of(testbed, source)) as setup,
-        Journal(tmp_path / "journal.jsonl", {"seed": 1}) as journal,
+        Journal(tmp_path / "journal.jsonl.gz", {"seed": 1}) as journal,
     ):
         observer = Observers((ends, journal))
         trials = Trials(

@@ -43,6 +43,7 @@ class RestartableGateway:
     def kill(self) -> None:
         assert self._dut._process is not None
         os.kill(self._dut._process.pid, signal.SIGKILL)
+        Path(self._dut._socket).unlink()  # which a gateway that ends removes itself
 
     def start(self) -> None:
         left, right = (self._dut._device("server", side) for side in (LEFT, RIGHT))

@@ -41,7 +41,7 @@ def measured(verb: str, testbed: str, folder: Path, *options: str) -> list[dict[
 
     done = valid_run(attempt)
     assert done.returncode == 0, done.stderr
-    assert (results / "journal.jsonl").exists()
+    assert (results / "journal.jsonl.gz").exists()
     entries: list[dict[str, Any]] = json.loads(done.stdout)
     assert json.loads((results / "results.json").read_text()) == entries
     return entries

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from natxy.campaign.journal import read_journal
 from tests.valid import valid_run
 
 ROOT = Path(__file__).parents[2]
@@ -68,8 +69,7 @@ def measured(verb: str, testbed: str, folder: Path, *options: str) -> dict[str, 
     done = valid_run(lambda: run(verb, testbed, folder, *options))
     assert done.returncode == 0, done.stderr[-2000:]
     (entry,) = json.loads(done.stdout)
-    for line in (folder / "results" / "journal.jsonl").read_text().splitlines():
-        trial = json.loads(line)
+    for trial in read_journal(folder / "results" / "journal.jsonl.gz"):
         if trial["record"] != "trial":
             continue
         for stream in [*trial["result"]["streams"], *filter(None, [trial["phase_1"]])]:

@@ -1,12 +1,13 @@
 """A receiver that is kept from its core does not make frames late that came in time."""
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from natxy.campaign.journal import read_journal
 
 ROOT = Path(__file__).parents[2]
 NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
@@ -44,8 +45,8 @@ def test_a_receiver_that_was_away_does_not_lower_the_figure(tmp_path: Path) -> N
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    *_, result = (tmp_path / "results" / "journal.jsonl").read_text().splitlines()
-    (found,) = json.loads(result)["figures"]
+    *_, result = read_journal(tmp_path / "results" / "journal.jsonl.gz")
+    (found,) = result["figures"]
     for rate_fps, lower_bound in zip(found["values"], found["lower_bound"], strict=True):
         share = 0.25 if lower_bound else 0.9
         assert rate_fps > share * RATE_FPS, done.stderr

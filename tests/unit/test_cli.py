@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from natxy.campaign.journal import read_journal
 from natxy.cli import run
 from natxy.cli.options import repeat_command, search_error
 from natxy.cli.verbs import VERBS, command_of
@@ -117,9 +118,8 @@ def test_throughput_end_to_end(
     result = json.loads((folder / "results.json").read_text())[0]
     assert 49_990 < result["rate_fps_per_direction"] <= 50_000
     assert result["search"]["loss_verifications"] == 1
-    last = (folder / "journal.jsonl").read_text().splitlines()[-1]
-    written = json.loads(last)
-    assert (written["record"], written["procedure"]) == ("measurement", "throughput")
+    *_, last = read_journal(folder / "journal.jsonl.gz")
+    assert (last["record"], last["procedure"]) == ("measurement", "throughput")
     again = complaint(capsys, "throughput", testbed_file, *options)
     assert "already" in again
 

@@ -1,5 +1,6 @@
 """The whole procedure against an engine that is a script: what it finds, keeps and prints."""
 
+import gzip
 import json
 import resource
 from dataclasses import replace
@@ -260,21 +261,21 @@ def test_clauses_that_no_result_follows_are_named(measure: Measure) -> None:
 
 
 def test_the_journal_has_every_trial(measure: Measure, tmp_path: Path) -> None:
-    path = tmp_path / "results" / "journal.jsonl"
+    path = tmp_path / "results" / "journal.jsonl.gz"
     kept = Kept()
     with Journal(path, {"seed": 7}) as journal:
         measure(plan(repetitions=1), kept)
         for trial in kept.trials:
             journal.trial_ended(trial)
     records = list(read_journal(path))
-    assert records[0] == {"record": "campaign", "version": 1, "seed": 7}
+    assert records[0] == {"record": "campaign", "version": 2, "seed": 7}
     assert [TrialRecord.model_validate_json(json.dumps(r)) for r in records[1:]] == kept.trials
     with pytest.raises(ConfigurationError, match="already"):
         Journal(path, {})
 
 
 def test_a_full_disk_leaves_a_readable_journal(measure: Measure, tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
+    path = tmp_path / "journal.jsonl.gz"
     kept = Kept()
     measure(plan(repetitions=1), kept)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -287,7 +288,7 @@ def test_a_full_disk_leaves_a_readable_journal(measure: Measure, tmp_path: Path)
                 journal.trial_ended(kept.trials[1])
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert path.read_bytes().endswith(b"\n")
+    assert gzip.decompress(path.read_bytes()).endswith(b"\n")
     assert [record["record"] for record in read_journal(path)] == ["campaign", "trial"]
 
 

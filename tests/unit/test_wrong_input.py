@@ -73,22 +73,22 @@ def test_a_file_is_no_folder_for_a_journal(tmp_path: Path) -> None:
     file = tmp_path / "passwd"
     file.write_text("root")
     with pytest.raises(ConfigurationError, match=r"passwd: is not a folder \(expected a folder"):
-        Journal(file / "journal.jsonl", {})
+        Journal(file / "journal.jsonl.gz", {})
     with pytest.raises(ConfigurationError, match=r"passwd/deep: is not a folder"):
-        Journal(file / "deep" / "journal.jsonl", {})
+        Journal(file / "deep" / "journal.jsonl.gz", {})
 
 
 def test_a_journal_is_not_overwritten(tmp_path: Path) -> None:
-    Journal(tmp_path / "journal.jsonl", {}).close()
-    with pytest.raises(ConfigurationError, match=r"journal.jsonl: already exists"):
-        Journal(tmp_path / "journal.jsonl", {})
+    Journal(tmp_path / "journal.jsonl.gz", {}).close()
+    with pytest.raises(ConfigurationError, match=r"journal.jsonl.gz: already exists"):
+        Journal(tmp_path / "journal.jsonl.gz", {})
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ConfigurationError])
 def test_who_is_interrupted_learns_where_the_journal_is(
     tmp_path: Path, capsys: Captured, error: type[BaseException]
 ) -> None:
-    path = tmp_path / "journal.jsonl"
+    path = tmp_path / "journal.jsonl.gz"
     with pytest.raises(error), Journal(path, {}) as journal, naming(journal):
         raise error
     assert f"The journal of the trials so far: {path}" in capsys.readouterr().err.replace("\n", "")
