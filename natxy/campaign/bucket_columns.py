@@ -37,8 +37,9 @@ def columns(listed: list[list[Any]], tick_hz: int) -> Any:
     """
     if not listed or not tick_hz:
         return listed
-    lower_ns, upper_ns, counts = zip(*listed, strict=True)
-    bounds_ns = list(chain.from_iterable(zip(lower_ns, upper_ns, strict=True)))
+    bounds_ns = list(chain.from_iterable(listed))  # and counts, which are taken out
+    counts = bounds_ns[2::3]
+    del bounds_ns[2::3]
     ticks_per_ns = tick_hz / NS_PER_S
     try:
         ticks = [round(bound_ns * ticks_per_ns) for bound_ns in bounds_ns]
@@ -51,7 +52,7 @@ def columns(listed: list[list[Any]], tick_hz: int) -> Any:
         "tick_hz": tick_hz,
         "gaps": steps[::2],  # from the upper bound of the bucket before
         "widths": steps[1::2],  # upper bound - lower bound
-        "counts": list(counts),
+        "counts": counts,
     }
 
 
