@@ -2,6 +2,7 @@
 
 from natxy.api import connect as connect
 from natxy.api import timing as timing
+from natxy.campaign.journal import read_journal as read_journal
 from natxy.errors import NatxyError as NatxyError
 from natxy.model.measurement import Figure as Figure
 from natxy.model.measurement import Measurement as Measurement

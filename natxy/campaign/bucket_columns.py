@@ -11,7 +11,7 @@ from itertools import accumulate, chain
 from operator import sub
 from typing import Any
 
-from natxy.model.trial_result import Distribution
+from natxy.model.distribution import Distribution
 
 NS_PER_S = 1e9
 MEMBERS = Distribution.model_fields.keys()

@@ -38,6 +38,8 @@ class Journal(Observer):
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if replace else os.O_EXCL)
         _make_folder(path.parent)
         try:
+            if not replace and path.with_suffix("").exists():
+                raise FileExistsError  # a journal of version 1
             self._file = os.open(path, flags, 0o644)
         except FileExistsError:
             raise ConfigurationError(

@@ -15,8 +15,8 @@ import natxy
 from natxy.campaign.bucket_columns import pack_buckets, unpack_buckets
 from natxy.campaign.journal import Journal, read_journal
 from natxy.errors import ConfigurationError
+from natxy.model.distribution import NOTHING, Distribution
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import NOTHING, Distribution
 from natxy.model.verdict import Verdict
 from tests.unit.results import result_of, stream_of
 
