@@ -136,7 +136,7 @@ def test_a_gateway_that_is_killed_in_a_trial_ends_no_engine(
     for number in range(1, 5):
         trials.observer = Killer(gateway)
         with unwatched(monkeypatch):
-            trial = trials.run(load=steady(20_000, Fraction(6, 5)), repetition=1, seed=number)
+            trial = trials.run(load=steady(800_000, Fraction(6, 5)), repetition=1, seed=number)
         assert trial.verdict is Verdict.INVALID
         downs = [reason for reason in trial.invalid_reasons if "link was down at the end" in reason]
         assert downs, trial.invalid_reasons
