@@ -44,7 +44,7 @@ from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import read_testbed
-from natxy.procedure.networks import networks_departure, networks_of
+from natxy.procedure.networks import networks_deviation, networks_of
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.records.extra import records_to
 from natxy.report.loss_chart import loss_chart
@@ -229,7 +229,7 @@ def run_series(
         set_up(asked, source, dut_of(asked, source), kept) as setup,
     ):
         testers = places(setup.tester, sizes, foregrounds, networks)
-        departs = _networks_departure(name, testers)
+        departs = _networks_deviation(name, testers)
         with _journal(setup, folder, options.seed_value) as journal, naming(journal):
             series = [(tester, one) for tester in testers for one in (measure, *also)]
             for number, (tester, one) in enumerate(series, start=1):
@@ -245,16 +245,16 @@ def run_series(
     return results
 
 
-def _networks_departure(name: str, testers: Sequence[ReadyTester]) -> tuple[str, ...]:
-    """Returns the departures of a whole series from RFC 2544's numbers of networks."""
+def _networks_deviation(name: str, testers: Sequence[ReadyTester]) -> tuple[str, ...]:
+    """Returns the deviations of a whole series from RFC 2544's numbers of networks."""
     if name in OF_ONE_NETWORK:
         return ()
     measured = [networks_of(tester.testbed) for tester in testers]
-    return networks_departure(testers[0].testbed, measured) if testers else ()
+    return networks_deviation(testers[0].testbed, measured) if testers else ()
 
 
 def _departing(result: Measurement, more: tuple[str, ...]) -> Measurement:
-    return result.model_copy(update={"departures": (*result.departures, *more)})
+    return result.model_copy(update={"deviations": (*result.deviations, *more)})
 
 
 def _with_phase_1(

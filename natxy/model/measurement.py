@@ -196,7 +196,7 @@ class Measurement(Model):
     title: str
     reference: str  # RFC and section
     conditions: Conditions
-    departures: tuple[str, ...] = ()  # from the RFC; empty: the result conforms
+    deviations: tuple[str, ...] = ()  # from the RFC; empty: the result conforms
     remarks: tuple[str, ...] = ()  # notes without which the figures could be misread
     figures: tuple[Figure, ...]
     counts: TrialCounts
@@ -211,6 +211,10 @@ class Measurement(Model):
                 "figure: result.figures[0].values, and figures[0].bound(rate) tells whether a rate "
                 "is a bound"
             )
+
+        @property
+        def departures(self):
+            raise AttributeError("a Measurement has no departures; they are its deviations")
 
     def figure(self, name: str, direction: Direction | None = None, at: str = "") -> Figure:
         """Returns the figure with this name, direction and point; KeyError if there is none."""

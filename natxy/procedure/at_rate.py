@@ -68,7 +68,7 @@ class AtRate:
     values: Callable[[StreamResult], Sequence[Value]]
     recording: Recording = NO_RECORDING
     errors: Callable[[TrialResult, Disturbance], Sequence[DelayError]] = lambda *_: ()
-    departures: tuple[str, ...] = ()
+    deviations: tuple[str, ...] = ()
     remarks: Callable[[ReadyTester, Sequence[TrialRecord]], tuple[str, ...]] = lambda *_: ()
 
 
@@ -93,7 +93,7 @@ def measure(
         title=what.title,
         reference=what.reference,
         conditions=plan.conditions(tester, dut, rate_fps=rate.fps),
-        departures=(*what.departures, *rate_departures(plan, rate)),
+        deviations=(*what.deviations, *rate_deviations(plan, rate)),
         remarks=(
             *rate.remarks,
             *what.remarks(tester, valid),
@@ -111,12 +111,12 @@ class Rate:
     fps: int
     found: str = ""  # how it was found: "found first: ..."; empty: it was given
     lower_bound: bool = False  # the device's throughput is at least this rate
-    departures: tuple[str, ...] = ()  # departures of the search from RFC 2544
+    deviations: tuple[str, ...] = ()  # deviations of the search from RFC 2544
 
     @property
-    def search_departures(self) -> tuple[str, ...]:
-        """The departures of the search as one departure of the procedure that uses its result."""
-        return (f"a throughput with {', '.join(self.departures)}",) if self.departures else ()
+    def search_deviations(self) -> tuple[str, ...]:
+        """The deviations of the search as one deviation of the procedure that uses its result."""
+        return (f"a throughput with {', '.join(self.deviations)}",) if self.deviations else ()
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -139,13 +139,13 @@ def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer) -
     return found_rate(search, plan.rate_option, tester, dut, observer)
 
 
-def rate_departures(plan: RatePlan, rate: Rate) -> tuple[str, ...]:
-    """Returns the departures of a rate: RFC 8219 section 7 and RFC 2544 section 26.6 require the
+def rate_deviations(plan: RatePlan, rate: Rate) -> tuple[str, ...]:
+    """Returns the deviations of a rate: RFC 8219 section 7 and RFC 2544 section 26.6 require the
     throughput itself."""
     if plan.rate_fps is not None:
         return ("a given rate, not the measured throughput",)
     bound = ("at a lower bound of the throughput",) if rate.lower_bound else ()
-    return (*rate.search_departures, *bound)
+    return (*rate.search_deviations, *bound)
 
 
 def found_rate(
@@ -170,7 +170,7 @@ def found_rate(
         found=f"found first: {count} search{'es' * (count > 1)}, trials of "
         f"{float(search.timing.duration_s):g} s, error {search.error}",
         lower_bound=figure.is_lower_bound(rate_fps),
-        departures=found.departures,
+        deviations=found.deviations,
     )
 
 

@@ -96,7 +96,7 @@ def back_to_back(
         title="Back-to-back frames",
         reference="RFC 9004 section 6",
         conditions=plan.conditions(tester, dut, rate_fps=rate_fps),
-        departures=_departures(plan, found),
+        deviations=_deviations(plan, found),
         remarks=_remarks(train, bursts, fills=fills, pace=pace),
         figures=_figures(bursts, rate_fps, found),
         counts=trials.counts,
@@ -297,8 +297,8 @@ def _of_a_bound(bursts_are_bounds: bool) -> str:
     return f"{bound}, so the corrected buffer time is an upper bound (≤)."
 
 
-def _departures(plan: BackToBackPlan, throughput: Rate) -> tuple[str, ...]:
-    said = [*throughput.search_departures]
+def _deviations(plan: BackToBackPlan, throughput: Rate) -> tuple[str, ...]:
+    said = [*throughput.search_deviations]
     if throughput.lower_bound:
         said.append("a lower bound of the throughput (section 6.4)")
     if plan.burst_rate_fps is not None:

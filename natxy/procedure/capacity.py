@@ -24,7 +24,7 @@ from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import parameters_of
 from natxy.trial.establishing import Establishing, connections_held
 from natxy.trial.observer import Observer
-from natxy.trial.profile import OF_CONNECTIONS, departures
+from natxy.trial.profile import OF_CONNECTIONS, deviations
 from natxy.trial.setup import ReadyTester, name_of
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
@@ -98,7 +98,7 @@ def capacity(
         conditions=of_phase_1(
             plan.conditions(tester.with_connections(count=goal.c0), dut), validated=True
         ),
-        departures=departures(plan.timing, OF_CONNECTIONS),
+        deviations=deviations(plan.timing, OF_CONNECTIONS),
         remarks=_remarks(plan, goal, name_of(dut), course),
         figures=_figures(found),
         counts=trials.counts,

@@ -103,7 +103,7 @@ def degradation(
             conditions_of(plan.search, tester, dut),
             tables_differ=any(column.sets_table for column in plan.columns),
         ),
-        departures=found[0].departures,
+        deviations=found[0].deviations,
         remarks=(
             "Source and destination ports: "
             + ", ".join(str(ready.traffic.ranges) for _, ready in columns)

@@ -33,7 +33,7 @@ from natxy.trial.connection_table import (
 from natxy.trial.establishing import Establishing
 from natxy.trial.maximum import Maximum, maximum_of
 from natxy.trial.observer import Observer
-from natxy.trial.profile import OF_CONNECTIONS, Profile, departures
+from natxy.trial.profile import OF_CONNECTIONS, Profile, deviations
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check
 from natxy.trial.trials import Trials
@@ -148,7 +148,7 @@ def establishment(
         title="Maximum connection establishment rate",
         reference="RFC 9693",
         conditions=conditions_of(plan, tester, dut),
-        departures=_departures(plan),
+        deviations=_deviations(plan),
         remarks=_remarks(plan, tester, found),
         figures=_figures(plan, found),
         counts=trials.counts.model_copy(
@@ -288,9 +288,9 @@ def _error(plan: EstablishmentPlan) -> str:
     return str(plan.error).replace("fps", "cps")
 
 
-def _departures(plan: EstablishmentPlan) -> tuple[str, ...]:
-    """Returns the departures; RFC 9693 does not specify the duration of a trial."""
-    said = list(departures(plan.timing, OF_CONNECTIONS))
+def _deviations(plan: EstablishmentPlan) -> tuple[str, ...]:
+    """Returns the deviations; RFC 9693 does not specify the duration of a trial."""
+    said = list(deviations(plan.timing, OF_CONNECTIONS))
     if plan.loss is not None:
         said.append(f"{plan.loss} accepted")
     if plan.early_end:

@@ -20,7 +20,7 @@ from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK as QUICK_TRIALS
 from natxy.trial.profile import RFC as RFC_TRIALS
-from natxy.trial.profile import Profile, departures
+from natxy.trial.profile import Profile, deviations
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
@@ -95,7 +95,7 @@ def frame_loss(
         title="Frame loss rate",
         reference="RFC 2544 section 26.3",
         conditions=plan.conditions(tester, dut),
-        departures=(*departures(plan.timing), *_departures(plan, points)),
+        deviations=(*deviations(plan.timing), *_deviations(plan, points)),
         remarks=_remarks(points),
         figures=figures,
         counts=trials.counts,
@@ -241,7 +241,7 @@ def _left_out(points: list[_Point]) -> tuple[str, ...]:
     )
 
 
-def _departures(plan: FrameLossPlan, points: list[_Point]) -> tuple[str, ...]:
+def _deviations(plan: FrameLossPlan, points: list[_Point]) -> tuple[str, ...]:
     said = []
     if plan.rates_fps:
         said.append("given rates, not from 100 % of the media's rate down")

@@ -18,7 +18,7 @@ from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.pdv import PROFILES as PROFILES
 from natxy.procedure.pdv import RFC as PDV_RFC
 from natxy.trial.observer import Observer
-from natxy.trial.profile import departures
+from natxy.trial.profile import deviations
 from natxy.trial.setup import ReadyTester
 from natxy.verdict.delay_error import QUIET, DelayError, TimingErrors
 
@@ -49,7 +49,7 @@ def ipdv(
         values=ipdv_values,
         errors=ipdv_errors,
         recording=Recording(ipdv=True),
-        departures=departures(plan.timing, RFC, repetitions=plan.repetitions),
+        deviations=deviations(plan.timing, RFC, repetitions=plan.repetitions),
         remarks=_remarks,
     )
     return measure(what, plan, tester, dut, observer)

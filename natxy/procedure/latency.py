@@ -14,7 +14,7 @@ from natxy.model.trial_spec import MAX_FRAMES, Recording, Tags
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.procedure.delay_remarks import delay_remarks
 from natxy.trial.observer import Observer
-from natxy.trial.profile import Profile, departures
+from natxy.trial.profile import Profile, deviations
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check
 from natxy.verdict.delay_error import QUIET, DelayError, TimingErrors
@@ -77,19 +77,19 @@ def latency(
         values=lambda stream: latency_values(stream, plan.lost_ns),
         errors=lambda result, noise: latency_errors(result, plan.lost_ns, noise),
         recording=Recording(tags=Tags(after_ns=int(plan.after_s * 10**9), count=plan.tags)),
-        departures=_departures(plan),
+        deviations=_deviations(plan),
         remarks=delay_remarks,
     )
     return _with_tags_made(measure(what, plan, tester, dut, observer))
 
 
 def _with_tags_made(measured: Measurement) -> Measurement:
-    """Adds a departure if there were too few tags: a low rate may have fewer frames than tags."""
+    """Adds a deviation if there were too few tags: a low rate may have fewer frames than tags."""
     made = [value for f in measured.figures if f.name == TAGGED for value in f.values]
-    if min(made) >= MIN_TAGS or any("tags, not" in said for said in measured.departures):
+    if min(made) >= MIN_TAGS or any("tags, not" in said for said in measured.deviations):
         return measured
     said = f"{min(made):.0f} tags, not {MIN_TAGS} (RFC 8219 section 7.2)"
-    return measured.model_copy(update={"departures": (*measured.departures, said)})
+    return measured.model_copy(update={"deviations": (*measured.deviations, said)})
 
 
 def latency_errors(
@@ -126,8 +126,8 @@ def latency_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:
     )
 
 
-def _departures(plan: LatencyPlan) -> tuple[str, ...]:
-    said = list(departures(plan.timing, RFC, repetitions=plan.repetitions))
+def _deviations(plan: LatencyPlan) -> tuple[str, ...]:
+    said = list(deviations(plan.timing, RFC, repetitions=plan.repetitions))
     if plan.after_s < RFC_TAGS_AFTER_S:
         said.append(f"tags after {float(plan.after_s):g} s, not 60 s (RFC 2544 section 26.2)")
     if plan.tags < MIN_TAGS:

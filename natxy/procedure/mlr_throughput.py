@@ -19,7 +19,7 @@ from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
-from natxy.trial.profile import RFC, departures
+from natxy.trial.profile import RFC, deviations
 from natxy.trial.setup import ReadyTester
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
@@ -76,7 +76,7 @@ def mlr_throughput(
         title="Throughput by MLRsearch",
         reference="RFC 9971",
         conditions=_conditions(plan, tester, dut),
-        departures=_departures(plan),
+        deviations=_deviations(plan),
         remarks=_remarks(plan, searched),
         figures=_figures(plan.goals, searched),
         counts=trials.counts,
@@ -179,14 +179,14 @@ def _common(values: Iterable[Fraction]) -> float | None:
     return None if others else float(first)
 
 
-def _departures(plan: MlrThroughputPlan) -> tuple[str, ...]:
+def _deviations(plan: MlrThroughputPlan) -> tuple[str, ...]:
     ratios = sorted({goal.exceed_ratio for goal in plan.goals if goal.exceed_ratio})
     exceeding = (
         f"an exceed ratio of {float(ratio):g}: that share of a rate's trials, by duration, may "
         "lose more (RFC 2544 section 26.1)"
         for ratio in ratios
     )
-    return (*departures(plan.timing), *exceeding)
+    return (*deviations(plan.timing), *exceeding)
 
 
 def _figures(goals: tuple[MlrGoal, ...], searched: list[_Searched]) -> tuple[Figure, ...]:

@@ -7,8 +7,8 @@ from natxy.model.testbed import Testbed
 ASKED = (1, 256)
 
 
-def networks_departure(testbed: Testbed, measured: Collection[int]) -> tuple[str, ...]:
-    """Returns the departure of a series that was measured with these numbers of networks per side.
+def networks_deviation(testbed: Testbed, measured: Collection[int]) -> tuple[str, ...]:
+    """Returns the deviation of a series that was measured with these numbers of networks per side.
 
     Connections always use one network (RFC 9693).
     """

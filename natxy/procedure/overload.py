@@ -83,7 +83,7 @@ def overload(
         f"{'incremental' if plan.incremental else 'simultaneous'} load",
         reference=f"RFC 8219 section 10.2.{2 if plan.incremental else 1}",
         conditions=_conditions(plan, alone, found),
-        departures=(*alone.departures, *_departures(plan)),
+        deviations=(*alone.deviations, *_deviations(plan)),
         remarks=(
             *_remarks(plan, traffic),
             *_left_open(plan, degraded),
@@ -213,7 +213,7 @@ def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tupl
     )
 
 
-def _departures(plan: OverloadPlan) -> tuple[str, ...]:
+def _deviations(plan: OverloadPlan) -> tuple[str, ...]:
     if not plan.incremental:
         return ()
     few = any(1 < flows <= QUARTERS for flows in plan.flows)

@@ -12,7 +12,7 @@ from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.procedure.delay_remarks import delay_remarks
 from natxy.trial.observer import Observer
-from natxy.trial.profile import Profile, departures
+from natxy.trial.profile import Profile, deviations
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
 from natxy.verdict.delay_error import DelayError, TimingErrors
@@ -52,7 +52,7 @@ def pdv(
         reference="RFC 8219 section 7.3.1",
         values=lambda stream: pdv_values(stream, plan.lost_ns),
         errors=lambda result, noise: _errors(result, noise, plan.lost_ns),
-        departures=departures(plan.timing, RFC, repetitions=plan.repetitions),
+        deviations=deviations(plan.timing, RFC, repetitions=plan.repetitions),
         remarks=delay_remarks,
     )
     return measure(what, plan, tester, dut, observer)

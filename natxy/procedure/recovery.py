@@ -19,7 +19,7 @@ from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
-from natxy.trial.profile import Profile, departures
+from natxy.trial.profile import Profile, deviations
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import LONGEST_S, Timing, check, refuse_frame_timeout
@@ -98,7 +98,7 @@ def recovery(
         title="System recovery",
         reference="RFC 2544 section 26.5",
         conditions=plan.conditions(tester, dut, rate_fps=throughput.fps),
-        departures=_departures(plan, throughput),
+        deviations=_deviations(plan, throughput),
         remarks=(*throughput.remarks, *_remarks(done, load)),
         figures=_figures(done, load),
         counts=trials.counts,
@@ -158,8 +158,8 @@ def _figures(done: Sequence[TrialRecord], load: Load) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def _departures(plan: RecoveryPlan, throughput: Rate) -> tuple[str, ...]:
-    said = (*departures(plan.timing, RFC), *throughput.search_departures)
+def _deviations(plan: RecoveryPlan, throughput: Rate) -> tuple[str, ...]:
+    said = (*deviations(plan.timing, RFC), *throughput.search_deviations)
     if throughput.lower_bound:  # 110 % of it may not be an overload
         return (*said, "110 % of a lower bound of the throughput")
     return said

@@ -16,13 +16,13 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
-from natxy.procedure.at_rate import Rate, RatePlan, rate_departures, rate_of
+from natxy.procedure.at_rate import Rate, RatePlan, rate_deviations, rate_of
 from natxy.procedure.plan import repeat
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.phases import phase_1_s
-from natxy.trial.profile import Profile, departures
+from natxy.trial.profile import Profile, deviations
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check, refuse_frame_timeout
@@ -95,7 +95,7 @@ def reset(
         title="Reset",
         reference="RFC 6201 section 4",
         conditions=plan.conditions(tester, dut, rate_fps=rate.fps),
-        departures=_departures(plan, rate, done),
+        deviations=_deviations(plan, rate, done),
         remarks=(*rate.remarks, *_remarks(plan, ways, done)),
         figures=_figures(done, rate.fps),
         counts=trials.counts,
@@ -248,9 +248,9 @@ def _seen_after_s(done: Sequence[TrialRecord]) -> list[float]:
     return [min(each.longest_run_from_ns for each in seen) / 1e9 for seen in losses if seen]
 
 
-def _departures(plan: ResetPlan, rate: Rate, done: Sequence[TrialRecord]) -> tuple[str, ...]:
-    said = departures(plan.timing, PROFILES["rfc"], repetitions=plan.repetitions)
-    said = (*said, *rate_departures(plan, rate))
+def _deviations(plan: ResetPlan, rate: Rate, done: Sequence[TrialRecord]) -> tuple[str, ...]:
+    said = deviations(plan.timing, PROFILES["rfc"], repetitions=plan.repetitions)
+    said = (*said, *rate_deviations(plan, rate))
     before_s = min(_seen_after_s(done), default=float(plan.after_s))
     right_s = float(RFC_BEFORE_S)
     if before_s >= right_s:

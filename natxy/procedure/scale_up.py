@@ -75,7 +75,7 @@ def scale_up(
         title=f"Scale up of {alone.name}",
         reference="RFC 9693",
         conditions=conditions_of(plan.search, tester, dut),
-        departures=first.departures,
+        deviations=first.deviations,
         remarks=(
             *first.remarks,
             *(

@@ -18,7 +18,7 @@ from natxy.procedure.table_size import (
 from natxy.trial.connection_conditions import of_phase_1, of_several
 from natxy.trial.establishing import Establishing
 from natxy.trial.observer import Observer
-from natxy.trial.profile import OF_CONNECTIONS, departures
+from natxy.trial.profile import OF_CONNECTIONS, deviations
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.trials import Trials
@@ -92,7 +92,7 @@ def tear_down(
         title="Connection tear-down rate",
         reference="RFC 9693",
         conditions=of_several(of_phase_1(plan.conditions(tester, dut), rate_is_sought=False)),
-        departures=departures(plan.timing, OF_CONNECTIONS),
+        deviations=deviations(plan.timing, OF_CONNECTIONS),
         remarks=_remarks(found),
         figures=tuple(figure for each in found for figure in _figures(each)),
         counts=trials.counts,

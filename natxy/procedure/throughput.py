@@ -23,7 +23,7 @@ from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
 from natxy.trial.maximum import Maximum, maximum_of
 from natxy.trial.observer import Observer
-from natxy.trial.profile import RFC, departures
+from natxy.trial.profile import RFC, deviations
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
@@ -110,9 +110,9 @@ class ThroughputPlan(Plan):
         return replace(load, early_end_s=lost_after_s) if self.early_end else load
 
     @property
-    def departures(self) -> tuple[str, ...]:
-        """Departures from RFC 2544."""
-        said = list(departures(self.timing))
+    def deviations(self) -> tuple[str, ...]:
+        """Deviations from RFC 2544."""
+        said = list(deviations(self.timing))
         if self.timing.frame_timeout_s:
             timeout_ms = float(self.timing.frame_timeout_s * 1000)
             said.append(f"a frame timeout of {timeout_ms:g} ms, beyond which a frame is lost")
@@ -159,7 +159,7 @@ def throughput(
         title="Throughput",
         reference="RFC 2544 section 26.1",
         conditions=_conditions(plan, trials, found),
-        departures=plan.departures,
+        deviations=plan.deviations,
         remarks=_remarks(plan, tester, found),
         figures=_figures(plan, found),
         counts=trials.counts.model_copy(

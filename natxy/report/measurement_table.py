@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.table import Table
 
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
-from natxy.model.standing_departures import STANDING
+from natxy.model.standing_deviations import STANDING
 from natxy.report.bounds import SIGNS, marked
 from natxy.report.checksum_notes import checksum_notes
 from natxy.report.connection_notes import connection_notes
@@ -245,8 +245,8 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
 
 def _explanations(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
     """Yields the notes that no table replaces."""
-    if measurement.departures:
-        yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.departures)}."
+    if measurement.deviations:
+        yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.deviations)}."
     else:
         yield f"Conforms to {measurement.reference}, except for: {'; '.join(STANDING)}."
     yield from measurement.remarks

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from natxy.model.measurement import Measurement
-from natxy.model.standing_departures import STANDING
+from natxy.model.standing_deviations import STANDING
 from natxy.report.results_csv import figure_entry
 from natxy.report.whole_file import write_whole
 from natxy.statistics import median
@@ -34,9 +34,9 @@ def result_entry(result: Measurement) -> dict[str, Any]:
         **conditions.model_dump(mode="json", exclude={"search": OF_SEARCH}),
         **({} if conditions.search is None else conditions.search.model_dump(include=OF_SEARCH)),
         "foreground_percent": conditions.foreground_percent,
-        "conforms": not result.departures,
-        "departures": list(result.departures),
-        "standing_departures": list(STANDING),
+        "conforms": not result.deviations,
+        "deviations": list(result.deviations),
+        "standing_deviations": list(STANDING),
         "remarks": list(result.remarks),
         "repetitions": max((len(figure.values) for figure in result.figures), default=0),
         **_only_rate(result),

@@ -1,4 +1,4 @@
-"""Profiles, which are sets of options, and departures from the RFCs (docs/decisions/0002)."""
+"""Profiles, which are sets of options, and deviations from the RFCs (docs/decisions/0002)."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -34,10 +34,10 @@ OF_CONNECTIONS = replace(RFC, duration_of="")
 PROFILES = {"rfc": RFC, "quick": QUICK}
 
 
-def departures(
+def deviations(
     timing: Timing, right: Profile = RFC, *, repetitions: int | None = None
 ) -> tuple[str, ...]:
-    """Returns the departures of a measurement from its RFC, one per value."""
+    """Returns the deviations of a measurement from its RFC, one per value."""
     asked = (
         ("trials", timing.duration_s, right.timing.duration_s, right.duration_of),
         ("a drain", timing.drain_s, right.timing.drain_s, "RFC 2544 section 23 d"),

@@ -32,7 +32,7 @@ from natxy.records.extra import records_to
 from natxy.report.trial_text import trial_text
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
-from natxy.trial.profile import RFC, Profile, departures
+from natxy.trial.profile import RFC, Profile, deviations
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
 
@@ -101,7 +101,7 @@ def test_fewer_or_earlier_tags_than_the_rfcs_depart(setup: Setup) -> None:
 
     def said(**changes: Any) -> list[str]:
         result = latency(LatencyPlan(**asked | changes), setup.tester, setup.dut)
-        return [each for each in result.departures if "tags" in each]
+        return [each for each in result.deviations if "tags" in each]
 
     few = " tags, not 500 (RFC 8219 section 7.2)"
     assert said(tags=500) == []
@@ -152,7 +152,7 @@ def test_a_rate_that_the_tester_ended_says_so(
     with fake(nat64, monkeypatch, limit_fps=5000) as setup:
         result = pdv(PdvPlan(**GIVEN | {"rate_fps": None}), setup.tester, setup.dut)
     assert any("a lower bound of the throughput" in said for said in result.remarks)
-    assert "at a lower bound of the throughput" in result.departures
+    assert "at a lower bound of the throughput" in result.deviations
 
 
 def test_a_gateway_that_passes_nothing_has_no_rate(
@@ -213,12 +213,12 @@ def test_what_the_rfc_asks_for_conforms(
     error = SearchError(fraction=Fraction(1, 10))
     search = ThroughputPlan(timing=RFC.timing, seed=1, repetitions=1, error=error)
     asked = plan(timing=right.timing, seed=1, repetitions=20, search=search)
-    assert measure(asked, setup.tester, setup.dut).departures == ()
+    assert measure(asked, setup.tester, setup.dut).deviations == ()
     fast = replace(asked, search=replace(search, timing=FAST))
-    (of_search,) = measure(fast, setup.tester, setup.dut).departures
+    (of_search,) = measure(fast, setup.tester, setup.dut).deviations
     assert of_search.startswith("a throughput with trials of ")
     given = replace(asked, timing=short, repetitions=1, rate_fps=1000)
-    said = measure(given, setup.tester, setup.dut).departures
+    said = measure(given, setup.tester, setup.dut).deviations
     assert len(said) == 3
     assert "a settle time of 0 s, not 5 s" in said[0]
     assert said[1] == "1 repetitions, not 20"
@@ -235,9 +235,9 @@ def test_what_the_rfc_asks_for_conforms(
         (IPDV_RFC, "60 s (RFC 8219 section 7.3.2)"),
     ],
 )
-def test_a_departure_names_the_rfc_that_asks(right: Profile, source: str) -> None:
+def test_a_deviation_names_the_rfc_that_asks(right: Profile, source: str) -> None:
     """Whatever RFC the procedure itself is of: no section stands alone."""
-    said = departures(FAST, right)
+    said = deviations(FAST, right)
     assert said[0] == f"trials of 0.02 s, not {source}"
     assert said[1:] == (
         "a drain of 0 s, not 2 s (RFC 2544 section 23 d)",
@@ -247,7 +247,7 @@ def test_a_departure_names_the_rfc_that_asks(right: Profile, source: str) -> Non
 
 def test_nobody_asks_for_a_resets_trials_to_be_long() -> None:
     """RFC 6201 wants traffic until it is forwarded again."""
-    assert not any(said.startswith("trials") for said in departures(FAST, RESETS["rfc"]))
+    assert not any(said.startswith("trials") for said in deviations(FAST, RESETS["rfc"]))
 
 
 def test_tags_after_the_last_frame_are_refused(setup: Setup) -> None:

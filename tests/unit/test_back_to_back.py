@@ -221,7 +221,7 @@ def test_corrected_with_a_lower_bound_of_the_throughput_it_is_an_upper_bound(
     assert corrected.bound(corrected.values[0]) == "upper"
     assert result.figure(BURST).bound(500) == "exact"
     assert any("the corrected buffer time is an upper bound (≤)" in said for said in result.remarks)
-    assert "a lower bound of the throughput (section 6.4)" in result.departures
+    assert "a lower bound of the throughput (section 6.4)" in result.deviations
 
 
 def test_where_both_are_lower_bounds_nothing_is_known_of_the_corrected_time(
@@ -253,7 +253,7 @@ def test_where_the_throughput_comes_from_is_said(nat64: TrafficPlan) -> None:
     found = back_to_back(asked, ScriptedEngine(lose=lose).tester(nat64), NoDut())
     (how,) = (said for said in found.remarks if said.startswith("The buffer time was"))
     assert how.endswith(" fps, found first: 1 search, trials of 0.1 s, error 0.1 %.")
-    (short,) = (said for said in found.departures if said.startswith("a throughput with"))
+    (short,) = (said for said in found.deviations if said.startswith("a throughput with"))
     assert "trials of 0.1 s, not 60 s" in short
 
 
@@ -345,8 +345,8 @@ def test_the_step_ends_the_search_and_is_reported(nat64: TrafficPlan) -> None:
 
 def test_what_rfc_9004_asks_for_conforms(nat64: TrafficPlan) -> None:
     asked = plan(repetitions=RFC_REPETITIONS)
-    said = back_to_back(asked, longer_than(9).tester(nat64), NoDut()).departures
+    said = back_to_back(asked, longer_than(9).tester(nat64), NoDut()).deviations
     assert ["bursts at a given rate" in one for one in said] == [True]
     short = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1))
-    said = back_to_back(plan(timing=short), longer_than(9).tester(nat64), NoDut()).departures
+    said = back_to_back(plan(timing=short), longer_than(9).tester(nat64), NoDut()).deviations
     assert ["rest" in said[1], "repetitions" in said[2]] == [True, True]

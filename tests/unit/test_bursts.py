@@ -67,7 +67,7 @@ def test_bursts_that_the_buffer_takes_pass_up_to_the_limit(nat64: TrafficPlan, f
         assert (segment.burst_frames, segment.burst_rate_fps) == (frames, BURST_RATE_FPS)
         assert segment.frames % frames == 0
         assert segment.frames >= LEAST_BURSTS * frames
-    assert any("given rate" in departure for departure in result.departures)
+    assert any("given rate" in deviation for deviation in result.deviations)
     entry = result_entry(result)
     assert (entry["burst_frames"], entry["burst_rate_fps"]) == (frames, BURST_RATE_FPS)
 

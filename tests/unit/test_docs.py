@@ -9,7 +9,7 @@ import click
 import pytest
 
 from natxy.cli.verbs import VERBS, command_of
-from natxy.model.standing_departures import STANDING
+from natxy.model.standing_deviations import STANDING
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -104,11 +104,11 @@ def test_nothing_is_said_to_bound_what_a_delay_holds() -> None:
         assert not re.search(r"send call(?: itself)?[^.\n]* at most", text)
 
 
-@pytest.mark.parametrize("departure", STANDING)
-def test_each_standing_departure_is_in_the_list_of_them(departure: str) -> None:
+@pytest.mark.parametrize("deviation", STANDING)
+def test_each_standing_deviation_is_in_the_list_of_them(deviation: str) -> None:
     page = (ROOT / "docs/not-measured.md").read_text()
     _, _, listed = page.partition("## What the RFCs ask for and no result has")
-    (named,) = re.findall(r"\((RFC \d+) sections? ([^)]*)\)", departure)
+    (named,) = re.findall(r"\((RFC \d+) sections? ([^)]*)\)", deviation)
     rfc, clauses = named
     rows = [line for line in listed.splitlines() if line.startswith(f"| {rfc} section")]
     for clause in clauses.split(" and "):

@@ -106,7 +106,7 @@ def test_accepted_loss_is_shown_beside_the_rate() -> None:
     result = measure(StatefulGateway(new_cps=9000), accepts)
     assert rate_of(result) == pytest.approx(9000 / 0.99, rel=0.001)
     assert "1 % loss accepted" in result.figures[0].name
-    assert any("1 % loss accepted" in departure for departure in result.departures)
+    assert any("1 % loss accepted" in deviation for deviation in result.deviations)
 
 
 def test_a_weak_tester_yields_a_lower_bound() -> None:
@@ -196,7 +196,7 @@ def test_a_stray_loss_is_overturned_by_loss_verification() -> None:
     assert result.counts.overturned == 1
     assert result.conditions.search is not None
     assert result.conditions.search.loss_verifications == 1
-    assert any("fails after 2 trials" in departure for departure in result.departures)
+    assert any("fails after 2 trials" in deviation for deviation in result.deviations)
 
 
 def test_gross_losses_are_not_verified() -> None:

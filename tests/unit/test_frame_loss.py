@@ -96,7 +96,7 @@ def test_what_the_tester_cannot_send_is_left_out_and_told(nat64: TrafficPlan) ->
         "90 % (9,000 fps)",
     ]
     assert all("forward: late" in remark for remark in result.remarks)
-    assert "rates left out" in result.departures
+    assert "rates left out" in result.deviations
     assert result.counts.invalid_trials == 2 * 4
 
 

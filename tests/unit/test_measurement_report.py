@@ -95,7 +95,7 @@ def test_an_upper_bound_is_marked_as_one() -> None:
 
 
 def test_the_notes_say_what_was_repeated_and_what_came_wrong() -> None:
-    notes = measurement_notes([measurement(departures=("trials of 0.2 s, not 60 s",))])
+    notes = measurement_notes([measurement(deviations=("trials of 0.2 s, not 60 s",))])
     assert any("Does not conform to RFC 8219 section 7.3.1: trials of 0.2 s" in n for n in notes)
     assert any(note.startswith("1 of 4 trials (25 %) were invalid") for note in notes)
     assert any(note.startswith("2 frames were misdelivered") for note in notes)
@@ -107,10 +107,10 @@ def test_a_clause_that_no_result_follows_is_named(clause: str, words: str, tmp_p
     """Under the table of one that conforms otherwise, and in the file of each."""
     said = [note for note in measurement_notes([measurement()]) if "except for" in note]
     assert [names(note, clause, words) for note in said] == [True]
-    departing = measurement(departures=("trials of 0.2 s, not 60 s",))
+    departing = measurement(deviations=("trials of 0.2 s, not 60 s",))
     write_results(tmp_path / "results.json", [measurement(), departing])
     for entry in json.loads((tmp_path / "results.json").read_text()):
-        assert names(";".join(entry["standing_departures"]), clause, words)
+        assert names(";".join(entry["standing_deviations"]), clause, words)
 
 
 def test_a_bound_of_unknown_cause_is_not_called_the_testers_limit() -> None:

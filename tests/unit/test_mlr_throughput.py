@@ -123,7 +123,7 @@ def test_attributes_of_the_goals_stand_in_the_result(capacity: int, nat64: Traff
     goals = tuple(replace(goal, **attributes) for goal in (NDR, PDR))
     result = measured(plan(goals=goals), nat64)
     assert result.figure("NDR").values[0] == pytest.approx(capacity, rel=0.0015)
-    assert any("exceed ratio of 0.5" in departure for departure in result.departures)
+    assert any("exceed ratio of 0.5" in deviation for deviation in result.deviations)
     said = "exceed ratio 0.5, duration sum 0.1 s, initial duration 0.01 s"
     assert sum(said in remark for remark in result.remarks) == 2
     (row, *_) = rows(result)
@@ -140,7 +140,7 @@ def test_the_rfc_2544_goal_departs_in_nothing_but_its_times(
     capacity: int, nat64: TrafficPlan
 ) -> None:
     result = measured(plan(), nat64)
-    assert not any("exceed ratio" in departure for departure in result.departures)
+    assert not any("exceed ratio" in deviation for deviation in result.deviations)
     assert result_entry(result)["search"]["exceed_ratio"] == 0
 
 

@@ -315,7 +315,7 @@ def test_a_delay_degrades_by_what_it_is_longer(
     assert result.title.startswith("Overload scalability of PDV, ")
     assert "What a delay is." in result.remarks
     assert result.conditions.rate_fps == 1000
-    assert "a given rate, not the measured throughput" in result.departures
+    assert "a given rate, not the measured throughput" in result.deviations
 
 
 def test_each_test_of_section_7_has_its_formula() -> None:
@@ -358,7 +358,7 @@ def test_the_step_between_flows_is_an_option(nat64: TrafficPlan) -> None:
     lasts_s = [phase.streams[0].duration_ns / 1e9 for phase in spec.phases]
     assert lasts_s == pytest.approx([0.5, 0.5, 0.5, 0.1])
     assert any("lasts T = 0.02 s for each flow that the next" in r for r in result.remarks)
-    assert result.departures[-1] == IN_GROUPS
+    assert result.deviations[-1] == IN_GROUPS
 
 
 def starts_s(spec: TrialSpec) -> list[Fraction]:
@@ -373,11 +373,11 @@ def starts_s(spec: TrialSpec) -> list[Fraction]:
 
 
 @pytest.mark.parametrize(
-    ("flows", "apart_s", "departures"),
+    ("flows", "apart_s", "deviations"),
     [(4, Fraction(5, 2), [WITH_DRAINS]), (100, Fraction(29, 2), [IN_GROUPS])],
 )
 def test_the_starts_of_flows_are_apart_by_the_drain_too(
-    flows: int, apart_s: Fraction, departures: list[str], nat64: TrafficPlan
+    flows: int, apart_s: Fraction, deviations: list[str], nat64: TrafficPlan
 ) -> None:
     """T is 0.5 s and the drain 2 s: 1 flow more after 2.5 s, 25 more after 14.5 s."""
     engine = ScriptedEngine()
@@ -393,7 +393,7 @@ def test_the_starts_of_flows_are_apart_by_the_drain_too(
     assert [after - before for before, after in pairwise(starts)] == [apart_s] * 3
     (said,) = (remark for remark in result.remarks if "T = 0.5 s" in remark)
     assert "followed by a drain of 2 s, in which nothing is sent" in said
-    assert list(result.departures)[-1:] == departures
+    assert list(result.deviations)[-1:] == deviations
 
 
 def test_without_a_step_the_drain_is_named_too(nat64: TrafficPlan) -> None:
@@ -401,9 +401,9 @@ def test_without_a_step_the_drain_is_named_too(nat64: TrafficPlan) -> None:
     asked = plan((100, 2, 1), test=replace(TESTS[0], timing=timing), incremental=True)
     result = overload(asked, ScriptedEngine().tester(nat64), NoDut())
     assert any("between two parts is a drain of 2 s" in said for said in result.remarks)
-    assert result.departures[-2:] == (IN_GROUPS, WITH_DRAINS)
+    assert result.deviations[-2:] == (IN_GROUPS, WITH_DRAINS)
     alone = replace(asked, flows=(1,))
-    said = overload(alone, ScriptedEngine().tester(nat64), NoDut()).departures
+    said = overload(alone, ScriptedEngine().tester(nat64), NoDut()).deviations
     assert not {IN_GROUPS, WITH_DRAINS} & set(said)
 
 
@@ -412,8 +412,8 @@ def test_up_to_four_flows_start_one_by_one(nat64: TrafficPlan) -> None:
     asked = plan((4,), test=TESTS[0], incremental=True)
     result = overload(asked, engine.tester(nat64), NoDut())
     assert [sent_before(spec) for spec in engine.specs] == [[1], [1, 2, 3, 4]]
-    assert IN_GROUPS not in result.departures
-    assert WITH_DRAINS in result.departures
+    assert IN_GROUPS not in result.deviations
+    assert WITH_DRAINS in result.deviations
 
 
 @pytest.mark.parametrize(

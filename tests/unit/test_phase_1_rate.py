@@ -72,7 +72,7 @@ def test_throughput_with_accepted_loss_is_shown_with_it() -> None:
     assert result.figures[0].values[0] == pytest.approx(20_000 / 0.9, rel=0.002)
     assert result.figures[0].name == "throughput, 10 % loss accepted"
     assert result_entry(result)["loss_accepted"] == "10 % loss"
-    assert "10 % loss accepted" in result.departures
+    assert "10 % loss accepted" in result.deviations
 
 
 def test_no_loss_is_accepted_of_mappings() -> None:

@@ -92,7 +92,7 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
     result = recovery(plan(rate_fps=None, search=search), engine.tester(nat64), NoDut())
     assert result.conditions.rate_fps == THROUGHPUT_FPS
     assert result.remarks[0].startswith("The rate is the throughput, found first: 1 search, ")
-    assert not any("a lower bound" in said for said in (*result.remarks, *result.departures))
+    assert not any("a lower bound" in said for said in (*result.remarks, *result.deviations))
     last = engine.specs[-1].phases[0].streams[0]
     assert [segment.rate_fps for segment in last.segments] == [11_000, 5_500]
 
@@ -108,7 +108,7 @@ def test_110_percent_of_the_testers_limit_is_no_overload(nat64: TrafficPlan) -> 
     engine = ScriptedEngine(invalid=invalid)
     result = recovery(plan(rate_fps=None), engine.tester(nat64), NoDut())
     assert any("a lower bound of the throughput" in said for said in result.remarks)
-    assert "110 % of a lower bound of the throughput" in result.departures
+    assert "110 % of a lower bound of the throughput" in result.deviations
 
 
 def test_a_throughput_that_was_given_is_said_to_be(nat64: TrafficPlan) -> None:
@@ -184,10 +184,10 @@ def test_an_overload_that_the_tester_cannot_send_is_an_error(nat64: TrafficPlan)
 def test_short_ones_do_not_conform(nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("natxy.trial.trials.time.sleep", lambda _: None)
     tester = ScriptedEngine().tester(nat64)
-    assert recovery(plan(), tester, NoDut()).departures == (
+    assert recovery(plan(), tester, NoDut()).deviations == (
         "trials of 0.2 s, not 60 s (RFC 2544 section 24)",
         "a drain of 0 s, not 2 s (RFC 2544 section 23 d)",
         "a settle time of 0 s, not 5 s (RFC 2544 section 23 e)",
     )
     slow = plan(timing=RFC.timing, rate_fps=10)
-    assert recovery(slow, tester, NoDut()).departures == ()
+    assert recovery(slow, tester, NoDut()).deviations == ()

@@ -107,10 +107,10 @@ def test_when_it_happened_is_what_was_seen_and_not_what_was_asked_for(nat64: Tra
     result = reset(plan(), engine.tester(nat64), Switch())
     asked = "The reset was requested 0.01 s after sending began"
     assert f"{asked}; the longest loss began after 0.04 to 0.05 s." in result.remarks
-    assert "0.04 s of traffic before the reset, not 15 s" in result.departures
+    assert "0.04 s of traffic before the reset, not 15 s" in result.deviations
     unseen = reset(plan(), ScriptedEngine(during=pause).tester(nat64), Switch())
     assert f"{asked}." in unseen.remarks
-    assert "0.01 s of traffic before the reset, not 15 s" in unseen.departures
+    assert "0.01 s of traffic before the reset, not 15 s" in unseen.deviations
 
 
 def test_where_its_rate_comes_from_is_said(nat64: TrafficPlan) -> None:
@@ -120,11 +120,11 @@ def test_where_its_rate_comes_from_is_said(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(invalid=invalid, during=pause)
     given = reset(plan(), engine.tester(nat64), Switch())
     assert given.remarks[0] == "The rate was given."
-    assert "a given rate, not the measured throughput" in given.departures
+    assert "a given rate, not the measured throughput" in given.deviations
     found = reset(plan(rate_fps=None), engine.tester(nat64), Switch())
     assert found.remarks[0].startswith("The rate is the throughput, found first: 1 search, ")
     assert any("a lower bound of the throughput" in said for said in found.remarks)
-    assert "at a lower bound of the throughput" in found.departures
+    assert "at a lower bound of the throughput" in found.deviations
 
 
 def test_each_trial_has_a_reset_the_invalid_ones_too(nat64: TrafficPlan) -> None:
@@ -198,6 +198,6 @@ def test_a_reset_outside_the_trial_is_refused(after_s: Fraction) -> None:
 
 def test_what_departs_from_rfc_6201_is_said(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
-    said = reset(plan(), engine.tester(nat64), Switch()).departures
+    said = reset(plan(), engine.tester(nat64), Switch()).deviations
     assert "0.04 s of traffic before the reset, not 15 s" in said
     assert "2 repetitions, not 10" in said

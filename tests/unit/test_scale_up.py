@@ -100,7 +100,7 @@ def test_a_loss_may_be_accepted_and_is_named() -> None:
     result, _, _ = measure(half, (1, 5))
     assert result.figures[0].values[0] == pytest.approx(40_000, rel=0.01)
     assert "50 % loss accepted" in result.title
-    assert "50 % loss accepted" in result.departures
+    assert "50 % loss accepted" in result.deviations
 
 
 def test_what_is_sent_follows_from_the_figure() -> None:

@@ -17,7 +17,7 @@ from natxy.cli.series import SeriesOptions, measuring
 from natxy.cli.verbs import function_of
 from natxy.errors import ConfigurationError
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.networks import networks_departure
+from natxy.procedure.networks import networks_deviation
 from natxy.tester.tester import Tester
 from natxy.trial.profile import PROFILES
 from natxy.trial.setup import ReadyTester
@@ -147,7 +147,7 @@ def test_what_is_no_list_of_networks_is_refused(text: str) -> None:
 def test_one_network_alone_departs(
     tester: ReadyTester, measured: tuple[int, ...], said: str | None
 ) -> None:
-    assert networks_departure(tester.testbed, measured) == ((said,) if said else ())
+    assert networks_deviation(tester.testbed, measured) == ((said,) if said else ())
 
 
 def test_the_series_of_networks_is_in_the_table_and_does_not_depart(
@@ -162,6 +162,6 @@ def test_the_series_of_networks_is_in_the_table_and_does_not_depart(
     assert "RFC 2544 section 12" not in shown
     first, second = json.loads((tmp_path / "1" / "results.json").read_text())
     assert (first["right_networks"], second["right_networks"]) == (1, 256)
-    assert any("section 23 b" in said for said in first["standing_departures"])
+    assert any("section 23 b" in said for said in first["standing_deviations"])
     assert run([*command, "--output", str(tmp_path / "2")]) == 0
     assert "1 destination network, not 1 and then 256" in capsys.readouterr().out

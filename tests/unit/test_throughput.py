@@ -31,7 +31,7 @@ from natxy.search.bisection import SearchError
 from natxy.tester.tester import OnProgress
 from natxy.trial import repeats
 from natxy.trial.observer import Observer
-from natxy.trial.profile import QUICK, RFC, departures
+from natxy.trial.profile import QUICK, RFC, deviations
 from natxy.trial.seeds import nonce, repetition_seed
 from natxy.trial.setup import ReadyTester, set_up, with_ports
 from natxy.trial.timing import Timing
@@ -242,22 +242,22 @@ def shown(result: Measurement) -> str:
     return text
 
 
-def test_departures_from_the_rfc_are_named() -> None:
-    assert departures(RFC.timing) == ()
-    assert departures(QUICK.timing)[0] == "trials of 0.2 s, not 60 s (RFC 2544 section 24)"
-    assert len(departures(QUICK.timing)) == 3
+def test_deviations_from_the_rfc_are_named() -> None:
+    assert deviations(RFC.timing) == ()
+    assert deviations(QUICK.timing)[0] == "trials of 0.2 s, not 60 s (RFC 2544 section 24)"
+    assert len(deviations(QUICK.timing)) == 3
 
 
 def test_clauses_that_no_result_follows_are_named(measure: Measure) -> None:
     """Under the table of a throughput that conforms otherwise, and in the file of each."""
     found = measure(plan(repetitions=1))
-    assert found.departures
-    conforming = found.model_copy(update={"departures": ()})
+    assert found.deviations
+    conforming = found.model_copy(update={"deviations": ()})
     (note,) = (note for note in notes(conforming) if "except for" in note)
     for clause, words in NOT_FOLLOWED:
         assert names(note, clause, words)
         for result in (found, conforming):
-            assert names(";".join(result_entry(result)["standing_departures"]), clause, words)
+            assert names(";".join(result_entry(result)["standing_deviations"]), clause, words)
 
 
 def test_the_journal_has_every_trial(measure: Measure, tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_results_are_written_whole_or_not_at_all(measure: Measure, tmp_path: Pat
     search = {"error", "error_fps", "maximum_fps", "maximum_origin", "rate_fps_per_direction"}
     assert search | {"repetitions", "bound", "worst_lateness_us", "loss_accepted"} <= set(entry)
     assert (entry["repetitions"], entry["error"], entry["error_fps"]) == (1, "0.1 %", 50)
-    assert {"reference", "standing_departures", "remarks", "trials", "tester_delay"} <= set(entry)
+    assert {"reference", "standing_deviations", "remarks", "trials", "tester_delay"} <= set(entry)
     assert (entry["dut"], entry["procedure"], entry["seed"]) == ("fake", "throughput", 7)
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError):
@@ -324,7 +324,7 @@ def test_json_tells_one_mix_and_one_frame_timeout_from_another(measure: Measure)
     assert (result_entry(plain)["frame_timeout_s"], entry["frame_timeout_s"]) == (0, 0.01)
     assert (entry["left_ip_version"], entry["right_ip_version"]) == (6, 4)
     assert entry["conforms"] is False
-    assert "a frame timeout of 10 ms, beyond which a frame is lost" in entry["departures"]
+    assert "a frame timeout of 10 ms, beyond which a frame is lost" in entry["deviations"]
     (figure,) = entry["figures"]
     assert tuple(figure["values"]) == limited.figures[0].values
     statistics = {"minimum", "maximum", "mean", "standard_deviation", "p1", "p99"}
@@ -388,9 +388,9 @@ def test_an_early_end_is_by_the_frame_timeout_or_the_drain_and_is_named() -> Non
     assert plan(timing=timing).load(1000).early_end_s == 0
     assert plan(timing=timing, early_end=True).load(1000).early_end_s == 2
     assert plan(timing=limited, early_end=True).load(1000).early_end_s == Fraction(1, 100)
-    assert plan(timing=timing).departures == ()
-    assert "first certain loss" in plan(timing=timing, early_end=True).departures[0]
-    assert "a frame timeout of 10 ms" in plan(timing=limited).departures[0]
+    assert plan(timing=timing).deviations == ()
+    assert "first certain loss" in plan(timing=timing, early_end=True).deviations[0]
+    assert "a frame timeout of 10 ms" in plan(timing=limited).deviations[0]
     with pytest.raises(ConfigurationError, match="--early-end"):
         plan(early_end=True)
 

@@ -1,6 +1,6 @@
-"""Standing departures: points in which every result of Natxy differs from what the RFCs ask for.
+"""Standing deviations: points in which every result of Natxy differs from what the RFCs ask for.
 
-Departures that depend on options or on the testbed are stored with each result.
+Deviations that depend on options or on the testbed are stored with each result.
 """
 
 STANDING = (
