@@ -27,7 +27,7 @@ TESTBEDS = {
     + 'avoid_zero_checksum = true\n[dut]\nkind = "namespace"\ndriver = "tayga"\n',
     "nat44": HEAD.format(left=4, right=4) + NAT + '[dut]\nkind = "namespace"\ndriver = "nat44"\n',
     "rate limit": HEAD.format(left=4, right=4)
-    + '[dut]\nkind = "reference"\nrealtime = true\nfaults = [{kind = "rate_limit", '
+    + '[dut]\nkind = "calibration"\nrealtime = true\nfaults = [{kind = "rate_limit", '
     "rate_fps = 100000, depth = 100}]\n",
 }
 

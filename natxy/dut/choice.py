@@ -2,11 +2,11 @@
 
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.base import Dut
+from natxy.dut.calibration import CalibrationDut
 from natxy.dut.command import CommandDut
-from natxy.dut.config import STATEFUL, CommandConfig, DutConfig, NamespaceConfig, ReferenceConfig
+from natxy.dut.config import STATEFUL, CalibrationConfig, CommandConfig, DutConfig, NamespaceConfig
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut
-from natxy.dut.reference import ReferenceDut
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
@@ -15,10 +15,12 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
     """Returns the driver, not started yet; ConfigurationError if `[dut]` is wrong."""
     if testbed.dut and "kind" not in testbed.dut:
         source.refuse(
-            ("dut", "kind"), 'is missing (expected "none", "namespace", "command" or "reference")'
+            ("dut", "kind"), 'is missing (expected "none", "namespace", "command" or "calibration")'
         )
     section = {"kind": "none"} | testbed.dut
-    config: NamespaceConfig | CommandConfig | ReferenceConfig | None
+    if section["kind"] == "reference":
+        source.refuse(("dut", "kind"), '"reference" is called "calibration" now')
+    config: NamespaceConfig | CommandConfig | CalibrationConfig | None
     config = source.validated(DutConfig, section, at=("dut",))
     plan = AddressPlan(
         left_ip_version=testbed.traffic.left_ip_version,
@@ -31,8 +33,8 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
         case NamespaceConfig():
             _check_connections(config, testbed, source)
             return NamespaceDut(config, plan, tester_cpus=testbed.tester.cores)
-        case ReferenceConfig():
-            return ReferenceDut(config, plan, tester_cpus=testbed.tester.cores)
+        case CalibrationConfig():
+            return CalibrationDut(config, plan, tester_cpus=testbed.tester.cores)
         case CommandConfig():
             return CommandDut(config)
         case _:

@@ -10,7 +10,7 @@ Cpu = Annotated[int, Between(0, 4095)]
 
 
 Driver = Literal["kernel-router", "tayga", "nat44", "nat44-iptables", "nat64"]
-LABS = ("namespace", "reference")  # kinds that make the tester's ports
+LABS = ("namespace", "calibration")  # kinds that make the tester's ports
 STATEFUL: tuple[Driver, ...] = ("nat44", "nat44-iptables", "nat64")
 
 
@@ -72,10 +72,10 @@ class CommandConfig(Model):
     timeout_s: Annotated[float, Between(0.1, 86400)] = 60.0  # the longest time of a command
 
 
-class ReferenceConfig(Model):
+class CalibrationConfig(Model):
     """The calibration gateway natxy-gateway, a gateway with known properties."""
 
-    kind: Literal["reference"]
+    kind: Literal["calibration"]
     link: Literal["memif"] = "memif"
     gateway_cpu: Cpu | None = None
     mtu_bytes: Annotated[int, Between(1280, 9198)] = 2000
@@ -96,5 +96,5 @@ class ReferenceConfig(Model):
 
 
 DutConfig = Annotated[
-    NoDutConfig | NamespaceConfig | CommandConfig | ReferenceConfig, Field(discriminator="kind")
+    NoDutConfig | NamespaceConfig | CommandConfig | CalibrationConfig, Field(discriminator="kind")
 ]

@@ -31,7 +31,7 @@ right_ip_version = 4
 count = 1000
 rate_fps = 20000
 [dut]
-kind = "reference"
+kind = "calibration"
 poll_gap_limit_us = 20000
 nat = {{mapping = "address-and-port-dependent", entries = {entries}{more}}}
 """

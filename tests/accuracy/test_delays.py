@@ -1,4 +1,4 @@
-"""Latency, PDV and IPDV against the reference gateway's own record of the delays that it gave."""
+"""Latency, PDV and IPDV against the calibration gateway's own record of the delays that it gave."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from natxy.procedure.ipdv import UNDEFINED, ipdv_errors, ipdv_values
 from natxy.procedure.latency import LOST_TAGS, TYPICAL, WORST_CASE, latency_errors, latency_values
 from natxy.procedure.pdv import LOST, MINIMUM, PDV, pdv_values
 from natxy.trial.load import steady
-from tests.accuracy.reference import (
+from tests.accuracy.calibration import (
     LOSES_NOTHING_US,
     MOVES_NO_MEDIAN_US,
     TIMING,

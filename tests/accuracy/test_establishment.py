@@ -12,8 +12,8 @@ import pytest
 
 from natxy.cli import run as natxy
 from natxy.dut.base import TableParameters
+from natxy.dut.calibration import CalibrationDut, ReferenceTable
 from natxy.dut.choice import dut_of
-from natxy.dut.reference import ReferenceDut, ReferenceTable
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.event import Progress
 from natxy.model.measurement import Measurement
@@ -68,7 +68,7 @@ count = {count}
 rate_fps = {rate_fps}
 {connections}
 [dut]
-kind = "reference"
+kind = "calibration"
 nat = {{{nat}}}
 faults = [{faults}]
 {dut}
@@ -95,10 +95,10 @@ def testbed_file(folder: Path, **values: Any) -> Path:
 
 
 @contextmanager
-def stateful_gateway(folder: Path, **values: Any) -> Iterator[tuple[Setup, ReferenceDut]]:
+def stateful_gateway(folder: Path, **values: Any) -> Iterator[tuple[Setup, CalibrationDut]]:
     testbed, source = read_testbed(testbed_file(folder, **values))
     dut = dut_of(testbed, source)
-    assert isinstance(dut, ReferenceDut)
+    assert isinstance(dut, CalibrationDut)
     with set_up(testbed, source, dut) as setup:
         yield setup, dut
 

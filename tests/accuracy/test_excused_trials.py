@@ -12,7 +12,7 @@ from natxy.trial.load import steady
 from natxy.trial.observer import Observer
 from natxy.trial.trials import Trials
 from natxy.verdict.counted import Counting
-from tests.accuracy.reference import TIMING, gateway_that
+from tests.accuracy.calibration import TIMING, gateway_that
 
 RATE_FPS = 120_000
 DEPTH = 3000  # frames: what waits while the gateway is away for 25 ms is let through afterwards

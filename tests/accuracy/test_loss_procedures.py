@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from natxy.dut.calibration import CalibrationDut
 from natxy.dut.choice import dut_of
-from natxy.dut.reference import ReferenceDut
 from natxy.model.measurement import Measurement
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
@@ -20,7 +20,7 @@ from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, ResetPlan, reset
 from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
-from tests.accuracy.reference import LOSES_NOTHING_US, TIMING, away_ns, gateway_that
+from tests.accuracy.calibration import LOSES_NOTHING_US, TIMING, away_ns, gateway_that
 from tests.valid import ATTEMPTS, NOISY
 
 MS = Fraction(1, 1000)
@@ -178,7 +178,7 @@ lateness_tolerance_us = 25000      # 500 frames, of which the ring holds 1023
 left_ip_version = 4
 right_ip_version = 4
 [dut]
-kind = "reference"
+kind = "calibration"
 poll_gap_limit_us = 25000
 restart_s = 0.2
 """
@@ -207,7 +207,7 @@ def test_a_reset_is_as_long_as_the_gateway_is_mute(tmp_path: Path) -> None:
     path.write_text(SHARED_CORES)
     testbed, source = read_testbed(path)
     dut = dut_of(testbed, source)
-    assert isinstance(dut, ReferenceDut)
+    assert isinstance(dut, CalibrationDut)
     last = LastTrial()
     with set_up(testbed, source, dut) as setup:
         for _ in range(2):

@@ -18,7 +18,7 @@ from natxy.statistics import P99, median, percentile
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer
 from natxy.trial.trials import Trials
-from tests.accuracy.reference import LOSES_NOTHING_US, TESTBED, TIMING, gateway_that
+from tests.accuracy.calibration import LOSES_NOTHING_US, TESTBED, TIMING, gateway_that
 from tests.valid import valid_trial
 
 RATE_FPS = 50_000
@@ -87,7 +87,7 @@ def test_frames_that_came_twice_are_there_twice(tmp_path: Path) -> None:
 
 def test_one_trial_by_the_command(tmp_path: Path) -> None:
     """Whatever its verdict on a busy machine: its frames are in the file."""
-    testbed, path = tmp_path / "reference.toml", tmp_path / "frames.parquet"
+    testbed, path = tmp_path / "calibration.toml", tmp_path / "frames.parquet"
     testbed.write_text(TESTBED.format(fault="", tolerance_us=LOSES_NOTHING_US))
     options = ["--rate", "2000", "--duration", "0.2", "--json", "--records", str(path)]
     done = subprocess.run(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.dut.reference import ReferenceDut
+from natxy.dut.calibration import CalibrationDut
 from natxy.model.verdict import Limit
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.overload import OverloadPlan, overload
@@ -16,7 +16,7 @@ from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
 from natxy.trial.observer import Observer
-from tests.accuracy.reference import LOSES_NOTHING_US, SHORT, TIMING, gateway_that
+from tests.accuracy.calibration import LOSES_NOTHING_US, SHORT, TIMING, gateway_that
 from tests.valid import ATTEMPTS, with_and_without_noise
 
 LIMIT_FPS = 40_000
@@ -74,7 +74,7 @@ def test_early_end_finds_the_same_and_sends_less(tmp_path: Path) -> None:
 class SlowerWithFlows(Observer):
     """Gives the gateway the next limit as the search for the next number of flows begins."""
 
-    def __init__(self, dut: ReferenceDut, limits_fps: Iterable[int]) -> None:
+    def __init__(self, dut: CalibrationDut, limits_fps: Iterable[int]) -> None:
         self._dut = dut
         self._limits_fps = iter(limits_fps)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from natxy.dut.addresses import LEFT, RIGHT
+from natxy.dut.calibration import CalibrationDut
 from natxy.dut.choice import dut_of
 from natxy.dut.gateway_process import GatewayProcess
-from natxy.dut.reference import ReferenceDut
 from natxy.errors import TrialRefused
 from natxy.model.event import Progress
 from natxy.model.source import Source
@@ -27,13 +27,13 @@ from natxy.trial.trials import Trials
 
 RATE_FPS = 2000
 FRAMES = 2 * RATE_FPS // 10
-TESTBED = "[tester]\nwarm_up_timeout_s = 5\n[traffic]\n[dut]\nkind = 'reference'\n"
+TESTBED = "[tester]\nwarm_up_timeout_s = 5\n[traffic]\n[dut]\nkind = 'calibration'\n"
 
 
 class RestartableGateway:
-    """The reference gateway of a running set-up, behind the set-up's back."""
+    """The calibration gateway of a running set-up, behind the set-up's back."""
 
-    def __init__(self, dut: ReferenceDut, log: Path) -> None:
+    def __init__(self, dut: CalibrationDut, log: Path) -> None:
         self._dut, self._log = dut, log
 
     def stop(self) -> None:
@@ -72,7 +72,7 @@ def running(tmp_path: Path) -> Iterator[tuple[Trials, RestartableGateway]]:
     source = Source(name="lab.toml", text=TESTBED)
     testbed: Testbed = source.validated(Testbed, source.toml())
     dut = dut_of(testbed, source)
-    assert isinstance(dut, ReferenceDut)
+    assert isinstance(dut, CalibrationDut)
     # A second of draining: the gateway may be off its core for longer than a tenth.
     timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1))
     with set_up(testbed, source, dut) as setup:
@@ -108,8 +108,8 @@ def unwatched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The engine is to notice that the gateway is gone, not the driver of the DUT."""
     with monkeypatch.context() as patched:
         for check in ("reset", "before_trial", "trial_fault"):
-            patched.setattr(ReferenceDut, check, lambda _: None)
-        patched.setattr(ReferenceDut, "absence", lambda _: None)
+            patched.setattr(CalibrationDut, check, lambda _: None)
+        patched.setattr(CalibrationDut, "absence", lambda _: None)
         yield
 
 

@@ -23,7 +23,7 @@ TIMING = Timing(duration_s=Fraction(3, 2), drain_s=Fraction(1, 10))
 RATE_FPS = 1000
 REPETITIONS = 2
 TOLERANT = "[tester]\nlateness_tolerance_us = 1000000\n"  # the gateway's death is what counts
-WITH_REFERENCE = ROUTER4.replace("namespace", "reference") + "poll_gap_limit_us = 1e9\n"
+WITH_CALIBRATION = ROUTER4.replace("namespace", "calibration") + "poll_gap_limit_us = 1e9\n"
 Kill = Callable[[Setup], None]
 
 
@@ -80,10 +80,10 @@ KILLED = pytest.mark.parametrize(
         pytest.param(TAYGA.format(more=""), kill_tayga, "tayga ended", id="tayga"),
         pytest.param(ROUTER4.format(more=""), remove_namespace, "lab is gone", id="namespace"),
         pytest.param(
-            WITH_REFERENCE.format(more=""),
+            WITH_CALIBRATION.format(more=""),
             kill_reference,
             "natxy-gateway ended",
-            id="reference",
+            id="calibration",
         ),
     ],
 )

@@ -54,7 +54,7 @@ TESTER = "[tester]\ncores = [0]\nlateness_tolerance_us = 40000\n"
 TAYGA = TESTER + (
     "[traffic]\navoid_zero_checksum = true\n[dut]\nkind = 'namespace'\ndriver = 'tayga'\n"
 )
-REFERENCE = TESTER + "[dut]\nkind = 'reference'\npoll_gap_limit_us = 40000\nfaults = [{}]\n"
+CALIBRATION = TESTER + "[dut]\nkind = 'calibration'\npoll_gap_limit_us = 40000\nfaults = [{}]\n"
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def search(folder: Path, testbed: str, *arguments: str) -> str:
 @mostly_in_noise
 def test_a_script_finds_the_rate_at_which_a_gateway_begins_to_lose(folder: Path) -> None:
     """1800 frames a second pass; more do only as long as the bucket lasts."""
-    limit = REFERENCE.format('{kind = "rate_limit", rate_fps = 1800, depth = 100}')
+    limit = CALIBRATION.format('{kind = "rate_limit", rate_fps = 1800, depth = 100}')
     said = search(folder, limit, "84", "4000", "300")
     rates = {int(line.split(":")[0]): line for line in said.splitlines() if line[0].isdigit()}
     assert list(rates) == [2000, 1000, 1500, 1750]
@@ -123,7 +123,7 @@ def table(folder: Path, name: str) -> list[list[float]]:
 def test_a_script_fills_its_tables(folder: Path) -> None:
     """Each fifth forward frame is lost and counts as the longest delay that it can have had: 1500
     ms of a test of a second, or of a second behind the delay. All others take 40 ms."""
-    slow = REFERENCE.format(
+    slow = CALIBRATION.format(
         '{kind = "delay", ns = 40000000}, {kind = "loss", direction = "forward", every = 5}'
     )
     done = run(folder, slow, "./scan.sh", "2000 1500 1000", "500", "2")
@@ -144,7 +144,7 @@ def test_a_script_finds_what_passes_tayga(folder: Path) -> None:
 
 
 def test_latency_of_a_fixed_delay_is_in_milliseconds(folder: Path) -> None:
-    delay = REFERENCE.format('{kind = "delay", ns = 40000000}')
+    delay = CALIBRATION.format('{kind = "delay", ns = 40000000}')
     found = measured(folder, delay, "./build/siitperf-lat 84 500 2 500 2 2 1 400")
     assert found["Forward frames sent"] == found["Forward frames received"] == 1000
     for side in ("Forward", "Reverse"):
@@ -153,7 +153,7 @@ def test_latency_of_a_fixed_delay_is_in_milliseconds(folder: Path) -> None:
 
 
 def test_pdv_of_two_delays_is_their_difference(folder: Path) -> None:
-    two = REFERENCE.format('{kind = "delay", pattern_ns = [1000000, 301000000]}')
+    two = CALIBRATION.format('{kind = "delay", pattern_ns = [1000000, 301000000]}')
     found = measured(folder, two, "./build/siitperf-pdv 84 500 1 900 2 2 0")
     for side in ("Forward", "Reverse"):
         assert 300 * 0.95 <= found[f"{side} PDV"] <= 300 * 1.2
@@ -161,7 +161,7 @@ def test_pdv_of_two_delays_is_their_difference(folder: Path) -> None:
 
 def test_a_frame_timeout_takes_late_frames_for_lost(folder: Path) -> None:
     """Each second frame is later than it."""
-    two = REFERENCE.format('{kind = "delay", pattern_ns = [1000000, 501000000]}')
+    two = CALIBRATION.format('{kind = "delay", pattern_ns = [1000000, 501000000]}')
     found = measured(folder, two, "./build/siitperf-pdv 84 500 1 900 2 2 300")
     assert found == {
         "Forward frames sent": 500,

@@ -52,17 +52,17 @@ NAMESPACE = TESTER + "[dut]\nkind = 'namespace'\nconntrack_entries = 8192\n"
 NAT44 = NAMESPACE + "driver = 'nat44'\n"
 NAT64 = NAMESPACE + "driver = 'nat64'\n[traffic]\navoid_zero_checksum = true\n"
 # Who is late by more sends a burst that is more than the bucket holds.
-REFERENCE = """\
+CALIBRATION = """\
 [tester]
 cores = [0]
 lateness_tolerance_us = 15000
 [dut]
-kind = 'reference'
+kind = 'calibration'
 poll_gap_limit_us = 15000
 """
 # An absence of 25 ms is 63 frames at 2500 a second, one less than excuse a loss: a table that is
 # one entry short fails in noise, too.
-SLOW_REFERENCE = REFERENCE.replace("15000", "25000")
+SLOW_CALIBRATION = CALIBRATION.replace("15000", "25000")
 PER_CONNECTION = 'mapping = "address-and-port-dependent"'
 
 
@@ -118,7 +118,7 @@ def test_a_script_measures_the_kernels_nat44(folder: Path) -> None:
 def test_a_script_finds_the_rate_at_which_connections_begin_to_fail(folder: Path) -> None:
     """A thousand connections: 6000 a second pass, and a hundred more at once."""
     nat = f"nat = {{{PER_CONNECTION}, entries = 8000, new_per_s = 6000, depth = 100}}\n"
-    said = search(folder, REFERENCE + nat, "1000", "20000", "2500", "4000", "1000")
+    said = search(folder, CALIBRATION + nat, "1000", "20000", "2500", "4000", "1000")
     made = dict(re.findall(r"^R (\d+): preliminary (\d+) of 1000$", said, re.MULTILINE))
     assert list(made) == ["10000", "5000", "7500"]
     assert 650 <= int(made["10000"]) < 1000
@@ -140,7 +140,7 @@ def test_a_script_finds_both_rates_in_noise_as_without(folder: Path) -> None:
     second, and a second of replies through one of a hundred and 3000 a second at up to 3100."""
     nat = f"nat = {{{PER_CONNECTION}, entries = 8000, new_per_s = 6000, depth = 100}}\n"
     limit = "{kind = 'rate_limit', direction = 'reverse', rate_fps = 3000, depth = 100}"
-    testbed = f"{REFERENCE}{nat}faults = [{limit}]\n"
+    testbed = f"{CALIBRATION}{nat}faults = [{limit}]\n"
     said = search(folder, testbed, "1000", "12000", "400", "4000", "200")
     assert found(said, "Maximum connection establishment rate") == pytest.approx(6660, rel=0.1)
     assert found(said, "Throughput") == pytest.approx(3100, rel=0.1)
@@ -158,7 +158,7 @@ def test_a_script_finds_the_capacity_exactly(replacement: str, folder: Path) -> 
         )
     )
     nat = f"nat = {{{PER_CONNECTION}, entries = 3000, replacement = '{replacement}'}}\n"
-    said = printed(folder, SLOW_REFERENCE + nat, "./capacity.sh", "2000", "8000", "2500")
+    said = printed(folder, SLOW_CALIBRATION + nat, "./capacity.sh", "2000", "8000", "2500")
     assert said.splitlines()[-1] == "Capacity: 3000"
     phase_1 = dict(re.findall(r"^(\d+): preliminary (\d+) of", said, re.MULTILINE))
     assert phase_1["3001"] == ("3000" if replacement == "refuse" else "3001")
@@ -175,7 +175,7 @@ def all_came(sent: int) -> list[str]:
 def test_a_table_that_is_too_small_is_not_filled(folder: Path) -> None:
     # So slowly that five hundred connections are more than can have come while it was away for a
     # twentieth of the test: its own record says only for how long in all.
-    small = REFERENCE + f"nat = {{{PER_CONNECTION}, entries = 1500}}\n"
+    small = CALIBRATION + f"nat = {{{PER_CONNECTION}, entries = 1500}}\n"
     phase_1 = "84 500 1 300 2 2 2000 {} 2000 200 1300"
     lines = lines_of(folder, small, phase_1.format(1501))
     assert lines[:2] == ["Preliminary frames sent: 2000", "Preliminary frames received: 1500"]
@@ -193,7 +193,7 @@ def test_the_initiator_may_be_on_the_right(folder: Path) -> None:
         .replace("Enumerate-ports 3", "Enumerate-ports 0")
         .replace("Responder-ports 3", "Responder-ports 1")
     )
-    testbed = REFERENCE + f"nat = {{{PER_CONNECTION}}}\n"
+    testbed = CALIBRATION + f"nat = {{{PER_CONNECTION}}}\n"
     assert lines_of(folder, testbed, "84 500 1 100 2 2 100 100 1000 300 500") == all_came(100)
 
 
@@ -210,7 +210,7 @@ def test_each_phase_waits_for_its_own_timeout(t_ms: int, global_ms: int, folder:
     """A frame takes 100 ms: what leaves in a phase's last 50 ms is too late for 50 ms."""
     slow = f"nat = {{{PER_CONNECTION}}}\nfaults = [{{kind = 'delay', ns = 100000000}}]\n"
     words = f"84 1000 1 {global_ms} 2 2 1000 900 1000 {t_ms} 1300"
-    lines = lines_of(folder, REFERENCE + slow, words)
+    lines = lines_of(folder, CALIBRATION + slow, words)
     came = {line.split()[0]: int(line.split()[3]) for line in lines if "received" in line}
     assert set(came) == {"Preliminary", "Forward", "Reverse"}
     for side, frames in came.items():

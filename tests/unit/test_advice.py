@@ -24,7 +24,7 @@ OVERRUN = "forward: up to 300 frames waited for the tester at once, more than it
 AWAY = "the gateway's CPU 1 was away for 5.00 ms in all, at most 5.00 ms at once"
 LINK = "right port: its link was down at the end"
 CLOCK = "left port: the error of its clock was 2.000 ms (expected at most 0.02 ms)"
-DUT = "The reference gateway did not poll its ports for 9000 us, more than the limit of 1000."
+DUT = "The calibration gateway did not poll its ports for 9000 us, more than the limit of 1000."
 LOW_FPS, HIGH_FPS = 1000, 1_000_000
 TIMING = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
 

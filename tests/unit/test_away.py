@@ -127,10 +127,10 @@ def test_a_tolerated_rate_is_not_lower_in_noise(spec: TrialSpec) -> None:
 
 
 def test_the_gateways_own_record_counts_where_it_keeps_one(spec: TrialSpec) -> None:
-    absence = Absence(where="the reference gateway", total_s=0.006, longest_s=0.004)
+    absence = Absence(where="the calibration gateway", total_s=0.006, longest_s=0.004)
     said = excuse(spec, result_of(*both(500)), absence)
     assert said is not None
-    assert said.startswith("the reference gateway was away for 6.00 ms in all, at most 4.00 ms")
+    assert said.startswith("the calibration gateway was away for 6.00 ms in all, at most 4.00 ms")
 
 
 def judged(capacity_fps: float, away_s: float, rate_fps: int, spec: TrialSpec) -> Verdict:
@@ -243,7 +243,7 @@ def test_absences_of_all_phases_are_added_up() -> None:
     result = result_of(stream_of(sent=1)).model_copy(update={"watched": watched})
     assert away_during(result, phases, None).total_s == pytest.approx(0.004)
     assert away_during(result, ["test"], None).total_s == pytest.approx(0.002)
-    own = Absence(where="the reference gateway", total_s=0.006, longest_s=0.004)
+    own = Absence(where="the calibration gateway", total_s=0.006, longest_s=0.004)
     assert away_during(result, phases, own).total_s == 0.006
 
 

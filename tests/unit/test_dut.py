@@ -13,16 +13,16 @@ import pytest
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import Absence
+from natxy.dut.calibration import CalibrationDut
 from natxy.dut.choice import dut_of
 from natxy.dut.command import CommandDut
-from natxy.dut.config import CommandConfig, ReferenceConfig
+from natxy.dut.config import CalibrationConfig, CommandConfig
 from natxy.dut.cpus import gateway_cpu
 from natxy.dut.devices import DeviceKind, device_string
 from natxy.dut.ledger import Entries
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut
 from natxy.dut.process import Process, within
-from natxy.dut.reference import ReferenceDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
@@ -41,7 +41,7 @@ def chosen(text: str) -> object:
         ("", NoDut),
         ('[dut]\nkind = "none"', NoDut),
         ('[dut]\nkind = "command"\nstart = "true"', CommandDut),
-        ('[dut]\nkind = "reference"\nfaults = [{kind = "loss", every = 100}]', ReferenceDut),
+        ('[dut]\nkind = "calibration"\nfaults = [{kind = "loss", every = 100}]', CalibrationDut),
         (ROUTER + '[dut]\nkind = "namespace"', NamespaceDut),
         ('[dut]\nkind = "namespace"\ndriver = "tayga"', NamespaceDut),
     ],
@@ -53,6 +53,7 @@ def test_a_testbed_chooses_its_driver(text: str, kind: type) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
+        ('[dut]\nkind = "reference"', r'dut.kind: "reference" is called "calibration" now'),
         ('[dut]\ndriver = "tayga"', r'lab.toml.*: dut.kind: is missing \(expected "none", "names'),
         (
             ROUTER + '[dut]\nkind = "namespace"\ndriver = "nat44"',
@@ -236,9 +237,9 @@ def fake_gateway(folder: Path, monkeypatch: pytest.MonkeyPatch, gap_ns: int) -> 
     monkeypatch.setenv("NATXY_GATEWAY", str(program))
 
 
-def reference(**keys: object) -> ReferenceDut:
-    config = ReferenceConfig.model_validate({"kind": "reference", **keys})
-    return ReferenceDut(config, plan(6, 4), tester_cpus=(0,))
+def reference(**keys: object) -> CalibrationDut:
+    config = CalibrationConfig.model_validate({"kind": "calibration", **keys})
+    return CalibrationDut(config, plan(6, 4), tester_cpus=(0,))
 
 
 def test_the_reference_gateway_is_the_server_of_two_links(
@@ -254,7 +255,7 @@ def test_the_reference_gateway_is_the_server_of_two_links(
     assert dut.describe()["software"] == "natxy-gateway 9.9"
     dut.before_trial()
     assert dut.trial_fault() == (
-        "The reference gateway did not poll its ports for 2000 us, more than "
+        "The calibration gateway did not poll its ports for 2000 us, more than "
         "dut.poll_gap_limit_us = 1000."
     )
     socket = Path(ports.left.device.partition("socket=")[2].partition(",")[0])
@@ -273,7 +274,7 @@ def test_how_long_the_reference_gateway_was_away_is_by_its_own_record(
     assert dut.trial_fault() is None, "only a limit makes a gap a fault"
     away = dut.absence()
     dut.stop()
-    assert away == Absence(where="the reference gateway", total_s=0.006, longest_s=0.002)
+    assert away == Absence(where="the calibration gateway", total_s=0.006, longest_s=0.002)
 
 
 def test_a_short_poll_gap_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

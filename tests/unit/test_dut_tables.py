@@ -12,12 +12,12 @@ from natxy import runtime_folder
 from natxy.dut import ledger
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, embedded
 from natxy.dut.base import ConnectionTable, Deletion, TableParameters
+from natxy.dut.calibration import CalibrationDut
 from natxy.dut.command import CommandDut
-from natxy.dut.config import CommandConfig, NamespaceConfig, ReferenceConfig
+from natxy.dut.config import CalibrationConfig, CommandConfig, NamespaceConfig
 from natxy.dut.cpus import gateway_cpus
 from natxy.dut.ledger import Ledger
 from natxy.dut.none import NoDut
-from natxy.dut.reference import ReferenceDut
 from natxy.errors import DutError
 from natxy.model.trial_spec import Side
 
@@ -27,7 +27,7 @@ def command_dut(**keys: object) -> CommandDut:
     return CommandDut(config, lambda *_: None)
 
 
-def table_of(dut: CommandDut | ReferenceDut) -> ConnectionTable:
+def table_of(dut: CommandDut | CalibrationDut) -> ConnectionTable:
     assert dut.table is not None
     return dut.table
 
@@ -136,9 +136,9 @@ for line in sys.stdin:
 
 def reference(
     nat: dict[str, object] | None, left: int = 4, right: int = 4, initiator: Side = "left"
-) -> ReferenceDut:
-    config = ReferenceConfig.model_validate({"kind": "reference", "nat": nat})
-    return ReferenceDut(config, stateful(left, right, initiator), tester_cpus=(0,))
+) -> CalibrationDut:
+    config = CalibrationConfig.model_validate({"kind": "calibration", "nat": nat})
+    return CalibrationDut(config, stateful(left, right, initiator), tester_cpus=(0,))
 
 
 def stateful(left: int, right: int, initiator: Side = "left") -> AddressPlan:

@@ -399,3 +399,8 @@ def test_a_gateway_that_could_not_be_watched_is_named_with_the_reason() -> None:
 @pytest.mark.parametrize(("value", "text"), [(0.9587, "0.9587"), (1.0, "1"), (1.79, "1.79")])
 def test_a_ratio_has_more_than_one_digit(value: float, text: str) -> None:
     assert quantity(value, "times") == text
+
+
+def test_a_name_that_has_changed_says_its_new_one() -> None:
+    with pytest.raises(AttributeError, match="they are its deviations"):
+        _ = measurement().departures

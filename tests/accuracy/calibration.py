@@ -1,4 +1,4 @@
-"""The reference gateway with its faults ordered, and valid trials through it.
+"""The calibration gateway with its faults ordered, and valid trials through it.
 
 Trials are short: the shorter one is, the likelier nobody takes a core away while it lasts.
 """
@@ -10,8 +10,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from natxy.dut.calibration import CalibrationDut
 from natxy.dut.choice import dut_of
-from natxy.dut.reference import ReferenceDut
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_result import TrialResult
 from natxy.trial.load import Load
@@ -40,7 +40,7 @@ warm_up = "neighbours"             # no probe is in the record
 left_ip_version = 4
 right_ip_version = 4
 [dut]
-kind = "reference"
+kind = "calibration"
 realtime = true
 poll_gap_limit_us = {tolerance_us}
 faults = [{fault}]
@@ -54,19 +54,19 @@ def gateway_that(
     records: FrameRecords | None = None,
     *,
     tolerance_us: int = 1000,
-) -> Iterator[tuple[Setup, ReferenceDut]]:
-    path = folder / "reference.toml"
+) -> Iterator[tuple[Setup, CalibrationDut]]:
+    path = folder / "calibration.toml"
     path.write_text(TESTBED.format(fault=fault, tolerance_us=tolerance_us))
     testbed, source = read_testbed(path)
     dut = dut_of(testbed, source)
-    assert isinstance(dut, ReferenceDut)
+    assert isinstance(dut, CalibrationDut)
     with set_up(testbed, source, dut, records) as setup:
         yield setup, dut
 
 
 def valid_trial(
     setup: Setup,
-    dut: ReferenceDut,
+    dut: CalibrationDut,
     load: Load | int,
     *,
     quiet_ns: float | None = None,

@@ -1,4 +1,4 @@
-"""The driver of the reference gateway, with the program itself."""
+"""The driver of the calibration gateway, with the program itself."""
 
 import os
 import time
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from natxy.dut.addresses import AddressPlan
-from natxy.dut.config import ReferenceConfig
-from natxy.dut.reference import ReferenceDut
+from natxy.dut.calibration import CalibrationDut
+from natxy.dut.config import CalibrationConfig
 from natxy.errors import DutError, TesterDied
 from natxy.trial.observer import Observer
 from natxy.trial.trial import run_trial
@@ -23,10 +23,10 @@ WORKER_NAMES = {"rte-worker-1", "dpdk-worker1"}  # DPDK 22.11; from 23.11 on
 
 
 @pytest.fixture
-def dut(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReferenceDut]:
+def dut(monkeypatch: pytest.MonkeyPatch) -> Iterator[CalibrationDut]:
     monkeypatch.setenv("NATXY_GATEWAY", str(installed("natxy-gateway")))
-    config = ReferenceConfig(kind="reference", realtime=True)
-    made = ReferenceDut(
+    config = CalibrationConfig(kind="calibration", realtime=True)
+    made = CalibrationDut(
         config, AddressPlan(left_ip_version=6, right_ip_version=4, networks=1), tester_cpus=()
     )
     made.start()
@@ -36,18 +36,18 @@ def dut(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReferenceDut]:
         made.stop()
 
 
-def faults(dut: ReferenceDut) -> Any:
+def faults(dut: CalibrationDut) -> Any:
     return dut.gateway_config()["faults"]
 
 
-def policy(dut: ReferenceDut) -> int:
+def policy(dut: CalibrationDut) -> int:
     assert dut._process is not None
     tasks = Path(f"/proc/{dut._process.pid}/task").iterdir()
     (worker,) = (task for task in tasks if (task / "comm").read_text().strip() in WORKER_NAMES)
     return os.sched_getscheduler(int(worker.name))
 
 
-def test_faults_are_set_between_trials(dut: ReferenceDut) -> None:
+def test_faults_are_set_between_trials(dut: CalibrationDut) -> None:
     dut.configure(faults=[LOSS])
     assert faults(dut) == [LOSS]
     with pytest.raises(DutError, match=r"faults\[0\].kind"):
@@ -57,7 +57,7 @@ def test_faults_are_set_between_trials(dut: ReferenceDut) -> None:
     assert faults(dut) == []
 
 
-def test_a_table_of_connections_is_set_and_asked(dut: ReferenceDut) -> None:
+def test_a_table_of_connections_is_set_and_asked(dut: CalibrationDut) -> None:
     with pytest.raises(DutError, match="there is no"):
         dut.connections()
     made = {"kind": "nat64", "inside": "left", "pool": ["198.19.0.1"], "prefix": "64:ff9b::/96"}
@@ -74,7 +74,7 @@ def test_a_table_of_connections_is_set_and_asked(dut: ReferenceDut) -> None:
     assert dut.record()["nat"] is None
 
 
-def test_how_long_it_was_muted_is_on_record(dut: ReferenceDut) -> None:
+def test_how_long_it_was_muted_is_on_record(dut: CalibrationDut) -> None:
     dut.mute(0.25)
     assert dut.record()["muted_ns"] == 250_000_000
 
@@ -82,7 +82,7 @@ def test_how_long_it_was_muted_is_on_record(dut: ReferenceDut) -> None:
 class BrokenTester:
     """Fails in every trial."""
 
-    def __init__(self, dut: ReferenceDut) -> None:
+    def __init__(self, dut: CalibrationDut) -> None:
         self.dut = dut
         self.policy_in_trial = os.SCHED_OTHER
 
@@ -91,7 +91,9 @@ class BrokenTester:
         raise TesterDied("broken")
 
 
-def test_it_is_not_in_front_of_others_any_more_after_a_trial_that_failed(dut: ReferenceDut) -> None:
+def test_it_is_not_in_front_of_others_any_more_after_a_trial_that_failed(
+    dut: CalibrationDut,
+) -> None:
     tester: Any = BrokenTester(dut)
     spec: Any = SimpleNamespace(establishing=None)
     with pytest.raises(TesterDied, match="broken"):
@@ -100,7 +102,7 @@ def test_it_is_not_in_front_of_others_any_more_after_a_trial_that_failed(dut: Re
     assert policy(dut) == os.SCHED_OTHER
 
 
-def test_a_realtime_policy_ends_by_itself(dut: ReferenceDut) -> None:
+def test_a_realtime_policy_ends_by_itself(dut: CalibrationDut) -> None:
     assert dut._process is not None
     dut._process.ask("realtime", "realtime", for_ns=1_000_000_000)
     assert policy(dut) == os.SCHED_FIFO

@@ -7,7 +7,7 @@ from typing import Any
 
 from natxy.dut.addresses import LEFT, NAT64_PREFIX, RIGHT, AddressPlan, SideAddresses
 from natxy.dut.base import Absence, ConnectionTable, Deletion, TableParameters, TesterPorts
-from natxy.dut.config import ReferenceConfig
+from natxy.dut.config import CalibrationConfig
 from natxy.dut.cpus import gateway_cpu
 from natxy.dut.gateway_process import GatewayProcess
 from natxy.dut.interrupts import without_interrupts
@@ -22,13 +22,13 @@ DEFAULT_TIMEOUT_S = 300.0
 REALTIME_S = 1.5  # a trial under a real-time policy is half a second long at most
 
 
-class ReferenceDut:
+class CalibrationDut:
     """natxy-gateway on two memif links; the gateway is their server, the tester their client."""
 
     tester_namespace: str | None = None
 
     def __init__(
-        self, config: ReferenceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
+        self, config: CalibrationConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
         self._config = config
         self._plan = plan
@@ -62,7 +62,7 @@ class ReferenceDut:
 
     def describe(self) -> dict[str, str]:
         return {
-            "kind": "reference",
+            "kind": "calibration",
             "software": f"natxy-gateway {self._version}",
             "configuration": json.dumps(self.gateway_config()),
             "gateway_cpu": str(self._cpu),
@@ -82,7 +82,7 @@ class ReferenceDut:
         """
         record = self.record()
         return Absence(
-            where="the reference gateway",
+            where="the calibration gateway",
             total_s=record["away_ns"] / NS_PER_S,
             longest_s=record["worst_poll_gap_ns"] / NS_PER_S,
         )
@@ -94,7 +94,7 @@ class ReferenceDut:
         if limit_us is None or gap_us <= limit_us:
             return None
         return (
-            f"The reference gateway did not poll its ports for {gap_us:.0f} us, more than "
+            f"The calibration gateway did not poll its ports for {gap_us:.0f} us, more than "
             f"dut.poll_gap_limit_us = {limit_us:g}."
         )
 
@@ -140,7 +140,7 @@ class ReferenceDut:
 
     def set_cores(self, cores: int) -> None:
         if cores != 1:
-            raise DutError(f"The reference gateway has one core, not {cores}.")
+            raise DutError(f"The calibration gateway has one core, not {cores}.")
 
     @property
     def table(self) -> ConnectionTable | None:
@@ -203,7 +203,7 @@ class ReferenceDut:
     @property
     def _running(self) -> GatewayProcess:
         if self._process is None:
-            raise DutError("The reference gateway is not running; start it first.")
+            raise DutError("The calibration gateway is not running; start it first.")
         return self._process
 
     def _start(self) -> None:
@@ -245,7 +245,7 @@ class ReferenceDut:
 class ReferenceTable:
     """The gateway's table of connections, which has exactly the number of entries asked for."""
 
-    def __init__(self, dut: ReferenceDut) -> None:
+    def __init__(self, dut: CalibrationDut) -> None:
         self._dut = dut
 
     def parameters(self) -> TableParameters:
@@ -257,7 +257,7 @@ class ReferenceTable:
 
     def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
         if hash_size is not None:
-            raise DutError("The reference gateway's hash table has a fixed size.")
+            raise DutError("The calibration gateway's hash table has a fixed size.")
         if entries is not None:
             self._change(entries=entries)
 

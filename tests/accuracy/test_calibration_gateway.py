@@ -21,7 +21,7 @@ from natxy.trial.bursts import Bursts
 from natxy.trial.load import Load
 from natxy.trial.observer import Observer
 from natxy.verdict.delay_error import TimingErrors
-from tests.accuracy.reference import (
+from tests.accuracy.calibration import (
     LOSES_NOTHING_US,
     MOVES_NO_MEDIAN_US,
     SHORT,
