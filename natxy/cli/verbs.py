@@ -1,5 +1,6 @@
 """The verbs of `natxy`, and the command that consists of them."""
 
+import difflib
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
@@ -77,8 +78,16 @@ class _Verbs(TyperGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            raise click.UsageError(_unknown(args[0]))
         verb, _, rest = super().resolve_command(ctx, args)
         return verb, None if verb is None else command_of(verb), rest
+
+
+def _unknown(verb: str) -> str:
+    near = difflib.get_close_matches(verb.lower(), VERBS, n=1)
+    expected = near[0] if near else "one of those that `natxy --help` lists"
+    return f'unknown command "{verb}" (expected {expected})'
 
 
 def _app() -> typer.Typer:

@@ -146,3 +146,11 @@ def test_who_may_not_make_a_lab_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(file))
     with pytest.raises(DutError, match=r"run/natxy and the temporary .*: cannot be written \(exp"):
         ledger.Ledger()
+
+
+@pytest.mark.parametrize(("verb", "expected"), [("thruput", "throughput"), ("x", "one of those")])
+def test_a_wrong_command_is_answered_with_a_near_one(
+    capsys: Captured, verb: str, expected: str
+) -> None:
+    assert run([verb]) == 2
+    assert f'unknown command "{verb}" (expected {expected}' in capsys.readouterr().err
