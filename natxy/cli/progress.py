@@ -78,6 +78,7 @@ class SearchDisplay(Observer):
         self._repetition, self._repetitions = 0, 0
         self._rate_fps, self._bracket_fps = 0, (0, 0)
         self._stage, self._share = "", 0.0
+        self._connections = ""
         self._verdicts: list[Verdict] = []
         self._found: list[str] = []
         # Events redraw it: a drawing thread would take time from the workers' core.
@@ -105,8 +106,11 @@ class SearchDisplay(Observer):
         self._estimate.repetition_started(number, count)
         self._draw()
 
-    def trial_started(self, rate_fps: int, bracket_fps: tuple[int, int]) -> None:
+    def trial_started(
+        self, rate_fps: int, bracket_fps: tuple[int, int], connections: int | None = None
+    ) -> None:
         self._rate_fps, self._bracket_fps = rate_fps, bracket_fps
+        self._connections = "" if connections is None else f"{connections:,} connections"
         self._stage, self._share = "starting", 0.0
         self._estimate.trial_started(bracket_fps, self._error_fraction)
         self._draw()
@@ -136,8 +140,8 @@ class SearchDisplay(Observer):
         why = (*trial.invalid_reasons, trial.lost_connections)[0]
         reason = f" ({why})" if why else ""
         return (
-            f"{self._repetition}/{self._repetitions} {rate(trial.rate_fps):>12} {self._unit} "
-            f"{trial.verdict}{reason}{self._left()}"
+            f"{self._repetition}/{self._repetitions} {self._connections}"
+            f"{rate(trial.rate_fps):>12} {self._unit} {trial.verdict}{reason}{self._left()}"
         )
 
     def _say(self, line: str) -> None:
@@ -154,6 +158,8 @@ class SearchDisplay(Observer):
         grid.add_row("repetition", f"{self._repetition} of {self._repetitions}{self._left()}")
         what = "connections a second" if self._unit == "cps" else "frames a second per direction"
         grid.add_row("rate", f"[bold]{rate(self._rate_fps)}[/] {what}")
+        if self._connections:
+            grid.add_row("trying", self._connections)
         lower, upper = self._bracket_fps
         grid.add_row("bracket", f"{rate(lower)} to {rate(upper)}")
         grid.add_row("trial", f"{self._stage} {self._share:.0%}" if self._stage else "")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import frames_of
@@ -30,6 +31,8 @@ class Load:
     pauses: bool = False
     pause_share: Fraction = PAUSE_SHARE  # longest pauses of a valid trial
     counting: Counting | None = None  # used instead of `pause_share` in a search for a rate
+
+    count: ClassVar[None] = None  # connections, if a search varies their number
 
     @property
     def rate_fps(self) -> int:

@@ -13,8 +13,13 @@ class Observer:
     def repetition_started(self, number: int, count: int) -> None:
         """Is called when repetition `number` of `count` starts; numbers start at 1."""
 
-    def trial_started(self, rate_fps: int, bracket_fps: tuple[int, int]) -> None:
-        """Is called when a trial starts, with the current bracket of the search."""
+    def trial_started(
+        self, rate_fps: int, bracket_fps: tuple[int, int], connections: int | None = None
+    ) -> None:
+        """Is called when a trial starts, with the current bracket of the search.
+
+        `connections` is set if the search varies their number; the bracket then is of connections.
+        """
 
     def trial_progressed(self, progress: Progress) -> None:
         """Is called at least once a second during a trial."""
@@ -39,9 +44,11 @@ class Observers(Observer):
         for observer in self._observers:
             observer.repetition_started(number, count)
 
-    def trial_started(self, rate_fps: int, bracket_fps: tuple[int, int]) -> None:
+    def trial_started(
+        self, rate_fps: int, bracket_fps: tuple[int, int], connections: int | None = None
+    ) -> None:
         for observer in self._observers:
-            observer.trial_started(rate_fps, bracket_fps)
+            observer.trial_started(rate_fps, bracket_fps, connections)
 
     def trial_progressed(self, progress: Progress) -> None:
         for observer in self._observers:

@@ -39,7 +39,7 @@ class ValidTrials:
         )
         seed = repetition_seed(self.trials.campaign_seed, self.repetition)
         while True:
-            self.trials.observer.trial_started(load.rate_fps, bracket)
+            self.trials.observer.trial_started(load.rate_fps, bracket, load.count)
             trial = self.trials.run(load=load, repetition=self.repetition, seed=seed)
             self.done.append(trial)
             if trial.verdict is not Verdict.INVALID:

@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
+from natxy.cli.progress import SearchDisplay
 from natxy.dut.base import Deletion
 from natxy.errors import ConfigurationError, DutError, TrialRefused
 from natxy.model.measurement import Measurement
@@ -102,6 +105,14 @@ def test_a_start_that_is_not_safe_is_said() -> None:
 def test_all_combinations_that_are_taken_are_a_lower_bound() -> None:
     result = measured(StatefulGateway())
     assert all(result.figure(CAPACITY).lower_bound)
+
+
+def test_the_progress_names_the_connections_that_a_trial_creates() -> None:
+    gateway, shown = StatefulGateway(entries=1234), StringIO()
+    tester = StatefulEngine(gateway=gateway).tester(traffic_plan({"count": 500}, forward=WIDE))
+    with SearchDisplay(Console(file=shown, width=200), "capacity", unit="cps") as display:
+        capacity(plan(500), tester, StatefulDut(gateway=gateway), display)
+    assert "1,234 connections" in shown.getvalue()
 
 
 def test_connections_are_needed() -> None:
