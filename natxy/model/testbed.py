@@ -254,4 +254,6 @@ class Testbed(Model):
 def read_testbed(path: Path) -> tuple[Testbed, Source]:
     """Returns the testbed and its text, so that errors found later can name the line."""
     source = Source.read(path)
+    if not source.text.strip():
+        raise ConfigurationError(f"{path}: is empty (expected a testbed, as `natxy init` writes)")
     return source.validated(Testbed, source.toml()), source

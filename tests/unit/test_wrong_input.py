@@ -154,3 +154,9 @@ def test_a_wrong_command_is_answered_with_a_near_one(
 ) -> None:
     assert run([verb]) == 2
     assert f'unknown command "{verb}" (expected {expected}' in capsys.readouterr().err
+
+
+def test_an_empty_testbed_is_named_as_such(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "empty.toml").write_text("\n")
+    assert run(["throughput", str(tmp_path / "empty.toml")]) == 2
+    assert "empty.toml: is empty (expected a testbed" in capsys.readouterr().err
