@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from natxy.errors import ConfigurationError
 from natxy.model.addresses import IpHost, Ipv4Host, Ipv6Host, IpVersion, MacAddress
 from natxy.model.base import Between, Checked, Model, refuse
 from natxy.model.source import Source
