@@ -67,6 +67,7 @@ spec::Hello hello(const Options& options, const port::Eal& eal, const port::Devi
           .tsc_hz = device.ticks().hz(),
           .tsc_invariant = tsc_invariant(),
           .huge_pages = eal.huge_pages(),
+          .realtime_allowed = port::realtime_status() == 0,
           .cpu_model = cpu_model(),
           .kernel = kernel(),
           .main_cpus = options.main_cores,

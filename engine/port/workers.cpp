@@ -20,10 +20,8 @@ int set_policy(int policy, int priority) {
   return pthread_setschedparam(pthread_self(), policy, &parameters);
 }
 
-// Checks that SCHED_FIFO is allowed: the main thread uses it for a moment.
 void require_realtime() {
-  const int status = set_policy(SCHED_FIFO, kPriority);
-  set_policy(SCHED_OTHER, 0);
+  const int status = realtime_status();
   if (status == 0) return;
   throw spec::TrialError(spec::ErrorKind::kDevice,
                          std::string("realtime: this process may not run under SCHED_FIFO: ") +
@@ -31,6 +29,12 @@ void require_realtime() {
 }
 
 }  // namespace
+
+int realtime_status() {
+  const int status = set_policy(SCHED_FIFO, kPriority);
+  set_policy(SCHED_OTHER, 0);
+  return status;
+}
 
 Workers::Workers(const std::vector<int>& cpus) {
   unsigned lcore = 1;  // 0 is the main lcore

@@ -9,6 +9,10 @@
 
 namespace natxy::port {
 
+// Returns 0 if this process may run under SCHED_FIFO, else the errno that says why not. The calling
+// thread uses the policy for a moment.
+[[nodiscard]] int realtime_status();
+
 class Workers {
  public:
   // cpus: the same as in EalOptions, in the order of EAL's worker lcores.

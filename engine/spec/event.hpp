@@ -40,6 +40,7 @@ struct Hello {
   std::uint64_t tsc_hz = 0;
   bool tsc_invariant = false;
   bool huge_pages = false;
+  bool realtime_allowed = false;  // the engine may run under SCHED_FIFO
   std::string cpu_model;
   std::string kernel;
   std::vector<int> main_cpus;

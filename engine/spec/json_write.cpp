@@ -245,6 +245,7 @@ std::string hello_event(const Hello& hello) {
                {"tsc_hz", hello.tsc_hz},
                {"tsc_invariant", hello.tsc_invariant},
                {"huge_pages", hello.huge_pages},
+               {"realtime_allowed", hello.realtime_allowed},
                {"cpu_model", hello.cpu_model},
                {"kernel", hello.kernel},
                {"main_cpus", hello.main_cpus},

@@ -202,6 +202,7 @@ TEST(Events, HelloTellsPorts) {
                     .tsc_hz = 1,
                     .tsc_invariant = true,
                     .huge_pages = false,
+                    .realtime_allowed = true,
                     .cpu_model = "C",
                     .kernel = "K",
                     .main_cpus = {0, 1},
@@ -212,8 +213,8 @@ TEST(Events, HelloTellsPorts) {
       R"({"cpu_model":"C","dpdk_version":"D","engine_version":"0","event":"hello","huge_pages":false,)"
       R"("kernel":"K","main_cpus":[0,1],"ports":[{"device":"","driver":"","interface":null,)"
       R"("link_speed_mbps":0,"mac":"","mtu_bytes":0,"numa_node":-1,"offloads":[],)"
-      R"("refusal":"tester","rx_ring_frames":0,"side":"left"}],"protocol":1,"tsc_hz":1,)"
-      R"("tsc_invariant":true,"workers":[{"cpu":1}]})");
+      R"("refusal":"tester","rx_ring_frames":0,"side":"left"}],"protocol":1,"realtime_allowed":true,)"
+      R"("tsc_hz":1,"tsc_invariant":true,"workers":[{"cpu":1}]})");
 }
 
 // Returns the example that the package is tested with too.

@@ -37,6 +37,7 @@ class Hello(Model):
     dpdk_version: str
     tsc_hz: Count
     tsc_invariant: bool
+    realtime_allowed: bool  # the engine may run under SCHED_FIFO
     huge_pages: bool
     cpu_model: str
     kernel: str

@@ -52,7 +52,7 @@ class SiitperfTest:
         return spec, run_trial(spec, setup.tester, setup.dut, Observer())
 
     def _spec(self, setup: Setup, seed: int, number: int) -> TrialSpec:
-        plan = TrialPlan(traffic=setup.tester.traffic, timing=self.timing)
+        plan = self._plan(setup, self.timing)
         spec = self.timeouts.spec(
             plan.spec(
                 load=self.load, seed=seed, nonce=nonce(seed, number), watched=setup.dut.watched
@@ -63,10 +63,16 @@ class SiitperfTest:
         first = tuple(phase for phase in spec.phases if phase.name != TEST)
         return spec.model_copy(update={"phases": first})
 
+    def _plan(self, setup: Setup, timing: Timing) -> TrialPlan:
+        tester = setup.tester
+        return TrialPlan(
+            traffic=tester.traffic, timing=timing, realtime_allowed=tester.hello.realtime_allowed
+        )
+
     def _warm_up(self, setup: Setup, seed: int) -> None:
         """Warms the gateway up, if its table can be emptied afterwards."""
         timing = replace(self.timing, drain_s=self.timeouts.longest_s)
-        plan = TrialPlan(traffic=setup.tester.traffic, timing=timing)
+        plan = self._plan(setup, timing)
         spec = plan.spec(load=warm_up_load(plan.traffic), seed=seed, nonce=nonce(seed, -1))
         warm_up(spec, setup.tester, setup.dut)
 

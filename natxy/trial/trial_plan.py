@@ -29,16 +29,18 @@ class TrialPlan:
     traffic: TrafficPlan
     timing: Timing
     ramp: tuple[Starting, ...] = ()  # flows that are sent before `traffic`, each in a phase
+    realtime_allowed: bool = True  # the engine may run under SCHED_FIFO
 
     def realtime(self, phases: tuple[Phase, ...]) -> bool:
-        """Returns whether a trial runs under SCHED_FIFO: by default, short trials do."""
+        """Returns whether a trial runs under SCHED_FIFO: by default, short trials do if allowed."""
         asked = self.traffic.testbed.tester.realtime
         lasts_ns = sum(
             max(stream.duration_ns for stream in phase.streams) + _ns(self.timing.drain_s)
             for phase in phases
             if phase.name not in AGAIN
         )
-        return asked == "on" or (asked == "auto" and lasts_ns <= _ns(REALTIME_LIMIT_S))
+        is_short = lasts_ns <= _ns(REALTIME_LIMIT_S)
+        return asked == "on" or (asked == "auto" and is_short and self.realtime_allowed)
 
     def load(self, load: AnyLoad | int) -> AnyLoad:
         if not isinstance(load, int):

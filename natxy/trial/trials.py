@@ -37,6 +37,11 @@ from natxy.verdict.all_misdelivered import check_all_misdelivered
 from natxy.verdict.away import away_during
 from natxy.verdict.pacing import is_too_slow
 
+WITHOUT_REALTIME = (
+    "This user may not use a real-time priority (CAP_SYS_NICE), so trials run without one: frames "
+    "leave later, and more trials are invalid."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class WholeTrial:
@@ -177,7 +182,12 @@ class Trials:
     @property
     def _plan(self) -> TrialPlan:
         tester = self.tester
-        return TrialPlan(traffic=tester.traffic, ramp=tester.ramp, timing=self.timing)
+        return TrialPlan(
+            traffic=tester.traffic,
+            ramp=tester.ramp,
+            timing=self.timing,
+            realtime_allowed=tester.hello.realtime_allowed,
+        )
 
     def _prepare(self, spec: TrialSpec) -> None:
         """Resets the device, and keeps the settle time of RFC 2544 section 23 e.
@@ -190,8 +200,15 @@ class Trials:
             check_emptied(self.dut)
         if self.tester.trials:
             time.sleep(float(self.timing.settle_s))
+        if not self.counts.trials:
+            self._remark_realtime()
         if stateful and not self.counts.trials:
             warm_up(self._warm_up_spec(), self.tester, self.dut)
+
+    def _remark_realtime(self) -> None:
+        tester = self.tester
+        if tester.testbed.tester.realtime == "auto" and not tester.hello.realtime_allowed:
+            self.observer.remarked(WITHOUT_REALTIME)
 
     def _warm_up_spec(self) -> TrialSpec:
         load = warm_up_load(self.tester.traffic)

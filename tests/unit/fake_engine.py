@@ -41,6 +41,7 @@ def hello() -> None:
             "dpdk_version": "none",
             "tsc_hz": 10**9,
             "tsc_invariant": True,
+            "realtime_allowed": True,
             "huge_pages": False,
             "cpu_model": "fake",
             "kernel": "fake",

@@ -79,6 +79,7 @@ class ScriptedEngine:
                 **dict.fromkeys(words, "none"),
                 "tsc_hz": 1,
                 "tsc_invariant": True,
+                "realtime_allowed": True,
                 "huge_pages": False,
                 "main_cpus": (0,),
                 "workers": (),

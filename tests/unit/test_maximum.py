@@ -61,6 +61,7 @@ def hello(left_mbps: int, right_mbps: int) -> Hello:
             **dict.fromkeys(words, "x"),
             "tsc_hz": 1,
             "tsc_invariant": True,
+            "realtime_allowed": True,
             "huge_pages": False,
             "main_cpus": (0,),
             "workers": (),

@@ -64,6 +64,7 @@ def hello(
         dpdk_version="none",
         tsc_hz=10**9,
         tsc_invariant=True,
+        realtime_allowed=True,
         huge_pages=False,
         cpu_model=cpu,
         kernel="none",
