@@ -83,7 +83,7 @@ def test_tear_down_rate_is_what_a_deletion_costs(tmp_path: Path) -> None:
     plan = TearDownPlan(
         timing=TIMING,
         seed=1,
-        repetitions=5,
+        repetitions=3,
         sizes=tuple(Size(connections=count) for count in COUNTS),
         incomplete_repeats=ATTEMPTS,
     )

@@ -109,6 +109,7 @@ def found(said: str, figure: str) -> int:
     return int(match[1])
 
 
+@pytest.mark.long
 def test_a_script_measures_the_kernels_nat44(folder: Path) -> None:
     said = search(folder, NAT44, "2000", "40000", "10000", "4000", "1000")
     assert found(said, "Maximum connection establishment rate") >= 5000

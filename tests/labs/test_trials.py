@@ -100,6 +100,7 @@ def test_a_gateway_whose_side_is_down_is_one_sentence() -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.long
 def test_self_test_through_a_veth() -> None:
     port = Port()
     testbed = looped(Testbed(tester=TesterSection(left=port, right=port)))
