@@ -1,12 +1,12 @@
 """`natxy capacity`: measures how many connections a stateful gateway's table holds."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from natxy.cli.options import search_error
 from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring, run_series
-from natxy.errors import ConfigurationError
 from natxy.exact import exact
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic_spec import MAX_CONNECTIONS
@@ -91,30 +91,29 @@ def capacity(
 ) -> None:
     """Find the connection tracking table capacity (RFC 9693)."""
     base = options.profile_of(PROFILES)
-    for option, number in (("--c0", c0), ("--error", error), ("--most", most)):
-        if number is not None and number < 1:  # refused before a lab is made for it
-            raise ConfigurationError(f"{option}: {number} is out of range (expected 1 or more)")
     validation_share = DEFAULT_ALPHA if alpha is None else exact("--alpha", alpha)
+    goal = CapacityGoal(  # checked before a lab is made for it
+        c0=1 if c0 is None else c0,
+        error=error,
+        beta=exact("--beta", beta),
+        gamma=exact("--gamma", gamma),
+        first_cps=FIRST_CPS if first_rate is None else first_rate,
+        rate_error=base.rate_error if rate_error is None else search_error(rate_error),
+        max_cps=MAX_RATE_FPS if max_rate is None else max_rate,
+        most=MAX_CONNECTIONS if most is None else most,
+    )
 
     def plan(asked: ConnectionsSection) -> CapacityPlan:
         return CapacityPlan(
             timing=options.timing(base.timing),
             seed=options.seed_value,
             repetitions=options.repetitions_of(base),
-            goal=_goal(asked),
+            goal=replace(
+                goal,
+                c0=asked.count if c0 is None else c0,
+                first_cps=(asked.rate_fps or FIRST_CPS) if first_rate is None else first_rate,
+            ),
             alpha=validation_share,
-        )
-
-    def _goal(asked: ConnectionsSection) -> CapacityGoal:
-        return CapacityGoal(
-            c0=asked.count if c0 is None else c0,
-            error=error,
-            beta=exact("--beta", beta),
-            gamma=exact("--gamma", gamma),
-            first_cps=(asked.rate_fps or FIRST_CPS) if first_rate is None else first_rate,
-            rate_error=base.rate_error if rate_error is None else search_error(rate_error),
-            max_cps=MAX_RATE_FPS if max_rate is None else max_rate,
-            most=MAX_CONNECTIONS if most is None else most,
         )
 
     run_series(

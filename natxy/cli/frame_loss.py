@@ -1,6 +1,5 @@
 """`natxy frame-loss`: measures the frame loss rate over the offered rate."""
 
-from fractions import Fraction
 from typing import Annotated
 
 import typer
@@ -10,10 +9,8 @@ from natxy.cli.rates import rates_of
 from natxy.cli.series import SeriesOptions, measuring, run_series
 from natxy.errors import ConfigurationError
 from natxy.exact import exact
-from natxy.procedure.frame_loss import PROFILES, FrameLossPlan
+from natxy.procedure.frame_loss import HIGHEST_STEP, PROFILES, FrameLossPlan
 from natxy.procedure.frame_loss import frame_loss as measure
-
-LOWEST_STEP_PERCENT, HIGHEST_STEP_PERCENT = Fraction(1, 10), 10  # a plan's, which are shares
 
 
 @measuring(PROFILES)
@@ -62,19 +59,8 @@ def frame_loss(
         seed=options.seed_value,
         repetitions=options.repetitions_of(base),
         max_rate_fps=max_rate,
-        step=(Fraction(10) if step is None else _step_percent(step)) / 100,
+        step=HIGHEST_STEP if step is None else exact("--step", step) / 100,
         rates_fps=rates_of(rates),
         loss=loss_tolerance(loss),
     )
     run_series(options, "frame-loss", lambda tester, dut, seen: measure(plan, tester, dut, seen))
-
-
-def _step_percent(step: float) -> Fraction:
-    """Returns the step in percent; the plan has it as a share, which its errors would name."""
-    percent = exact("--step", step)
-    if not LOWEST_STEP_PERCENT <= percent <= HIGHEST_STEP_PERCENT:
-        raise ConfigurationError(
-            f"--step: {step:g} is out of range (expected {float(LOWEST_STEP_PERCENT):g} to "
-            f"{HIGHEST_STEP_PERCENT})"
-        )
-    return percent

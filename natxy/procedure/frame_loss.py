@@ -55,7 +55,7 @@ class FrameLossPlan(Plan):
         super().__post_init__()
         make_exact(self, step="--step")
         check_tolerance("--loss", self.loss)
-        check("--step", self.step, lowest=Fraction(1, 1000), highest=HIGHEST_STEP)
+        check("--step", self.step * 100, lowest=Fraction(1, 10), highest=HIGHEST_STEP * 100)
         for rate_fps in self.rates_fps:
             self.timing.check_rate("--rates", rate_fps)
         if self.max_rate_fps is not None:

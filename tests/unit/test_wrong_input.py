@@ -46,8 +46,8 @@ def test_a_near_name_is_suggested(value: str, sentence: str) -> None:
         ("frame-loss", ("--step", "nan"), "--step: nan is not valid (expected a finite number)"),
         ("establishment", ("--alpha", "nan"), "--alpha: nan is not valid (expected a finite"),
         ("capacity", ("--alpha", "nan"), "--alpha: nan is not valid (expected a finite"),
-        ("capacity", ("--c0", "0"), "--c0: 0 is out of range (expected 1 or more)"),
-        ("capacity", ("--error", "0"), "--error: 0 is out of range (expected 1 or more)"),
+        ("capacity", ("--c0", "0"), "--c0: 0 is out of range (expected 1 to 4294967296)"),
+        ("capacity", ("--error", "0"), "--error: 0 is out of range (expected 1 to 4294967296)"),
         (
             "latency",
             ("--frame-size", "64"),
