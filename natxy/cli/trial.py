@@ -61,6 +61,9 @@ class StageDisplay(Observer):
             f"{progress.stage}, {seconds_left(left_s)} left    ", end="\r", highlight=False
         )
 
+    def remarked(self, sentence: str) -> None:
+        progress_console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+
 
 def trial(
     testbed: TestbedArgument,
