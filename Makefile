@@ -22,7 +22,7 @@ CPP := $(shell find engine gateway -name '*.cpp' -o -name '*.hpp')
 INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find engine gateway -name CMakeLists.txt -o -name '*.cmake') $(shell find natxy -name '*.py' -o -name '*.pyi')
 
-.PHONY: help demo install check test test-long unit bench fuzz tidy format format-check lint types \
+.PHONY: help demo install check test test-long unit bench fuzz tidy format format-check lint types reference \
   cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas clean packages-demo packages-test packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
@@ -72,6 +72,9 @@ format: $(DEVELOPMENT) ## Format all sources and fix what the linter can fix.
 
 schemas: $(DEVELOPMENT) ## Write schemas/ from the Python models.
 	@$(BIN)/python -m natxy.model.schemas
+
+reference: $(DEVELOPMENT) ## Write docs/reference/testbed.md and commands.md from the source.
+	@$(BIN)/python tools/reference.py
 
 clean: ## Remove all that was built, with the journals and results under build/.
 	@rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -12,7 +12,14 @@ from natxy.cli.verbs import VERBS, command_of
 from natxy.model.standing_deviations import STANDING
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "CHANGELOG.md",
+        *(ROOT / "docs").rglob("*.md"),
+    ]
+)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"```.*?\n(.*?)```|^ {4}(\S.*)$|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^(?:[$#] )?(?:sudo )?(?:\S*/)?natxy(?: ([a-z][a-z-]*))(.*)$")

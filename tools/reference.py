@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Writes docs/reference/testbed.md and docs/reference/commands.md.
+
+The keys of a testbed with types, ranges and defaults are those of the models; their meanings are in
+tools/testbed_keys.toml. The commands and their options are those of
+the parsers. With --check, nothing is written; the exit status tells whether the pages are current.
+"""
+
+import argparse
+import json
+import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from natxy.cli.verbs import GROUPS, command_of
+from natxy.model.testbed import Testbed
+
+ROOT = Path(__file__).parents[1]
+KEYS = ROOT / "tools" / "testbed_keys.toml"
+PAGES = ROOT / "docs" / "reference"
+GENERATED = "<!-- Written by tools/reference.py (make reference); do not edit. -->"
+# Sections whose keys are the same.
+TWINS = {
+    "tester.right": "tester.left",
+    "traffic.reverse": "traffic.forward",
+    "traffic.right_field": "traffic.left_field",
+}
+SHARED = 10  # an option of so many commands is described once
+
+Json = Mapping[str, Any]
+
+
+def texts() -> Mapping[str, Mapping[str, str]]:
+    """Returns the meanings of keys, by section."""
+    return tomllib.loads(KEYS.read_text())
+
+
+def sections(schema: Json, of: Json, path: str = "") -> Iterator[tuple[str, Json]]:
+    """Yields each section of a testbed with its schema, in the order of the models."""
+    if path:
+        yield path, of
+    for name, member in of["properties"].items():
+        inner = resolved(schema, member)
+        where = f"{path}.{name}" if path else name
+        if "properties" in inner and where not in TWINS and not is_series(inner):
+            yield from sections(schema, inner, where)
+
+
+def resolved(schema: Json, member: Json) -> Json:
+    for option in member.get("anyOf", [member]):
+        if "$ref" in option:
+            inner: Json = schema["$defs"][option["$ref"].rpartition("/")[2]]
+            return inner
+    return member
+
+
+def is_series(inner: Json) -> bool:
+    return inner.get("title") == "Series"
+
+
+def type_of(schema: Json, member: Json) -> str:
+    inner = resolved(schema, member)
+    if is_series(inner):
+        return "`{mode, min, max}`"
+    options = [o for o in member.get("anyOf", [member]) if o.get("type") != "null"]
+    (option,) = options[:1]
+    if "enum" in option:
+        return " or ".join(f"`{json.dumps(value)}`" for value in option["enum"])
+    kinds = {"integer": "integer", "number": "number", "boolean": "`true` or `false`"}
+    kind: str = kinds.get(option.get("type", ""), option.get("type", ""))
+    if option.get("type") == "array":
+        kind = f"list of {option['items'].get('type')}s"
+    if option.get("format") in ("ipv4", "ipv6"):
+        kind = f"IPv{option['format'][-1]} address"
+    if "minimum" in option:
+        kind = f"{kind}, {option['minimum']:,} to {option['maximum']:,}"
+    return kind
+
+
+def default_of(member: Json) -> str:
+    if "default" not in member:
+        return "required"
+    default = member["default"]
+    if default is None or default in ([], {}):
+        return ""
+    if isinstance(default, dict):
+        return f"`{default['mode']}`, {default['min']:,} to {default['max']:,}"
+    return f"`{json.dumps(default)}`"
+
+
+def testbed_page() -> str:
+    schema = Testbed.model_json_schema()
+    meanings = texts()
+    lines = [
+        "# The testbed file",
+        "",
+        GENERATED,
+        "",
+        "A testbed is a TOML file that describes the tester's ports, its traffic and the device "
+        "under test. `natxy init` writes one with a comment on every key. This page lists all "
+        "keys, with types, ranges and defaults. A key without a default is optional unless the table says "
+        "*required*; units are in the names. The keys of `[dut]` are described in "
+        "[the device under test](dut.md).",
+    ]
+    for path, of in sections(schema, schema):
+        twins = [f"`[{twin}]`" for twin, first in TWINS.items() if first == path]
+        also = f" and {twins[0]}" if twins else ""
+        lines += ["", f"## `[{path}]`{also}", ""]
+        rows = [
+            (name, member)
+            for name, member in of["properties"].items()
+            if "properties" not in resolved(schema, member) or is_series(resolved(schema, member))
+        ]
+        if rows:
+            lines += ["| key | value | default | meaning |", "|---|---|---|---|"]
+        for name, member in rows:
+            text = meanings[path][name]
+            lines.append(
+                f"| `{name}` | {type_of(schema, member)} | {default_of(member)} | {text} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def commands_page() -> str:
+    commands = {verb: command_of(verb) for verbs in GROUPS.values() for verb in verbs}
+    counted = Counter(
+        option.opts[-1] for command in commands.values() for option in options_of(command)
+    )
+    shared = {name for name, count in counted.items() if count >= SHARED}
+    lines = [
+        "# Commands",
+        "",
+        GENERATED,
+        "",
+        "`natxy COMMAND --help` shows the same. Options that most commands have are described "
+        "once, [at the end](#options-of-most-commands).",
+    ]
+    for group, verbs in GROUPS.items():
+        lines += ["", f"## {group}"]
+        for verb in verbs:
+            lines += ["", f"### natxy {verb}", "", *command_lines(commands[verb], shared)]
+    lines += ["", "## Options of most commands", "", "| option | what it does |", "|---|---|"]
+    described: dict[str, str] = {}
+    for command in commands.values():
+        for option in options_of(command):
+            described.setdefault(option.opts[-1], row(option, without_default=True))
+    lines += [described[name] for name in described if name in shared]
+    return "\n".join(lines) + "\n"
+
+
+def options_of(command: click.Command) -> list[click.Option]:
+    return [
+        each
+        for each in command.params
+        if isinstance(each, click.Option) and not each.hidden and "--help" not in each.opts
+    ]
+
+
+def command_lines(command: click.Command, shared: set[str]) -> Iterator[str]:
+    yield " ".join((command.help or "").split())
+    arguments = [each for each in command.params if isinstance(each, click.Argument)]
+    words = [each.human_readable_name.upper() for each in arguments]
+    yield ""
+    yield f"    natxy {command.name} {' '.join(['[OPTIONS]', *words])}"
+    options = options_of(command)
+    own = [each for each in options if each.opts[-1] not in shared]
+    if own:
+        yield from ("", "| option | what it does |", "|---|---|")
+        yield from (row(option) for option in own)
+    others = [with_default(each) for each in options if each.opts[-1] in shared]
+    if others:
+        yield ""
+        yield f"Also: {', '.join(others)}."
+
+
+def row(option: click.Option, *, without_default: bool = False) -> str:
+    names = ", ".join(f"`{name}`" for name in option.opts)
+    value = f" `{option.metavar}`" if option.metavar and not option.is_flag else ""
+    text = " ".join((option.help or "").split())
+    if without_default:
+        text = re.sub(r"\s*\[default: [^\]]*\]", "", text)
+    elif "[default" not in text and option.show_default and option.default not in (None, False):
+        text = f"{text} [default: {option.default}]"
+    return f"| {names}{value} | {text} |".replace("[default", "\\[default")
+
+
+def with_default(option: click.Option) -> str:
+    """Returns the option's name, with the defaults that depend on the command."""
+    found = re.search(r"\[default: ([^\]]*quick[^\]]*)\]", " ".join((option.help or "").split()))
+    return f"`{option.opts[-1]}`" + (f" ({found[1]})" if found else "")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    check = parser.parse_args().check
+    stale = []
+    for name, text in (("testbed.md", testbed_page()), ("commands.md", commands_page())):
+        page = PAGES / name
+        if page.exists() and page.read_text() == text:
+            continue
+        stale.append(name)
+        if not check:
+            page.write_text(text)
+    if check and stale:
+        print(f"{', '.join(stale)}: not current (run `make reference`)", file=sys.stderr)
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
