@@ -104,8 +104,8 @@ def testbed_page() -> str:
         "",
         "A testbed is a TOML file that describes the tester's ports, its traffic and the device "
         "under test. `natxy init` writes one with a comment on every key. This page lists all "
-        "keys, with types, ranges and defaults. A key without a default is optional unless the table says "
-        "*required*; units are in the names. The keys of `[dut]` are described in "
+        "keys, with types, ranges and defaults. A key without a default is optional unless the "
+        "table says *required*; units are in the names. The keys of `[dut]` are described in "
         "[the device under test](dut.md).",
     ]
     for path, of in sections(schema, schema):
