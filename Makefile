@@ -15,6 +15,7 @@ LADDER := tools/test_ladder.py $(if $(NOISE),--noise $(NOISE))
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 DEVELOPMENT := .venv/.development
+DOCS := .venv/.docs
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 REQUIREMENTS := $(PYTHON) tools/requirements.py
 
@@ -22,7 +23,7 @@ CPP := $(shell find engine gateway -name '*.cpp' -o -name '*.hpp')
 INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find engine gateway -name CMakeLists.txt -o -name '*.cmake') $(shell find natxy -name '*.py' -o -name '*.pyi')
 
-.PHONY: help demo install check test test-long unit bench fuzz tidy format format-check lint types reference \
+.PHONY: help demo install check test test-long unit bench fuzz tidy format format-check lint types reference docs docs-serve \
   cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas clean packages-demo packages-test packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
@@ -72,6 +73,14 @@ format: $(DEVELOPMENT) ## Format all sources and fix what the linter can fix.
 
 schemas: $(DEVELOPMENT) ## Write schemas/ from the Python models.
 	@$(BIN)/python -m natxy.model.schemas
+
+# mkdocs-material is kept up until May 2027; its successor reads the same mkdocs.yml.
+docs docs-serve: export NO_MKDOCS_2_WARNING = 1
+docs: $(DOCS) ## Build the documentation as a site (build/site/index.html).
+	@$(BIN)/mkdocs build --quiet
+
+docs-serve: $(DOCS) ## Show the documentation on http://127.0.0.1:8000 while it is edited.
+	@$(BIN)/mkdocs serve --dev-addr 127.0.0.1:8000
 
 reference: $(DEVELOPMENT) ## Write docs/reference/testbed.md and commands.md from the source.
 	@$(BIN)/python tools/reference.py
@@ -123,4 +132,8 @@ $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo
 
 $(DEVELOPMENT): pyproject.toml $(INSTALLED)
 	@$(PIP) install $$($(REQUIREMENTS) dev records)
+	@touch $@
+
+$(DOCS): pyproject.toml $(INSTALLED)
+	@$(PIP) install $$($(REQUIREMENTS) docs)
 	@touch $@
