@@ -4,7 +4,6 @@
 // Only its receiver uses it. Senders read the state table at the same time.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "run/stream_plan.hpp"
@@ -25,33 +24,18 @@ struct ConnectionTally {
 
 class ConnectionRecorder {
  public:
-  // Reads the connection numbers in a lot's frames. Returns one bit per frame: its number is within
-  // the table.
-  [[nodiscard]] std::uint32_t read(const ConnectionPlan& use, const frame::ArrivalLot& lot) {
-    std::uint32_t known = 0;
-    for (unsigned i = 0; i < lot.size; ++i) {
-      const auto connection = lot.stamps.at(i).connection();
-      const bool inside = connection < use.table->entries();
-      numbers_[i] = inside ? connection : 0;
-      known |= static_cast<std::uint32_t>(inside) << i;
-      if (inside) use.table->prefetch_to_write(connection);
-    }
-    return known;
-  }
-  // Returns the numbers of the lot that was read last; 0 for a number outside the table.
-  [[nodiscard]] const std::uint64_t* numbers() const { return numbers_.data(); }
-
-  // Records the accepted frames of that lot. accepted: one bit per frame; frames: the number of
-  // frames of the stream.
+  // Records the accepted frames of a lot, whose connections are in the table. accepted: one bit per
+  // frame; frames: the number of frames of the stream.
   void record(const ConnectionPlan& use, const frame::ArrivalLot& lot, std::uint32_t accepted,
               std::uint64_t frames) {
     for (unsigned i = 0; i < lot.size; ++i) {
       if ((accepted >> i & 1U) == 0) continue;
+      const auto connection = lot.stamps.at(i).connection();
       if (use.responds()) {
         ++tally_.known;
-        if (use.ends()) tally_.answered += use.table->mark_answered(numbers_[i]);
+        if (use.ends()) tally_.answered += use.table->mark_answered(connection);
       } else {
-        learn(use, lot.at(i), numbers_[i], frames);
+        learn(use, lot.at(i), connection, frames);
       }
     }
   }
@@ -99,7 +83,6 @@ class ConnectionRecorder {
     }
   }
 
-  std::array<std::uint64_t, flow::kMaxLot> numbers_{};
   ConnectionTally tally_;
 };
 

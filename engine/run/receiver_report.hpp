@@ -1,0 +1,67 @@
+// What a receiver counted and measured in one phase.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "frame/arrival.hpp"
+#include "run/clock.hpp"
+#include "run/connection_recorder.hpp"
+#include "run/delay_histogram.hpp"
+#include "run/delay_variation.hpp"
+#include "run/histogram.hpp"
+#include "run/icmp_tally.hpp"
+#include "run/shortest_delays.hpp"
+
+namespace natxy::run {
+
+struct KindTally {
+  std::uint64_t received = 0;
+  std::uint64_t duplicated = 0;
+  std::uint64_t reordered = 0;
+  std::uint64_t without_udp_checksum = 0;
+  std::uint64_t late = 0;
+  std::uint64_t negative_delays = 0;
+  std::array<std::uint64_t, frame::kDefects> defects{};  // by frame::Defect
+  std::uint8_t hop_limit = 0;  // required on arrival; 0: no frame has arrived to learn it from
+  DelayHistogram delay;
+  std::optional<DelayVariation> variation;  // present if the spec asks for it
+};
+
+// The longest time between two receive calls that found frames of the stream.
+struct Silence {
+  Ticks from = 0;
+  Ticks until = 0;
+};
+
+struct FaultExample {
+  frame::Defect defect;
+  std::vector<std::uint8_t> octets;
+};
+
+struct ReceiverReport {
+  std::array<KindTally, 2> kinds;
+  std::uint64_t foreign = 0;
+  std::uint64_t neighbour = 0;
+  IcmpTally icmp;  // a part of foreign
+  // Per frame: how long it may have waited for the poll that found it.
+  Histogram<1> poll_gap;
+  // The most frames that may have waited for a poll at once; 0 if the ring held them all.
+  std::uint64_t overrun = 0;
+  // Late frames that may have arrived in time, because of the poll gap; 0 if the port stamps them.
+  std::uint64_t uncertain_late = 0;
+  Ticks last_arrival = kNever;  // of the received frames
+  ShortestDelays shortest;
+  std::vector<FaultExample> examples;
+  ConnectionTally connections;
+  std::optional<DelayHistogram> tags;  // delays of the tagged frames, if there are any
+  Histogram<1> tag_poll_gap;
+  Silence silence;
+  std::uint64_t records_lost = 0;
+  // Frames that an earlier phase sent, by phase and kind; they are late frames of that phase.
+  std::array<std::array<std::uint64_t, 2>, 4> stragglers{};
+};
+
+}  // namespace natxy::run
