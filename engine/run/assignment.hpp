@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "run/sender.hpp"
+#include "run/share.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::run {

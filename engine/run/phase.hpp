@@ -4,6 +4,7 @@
 // For the template argument Device see port/device.hpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -61,24 +62,6 @@ struct PhaseSetup {
   // Hop limits on arrival by direction and kind; 0 if unknown.
   std::array<std::array<std::uint8_t, 2>, 2> hop_limits{};
 };
-
-inline void merge(SenderReport& into, const SenderReport& from) {
-  for (std::size_t kind = 0; kind < 2; ++kind) into.sent[kind] += from.sent[kind];
-  into.refused_by_gateway += from.refused_by_gateway;
-  into.refused_by_port += from.refused_by_port;
-  into.largest_burst = std::max(into.largest_burst, from.largest_burst);
-  into.pauses += from.pauses;
-  into.paused = std::max(into.paused, from.paused);
-  into.longest_pause = std::max(into.longest_pause, from.longest_pause);
-  into.first_departure = std::min(into.first_departure, from.first_departure);
-  into.last_departure = std::max(into.last_departure, from.last_departure);
-  into.gave_up = std::max(into.gave_up, from.gave_up);
-  into.behind = std::max(into.behind, from.behind);
-  into.lateness.merge(from.lateness);
-  into.send_call.merge(from.send_call);
-  into.step_gap.merge(from.step_gap);
-  into.tag_step_gap.merge(from.tag_step_gap);
-}
 
 template <flow::Shape kShape, class Clock, class Device>
 class Phase {

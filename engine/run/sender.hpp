@@ -12,44 +12,14 @@
 
 #include "run/clock.hpp"
 #include "run/control.hpp"
-#include "run/histogram.hpp"
+#include "run/frame_source.hpp"
+#include "run/sender_report.hpp"
+#include "run/share.hpp"
 #include "run/stamp_bases.hpp"
 #include "run/stream_plan.hpp"
 #include "run/tag_plan.hpp"
 
 namespace natxy::run {
-
-inline constexpr unsigned kMaxBurst = flow::kMaxLot;
-
-struct Share {  // this sender's numbers: index, index + count, ...
-  unsigned index = 0;
-  unsigned count = 1;
-};
-
-// Why a sender stopped before its last frame.
-enum class GaveUp : std::uint8_t {
-  kNo,
-  kBehind,   // the sender was kept from its core, or is too slow
-  kRefused,  // the port did not accept frames
-};
-
-struct SenderReport {
-  std::array<std::uint64_t, 2> sent{};  // by kind
-  std::uint64_t refused_by_gateway = 0;
-  std::uint64_t refused_by_port = 0;
-  std::uint64_t largest_burst = 0;  // most frames that left without a wait for a due time
-  std::uint64_t pauses = 0;
-  Ticks paused = 0;  // total of all pauses
-  Ticks longest_pause = 0;
-  Ticks first_departure = kNever;
-  Ticks last_departure = 0;
-  GaveUp gave_up = GaveUp::kNo;
-  Ticks behind = 0;  // how late the next frame was when the sender gave up
-  Histogram<5> lateness;
-  Histogram<5> send_call;
-  Histogram<1> step_gap;      // per frame: time until the sender's next step, by when it has left
-  Histogram<1> tag_step_gap;  // the same per tagged frame
-};
 
 // A sender that must not pause gives up when it is behind by more than this, because the lateness
 // in a stamp has 32 bits. A sender that may pause gives up when the port has accepted nothing for
@@ -74,10 +44,8 @@ class Sender {
         tags_(tags),
         catching_(catching),
         limit_(std::min(catching.limit, catching.give_up)),
-        cursor_(plan.schedule, share.index, share.count) {
-    const auto& connections = plan.kind(spec::Kind::kForeground).connections;
-    if (connections) walk_ = ConnectionWalk(connections->walk, share.index, share.count);
-  }
+        cursor_(plan.schedule, share.index, share.count),
+        source_(plan, share, queue) {}
 
   void begin(Ticks start) {
     start_ = begun_ = start;
@@ -99,7 +67,8 @@ class Sender {
       return;
     auto after = cursor_;
     const auto size = collect(after, now - start_);
-    if (!prepare(size)) [[unlikely]] {  // the pool is empty: the port still holds its frames
+    if (!source_.prepare(burst(size), frames_.data())) [[unlikely]] {
+      // The pool is empty: the port still holds its frames.
       report_.refused_by_port += size;
       refused_at_ = calls_;
       return;
@@ -119,15 +88,6 @@ class Sender {
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
  private:
-  // Frames of one kind: their numbers, ordinals, lateness and buffers.
-  struct Lot {
-    unsigned size = 0;
-    std::array<std::uint64_t, kMaxBurst> numbers;
-    std::array<std::uint64_t, kMaxBurst> ordinals;
-    std::array<std::uint32_t, kMaxBurst> lateness;
-    std::array<typename Queue::Frame, kMaxBurst> frames;
-  };
-
   // Handles a sender that is behind by more than its limit: it pauses or gives up. Returns false if
   // it has given up.
   [[nodiscard, gnu::noinline]] bool catches_up(Ticks now) {
@@ -188,102 +148,8 @@ class Sender {
     return size;
   }
 
-  // Fills frames_[0..size). Returns false if there are not enough buffers.
-  [[nodiscard]] bool prepare(unsigned size) {
-    if (plan_->mix.mixed()) return prepare_mixed(size);
-    const auto kind = plan_->mix.only();
-    if (!queue_->allocate(static_cast<unsigned>(kind), frames_.data(), size)) return false;
-    patch(kind, numbers_.data(), numbers_.data(), stamped_.data(), frames_.data(), size);
-    return true;
-  }
-
-  [[nodiscard]] bool prepare_mixed(unsigned size) {
-    std::array<Lot, 2> lots;
-    std::array<std::uint8_t, kMaxBurst> kinds;
-    for (unsigned i = 0; i < size; ++i) {
-      const auto place = plan_->mix.at(numbers_[i]);
-      kinds[i] = static_cast<std::uint8_t>(place.kind);
-      auto& lot = lots[kinds[i]];
-      lot.numbers[lot.size] = numbers_[i];
-      lot.ordinals[lot.size] = place.ordinal;
-      lot.lateness[lot.size++] = stamped_[i];
-    }
-    auto& [foreground, background] = lots;
-    if (!queue_->allocate(0, foreground.frames.data(), foreground.size)) return false;
-    if (!queue_->allocate(1, background.frames.data(), background.size)) {
-      queue_->release(foreground.frames.data(), foreground.size);
-      return false;
-    }
-    for (unsigned kind = 0; kind < 2; ++kind) {
-      auto& lot = lots[kind];
-      patch(static_cast<spec::Kind>(kind), lot.numbers.data(), lot.ordinals.data(),
-            lot.lateness.data(), lot.frames.data(), lot.size);
-    }
-    std::array<unsigned, 2> next{};
-    for (unsigned i = 0; i < size; ++i) frames_[i] = lots[kinds[i]].frames[next[kinds[i]]++];
-    return true;
-  }
-
-  void patch(spec::Kind kind, const std::uint64_t* numbers, const std::uint64_t* ordinals,
-             const std::uint32_t* lateness, const typename Queue::Frame* frames, unsigned n) {
-    const auto& plan = plan_->kind(kind);
-    if constexpr (kShape.connected) {
-      if (plan.connections) return patch_connected(plan, numbers, ordinals, lateness, frames, n);
-    }
-    flow::ValueLot values;
-    plan.flow.template fill<kShape>(ordinals, n, values);
-    frame::StampLot stamps;
-    stamps.fill(plan_->tag, plan_->stream.with(kind), numbers, lateness, n);
-    if (plan.departure.avoids_zero_checksum()) {
-      plan.departure.template avoid_zero_checksum<kShape>(values, stamps, n);
-    }
-    put(plan, values, stamps, nullptr, frames, n);
-  }
-
-  // Patches frames of connections: the next ones of the walk, or those that the ordinals establish.
-  void patch_connected(const KindPlan& plan, const std::uint64_t* numbers,
-                       const std::uint64_t* ordinals, const std::uint32_t* lateness,
-                       const typename Queue::Frame* frames, unsigned n) {
-    const auto& use = *plan.connections;
-    std::array<std::uint64_t, kMaxBurst> connections;
-    if (use.role == spec::Role::kEstablish) {
-      for (unsigned i = 0; i < n; ++i) connections[i] = use.established_by(ordinals[i]);
-    } else {
-      walk_.take(connections.data(), n);
-    }
-    flow::ValueLot values;
-    plan.flow.template fill<kShape>(connections.data(), n, values);
-    if (use.responds()) values.swap_ends();
-    frame::StampLot stamps;
-    stamps.fill(plan_->tag, plan_->stream.with(spec::Kind::kForeground), numbers, lateness, n);
-    stamps.set_connections(connections.data(), n);
-    if (plan.departure.avoids_zero_checksum()) {
-      plan.departure.template avoid_zero_checksum<kShape>(values, stamps, n);
-    }
-    if (!use.responds()) return put(plan, values, stamps, nullptr, frames, n);
-    frame::LearnedLot learned;
-    look_up(*use.table, connections.data(), n, values, learned);
-    put(plan, values, stamps, &learned, frames, n);
-  }
-
-  // Looks up the external address and port of each connection.
-  static void look_up(const StateTable& table, const std::uint64_t* connections, unsigned n,
-                      flow::ValueLot& values, frame::LearnedLot& learned) {
-    for (unsigned i = 0; i < n; ++i) table.prefetch(connections[i]);
-    const bool ipv6 = table.addresses().prepared();
-    for (unsigned i = 0; i < n; ++i) {
-      const auto entry = table.at(connections[i]);
-      values.destination_port[i] = entry.port();
-      learned.ipv4[i] = entry.address();
-      learned.ipv6[i] = ipv6 ? table.addresses().at(entry.address()).data() : nullptr;
-    }
-  }
-
-  void put(const KindPlan& plan, const flow::ValueLot& values, const frame::StampLot& stamps,
-           const frame::LearnedLot* learned, const typename Queue::Frame* frames, unsigned n) {
-    std::array<std::uint8_t*, kMaxBurst> octets;
-    for (unsigned i = 0; i < n; ++i) octets[i] = Queue::data(frames[i]);
-    plan.departure.template patch<kShape>(octets.data(), n, values, stamps, learned);
+  [[nodiscard]] Burst burst(unsigned size) const {
+    return {.size = size, .numbers = numbers_.data(), .lateness = stamped_.data()};
   }
 
   // Sends the frames. Samples the duration of the call, which is a part of each delay. Returns how
@@ -310,20 +176,8 @@ class Sender {
     report_.refused_by_port += rest;
     refused_at_ = calls_;
     for (unsigned i = 0; i < accepted; ++i) cursor_.advance();
-    if constexpr (kShape.connected) keep_places(accepted, rest);
+    if constexpr (kShape.connected) source_.keep_places(burst(size), accepted);
     return accepted;
-  }
-
-  // Moves the walk back to after the last connection whose frame left.
-  void keep_places(unsigned accepted, unsigned rest) {
-    const auto foreground = [this](unsigned from, unsigned frames) {
-      unsigned count = 0;
-      for (unsigned i = from; i < from + frames; ++i) {
-        count += plan_->mix.at(numbers_[i]).kind == spec::Kind::kForeground;
-      }
-      return count;
-    };
-    walk_.keep(foreground(0, accepted), foreground(accepted, rest));
   }
 
   void account(unsigned offered, Ticks now) {
@@ -385,7 +239,7 @@ class Sender {
   Catching catching_;
   Ticks limit_;  // if it is further behind, the sender pauses or gives up
   Cursor cursor_;
-  ConnectionWalk walk_;  // used by streams that use connections
+  FrameSource<kShape, Queue> source_;
   Ticks due_ = kNever;
   Ticks base_ = 0;  // the current base of the stamps
   std::uint64_t calls_ = 0;

@@ -1,0 +1,166 @@
+#include "run/stream_result.hpp"
+
+#include <algorithm>
+
+namespace natxy::run {
+namespace {
+
+spec::Distribution distribution(const Buckets& of, TickRate ticks) {
+  const auto ns = [ticks](double value) { return ticks.to_ns(value); };
+  spec::Distribution told{.count = of.count(),
+                          .min_ns = ns(of.min),
+                          .max_ns = ns(of.max),
+                          .mean_ns = ns(of.mean),
+                          .p50_ns = ns(of.percentile(0.5)),
+                          .p90_ns = ns(of.percentile(0.9)),
+                          .p99_ns = ns(of.percentile(0.99)),
+                          .p999_ns = ns(of.percentile(0.999)),
+                          .buckets = {}};
+  for (const auto& [lower, upper, count] : of.list) {
+    told.buckets.push_back({.lower_ns = ns(lower), .upper_ns = ns(upper), .count = count});
+  }
+  return told;
+}
+
+spec::Misdelivered misdelivered(const KindTally& tally) {
+  const auto of = [&](frame::Defect defect) {
+    return tally.defects[static_cast<std::size_t>(defect)];
+  };
+  using enum frame::Defect;
+  return {.malformed = of(kMalformed),
+          .checksum = of(kChecksum),
+          .number = of(kNumber),
+          .length = of(kLength),
+          .address = of(kAddress),
+          .port = of(kPort),
+          .hop_limit = of(kHopLimit),
+          .traffic_class = of(kTrafficClass)};
+}
+
+std::optional<spec::DelayVariation> variation(const KindTally& tally, std::uint64_t sent,
+                                              TickRate ticks) {
+  if (!tally.variation) return std::nullopt;
+  const auto pairs = sent == 0 ? 0 : sent - 1;
+  return spec::DelayVariation{.undefined = pairs - tally.variation->recorded(),
+                              .distribution = distribution(tally.variation->buckets(), ticks)};
+}
+
+spec::KindCounters counters(const StreamReport& stream, std::size_t kind, TickRate ticks) {
+  const auto& tally = stream.receiver->kinds[kind];
+  const auto sent = stream.sender.sent[kind];
+  return {.sent = sent,
+          .received = tally.received,
+          .lost = sent - tally.received,
+          .duplicated = tally.duplicated,
+          .reordered = tally.reordered,
+          .without_udp_checksum = tally.without_udp_checksum,
+          .late = tally.late,
+          .misdelivered = misdelivered(tally),
+          .hop_limit = tally.received > 0 ? tally.hop_limit : std::uint8_t{0},
+          .negative_delays = tally.negative_delays,
+          .delay = distribution(tally.delay.buckets(), ticks),
+          .ipdv = variation(tally, sent, ticks)};
+}
+
+spec::TagCounters tags(const StreamReport& stream, TickRate ticks) {
+  const auto& delays = *stream.receiver->tags;
+  return {.sent = stream.tags,
+          .received = delays.recorded(),
+          .lost = stream.tags - delays.recorded(),
+          .delay = distribution(delays.buckets(), ticks),
+          .poll_gap = distribution(stream.receiver->tag_poll_gap.buckets(), ticks),
+          .step_gap = distribution(stream.sender.tag_step_gap.buckets(), ticks)};
+}
+
+std::optional<spec::Losses> losses(const StreamReport& stream, TickRate ticks) {
+  const auto& runs = stream.losses;
+  if (runs.count == 0) return std::nullopt;
+  const auto& schedule = stream.plan->schedule;
+  const auto due_ns = [&](std::uint64_t number) {
+    const auto due = number < schedule.frames() ? schedule.due(number) : schedule.end();
+    return ticks.to_ns(static_cast<double>(due));
+  };
+  return spec::Losses{.frames = runs.count,
+                      .first_number = runs.first,
+                      .last_number = runs.last,
+                      .first_due_ns = due_ns(runs.first),
+                      .last_due_ns = due_ns(runs.last),
+                      .longest_run = runs.longest,
+                      .longest_run_from_ns = due_ns(runs.longest_first),
+                      .longest_run_until_ns = due_ns(runs.longest_first + runs.longest)};
+}
+
+std::optional<spec::ConnectionCounters> connections(const StreamReport& stream) {
+  if (!stream.plan->kinds[0].connections) return std::nullopt;
+  const auto& of = stream.receiver->connections;
+  const auto share = of.ending_came == 0
+                         ? 0
+                         : static_cast<double>(of.ending_new) / static_cast<double>(of.ending_came);
+  return spec::ConnectionCounters{.stored = of.stored,
+                                  .known = of.known,
+                                  .changed = of.changed,
+                                  .wrong = of.wrong,
+                                  .collided = of.collided,
+                                  .ending_new_percent = share * 100};
+}
+
+// Returns how long the gateway held the frames back: by how much the last frame's delay exceeds the
+// shortest delay, limited to the growth of the shortest delay. Without this limit, the ordinary
+// variation of delays would count too. See spec::StreamResult::held_back_ns.
+double held_back_ns(const StreamReport& report, TickRate ticks) {
+  const auto last = report.receiver->last_arrival;
+  if (last == kNever || last < report.sender.last_departure) return 0;
+  double shortest = -1;
+  for (const auto& kind : report.receiver->kinds) {
+    if (kind.delay.recorded() == 0) continue;
+    const auto least = static_cast<double>(kind.delay.min());
+    shortest = shortest < 0 ? least : std::min(shortest, least);
+  }
+  const auto delay = static_cast<double>(last - report.sender.last_departure);
+  return ticks.to_ns(std::max(0.0, std::min(delay - shortest, report.receiver->shortest.growth())));
+}
+
+}  // namespace
+
+spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& phase,
+                                 const Starts& starts, TickRate ticks) {
+  const auto& sender = report.sender;
+  const auto sent_any = sender.first_departure != kNever;
+  const auto ns = [ticks](Ticks value) { return ticks.to_ns(static_cast<double>(value)); };
+  spec::StreamResult result{
+      .phase = phase.name,
+      .direction = report.plan->direction,
+      .due = report.plan->schedule.frames(),
+      .refused_by_gateway = sender.refused_by_gateway,
+      .refused_by_port = sender.refused_by_port,
+      .largest_burst = sender.largest_burst,
+      .pauses = {.count = sender.pauses,
+                 .total_ns = ns(sender.paused),
+                 .longest_ns = ns(sender.longest_pause)},
+      .sending_ns = sent_any ? ns(sender.last_departure - sender.first_departure) : 0,
+      .first_departure_ns = sent_any ? ns(sender.first_departure - starts.trial) : 0,
+      .lateness = distribution(sender.lateness.buckets(), ticks),
+      .send_call = distribution(sender.send_call.buckets(), ticks),
+      .poll_gap = distribution(report.receiver->poll_gap.buckets(), ticks),
+      .step_gap = distribution(sender.step_gap.buckets(), ticks),
+      .held_back_ns = held_back_ns(report, ticks),
+      .overrun_frames = report.receiver->overrun,
+      .uncertain_late = report.receiver->uncertain_late,
+      .kinds = {},
+      .losses = losses(report, ticks)};
+  const auto& silence = report.receiver->silence;
+  if (silence.until > silence.from) {
+    result.silence = {.from_ns = ns(silence.from - starts.phase),
+                      .until_ns = ns(silence.until - starts.phase)};
+  }
+  result.connections = connections(report);
+  if (report.receiver->tags) result.tags = tags(report, ticks);
+  for (std::size_t kind = 0; kind < 2; ++kind) {
+    if (report.plan->mix.count(static_cast<spec::Kind>(kind), 1ULL << 39U) > 0) {
+      result.kinds[kind] = counters(report, kind, ticks);
+    }
+  }
+  return result;
+}
+
+}  // namespace natxy::run
