@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "spec/validate.hpp"
 
 namespace natxy::port {
 namespace {
@@ -22,7 +21,7 @@ void visit_own(const spec::Stream& stream, spec::Side side, Visit visit) {
   for (const auto* kind : {&stream.foreground, &stream.background}) {
     const auto& traffic = *kind;
     if (!traffic) continue;
-    if (spec::departure_side(stream.direction) == side) {
+    if (spec::from_side(stream.direction) == side) {
       visit(Own{.version = traffic->departure.ip_version,
                 .pattern = traffic->departure.source,
                 .field = traffic->source_field,

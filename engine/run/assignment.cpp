@@ -22,7 +22,8 @@ unsigned receiving_workers(unsigned workers, std::size_t directions) {
 // the number of the port's transmit queues.
 unsigned senders_of(Direction direction, const AssignmentInput& input, unsigned sending) {
   const auto fair = std::max(1U, sending / static_cast<unsigned>(input.directions.size()));
-  return std::min(fair, input.transmit_queues[static_cast<std::size_t>(from_side(direction))]);
+  return std::min(fair,
+                  input.transmit_queues[static_cast<std::size_t>(spec::from_side(direction))]);
 }
 
 // Assigns the receiver of each side to a receiving worker; without one, to the worker that sends
@@ -33,7 +34,7 @@ void place_receivers(std::vector<WorkerTasks>& workers, unsigned receiving) {
     auto worker = receiving == 0 ? 0 : sending + (receiving == 2 && side == Side::kLeft ? 1U : 0U);
     for (unsigned i = 0; receiving == 0 && i < sending; ++i) {
       for (const auto& task : workers[i].senders) {
-        if (to_side(task.direction) == side) worker = i;
+        if (spec::to_side(task.direction) == side) worker = i;
       }
     }
     workers[worker].receivers.push_back(side);
@@ -42,7 +43,7 @@ void place_receivers(std::vector<WorkerTasks>& workers, unsigned receiving) {
 
 bool sends_first_from(const WorkerTasks& worker, Side side) {
   return std::ranges::any_of(worker.senders, [side](const SenderTask& task) {
-    return task.share.index == 0 && from_side(task.direction) == side;
+    return task.share.index == 0 && spec::from_side(task.direction) == side;
   });
 }
 

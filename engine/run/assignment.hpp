@@ -37,11 +37,4 @@ struct AssignmentInput {
 // - With more workers, a direction has several senders.
 [[nodiscard]] std::vector<WorkerTasks> assign(const AssignmentInput& input);
 
-[[nodiscard]] constexpr spec::Side from_side(spec::Direction direction) {
-  return direction == spec::Direction::kForward ? spec::Side::kLeft : spec::Side::kRight;
-}
-[[nodiscard]] constexpr spec::Side to_side(spec::Direction direction) {
-  return direction == spec::Direction::kForward ? spec::Side::kRight : spec::Side::kLeft;
-}
-
 }  // namespace natxy::run

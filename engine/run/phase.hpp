@@ -256,7 +256,7 @@ class Phase {
   [[nodiscard]] std::unique_ptr<TaskWorker> make_worker(const WorkerTasks& tasks) {
     auto worker = std::make_unique<TaskWorker>();
     for (const auto& [direction, share] : tasks.senders) {
-      auto& queue = device_.tx_queue(from_side(direction), share.index);
+      auto& queue = device_.tx_queue(spec::from_side(direction), share.index);
       const auto& plan = plan_of(direction);
       senders_.push_back({direction, std::make_unique<TaskSender>(plan, share, queue, control_,
                                                                   catching(plan), tags_of(plan))});

@@ -60,12 +60,8 @@ struct StreamPlan {
     return kinds[static_cast<std::size_t>(kind)];
   }
   [[nodiscard]] SentHere quotations() const { return {&kinds[0].quotation, &kinds[1].quotation}; }
-  [[nodiscard]] spec::Side from() const {
-    return direction == spec::Direction::kForward ? spec::Side::kLeft : spec::Side::kRight;
-  }
-  [[nodiscard]] spec::Side to() const {
-    return direction == spec::Direction::kForward ? spec::Side::kRight : spec::Side::kLeft;
-  }
+  [[nodiscard]] spec::Side from() const { return spec::from_side(direction); }
+  [[nodiscard]] spec::Side to() const { return spec::to_side(direction); }
   // Returns whether the stream is phase 1 or uses each connection once.
   [[nodiscard]] bool takes_each_once() const {
     const auto& connections = kind(spec::Kind::kForeground).connections;

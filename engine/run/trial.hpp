@@ -155,7 +155,7 @@ class TrialRunner {
     for (std::size_t phase = 0; phase < spec.phases.size(); ++phase) {
       plans.emplace_back();
       for (const auto& stream : spec.phases[phase].streams) {
-        const auto from = from_side(stream.direction);
+        const auto from = spec::from_side(stream.direction);
         plans.back().push_back(compile(stream, {.seed = spec.seed,
                                                 .nonce = spec.nonce,
                                                 .phase = phase,

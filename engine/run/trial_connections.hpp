@@ -107,7 +107,7 @@ class TrialConnections {
     AssignmentInput input{.workers = device.workers(), .directions = {establishing.direction}};
     const auto tasks = assign(input);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      if (std::ranges::count(tasks[i].receivers, to_side(establishing.direction)) > 0) {
+      if (std::ranges::count(tasks[i].receivers, spec::to_side(establishing.direction)) > 0) {
         return static_cast<unsigned>(i);
       }
     }

@@ -1,5 +1,5 @@
-// Reads requests and writes events as JSON. Only json_read.cpp and json_write.cpp include the JSON
-// library, because it is slow to compile.
+// Reads requests and writes events as JSON. Does not include the JSON library, because it is slow
+// to compile.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A JSON value with its path, which errors name. Included only by json_read.cpp and json_write.cpp,
-// because the library is slow to compile.
+// A JSON value with its path, which errors name. Included only by the source files that read or
+// write JSON, because the library is slow to compile.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,11 @@
 namespace natxy::spec {
 
 using Json = nlohmann::json;
+
+// Parses a text. Returns a value with is_discarded() if it is not JSON.
+inline Json parse_json(std::string_view text) {
+  return Json::parse(text.begin(), text.end(), nullptr, false);
+}
 
 // Returns the value as text for an error. Names only the type of lists and objects: the library
 // writes nested values recursively, and deeply nested input would overflow the stack.

@@ -32,6 +32,15 @@ inline constexpr std::uint32_t kMaxBurstLimit = 1U << 30U;
 
 enum class Side : std::uint8_t { kLeft, kRight };
 enum class Direction : std::uint8_t { kForward, kReverse };  // forward: left to right
+
+// Return the side that the frames of a direction leave from, and the one that they arrive at.
+[[nodiscard]] constexpr Side from_side(Direction direction) {
+  return direction == Direction::kForward ? Side::kLeft : Side::kRight;
+}
+[[nodiscard]] constexpr Side to_side(Direction direction) {
+  return direction == Direction::kForward ? Side::kRight : Side::kLeft;
+}
+
 enum class Kind : std::uint8_t { kForeground, kBackground };
 enum class IpVersion : std::uint8_t { k4 = 4, k6 = 6 };
 

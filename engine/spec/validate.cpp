@@ -223,7 +223,7 @@ void check_stream(const TrialSpec& spec, const Stream& stream, const std::string
   for (const auto kind : {Kind::kForeground, Kind::kBackground}) {
     check_kind(stream, kind, member);
     if (const auto& traffic = traffic_of(stream, kind)) {
-      check_next_hop(spec, departure_side(stream.direction), traffic->departure.ip_version, member);
+      check_next_hop(spec, from_side(stream.direction), traffic->departure.ip_version, member);
     }
   }
 }

@@ -26,9 +26,4 @@ void validate(const TrialSpec& spec);
 // establish.
 [[nodiscard]] std::uint64_t connections_of(const Stream& establishing);
 
-// Returns the side that the frames of a direction leave from.
-[[nodiscard]] constexpr Side departure_side(Direction direction) {
-  return direction == Direction::kForward ? Side::kLeft : Side::kRight;
-}
-
 }  // namespace natxy::spec

@@ -46,7 +46,7 @@ Octets from_hex(const std::string& hex) {
 
 run::StreamPlan plan_of(const spec::TrialSpec& spec, std::size_t phase,
                         const spec::Stream& stream) {
-  const auto side = static_cast<std::uint8_t>(run::from_side(stream.direction));
+  const auto side = static_cast<std::uint8_t>(spec::from_side(stream.direction));
   const frame::Link link{.source = {2, 0, 0, 0, 0, static_cast<std::uint8_t>(1 + side)},
                          .destination = {2, 0, 0, 0, 0, static_cast<std::uint8_t>(0x0a + side)}};
   return run::compile(stream, {.seed = spec.seed,

@@ -1,3 +1,5 @@
+#include "spec/spec_json.hpp"
+
 #include <arpa/inet.h>
 
 #include <algorithm>
@@ -12,7 +14,7 @@
 namespace natxy::spec {
 namespace {
 
-// --- reading: addresses --------------------------------------------------------------------------
+// --- addresses --------------------------------------------------------------------------
 
 template <std::size_t kOctets>
 std::array<std::uint8_t, kOctets> address(const Value& value) {
@@ -56,7 +58,7 @@ std::string own_address(const Value& value) {
   value.refuse("is not an IP address (expected an address such as 198.18.0.2 or 2001:2::2)");
 }
 
-// --- reading: the spec, from the inside out ------------------------------------------------------
+// --- the spec, from the inside out ------------------------------------------------------
 
 constexpr std::size_t kMaxOwnAddresses = 4096;
 
@@ -286,71 +288,18 @@ TrialSpec trial_spec(const Value& value) {
   return spec;
 }
 
-// --- reading: lines ------------------------------------------------------------------------------
+}  // namespace
 
-// Uses the empty path for the root, so that error paths start with the member's name.
-TrialSpec rooted_spec(const Json& json) {
+TrialSpec read_spec(const Json& json) {
   if (!json.is_object())
     throw SpecError("spec", shown(json) + " is not an object (expected {...})");
   return trial_spec(Value(json, ""));
 }
 
-Json parsed(std::string_view text) {
-  return Json::parse(text.begin(), text.end(), nullptr, false);  // is_discarded() if it is not JSON
-}
-
-std::optional<std::uint64_t> id_of(const Json& json) {
-  if (!json.is_object()) return std::nullopt;
-  const auto id = json.find("id");
-  if (id == json.end() || !id->is_number_unsigned()) return std::nullopt;
-  return id->get<std::uint64_t>();
-}
-
-enum class Verb : std::uint8_t { kTrial, kCancel, kQuit };
-const Names<Verb> kVerbs = {
-    {"trial", Verb::kTrial}, {"cancel", Verb::kCancel}, {"quit", Verb::kQuit}};
-
-Request simple_request(const Json& json) {
-  if (!json.is_object())
-    throw SpecError("line", shown(json) + " is not an object (expected {...})");
-  Object object(Value(json, ""));
-  const auto verb = object["request"].one_of(kVerbs);
-  if (verb != Verb::kTrial) {
-    object.close();
-    if (verb == Verb::kCancel) return CancelRequest{};
-    return QuitRequest{};
-  }
-  TrialRequest trial;
-  trial.id = object["id"].integer<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max());
-  (void)object["spec"];
-  object.close();
-  return trial;
-}
-
-}  // namespace
-
 TrialSpec parse_spec(std::string_view text) {
-  const auto json = parsed(text);
+  const auto json = parse_json(text);
   if (json.is_discarded()) throw SpecError("spec", "is not JSON (expected an object)");
-  return rooted_spec(json);
-}
-
-Request parse_request(std::string_view text) {
-  const auto json = parsed(text);
-  if (json.is_discarded()) {
-    throw RequestError(std::nullopt, ErrorKind::kRequest,
-                       "line: is not JSON (expected one request per line)");
-  }
-  const auto id = id_of(json);
-  auto kind = ErrorKind::kRequest;
-  try {
-    auto request = simple_request(json);
-    kind = ErrorKind::kSpec;
-    if (auto* trial = std::get_if<TrialRequest>(&request)) trial->spec = rooted_spec(json["spec"]);
-    return request;
-  } catch (const SpecError& error) {
-    throw RequestError(id, kind, error.what());
-  }
+  return read_spec(json);
 }
 
 }  // namespace natxy::spec
