@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "lockstep_testbed.hpp"
+#include "nat_trials.hpp"
 #include "ring_counts.hpp"
-#include "ring_trials.hpp"
 
 namespace natxy::tests {
 namespace {
@@ -14,103 +14,6 @@ namespace {
 using spec::Direction;
 using spec::Order;
 using spec::Role;
-
-constexpr spec::Series kSourcePorts{spec::SeriesMode::kIncreasing, 2000, 2099};
-constexpr spec::Series kDestinationPorts{spec::SeriesMode::kIncreasing, 1, 30};  // 3000 in all
-
-struct NatNet {
-  Net net;
-  std::string nat;
-  Direction outward = Direction::kForward;  // the initiator's direction
-};
-
-std::string nat_of(const char* kind, const char* inside, const std::string& pool,
-                   const std::string& more) {
-  return std::string(R"("kind": ")") + kind + R"(", "inside": ")" + inside + R"(", "pool": [")" +
-         pool + R"("], "mapping": "address-and-port-dependent", "port_choice": "pseudorandom")" +
-         more;
-}
-
-NatNet nat44(const std::string& more = "") {
-  return {route44(), nat_of("nat44", "left", "198.19.200.1", more)};
-}
-NatNet nat44_inside_right() {
-  return {route44(), nat_of("nat44", "right", "198.18.200.1", ""), Direction::kReverse};
-}
-NatNet nat64() {
-  return {{.name = "nat64",
-           .left = spec::IpVersion::k6,
-           .right = spec::IpVersion::k4,
-           .left_host_on_left = {"2001:2::2", 14, 14},
-           .right_host_on_left = {"64:ff9b::198.19.0.2", 14, 14},
-           .left_host_on_right = {"0.0.0.0", 2, 2},
-           .right_host_on_right = {"198.19.0.2", 2, 2},
-           .routes = route("2001:2::/112", "left", "2001:2::2") + ", " +
-                     route("198.19.0.0/16", "right", "198.19.0.2"),
-           .translation = "null"},
-          nat_of("nat64", "left", "198.19.200.1", R"(, "prefix": "64:ff9b::/96")")};
-}
-// Without a NAT: the outside is IPv6, and the tester learns the initiator's own addresses.
-NatNet router66() {
-  return {route66(), ""};
-}
-
-std::string config_of(const NatNet& of, const std::string& faults = "") {
-  auto config = gateway_config(of.net, faults);
-  if (of.nat.empty()) return config;
-  config.pop_back();
-  return config + R"(, "nat": {)" + of.nat + "}}";
-}
-
-spec::Stream connected(const NatNet& of, Role role, Order order) {
-  const bool outward = role != Role::kRespond;
-  const auto inward = of.outward == Direction::kForward ? Direction::kReverse : Direction::kForward;
-  auto stream = stream_in(of.net, outward ? of.outward : inward);
-  auto& traffic = *stream.foreground;
-  traffic.selection = spec::Selection::kEnumeratePseudorandom;
-  traffic.source_port = outward ? kSourcePorts : kDestinationPorts;
-  traffic.destination_port = outward ? kDestinationPorts : kSourcePorts;
-  traffic.connections = spec::Connections{.role = role, .order = order};
-  return stream;
-}
-
-// Phase 1, validation, validation of the missing ones, both directions.
-spec::TrialSpec trial_in(const NatNet& of, Order respond = Order::kPseudorandom,
-                         Order initiate = Order::kPseudorandom) {
-  auto spec = trial_of({connected(of, Role::kEstablish, Order::kLinear)});
-  spec.phases[0].name = "establish";
-  spec.phases.push_back(
-      {.name = "validate", .streams = {connected(of, Role::kRespond, Order::kLinear)}});
-  spec.phases.push_back(
-      {.name = "again", .streams = {connected(of, Role::kRespond, Order::kMissing)}});
-  spec.phases.push_back({.name = "test",
-                         .streams = {connected(of, Role::kInitiate, initiate),
-                                     connected(of, Role::kRespond, respond)}});
-  return spec;
-}
-
-// Phase 1, phase 1 of the missing ones, validation, validation of the missing ones.
-spec::TrialSpec repaired_trial_in(const NatNet& of) {
-  auto spec = trial_in(of);
-  spec.phases.pop_back();
-  spec.phases.insert(spec.phases.begin() + 1,
-                     {.name = "make again",
-                      .streams = {connected(of, Role::kInitiate, Order::kMissing)},
-                      .minimum_connections = kFrames});
-  return spec;
-}
-
-const spec::StreamResult& stream_of(const spec::TrialResult& result, const std::string& phase,
-                                    Direction direction) {
-  for (const auto& stream : result.streams) {
-    if (stream.phase == phase && stream.direction == direction) return stream;
-  }
-  throw std::runtime_error("no stream " + phase);
-}
-const spec::ConnectionCounters& connections_of(const spec::TrialResult& result,
-                                               const std::string& phase, Direction direction) {
-  return stream_of(result, phase, direction).connections.value();
-}
 
 // --- a gateway without fault ---------------------------------------------------------------------
 
