@@ -19,9 +19,10 @@ DOCS := .venv/.docs
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 REQUIREMENTS := $(PYTHON) tools/requirements.py
 
-CPP := $(shell find engine gateway -name '*.cpp' -o -name '*.hpp')
+CPP := $(shell find engine gateway plumbing -name '*.cpp' -o -name '*.hpp')
 INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
-  $(shell find engine gateway -name CMakeLists.txt -o -name '*.cmake') $(shell find natxy -name '*.py' -o -name '*.pyi')
+  $(shell find engine gateway plumbing -name CMakeLists.txt -o -name '*.cmake') \
+  $(shell find natxy -name '*.py' -o -name '*.pyi')
 
 .PHONY: help demo install check test test-long unit bench fuzz tidy format format-check lint types reference docs docs-serve \
   cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas clean packages-demo packages-test packages-long

@@ -8,10 +8,10 @@
 #include <memory>
 #include <optional>
 
-#include "event_writer.hpp"
 #include "host.hpp"
-#include "line_reader.hpp"
 #include "options.hpp"
+#include "plumbing/event_writer.hpp"
+#include "plumbing/line_reader.hpp"
 #include "port/device.hpp"
 #include "port/eal.hpp"
 #include "port/tsc_rate.hpp"
@@ -88,7 +88,7 @@ Engine engine_over(port::Device& device, run::RecordRings* records) {
       .failed = [&device] { device.forget(); }};
 }
 
-void serve(const Options& options, EventWriter& writer) {
+void serve(const Options& options, plumbing::EventWriter& writer) {
   const port::TscRate tsc;
   const port::Eal eal(eal_options(options));
   port::Device device({.devices = devices(options),
@@ -98,7 +98,7 @@ void serve(const Options& options, EventWriter& writer) {
                        .own_clocks = options.own_clocks},
                       run::TickRate(tsc.hz()));
   writer.write(spec::hello_event(hello(options, eal, device)));
-  LineReader reader(STDIN_FILENO);
+  plumbing::LineReader reader(STDIN_FILENO);
   std::optional<RecordWriter> records;
   if (options.records_fd) records.emplace(*options.records_fd, device.ticks());
   auto* rings = records ? &records->rings() : nullptr;
@@ -106,19 +106,20 @@ void serve(const Options& options, EventWriter& writer) {
 }
 
 int run_engine(int argc, char** argv) {
-  const auto fail = [](EventWriter& writer, spec::ErrorKind kind, const std::string& message) {
+  const auto fail = [](plumbing::EventWriter& writer, spec::ErrorKind kind,
+                       const std::string& message) {
     std::fprintf(stderr, "natxy-engine: %s\n", message.c_str());
     writer.write(spec::error_event({.id = std::nullopt, .kind = kind, .message = message}));
     return kUnusable;
   };
-  auto writer = EventWriter(STDOUT_FILENO);
+  auto writer = plumbing::EventWriter(STDOUT_FILENO);
   try {
     const auto options = parse_options(argc, argv);
     if (options.version) {
       writer.write(std::string("natxy-engine " NATXY_VERSION ", ") + rte_version());
       return 0;
     }
-    writer = EventWriter::take_standard_output();
+    writer = plumbing::EventWriter::take_standard_output();
     settle_in();
     serve(options, writer);
     return 0;

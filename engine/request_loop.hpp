@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "event_writer.hpp"
-#include "line_reader.hpp"
+#include "plumbing/event_writer.hpp"
+#include "plumbing/line_reader.hpp"
 #include "spec/json.hpp"
 
 namespace natxy {
@@ -28,7 +28,7 @@ struct Engine {
 class RequestLoop {
  public:
   // stopped: set by a signal handler.
-  RequestLoop(LineReader& reader, EventWriter& writer, Engine engine,
+  RequestLoop(plumbing::LineReader& reader, plumbing::EventWriter& writer, Engine engine,
               const std::atomic<bool>& stopped)
       : reader_(reader), writer_(writer), engine_(std::move(engine)), stopped_(stopped) {}
 
@@ -43,8 +43,8 @@ class RequestLoop {
   void listen();
   [[nodiscard]] bool over() const;
 
-  LineReader& reader_;
-  EventWriter& writer_;
+  plumbing::LineReader& reader_;
+  plumbing::EventWriter& writer_;
   Engine engine_;
   const std::atomic<bool>& stopped_;
   bool quitting_ = false;

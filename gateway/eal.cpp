@@ -1,19 +1,12 @@
 #include "gateway/eal.hpp"
 
 #include <rte_dev.h>
-#include <rte_eal.h>
-#include <rte_errno.h>
 #include <rte_ethdev.h>
-#include <rte_log.h>
 #include <rte_pci.h>
 #include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <vector>
 
@@ -48,20 +41,6 @@ std::string allowed_cpus(unsigned core) {
   return list;
 }
 
-std::size_t free_mb(const fs::path& pages) {
-  std::size_t count = 0;
-  std::ifstream(pages / "free_hugepages") >> count;
-  const auto name = pages.filename().string();  // hugepages-2048kB
-  return count * std::stoul(name.substr(name.find('-') + 1)) / 1024;
-}
-
-bool has_huge_pages(std::size_t memory_mb) {
-  std::error_code error;
-  const fs::directory_iterator sizes("/sys/kernel/mm/hugepages", error);
-  if (error) return false;
-  return std::ranges::any_of(sizes, [&](const auto& entry) { return free_mb(entry) >= memory_mb; });
-}
-
 std::vector<std::string> arguments(const Options& options, const std::string& prefix) {
   std::vector<std::string> words{"natxy-gateway",
                                  "--no-telemetry",
@@ -71,7 +50,7 @@ std::vector<std::string> arguments(const Options& options, const std::string& pr
                                  "-m" + std::to_string(options.memory_mb)};
   words.push_back("--lcores=0@(" + allowed_cpus(options.core) + "),1@(" +
                   std::to_string(options.core) + ")");
-  const bool is_huge = options.may_use_huge_pages && has_huge_pages(options.memory_mb);
+  const bool is_huge = options.may_use_huge_pages && plumbing::enough_huge_pages(options.memory_mb);
   words.emplace_back(is_huge ? "--in-memory" : "--no-huge");
   bool has_pci = false;
   for (const auto& device : {options.left, options.right}) {
@@ -97,34 +76,17 @@ void sweep_up(const fs::path& folder_of_all) {
   }
 }
 
-void start(std::vector<std::string> words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size());
-  for (auto& word : words) pointers.push_back(word.data());
-  rte_openlog_stream(stderr);
-  if (rte_eal_init(static_cast<int>(pointers.size()), pointers.data()) >= 0) return;
-  throw EalError(std::string("DPDK does not start: ") + rte_strerror(rte_errno) +
-                 "; its messages are on standard error");
-}
-
 }  // namespace
 
-Eal::Eal(const Options& options) {
-  start(arguments(options, std::string(kPrefix) + std::to_string(getpid())));
-  sweep_up(fs::path(rte_eal_get_runtime_dir()).parent_path());
+Eal::Eal(const Options& options)
+    : eal_(arguments(options, std::string(kPrefix) + std::to_string(getpid()))) {
+  sweep_up(fs::path(eal_.folder()).parent_path());
 }
 
 Eal::~Eal() {
   for (std::uint16_t port_id = 0; port_id < RTE_MAX_ETHPORTS; ++port_id) {
     if (rte_eth_dev_is_valid_port(port_id) == 1) rte_eth_dev_close(port_id);
   }
-  rte_eal_cleanup();
-}
-
-Eal::RuntimeFolder::~RuntimeFolder() {
-  const std::string path = rte_eal_get_runtime_dir();
-  std::error_code ignored;  // nothing can be done about an error here
-  if (!path.empty()) fs::remove_all(path, ignored);
 }
 
 std::uint16_t Eal::probe(Side side, const std::string& device) {

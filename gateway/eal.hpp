@@ -1,24 +1,22 @@
-// DPDK's environment of the program: one worker on the given CPU, the main thread on any CPU.
-// Removes its files at the end.
+// Starts DPDK for the gateway: one worker on the given CPU, the main thread on any CPU.
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 
 #include "gateway/options.hpp"
 #include "gateway/side.hpp"
+#include "plumbing/eal.hpp"
 
 namespace natxy::gateway {
 
-struct EalError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using plumbing::EalError;
 
 class Eal {
  public:
   static constexpr unsigned kWorker = 1;  // lcore of the worker
 
+  // Throws EalError, as do the other functions.
   explicit Eal(const Options& options);
   ~Eal();
   Eal(const Eal&) = delete;
@@ -29,11 +27,7 @@ class Eal {
   [[nodiscard]] static std::string driver_of(std::uint16_t port_id);
 
  private:
-  // Removes DPDK's folder, also if DPDK could not start.
-  struct RuntimeFolder {
-    ~RuntimeFolder();
-  };
-  RuntimeFolder folder_;
+  plumbing::Eal eal_;
 };
 
 }  // namespace natxy::gateway

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "gateway/packet.hpp"
-#include "gateway/umem_pool.hpp"
+#include "plumbing/umem_pool.hpp"
 
 namespace natxy::gateway {
 namespace {
@@ -63,10 +63,10 @@ void EthernetPort::make_pool(std::size_t mtu_bytes) {
                                                     std::size_t{RTE_MBUF_DEFAULT_DATAROOM});
   const auto name = pool_name(port_id_);
   const int node = rte_eth_dev_socket_id(port_id_);
-  pool_ = is_af_xdp() ? create_umem_pool({.name = name,
-                                          .frames = kPoolFrames,
-                                          .cache_frames = kPoolCache,
-                                          .numa_node = node})
+  pool_ = is_af_xdp() ? plumbing::create_umem_pool({.name = name,
+                                                    .frames = kPoolFrames,
+                                                    .cache_frames = kPoolCache,
+                                                    .numa_node = node})
                       : rte_pktmbuf_pool_create(name.c_str(), kPoolFrames, kPoolCache, 0,
                                                 static_cast<std::uint16_t>(room), node);
   if (pool_ == nullptr) check(-rte_errno, "get its buffers");

@@ -15,18 +15,12 @@
 #include "gateway/options.hpp"
 #include "gateway/request_loop.hpp"
 #include "gateway/ring_gateway.hpp"
+#include "plumbing/event_writer.hpp"
 
 namespace natxy::gateway {
 namespace {
 
 constexpr int kUnusable = 2;  // exit status for a wrong command line or an unusable device
-
-// Reserves standard output for events: what DPDK or a library prints goes to standard error.
-EventStream take_standard_output() {
-  const int events = dup(STDOUT_FILENO);
-  dup2(STDERR_FILENO, STDOUT_FILENO);
-  return EventStream(events);
-}
 
 Answer answer(RingGateway& gateway, const ConfigureRequest& request) {
   gateway.configure(request.config);
@@ -117,7 +111,7 @@ Answer answer_line(RingGateway& gateway, const std::string& line) {
   }
 }
 
-void serve(const Options& options, const EventStream& events) {
+void serve(const Options& options, plumbing::EventWriter& events) {
   const int signals = open_signals();
   Eal eal(options);
   const auto left = eal.probe(Side::kLeft, options.left);
@@ -135,20 +129,20 @@ void serve(const Options& options, const EventStream& events) {
   };
   const auto hello = hello_event(
       {describe(Side::kLeft, options.left, left), describe(Side::kRight, options.right, right)});
-  if (!events.write(hello)) return;
+  events.write(hello);
+  if (events.broken()) return;
   run_requests(signals, events,
                [&](const std::string& line) { return answer_line(gateway, line); });
 }
 
-int run(int count, char** words) {
-  const auto options = parse_options(count, words);
+void run(const Options& options, plumbing::EventWriter& events) {
   if (options.shows_help || options.shows_version) {
     std::puts(options.shows_help ? usage() : "natxy-gateway " NATXY_VERSION);
     if (options.shows_version) std::puts(rte_version());
-    return 0;
+    return;
   }
-  serve(options, take_standard_output());
-  return 0;
+  events = plumbing::EventWriter::take_standard_output();
+  serve(options, events);
 }
 
 }  // namespace
@@ -156,11 +150,12 @@ int run(int count, char** words) {
 
 int main(int count, char** words) {
   using namespace natxy::gateway;
-  const int standard_output = dup(STDOUT_FILENO);
+  natxy::plumbing::EventWriter events(STDOUT_FILENO);
   try {
-    return run(count, words);
+    run(parse_options(count, words), events);
+    return 0;
   } catch (const std::exception& error) {
-    (void)EventStream(standard_output).write(error_event(error.what()));
+    events.write(error_event(error.what()));
     std::fprintf(stderr, "natxy-gateway: %s\n", error.what());
     return kUnusable;
   }

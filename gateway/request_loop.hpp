@@ -3,35 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
+
+#include "plumbing/event_writer.hpp"
 
 namespace natxy::gateway {
-
-// Splits input that arrives in pieces into lines.
-class LineBuffer {
- public:
-  static constexpr std::size_t kLongest = 16 << 20;
-
-  void add(std::string_view piece) { text_ += piece; }
-  [[nodiscard]] std::optional<std::string> next();
-  [[nodiscard]] bool is_overfull() const { return text_.size() > kLongest; }
-
- private:
-  std::string text_;
-};
-
-// Writes events to a descriptor, one per line.
-class EventStream {
- public:
-  explicit EventStream(int descriptor) : descriptor_(descriptor) {}
-  // Returns false if the reader has closed its end.
-  [[nodiscard]] bool write(std::string line) const;
-
- private:
-  int descriptor_;
-};
 
 // Blocks SIGINT and SIGTERM, also in threads that are started later, and returns a descriptor to
 // poll for them.
@@ -43,6 +19,6 @@ struct Answer {
 };
 using Answerer = std::function<Answer(const std::string& line)>;
 
-void run_requests(int signals, const EventStream& events, const Answerer& answer);
+void run_requests(int signals, plumbing::EventWriter& events, const Answerer& answer);
 
 }  // namespace natxy::gateway

@@ -30,7 +30,7 @@ def fingerprint(source: pathlib.Path, headers: bytes) -> pathlib.Path:
 
 
 def headers() -> bytes:
-    folders = [ROOT / "engine", ROOT / "gateway"]
+    folders = [ROOT / "engine", ROOT / "gateway", ROOT / "plumbing"]
     files = sorted(path for folder in folders for path in folder.rglob("*.hpp"))
     return b"".join(path.read_bytes() for path in [*files, ROOT / ".clang-tidy"])
 

@@ -1,8 +1,10 @@
-// DPDK's environment abstraction layer: started once per process; removes its files at the end.
+// Starts DPDK for the engine (see plumbing/eal.hpp).
 #pragma once
 
 #include <string>
 #include <vector>
+
+#include "plumbing/eal.hpp"
 
 namespace natxy::port {
 
@@ -17,22 +19,15 @@ struct EalOptions {
 
 class Eal {
  public:
-  // Starts DPDK. Throws TrialError (device).
+  // Throws TrialError (device).
   explicit Eal(const EalOptions& options);
-  ~Eal();
-  Eal(const Eal&) = delete;
-  Eal& operator=(const Eal&) = delete;
 
   [[nodiscard]] bool huge_pages() const { return huge_pages_; }
 
  private:
   bool huge_pages_;
-  std::string runtime_directory_;
+  plumbing::Eal eal_;
 };
-
-// Returns whether the free huge pages of one size hold this much memory. root: /sys, except in
-// tests.
-[[nodiscard]] bool enough_huge_pages(unsigned memory_mb, const std::string& root = "/sys");
 
 // Returns the arguments for rte_eal_init().
 [[nodiscard]] std::vector<std::string> eal_arguments(const EalOptions& options, bool huge_pages);

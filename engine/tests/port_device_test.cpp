@@ -252,9 +252,9 @@ TEST(Eal, HugePagesMustSuffice) {
   const auto pages = root / "kernel/mm/hugepages/hugepages-2048kB";
   fs::create_directories(pages);
   std::ofstream(pages / "free_hugepages") << "256\n";
-  EXPECT_TRUE(enough_huge_pages(512, root));
-  EXPECT_FALSE(enough_huge_pages(513, root));
-  EXPECT_FALSE(enough_huge_pages(1, root / "nowhere"));
+  EXPECT_TRUE(plumbing::enough_huge_pages(512, root));
+  EXPECT_FALSE(plumbing::enough_huge_pages(513, root));
+  EXPECT_FALSE(plumbing::enough_huge_pages(1, root / "nowhere"));
   fs::remove_all(root);
 }
 

@@ -46,8 +46,8 @@ class RequestLoopTest : public testing::Test {
 
   void start() {
     loop_ = std::thread([this] {
-      LineReader reader(in_.ends[0]);
-      EventWriter writer(out_.ends[1]);
+      plumbing::LineReader reader(in_.ends[0]);
+      plumbing::EventWriter writer(out_.ends[1]);
       RequestLoop(reader, writer, engine_, stopped_).run();
       out_.close_writing();
     });
@@ -208,9 +208,10 @@ TEST_F(RequestLoopTest, StopsBetweenTrialsToo) {
 
 TEST(LineReaderTest, GivesWholeLinesAndCutsOneThatIsTooLong) {
   Pipe pipe;
-  LineReader reader(pipe.ends[0]);
+  plumbing::LineReader reader(pipe.ends[0]);
   std::thread writing([&pipe] {
-    const auto text = "a\nb\n" + std::string(LineReader::kMaxLineOctets + 100'000, 'x') + "\nc\nd";
+    const auto text =
+        "a\nb\n" + std::string(plumbing::LineReader::kMaxLineOctets + 100'000, 'x') + "\nc\nd";
     for (std::size_t at = 0; at < text.size();) {
       const auto n = write(pipe.ends[1], text.data() + at, text.size() - at);
       ASSERT_GT(n, 0);

@@ -2,7 +2,6 @@
 #include "gateway/ring_gateway.hpp"
 
 #include <gtest/gtest.h>
-#include <rte_eal.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -11,7 +10,6 @@
 
 #include <array>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +20,7 @@
 #include "gateway/json.hpp"
 #include "gateway/tests/bench_gateway.hpp"
 #include "gateway/tests/frame_maker.hpp"
+#include "plumbing/eal.hpp"
 
 namespace natxy::gateway::test {
 namespace {
@@ -211,16 +210,6 @@ TEST_F(RingGatewayTest, MayBeStartedAgain) {
   gateway_->stop();
 }
 
-bool start_eal() {
-  const std::string prefix = "--file-prefix=natxy-gateway-tests-" + std::to_string(getpid());
-  std::vector<std::string> words{"tests",          "--no-huge", "-m128",      "--no-pci",
-                                 "--no-telemetry", prefix,      "--lcores=0", "--log-level=error"};
-  std::vector<char*> pointers;
-  pointers.reserve(words.size());
-  for (auto& word : words) pointers.push_back(word.data());
-  return rte_eal_init(static_cast<int>(pointers.size()), pointers.data()) >= 0;
-}
-
 }  // namespace
 }  // namespace natxy::gateway::test
 
@@ -228,10 +217,8 @@ int main(int count, char** words) {
   testing::InitGoogleTest(&count, words);
   if (testing::GTEST_FLAG(list_tests))
     return RUN_ALL_TESTS();  // CMake asks for names: needs no EAL
-  if (!natxy::gateway::test::start_eal()) return 1;
-  const int status = RUN_ALL_TESTS();
-  const std::string folder = rte_eal_get_runtime_dir();
-  rte_eal_cleanup();
-  std::filesystem::remove_all(folder);
-  return status;
+  const natxy::plumbing::Eal eal({"tests", "--no-huge", "-m128", "--no-pci", "--no-telemetry",
+                                  "--file-prefix=natxy-gateway-tests-" + std::to_string(getpid()),
+                                  "--lcores=0", "--log-level=error"});
+  return RUN_ALL_TESTS();
 }

@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
-namespace natxy {
+namespace natxy::plumbing {
 
 class LineReader {
  public:
-  static constexpr std::size_t kMaxLineOctets = 8U << 20U;
+  static constexpr std::size_t kMaxLineOctets = 16U << 20U;
 
   explicit LineReader(int descriptor) : descriptor_(descriptor) {}
 
@@ -30,4 +30,4 @@ class LineReader {
   bool ended_ = false;
 };
 
-}  // namespace natxy
+}  // namespace natxy::plumbing

@@ -1,9 +1,9 @@
-// Writes the engine's events to the standard output that the process was started with.
+// Writes events, one per line, to the standard output that the process was started with.
 #pragma once
 
 #include <string>
 
-namespace natxy {
+namespace natxy::plumbing {
 
 class EventWriter {
  public:
@@ -20,4 +20,4 @@ class EventWriter {
   bool broken_ = false;
 };
 
-}  // namespace natxy
+}  // namespace natxy::plumbing

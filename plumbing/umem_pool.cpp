@@ -1,4 +1,4 @@
-#include "gateway/umem_pool.hpp"
+#include "plumbing/umem_pool.hpp"
 
 #include <rte_errno.h>
 #include <rte_mbuf.h>
@@ -6,10 +6,11 @@
 #include <rte_mempool.h>
 #include <rte_memzone.h>
 
-namespace natxy::gateway {
+namespace natxy::plumbing {
 namespace {
 
-// Prevents the gaps that DPDK would leave at page boundaries and between memory channels.
+// Prevents gaps between buffers, which DPDK would leave for page boundaries (not needed, because
+// the kernel maps the memory) or to spread the buffers over memory channels.
 constexpr unsigned kWithoutGaps = RTE_MEMPOOL_F_NO_IOVA_CONTIG | RTE_MEMPOOL_F_NO_SPREAD;
 
 unsigned object_octets() {
@@ -61,4 +62,4 @@ rte_mempool* create_umem_pool(const UmemOrder& order) {
   return pool;
 }
 
-}  // namespace natxy::gateway
+}  // namespace natxy::plumbing

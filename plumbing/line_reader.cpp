@@ -1,4 +1,4 @@
-#include "line_reader.hpp"
+#include "plumbing/line_reader.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace natxy {
+namespace natxy::plumbing {
 
 // Uses poll() and not O_NONBLOCK, which would apply to all processes that share the terminal or
 // pipe.
@@ -42,4 +42,4 @@ std::optional<std::string> LineReader::next() {
   return std::string("a line too long");
 }
 
-}  // namespace natxy
+}  // namespace natxy::plumbing

@@ -1,4 +1,4 @@
-#include "event_writer.hpp"
+#include "plumbing/event_writer.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <string_view>
 
-namespace natxy {
+namespace natxy::plumbing {
 
 EventWriter EventWriter::take_standard_output() {
   const int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -27,4 +27,4 @@ void EventWriter::write(const std::string& line) {
   }
 }
 
-}  // namespace natxy
+}  // namespace natxy::plumbing
