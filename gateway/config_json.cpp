@@ -1,195 +1,173 @@
-#include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "gateway/json.hpp"
-#include "gateway/json_object.hpp"
 #include "gateway/json_value.hpp"
 #include "gateway/nat/nat_json.hpp"
 
 namespace natxy::gateway {
 namespace {
 
-using nlohmann::json;
+using plumbing::Json;
+using plumbing::Names;
+using plumbing::Object;
+using plumbing::Value;
 
-constexpr JsonObject::Range kRate{1, 1'000'000'000};
-constexpr JsonObject::Range kFrames{1, 1'000'000'000};
-constexpr JsonObject::Range kRealtime_ns{0, 5'000'000'000};  // the kernel throttles longer ones
-constexpr JsonObject::Range kAny{0, UINT64_MAX};
+constexpr Range kRate{1, 1'000'000'000};
+constexpr Range kFrames{1, 1'000'000'000};
+constexpr Range kRealtime_ns{0, 5'000'000'000};  // the kernel throttles longer ones
 
-Mac read_mac(const json& value, const std::string& path) {
-  const auto mac = parse_mac(JsonObject::text_at(value, path));
-  if (mac) return *mac;
-  throw ConfigError(path +
-                    ": is not a MAC address (expected an address such as 02:00:00:00:00:01)");
+Mac read_mac(const Value& value) {
+  if (const auto mac = parse_mac(value.text())) return *mac;
+  value.refuse("is not a MAC address (expected an address such as 02:00:00:00:00:01)");
 }
 
-auto read_neighbours(const json& value, const std::string& path) {
+auto read_neighbours(const Value& value) {
   decltype(SideConfig::neighbours) neighbours;
-  if (!value.is_object()) throw ConfigError(path + ": is not a JSON object (expected {...})");
-  for (const auto& [name, mac] : value.items()) {
-    auto where = path;
-    where.append(".").append(name);
-    neighbours[read_address(name, path)] = read_mac(mac, where);
+  Object object(value);
+  for (const auto& item : value.json().items()) {
+    const Json name = item.key();
+    neighbours[read_address(Value(name, value.path()))] = read_mac(object[item.key()]);
   }
   return neighbours;
 }
 
-SideConfig read_side_config(const json& value, const std::string& path, SideConfig side) {
-  JsonObject object(value, path);
-  if (const auto* found = object.find("addresses")) {
-    side.addresses = read_list(*found, object.path_of("addresses"), read_address);
-  }
-  if (const auto* found = object.find("neighbours")) {
-    side.neighbours = read_neighbours(*found, object.path_of("neighbours"));
-  }
-  object.refuse_the_rest();
+SideConfig read_side_config(const Value& value, SideConfig side) {
+  Object object(value);
+  if (const auto found = object.find("addresses")) side.addresses = found->list(read_address);
+  if (const auto found = object.find("neighbours")) side.neighbours = read_neighbours(*found);
+  object.close();
   return side;
 }
 
-Route read_route(const json& value, const std::string& path) {
-  JsonObject object(value, path);
-  Route route{.prefix = read_prefix(object.require("prefix"), path + ".prefix"),
-              .side = read_side(object.require("side"), path + ".side"),
-              .via = std::nullopt};
-  if (const auto* via = object.find("via")) route.via = read_address(*via, path + ".via");
-  object.refuse_the_rest();
+Route read_route(const Value& value) {
+  Object object(value);
+  Route route{.prefix = read_prefix(object["prefix"]),
+              .side = read_side(object["side"]),
+              .via = object.optional("via", read_address)};
+  object.close();
   return route;
 }
 
-ExplicitMapping read_mapping(const json& value, const std::string& path) {
-  JsonObject object(value, path);
-  const ExplicitMapping mapping{.ipv4 = read_prefix(object.require("ipv4"), path + ".ipv4", false),
-                                .ipv6 = read_prefix(object.require("ipv6"), path + ".ipv6", true)};
-  object.refuse_the_rest();
+ExplicitMapping read_mapping(const Value& value) {
+  Object object(value);
+  const ExplicitMapping mapping{.ipv4 = read_prefix(object["ipv4"], false),
+                                .ipv6 = read_prefix(object["ipv6"], true)};
+  object.close();
   if (mapping.ipv4.suffix_bits() <= mapping.ipv6.suffix_bits()) return mapping;
-  throw ConfigError(path +
-                    ": the IPv6 prefix leaves fewer bits than the IPv4 prefix (expected as many "
-                    "or more; RFC 7757, 3.2)");
+  throw ConfigError(value.path(),
+                    "the IPv6 prefix leaves fewer bits than the IPv4 prefix (expected as many or "
+                    "more; RFC 7757, 3.2)");
 }
 
-Translation read_translation(const json& value) {
-  JsonObject object(value, "translation");
+Translation read_translation(const Value& value) {
+  Object object(value);
   Translation translation;
-  if (const auto* mappings = object.find("explicit")) {
-    translation.mappings = read_list(*mappings, "translation.explicit", read_mapping);
-  }
-  if (const auto* prefix = object.find("prefix")) {
-    translation.prefix = read_translation_prefix(*prefix, "translation.prefix");
-  }
-  object.refuse_the_rest();
+  if (const auto found = object.find("explicit")) translation.mappings = found->list(read_mapping);
+  translation.prefix = object.optional("prefix", read_translation_prefix);
+  object.close();
   return translation;
 }
 
-FaultKind read_reorder(JsonObject& object) {
+FaultKind read_reorder(Object& object) {
   Reorder reorder;
-  reorder.every = object.number("every", {2, kFrames.max});
-  reorder.by = object.number_or("by", 1, {1, reorder.every - 1});
-  reorder.within_ns = object.number_or("within_ns", reorder.within_ns, kDuration_ns);
+  reorder.every = number(object, "every", {2, kFrames.max});
+  reorder.by = number_or(object, "by", 1, {1, reorder.every - 1});
+  reorder.within_ns = number_or(object, "within_ns", reorder.within_ns, kDuration_ns);
   return reorder;
 }
 
-FaultKind read_corrupt(JsonObject& object) {
+Names<CorruptField> corrupt_fields() {
+  Names<CorruptField> names;
+  for (std::size_t i = 0; i < kCorruptFieldNames.size(); ++i) {
+    names.emplace_back(kCorruptFieldNames[i], static_cast<CorruptField>(i));
+  }
+  return names;
+}
+
+FaultKind read_corrupt(Object& object) {
   Corrupt corrupt;
-  corrupt.every = object.number("every", kFrames);
-  const auto name = object.text("field");
-  const auto found = std::ranges::find(kCorruptFieldNames, name);
-  if (found == kCorruptFieldNames.end()) {
-    std::string names;
-    for (const auto* known : kCorruptFieldNames)
-      names += std::string(names.empty() ? "" : ", ") + known;
-    throw ConfigError(object.path_of("field") + ": \"" + name + "\" is unknown (expected one of " +
-                      names + ")");
-  }
-  corrupt.field = static_cast<CorruptField>(found - kCorruptFieldNames.begin());
-  if (const auto* fix = object.find("fix_checksum")) {
-    if (!fix->is_boolean()) {
-      throw ConfigError(object.path_of("fix_checksum") +
-                        ": is not a truth value (expected true or false)");
-    }
-    corrupt.fix_checksum = fix->get<bool>();
-  }
+  corrupt.every = number(object, "every", kFrames);
+  corrupt.field = object["field"].one_of(corrupt_fields());
+  if (const auto fix = object.find("fix_checksum")) corrupt.fix_checksum = fix->boolean();
   return corrupt;
 }
 
-std::vector<Nanoseconds> read_durations(const json& value, const std::string& path) {
-  return read_list(value, path, [](const json& duration, const std::string& where) {
-    return JsonObject::number_at(duration, where, kDuration_ns);
-  });
+std::vector<Nanoseconds> read_durations(const Value& value) {
+  return value.list([](const Value& duration) { return read_number(duration, kDuration_ns); });
 }
 
-FaultKind read_delay(JsonObject& object) {
+FaultKind read_delay(Object& object) {
   Delay delay;
-  const auto* fixed = object.find("ns");
-  const auto* pattern = object.find("pattern_ns");
-  const auto* uniform = object.find("uniform_ns");
-  if ((fixed != nullptr) + (pattern != nullptr) + (uniform != nullptr) != 1) {
-    throw ConfigError(
-        object.path_of("ns") +
-        ": the delay is missing or given more than once (expected one of ns, pattern_ns and "
-        "uniform_ns)");
+  const auto fixed = object.find("ns");
+  const auto pattern = object.find("pattern_ns");
+  const auto uniform = object.find("uniform_ns");
+  if (fixed.has_value() + pattern.has_value() + uniform.has_value() != 1) {
+    throw ConfigError(object.path_of("ns"),
+                      "the delay is missing or given more than once (expected one of ns, "
+                      "pattern_ns and uniform_ns)");
   }
-  if (fixed != nullptr) {
-    delay.pattern_ns = {JsonObject::number_at(*fixed, object.path_of("ns"), kDuration_ns)};
-  } else if (pattern != nullptr) {
-    delay.pattern_ns = read_durations(*pattern, object.path_of("pattern_ns"));
+  if (fixed) {
+    delay.pattern_ns = {read_number(*fixed, kDuration_ns)};
+  } else if (pattern) {
+    delay.pattern_ns = read_durations(*pattern);
     if (delay.pattern_ns.empty()) {
-      throw ConfigError(object.path_of("pattern_ns") + ": is empty (expected at least one delay)");
+      throw ConfigError(pattern->path(), "is empty (expected at least one delay)");
     }
   } else {
-    const auto ends = read_durations(*uniform, object.path_of("uniform_ns"));
+    const auto ends = read_durations(*uniform);
     if (ends.size() != 2 || ends[0] > ends[1]) {
-      throw ConfigError(object.path_of("uniform_ns") +
-                        ": is not a range of delays (expected [least, most])");
+      throw ConfigError(uniform->path(), "is not a range of delays (expected [least, most])");
     }
     delay.uniform_ns = {ends[0], ends[1]};
   }
-  delay.seed = object.number_or("seed", 0, kAny);
+  delay.seed = number_or(object, "seed", 0, kAny);
   return delay;
 }
 
-FaultKind read_rate_limit(JsonObject& object) {
-  return RateLimit{.rate_fps = object.number("rate_fps", kRate),
-                   .depth = object.number_or("depth", 1, kFrames)};
+FaultKind read_rate_limit(Object& object) {
+  return RateLimit{.rate_fps = number(object, "rate_fps", kRate),
+                   .depth = number_or(object, "depth", 1, kFrames)};
 }
 
-DepartureSegment read_departure_segment(const json& value, const std::string& path) {
-  JsonObject object(value, path);
-  const DepartureSegment segment{.frames = object.number("frames", kFrames),
-                                 .rate_fps = object.number("rate_fps", kRate)};
-  object.refuse_the_rest();
+DepartureSegment read_departure_segment(const Value& value) {
+  Object object(value);
+  const DepartureSegment segment{.frames = number(object, "frames", kFrames),
+                                 .rate_fps = number(object, "rate_fps", kRate)};
+  object.close();
   return segment;
 }
 
-std::vector<DepartureSegment> read_departures(JsonObject& object) {
-  const auto* found = object.find("departures");
-  if (found == nullptr) return {};
-  const auto path = object.path_of("departures");
-  auto segments = read_list(*found, path, read_departure_segment);
-  if (segments.empty()) throw ConfigError(path + ": is empty (expected at least one segment)");
+std::vector<DepartureSegment> read_departures(Object& object) {
+  const auto found = object.find("departures");
+  if (!found) return {};
+  auto segments = found->list(read_departure_segment);
+  if (segments.empty())
+    throw ConfigError(found->path(), "is empty (expected at least one segment)");
   return segments;
 }
 
-FaultKind read_buffer(JsonObject& object) {
-  return Buffer{.frames = object.number("frames", kFrames),
-                .drain_fps = object.number("drain_fps", kRate),
+FaultKind read_buffer(Object& object) {
+  return Buffer{.frames = number(object, "frames", kFrames),
+                .drain_fps = number(object, "drain_fps", kRate),
                 .departures = read_departures(object)};
 }
 
-FaultKind read_sulk(JsonObject& object) {
-  return Sulk{.rate_fps = object.number("rate_fps", kRate),
-              .depth = object.number_or("depth", 1, kFrames),
-              .for_ns = object.number("for_ns", kDuration_ns),
+FaultKind read_sulk(Object& object) {
+  return Sulk{.rate_fps = number(object, "rate_fps", kRate),
+              .depth = number_or(object, "depth", 1, kFrames),
+              .for_ns = number(object, "for_ns", kDuration_ns),
               .departures = read_departures(object)};
 }
 
-using FaultReader = std::function<FaultKind(JsonObject&)>;
+using FaultReader = std::function<FaultKind(Object&)>;
 
 const std::map<std::string, FaultReader>& fault_readers() {
   static const std::map<std::string, FaultReader> kReaders{
       {"rate_limit", read_rate_limit},
-      {"loss", [](JsonObject& o) { return Loss{.every = o.number("every", kFrames)}; }},
-      {"duplicate", [](JsonObject& o) { return Duplicate{.every = o.number("every", kFrames)}; }},
+      {"loss", [](Object& o) { return Loss{.every = number(o, "every", kFrames)}; }},
+      {"duplicate", [](Object& o) { return Duplicate{.every = number(o, "every", kFrames)}; }},
       {"reorder", read_reorder},
       {"corrupt", read_corrupt},
       {"delay", read_delay},
@@ -198,90 +176,86 @@ const std::map<std::string, FaultReader>& fault_readers() {
   return kReaders;
 }
 
-std::optional<Direction> read_direction(JsonObject& object) {
-  if (object.find("direction") == nullptr) return std::nullopt;
-  const auto text = object.text("direction");
-  if (text == "both") return std::nullopt;
-  if (text == "forward") return Direction::kForward;
-  if (text == "reverse") return Direction::kReverse;
-  throw ConfigError(object.path_of("direction") + ": \"" + text +
-                    "\" is unknown (expected forward, reverse or both)");
+std::optional<Direction> read_direction(Object& object) {
+  static const Names<std::optional<Direction>> kNames{
+      {"forward", Direction::kForward}, {"reverse", Direction::kReverse}, {"both", std::nullopt}};
+  const auto found = object.find("direction");
+  return found ? found->one_of(kNames) : std::nullopt;
 }
 
-Fault read_fault(const json& value, const std::string& path) {
-  JsonObject object(value, path);
-  const auto kind = object.text("kind");
-  const auto reader = fault_readers().find(kind);
+Fault read_fault(const Value& value) {
+  Object object(value);
+  const auto kind = object["kind"];
+  const auto reader = fault_readers().find(kind.text());
   if (reader == fault_readers().end()) {
-    throw ConfigError(path + ".kind: \"" + kind +
-                      "\" is unknown (expected buffer, corrupt, delay, duplicate, loss, "
-                      "rate_limit, reorder, sulk, nat-collide, nat-forget or nat-change)");
+    kind.refuse(
+        "is unknown (expected one of buffer, corrupt, delay, duplicate, loss, rate_limit, reorder, "
+        "sulk, nat-collide, nat-forget, nat-change)");
   }
   Fault fault{.direction = read_direction(object), .kind = reader->second(object)};
-  object.refuse_the_rest();
+  object.close();
   return fault;
 }
 
 // Reads the faults. Those of the stateful translation belong to its configuration, because they are
 // not stages that frames pass.
-void read_faults(const json& value, Config& config) {
-  read_list(value, "faults", [&](const json& fault, const std::string& path) {
-    if (!is_nat_fault(fault)) {
-      config.faults.push_back(read_fault(fault, path));
+void read_faults(const Value& value, Config& config) {
+  (void)value.list([&](const Value& fault) {
+    if (!is_nat_fault(fault.json())) {
+      config.faults.push_back(read_fault(fault));
     } else if (config.nat) {
-      config.nat->faults.push_back(read_nat_fault(fault, path));
+      config.nat->faults.push_back(read_nat_fault(fault));
     } else {
-      throw ConfigError(path +
-                        ": there is no stateful translation (expected \"nat\" in the "
-                        "configuration)");
+      throw ConfigError(fault.path(),
+                        "there is no stateful translation (expected \"nat\" in the configuration)");
     }
     return true;
   });
 }
 
-json parse(std::string_view text) {
-  try {
-    return json::parse(text);
-  } catch (const json::exception&) {
-    throw ConfigError("line: is not JSON (expected a JSON object)");
-  }
+Json parse(std::string_view text) {
+  auto json = plumbing::parse_json(text);
+  if (json.is_discarded()) throw ConfigError("line", "is not JSON (expected a JSON object)");
+  if (json.is_object()) return json;
+  throw ConfigError("line", plumbing::shown(json) + " is not an object (expected {...})");
 }
 
-Config read_config(const json& value, const std::string& path) {
-  JsonObject object(value, path);
+// Uses the empty path for the root, so that error paths start with the member's name.
+Config read_config(const Json& json) {
+  Object object(Value(json, ""));
   auto config = default_config();
   for (const auto side : kSides) {
     auto& side_config = config.sides[index_of(side)];
-    if (const auto* found = object.find(name_of(side))) {
-      side_config = read_side_config(*found, name_of(side), std::move(side_config));
+    if (const auto found = object.find(name_of(side))) {
+      side_config = read_side_config(*found, std::move(side_config));
     }
   }
-  if (const auto* found = object.find("routes")) {
-    config.routes = read_list(*found, "routes", read_route);
-  }
-  if (const auto* found = object.find("translation")) {
-    config.translation = read_translation(*found);
-  }
-  if (const auto* found = object.find("nat")) config.nat = read_nat(*found);
-  if (const auto* found = object.find("faults")) read_faults(*found, config);
-  config.idle_ns = object.number_or("idle_ns", 0, kAny);
-  object.refuse_the_rest();
+  if (const auto found = object.find("routes")) config.routes = found->list(read_route);
+  config.translation = object.optional("translation", read_translation);
+  config.nat = object.optional("nat", read_nat);
+  if (const auto found = object.find("faults")) read_faults(*found, config);
+  config.idle_ns = number_or(object, "idle_ns", 0, kAny);
+  object.close();
   return config;
 }
 
-std::optional<Request> read_request(const std::string& name, JsonObject& object) {
-  if (name == "configure") return ConfigureRequest{read_config(object.require("config"), "config")};
+std::optional<Request> read_request(const std::string& name, Object& object) {
+  if (name == "configure") {
+    const auto config = object["config"];
+    if (!config.json().is_object()) config.refuse("is not an object (expected {...})");
+    return ConfigureRequest{read_config(config.json())};
+  }
   if (name == "clear") return ClearRequest{};
   if (name == "record") return RecordRequest{};
-  if (name == "mute") return MuteRequest{.for_ns = object.number("for_ns", kDuration_ns)};
+  if (name == "mute") return MuteRequest{.for_ns = number(object, "for_ns", kDuration_ns)};
   if (name == "realtime") {
-    return RealtimeRequest{.for_ns = object.number("for_ns", kRealtime_ns)};
+    return RealtimeRequest{.for_ns = number(object, "for_ns", kRealtime_ns)};
   }
   if (name == "flush") return FlushRequest{};
   if (name == "count") return CountRequest{};
-  if (name == "set-timeout") return SetTimeoutRequest{.ns = object.number("ns", kTimeout_ns)};
-  if (name == "forget") return ForgetRequest{.connection = object.number("connection", kOrdinal)};
-  if (name == "change") return ChangeRequest{.connection = object.number("connection", kOrdinal)};
+  if (name == "set-timeout") return SetTimeoutRequest{.ns = number(object, "ns", kTimeout_ns)};
+  if (name == "forget") return ForgetRequest{.connection = number(object, "connection", kOrdinal)};
+  if (name == "change") return ChangeRequest{.connection = number(object, "connection", kOrdinal)};
   if (name == "quit") return QuitRequest{};
   return std::nullopt;
 }
@@ -302,20 +276,21 @@ Config default_config() {
 }
 
 Config parse_config(std::string_view text) {
-  return read_config(parse(text), "");
+  const auto json = parse(text);
+  return read_config(json);
 }
 
 Request parse_request(std::string_view line) {
-  const auto value = parse(line);
-  JsonObject object(value, "");
-  const auto name = object.text("request");
-  const auto request = read_request(name, object);
+  const auto json = parse(line);
+  Object object(Value(json, ""));
+  const auto name = object["request"];
+  const auto request = read_request(name.text(), object);
   if (!request) {
-    throw ConfigError("request: \"" + name +
-                      "\" is unknown (expected configure, clear, mute, realtime, record, flush, "
-                      "count, set-timeout, forget, change or quit)");
+    name.refuse(
+        "is unknown (expected one of configure, clear, mute, realtime, record, flush, count, "
+        "set-timeout, forget, change, quit)");
   }
-  object.refuse_the_rest();
+  object.close();
   return *request;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -10,13 +9,12 @@
 #include "gateway/config.hpp"
 #include "gateway/record.hpp"
 #include "gateway/side.hpp"
+#include "plumbing/json_error.hpp"
 
 namespace natxy::gateway {
 
 // An error in a request; one sentence: which member, what is wrong, and what was expected.
-struct ConfigError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using ConfigError = plumbing::JsonError;
 
 // Returns the configuration with the addresses and routes of docs/reference/gateway.md, without
 // neighbours, translation and faults.

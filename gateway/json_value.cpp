@@ -3,54 +3,62 @@
 #include <algorithm>
 #include <array>
 
+#include "gateway/json.hpp"
+
 namespace natxy::gateway {
 
-using nlohmann::json;
+using plumbing::Names;
+using plumbing::Object;
+using plumbing::Value;
 
-IpAddress read_address(const json& value, const std::string& path) {
-  const auto text = JsonObject::text_at(value, path);
-  if (const auto address = parse_address(text)) return *address;
-  throw ConfigError(
-      path + ": \"" + text +
-      "\" is not an IP address (expected an address such as 198.18.0.1 or 2001:2::1)");
+std::uint64_t read_number(const Value& value, Range range) {
+  return value.integer<std::uint64_t>(range.min, range.max);
 }
 
-Prefix read_prefix(const json& value, const std::string& path) {
-  const auto text = JsonObject::text_at(value, path);
-  const auto prefix = parse_prefix(text);
-  if (!prefix) {
-    throw ConfigError(path + ": \"" + text +
-                      "\" is not a prefix (expected a prefix such as 198.18.0.0/16)");
-  }
-  if (prefix->has_host_bits()) {
-    throw ConfigError(path + ": \"" + text + "\" has bits set behind the prefix (expected 0)");
-  }
+std::uint64_t number(Object& object, const std::string& name, Range range) {
+  return read_number(object[name], range);
+}
+
+std::uint64_t number_or(Object& object, const std::string& name, std::uint64_t otherwise,
+                        Range range) {
+  const auto found = object.find(name);
+  return found ? read_number(*found, range) : otherwise;
+}
+
+IpAddress read_address(const Value& value) {
+  if (const auto address = parse_address(value.text())) return *address;
+  value.refuse("is not an IP address (expected an address such as 198.18.0.1 or 2001:2::1)");
+}
+
+Prefix read_prefix(const Value& value) {
+  const auto prefix = parse_prefix(value.text());
+  if (!prefix) value.refuse("is not a prefix (expected a prefix such as 198.18.0.0/16)");
+  if (prefix->has_host_bits()) value.refuse("has bits set behind the prefix (expected 0)");
   return *prefix;
 }
 
-Prefix read_prefix(const json& value, const std::string& path, bool is_ipv6) {
-  const auto prefix = read_prefix(value, path);
+Prefix read_prefix(const Value& value, bool is_ipv6) {
+  const auto prefix = read_prefix(value);
   if (prefix.address.is_ipv6 == is_ipv6) return prefix;
-  throw ConfigError(path + ": the prefix is of the other IP version (expected an " +
-                    (is_ipv6 ? "IPv6" : "IPv4") + " prefix)");
+  throw ConfigError(value.path(),
+                    std::string("the prefix is of the other IP version (expected an ") +
+                        (is_ipv6 ? "IPv6" : "IPv4") + " prefix)");
 }
 
-Side read_side(const json& value, const std::string& path) {
-  const auto text = JsonObject::text_at(value, path);
-  if (text == "left") return Side::kLeft;
-  if (text == "right") return Side::kRight;
-  throw ConfigError(path + ": \"" + text + "\" is unknown (expected left or right)");
+Side read_side(const Value& value) {
+  static const Names<Side> kNames{{"left", Side::kLeft}, {"right", Side::kRight}};
+  return value.one_of(kNames);
 }
 
-Prefix read_translation_prefix(const json& value, const std::string& path) {
+Prefix read_translation_prefix(const Value& value) {
   constexpr std::array kLengths{32U, 40U, 48U, 56U, 64U, 96U};
-  const auto prefix = read_prefix(value, path, true);
+  const auto prefix = read_prefix(value, true);
   if (std::ranges::find(kLengths, prefix.length) == kLengths.end()) {
-    throw ConfigError(path + ": the prefix has a length of " + std::to_string(prefix.length) +
-                      " (expected 32, 40, 48, 56, 64 or 96; RFC 6052, 2.2)");
+    throw ConfigError(value.path(), "the prefix has a length of " + std::to_string(prefix.length) +
+                                        " (expected 32, 40, 48, 56, 64 or 96; RFC 6052, 2.2)");
   }
   if ((prefix.address.value >> 56U & 0xffU) != 0) {
-    throw ConfigError(path + ": bits 64 to 71 are not 0 (expected 0; RFC 6052, 2.2)");
+    throw ConfigError(value.path(), "bits 64 to 71 are not 0 (expected 0; RFC 6052, 2.2)");
   }
   return prefix;
 }

@@ -1,38 +1,36 @@
-// Values that several parts of the configuration use: lists, addresses, prefixes, sides. Included
+// Values that several parts of the configuration use: ranges, addresses, prefixes, sides. Included
 // only by files that read JSON.
 #pragma once
 
+#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "gateway/address.hpp"
-#include "gateway/json_object.hpp"
 #include "gateway/side.hpp"
+#include "plumbing/json_value.hpp"
 
 namespace natxy::gateway {
 
-inline constexpr JsonObject::Range kDuration_ns{0, 3'600'000'000'000};
-inline constexpr JsonObject::Range kTimeout_ns{1, 604'800'000'000'000};
-inline constexpr JsonObject::Range kOrdinal{1, UINT64_MAX};
+struct Range {
+  std::uint64_t min;
+  std::uint64_t max;
+};
+inline constexpr Range kDuration_ns{0, 3'600'000'000'000};
+inline constexpr Range kTimeout_ns{1, 604'800'000'000'000};
+inline constexpr Range kOrdinal{1, UINT64_MAX};
+inline constexpr Range kAny{0, UINT64_MAX};
 
-// Reads a list with `read(value, path)` for each member.
-template <typename Read>
-auto read_list(const nlohmann::json& value, const std::string& path, Read read) {
-  if (!value.is_array()) throw ConfigError(path + ": is not a list (expected [...])");
-  std::vector<decltype(read(value, path))> list;
-  for (const auto& member : value) {
-    list.push_back(read(member, path + "[" + std::to_string(list.size()) + "]"));
-  }
-  return list;
-}
-
-// Each throws ConfigError. path: the position of the value.
-[[nodiscard]] IpAddress read_address(const nlohmann::json& value, const std::string& path);
-[[nodiscard]] Prefix read_prefix(const nlohmann::json& value, const std::string& path);
-[[nodiscard]] Prefix read_prefix(const nlohmann::json& value, const std::string& path,
-                                 bool is_ipv6);
+// Each throws ConfigError.
+[[nodiscard]] std::uint64_t read_number(const plumbing::Value& value, Range range);
+// Reads a member.
+[[nodiscard]] std::uint64_t number(plumbing::Object& object, const std::string& name, Range range);
+[[nodiscard]] std::uint64_t number_or(plumbing::Object& object, const std::string& name,
+                                      std::uint64_t otherwise, Range range);
+[[nodiscard]] IpAddress read_address(const plumbing::Value& value);
+[[nodiscard]] Prefix read_prefix(const plumbing::Value& value);
+[[nodiscard]] Prefix read_prefix(const plumbing::Value& value, bool is_ipv6);
 // Reads a prefix that RFC 6052 allows.
-[[nodiscard]] Prefix read_translation_prefix(const nlohmann::json& value, const std::string& path);
-[[nodiscard]] Side read_side(const nlohmann::json& value, const std::string& path);
+[[nodiscard]] Prefix read_translation_prefix(const plumbing::Value& value);
+[[nodiscard]] Side read_side(const plumbing::Value& value);
 
 }  // namespace natxy::gateway

@@ -49,8 +49,8 @@ Answer answer(RingGateway& gateway, const RealtimeRequest& request) {
 
 void use_sessions(RingGateway& gateway, const std::function<void(Sessions&)>& use) {
   if (gateway.with_sessions(use)) return;
-  throw ConfigError(
-      "request: there is no stateful translation (expected \"nat\" in the configuration)");
+  throw ConfigError("request",
+                    "there is no stateful translation (expected \"nat\" in the configuration)");
 }
 
 // Flushes the table. The time is measured in the forwarding loop, so it does not include the
@@ -79,8 +79,9 @@ Answer answer(RingGateway& gateway, const SetTimeoutRequest& request) {
 
 Answer answer_about(std::uint64_t connection, bool is_known, std::string_view done) {
   if (is_known) return {.event = done_event(done)};
-  throw ConfigError("request: connection " + std::to_string(connection) +
-                    " is not in the table (expected the ordinal of one that exists)");
+  throw ConfigError("request",
+                    "connection " + std::to_string(connection) +
+                        " is not in the table (expected the ordinal of one that exists)");
 }
 
 Answer answer(RingGateway& gateway, const ForgetRequest& request) {

@@ -1,11 +1,13 @@
 #include <utility>
 
+#include "plumbing/json_value.hpp"
 #include "spec/json.hpp"
-#include "spec/json_value.hpp"
 #include "spec/names.hpp"
 
 namespace natxy::spec {
 namespace {
+
+using plumbing::Json;
 
 // Writes JSON as one line. Replaces invalid UTF-8, which names from outside (an interface, the
 // kernel, a wrong request) may contain.

@@ -3,16 +3,15 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "plumbing/json_value.hpp"
 #include "spec/event.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
 
-template <typename Enum>
-using Names = std::vector<std::pair<std::string, Enum>>;
+using plumbing::Names;
 
 inline const Names<Direction> kDirections = {{"forward", Direction::kForward},
                                              {"reverse", Direction::kReverse}};

@@ -1,13 +1,19 @@
 #include <limits>
 #include <utility>
 
+#include "plumbing/json_value.hpp"
 #include "spec/json.hpp"
-#include "spec/json_value.hpp"
 #include "spec/names.hpp"
 #include "spec/spec_json.hpp"
 
 namespace natxy::spec {
 namespace {
+
+using plumbing::Json;
+using plumbing::Object;
+using plumbing::parse_json;
+using plumbing::shown;
+using plumbing::Value;
 
 std::optional<std::uint64_t> id_of(const Json& json) {
   if (!json.is_object()) return std::nullopt;

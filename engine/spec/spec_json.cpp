@@ -6,13 +6,19 @@
 #include <limits>
 #include <utility>
 
+#include "plumbing/json_value.hpp"
 #include "spec/json.hpp"
-#include "spec/json_value.hpp"
 #include "spec/names.hpp"
 #include "spec/validate.hpp"
 
 namespace natxy::spec {
 namespace {
+
+using plumbing::Json;
+using plumbing::Object;
+using plumbing::parse_json;
+using plumbing::shown;
+using plumbing::Value;
 
 // --- addresses --------------------------------------------------------------------------
 

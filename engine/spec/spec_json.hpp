@@ -2,12 +2,12 @@
 // request_json.cpp.
 #pragma once
 
-#include "spec/json_value.hpp"
+#include "plumbing/json_value.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
 
 // Throws SpecError. Error paths start with the name of a member of the spec.
-[[nodiscard]] TrialSpec read_spec(const Json& json);
+[[nodiscard]] TrialSpec read_spec(const plumbing::Json& json);
 
 }  // namespace natxy::spec

@@ -50,13 +50,14 @@ TEST(Config, EveryFaultIsRead) {
 
 TEST(Config, WhatIsWrongIsNamed) {
   const std::string in_faults[][2] = {
-      {R"({"kind": "lose", "every": 1})", "faults[0].kind: \"lose\" is unknown (expected buffer"},
+      {R"({"kind": "lose", "every": 1})",
+       "faults[0].kind: \"lose\" is unknown (expected one of buffer"},
       {R"({"kind": "loss", "every": 0})", "faults[0].every: 0 is out of range"},
       {R"({"kind": "loss", "every": -1})", "faults[0].every: -1 is out of range"},
-      {R"({"kind": "loss", "every": 1.5})", "faults[0].every: 1.5 is out of range"},
+      {R"({"kind": "loss", "every": 1.5})", "faults[0].every: 1.5 is not a whole number"},
       {R"({"kind": "loss"})", "faults[0].every: is missing"},
       {R"({"kind": "loss", "every": 1, "evry": 2})",
-       "faults[0].evry: is unknown (expected one of kind"},
+       "faults[0].evry: is unknown (expected one of direction, every, kind)"},
       {R"({"kind": "loss", "every": 1, "direction": "up"})", "faults[0].direction: \"up\""},
       {R"({"kind": "reorder", "every": 3, "by": 3})", "faults[0].by: 3 is out of range"},
       {R"({"kind": "delay", "ns": 1, "pattern_ns": [1]})", "faults[0].ns: the delay is "},
@@ -67,18 +68,19 @@ TEST(Config, WhatIsWrongIsNamed) {
       {R"({"kind": "delay", "ns": 3600000000001})", "faults[0].ns: 3600000000001 is out of range"},
       {R"({"kind": "corrupt", "every": 1, "field": "colour"})", "faults[0].field: \"colour\""},
       {R"({"kind": "buffer", "frames": 1, "drain_fps": 0})", "faults[0].drain_fps: 0 is out of"},
-      {R"(7)", "faults[0]: is not a JSON object"}};
+      {R"(7)", "faults[0]: 7 is not an object"}};
   for (const auto& [fault, message] : in_faults) {
     const auto said = refusal("{\"faults\": [" + fault + "]}");
     EXPECT_TRUE(said.starts_with(message)) << said;
   }
   const std::string others[][2] = {
       {"{", "line: is not JSON"},
-      {"[]", "line: is not a JSON object"},
-      {R"({"fault": []})", "fault: is unknown (expected one of left, right, routes"},
+      {"[]", "line: a list is not an object"},
+      {R"({"fault": []})",
+       "fault: is unknown (expected one of faults, idle_ns, left, nat, right, routes"},
       {R"({"left": {"addresses": ["198.18.0"]}})", "left.addresses[0]: \"198.18.0\" is not an IP"},
       {R"({"left": {"neighbours": {"198.18.0.2": "x"}}})",
-       "left.neighbours.198.18.0.2: is not a MAC"},
+       "left.neighbours.198.18.0.2: \"x\" is not a MAC"},
       {R"({"left": {"neighbours": {"x": "02:00:00:00:00:01"}}})",
        "left.neighbours: \"x\" is not an IP"},
       {R"({"routes": [{"prefix": "198.18.0.0/16"}]})", "routes[0].side: is missing"},

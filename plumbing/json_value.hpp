@@ -11,12 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "spec/names.hpp"
-#include "spec/spec_error.hpp"
+#include "plumbing/json_error.hpp"
 
-namespace natxy::spec {
+namespace natxy::plumbing {
 
 using Json = nlohmann::json;
+
+// The names of enumerators in JSON, in the order in which errors list them.
+template <typename Enum>
+using Names = std::vector<std::pair<std::string, Enum>>;
 
 // Parses a text. Returns a value with is_discarded() if it is not JSON.
 inline Json parse_json(std::string_view text) {
@@ -36,9 +39,9 @@ class Value {
  public:
   Value(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
 
-  // Throws SpecError; what: the sentence after the value, "is out of range (expected 1 to 4)".
+  // Throws JsonError; what: the sentence after the value, "is out of range (expected 1 to 4)".
   [[noreturn]] void refuse(const std::string& what) const {
-    throw SpecError(path_, shown(json_) + " " + what);
+    throw JsonError(path_, shown(json_) + " " + what);
   }
   [[nodiscard]] const Json& json() const { return json_; }
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -78,10 +81,15 @@ class Value {
     const auto range = std::to_string(min) + " to " + std::to_string(max);
     if (!json_.is_array()) refuse("is not a list (expected a list of " + range + " elements)");
     if (json_.size() < min || json_.size() > max) {
-      throw SpecError(path_, std::to_string(json_.size()) +
+      throw JsonError(path_, std::to_string(json_.size()) +
                                  " elements are out of range (expected " + range + ")");
     }
-    std::vector<Element> elements;
+    return list(read);
+  }
+  template <typename Read>
+  [[nodiscard]] auto list(Read read) const {
+    if (!json_.is_array()) refuse("is not a list (expected [...])");
+    std::vector<decltype(read(*this))> elements;
     for (std::size_t i = 0; i < json_.size(); ++i) {
       elements.push_back(read(Value(json_[i], path_ + "[" + std::to_string(i) + "]")));
     }
@@ -109,7 +117,7 @@ class Object {
   }
   [[nodiscard]] Value operator[](const std::string& name) {
     auto value = find(name);
-    if (!value) throw SpecError(path_of(name), "is missing (expected a value)");
+    if (!value) throw JsonError(path_of(name), "is missing (expected a value)");
     return *std::move(value);
   }
   template <typename Read>
@@ -118,24 +126,25 @@ class Object {
     if (const auto value = find(name)) return read(*value);
     return std::nullopt;
   }
-  // Throws SpecError for a member that was not read.
+  // Throws JsonError for a member that was not read.
   void close() const {
     for (const auto& [name, value] : json_.items()) {
       if (known_.contains(name)) continue;
       std::string all;
       for (const auto& known : known_) all += (all.empty() ? "" : ", ") + known;
-      throw SpecError(path_of(name), "is unknown (expected one of " + all + ")");
+      throw JsonError(path_of(name), "is unknown (expected one of " + all + ")");
     }
   }
 
- private:
+  // Returns the path of a member.
   [[nodiscard]] std::string path_of(const std::string& name) const {
     return path_.empty() ? name : path_ + "." + name;
   }
 
+ private:
   const Json& json_;
   std::string path_;
   std::set<std::string> known_;
 };
 
-}  // namespace natxy::spec
+}  // namespace natxy::plumbing
