@@ -190,7 +190,7 @@ def test_a_burst_that_no_buffer_takes_loses_the_rest_whatever_the_interval(tmp_p
     """Of each burst the bucket passes what it holds, and what comes into it during the burst. A
     burst whose begin or end is late is shorter or longer by the tolerance of each of the two."""
     # The mean rate is below the limit, and the trial is short enough for the real-time policy.
-    bursts, frames, mean_fps, burst_fps, late_us = 5, 1024, 12_000, 200_000, 1000
+    bursts, frames, mean_fps, burst_fps, late_us = 2, 1024, 12_000, 200_000, 1000
     segment = Segment(
         frames=bursts * frames,
         rate_fps=mean_fps,
