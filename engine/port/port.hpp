@@ -64,9 +64,10 @@ class Port {
   // this for its own interfaces. Only the control thread may call it.
   void watch_link();
   // Starts the device again if its link is down and the driver does not reconnect by itself. Must
-  // not be called while workers run, nor within milliseconds after the loss of the link, while a
-  // thread of DPDK still handles it.
+  // not be called while workers run, nor while DPDK's interrupt thread handles the loss of the link
+  // (see held_interrupts.hpp).
   void reconnect();
+  // Returns whether the driver unmaps its rings in the interrupt thread when the peer ends.
   [[nodiscard]] bool unmaps_rings() const { return traits_.unmaps_rings; }
   // Returns false after a reconnect that failed; queues must not be polled then.
   [[nodiscard]] bool started() const { return started_; }

@@ -37,14 +37,13 @@ class Journal(Observer):
         self._tick_hz = 0  # rate of the engine's clock, from the last provenance; 0: unknown
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if replace else os.O_EXCL)
         _make_folder(path.parent)
+        if not replace:
+            _refuse_existing(path.with_suffix(""))  # a journal of version 1
         try:
-            if not replace and path.with_suffix("").exists():
-                raise FileExistsError  # a journal of version 1
             self._file = os.open(path, flags, 0o644)
         except FileExistsError:
-            raise ConfigurationError(
-                f"{path}: already exists and is not overwritten (expected a folder without one)"
-            ) from None
+            _refuse_existing(path)
+            raise
         except OSError as error:
             raise ConfigurationError(f"{path}: cannot be written: {error.strerror}") from None
         self._append({"record": "campaign", "version": VERSION, **header})
@@ -89,6 +88,13 @@ class Journal(Observer):
                 f"{self.path}: cannot be written: {error.strerror}; the journal holds the trials "
                 "before this one"
             ) from None
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise ConfigurationError(
+            f"{path}: already exists and is not overwritten (expected a folder without one)"
+        ) from None
 
 
 def _make_folder(path: Path) -> None:

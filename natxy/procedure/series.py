@@ -59,13 +59,13 @@ def compared(
     first = points[0]
     assert first is not None, "the first point of a series has a figure"
     bounds = has_bounds(points)
-    compared: list[Figure] = []
+    figures: list[Figure] = []
     for previous, figure in zip((None, *points), points, strict=False):
         if figure is None:
             continue
-        compared += [figure, *(() if bounds else with_first(figure, first))]
-        compared += _with_previous(figure, previous)
-    return tuple(compared)
+        figures += [figure, *(() if bounds else with_first(figure, first))]
+        figures += _with_previous(figure, previous)
+    return tuple(figures)
 
 
 def has_bounds(points: Sequence[Figure | None]) -> bool:

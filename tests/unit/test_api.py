@@ -28,9 +28,9 @@ def test_every_name_is_there(name: str) -> None:
 
 def test_a_name_that_is_not_there_is_told_with_those_that_are() -> None:
     with pytest.raises(AttributeError, match=r"natxy has no 'latencies'; it has .*latency.*"):
-        _ = natxy.latencies  # type: ignore[attr-defined]
+        _ = natxy.latencies  # type: ignore[attr-defined]  # what the test is about
     with pytest.raises(AttributeError, match="throughput returns a Measurement"):
-        _ = natxy.ThroughputResult  # type: ignore[attr-defined]
+        _ = natxy.ThroughputResult  # type: ignore[attr-defined]  # it is gone
 
 
 def test_type_checkers_are_told_of_each_name() -> None:

@@ -146,9 +146,9 @@ def test_three_devices_side_by_side_fit_a_terminal() -> None:
         )
         for number, (_, name, _) in enumerate(GATEWAYS)
     ]
-    console = Console(file=io.StringIO(), width=80)
-    console.print(side_by_side(TITLE, of), crop=False)
-    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    text = io.StringIO()
+    Console(file=text, width=80).print(side_by_side(TITLE, of), crop=False)
+    lines = text.getvalue().splitlines()
     assert max(len(line) for line in lines) <= 80
     rows = {line[:17].strip(): line[17:].split() for line in lines}
     assert rows["median"] == ["4,500"] * 3
