@@ -1,11 +1,13 @@
 """Decides whether a gateway lost frames only because it was away from its CPU.
 
 A gateway that can forward at the trial's rate loses at most the frames that arrive during its
-absence: rate x time away. A larger loss is the gateway's own; a loss that is not larger says
-nothing. If a loss is tolerated, the absence must only explain the rest (docs/decisions/0018).
+absence: rate x time away, in all directions together. How the loss is divided between directions
+that share a CPU depends on the order in which the gateway works off what has waited. A larger loss
+is the gateway's own; a loss that is not larger says nothing. If a loss is tolerated, the absence
+must only explain the rest (docs/decisions/0018).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from natxy.dut.base import Absence
@@ -80,9 +82,9 @@ ACCEPTED_NONE = Accepted()
 class _Losing:
     """A direction of a phase that lost frames, with the gateway's absences in the phase."""
 
-    asked: Stream
     stream: StreamResult
     away: Away
+    rates_fps: tuple[int, ...]  # of all directions of the phase
 
 
 def excuse(
@@ -94,22 +96,33 @@ def excuse(
     """Returns a sentence if absences of the gateway can have caused the whole loss of the trial, or
     the part of it that exceeds one of the tolerances.
 
-    Returns None if no loss exceeds the tolerance, or if a direction of a phase lost more than an
-    absence explains. Late frames may also be due to the tester (late_by_tester). An absence never
+    Returns None if no loss exceeds the tolerance, or if the directions of a phase lost more than
+    absences explain. Late frames may also be due to the tester (late_by_tester). An absence never
     explains a fault that is not a loss, such as a mapping that changed.
     """
     if result.misdelivered or result.changed or result.wrong:
         return None
+    rates_fps = {phase.name: tuple(map(_highest, phase.streams)) for phase in spec.phases}
     losing = [
-        _Losing(asked=asked, stream=stream, away=away_in(result, stream.phase, absence))
-        for asked, stream in _streams(spec, result)
+        _Losing(
+            stream=stream,
+            away=away_in(result, stream.phase, absence),
+            rates_fps=rates_fps[stream.phase],
+        )
+        for stream in result.streams
         if stream.lost
     ]
     for tolerance in accepted.tolerances:
         beyond = [one for one in losing if one.stream.lost > accepted.frames(tolerance, one.stream)]
-        if beyond and all(_is_explained(one, spec, accepted, tolerance) for one in beyond):
+        phases = dict.fromkeys(one.stream.phase for one in beyond)
+        of_phases = [[one for one in beyond if one.stream.phase == phase] for phase in phases]
+        if beyond and all(_is_explained(each, spec, accepted, tolerance) for each in of_phases):
             return _sentence(beyond)
     return None
+
+
+def _highest(stream: Stream) -> int:
+    return max(segment.highest_rate_fps for segment in stream.segments)
 
 
 def _sentence(losing: Sequence[_Losing]) -> str | None:
@@ -126,24 +139,26 @@ def _sentence(losing: Sequence[_Losing]) -> str | None:
     )
 
 
-def _streams(spec: TrialSpec, result: TrialResult) -> Iterator[tuple[Stream, StreamResult]]:
-    asked = {
-        (phase.name, stream.direction): stream for phase in spec.phases for stream in phase.streams
-    }
-    for stream in result.streams:
-        yield asked[(stream.phase, stream.direction)], stream
-
-
 def _is_explained(
-    one: _Losing, spec: TrialSpec, accepted: Accepted, tolerance: LossTolerance
+    losing: Sequence[_Losing], spec: TrialSpec, accepted: Accepted, tolerance: LossTolerance
 ) -> bool:
-    # A late frame has waited for the gateway, or behind other frames that have. How many waited
-    # behind others is unknown: a gateway whose limit is the trial's rate never catches up. Without
-    # a frame timeout, a late frame is one that arrived in a later phase, after the drain.
+    """Returns whether absences explain what the directions of one phase lost beyond a tolerance."""
+    away, rates_fps = losing[0].away, losing[0].rates_fps
+    outlasted = max(rates_fps) * away.longest_s < accepted.room_frames
+    while_away = 0 if outlasted else int(sum(rates_fps) * away.total_s)
+    missing = min(sum(one.stream.missing for one in losing), while_away)
+    late = sum(_late(one, spec) for one in losing)
+    accepted_frames = sum(accepted.frames(tolerance, one.stream) for one in losing)
+    return sum(one.stream.lost for one in losing) - late - missing <= accepted_frames
+
+
+def _late(one: _Losing, spec: TrialSpec) -> int:
+    """Returns how many frames of a direction may have been late because of an absence.
+
+    A late frame has waited for the gateway, or behind other frames that have. How many waited
+    behind others is unknown: a gateway whose limit is the trial's rate never catches up. Without a
+    frame timeout, a late frame is one that arrived in a later phase, after the drain.
+    """
     timeout_ns = spec.frame_timeout_ns or spec.drain_ns
     waited = one.away.longest_s * 1e9 >= timeout_ns / 4
-    late = one.stream.late if waited or late_by_tester(one.stream, timeout_ns) else 0
-    rate_fps = max(segment.highest_rate_fps for segment in one.asked.segments)
-    outlasted = rate_fps * one.away.longest_s < accepted.room_frames
-    missing = 0 if outlasted else min(one.stream.missing, int(rate_fps * one.away.total_s))
-    return one.stream.lost - late - missing <= accepted.frames(tolerance, one.stream)
+    return one.stream.late if waited or late_by_tester(one.stream, timeout_ns) else 0

@@ -70,14 +70,13 @@ def test_a_gateway_that_is_seldom_busy_is_not_away(tmp_path: Path) -> None:
 def test_the_watch_takes_no_time_from_a_gateway_that_is_busy(tmp_path: Path) -> None:
     """What keeps the CPU awake is an ordinary thread; the kernel gives those 50 ms of each second
     where real-time threads, as the gateway is, leave them less. Here these are 5,000 frames of
-    each direction in every trial, where the ring holds 256. A host that slows the CPU down without
-    taking it away may cause a loss in one of the trials."""
+    each direction, where the ring holds 256."""
     timing = Timing(duration_s=Fraction(5, 2), drain_s=Fraction(1, 20))
-    trials = trials_of(tmp_path, 3, rate_fps=100_000, timing=timing)
-    seen = [(one.verdict, one.result.lost, one.result.watched[0].away_ns / 1e9) for one in trials]
-    explained = [lost <= 2 * 100_000 * away_s for _, lost, away_s in seen]
-    assert any(explained), f"what is lost came while the CPU was away: {seen}"
-    assert any(verdict is not Verdict.FAIL for verdict, _, _ in seen), seen
+    for trial in trials_of(tmp_path, 3, rate_fps=100_000, timing=timing):
+        away_s = trial.result.watched[0].away_ns / 1e9
+        lost = trial.result.lost
+        assert lost <= 2 * 100_000 * away_s, "what is lost came while the CPU was away"
+        assert trial.verdict is not Verdict.FAIL
 
 
 def test_throttling_is_off_while_a_lab_is_there(tmp_path: Path) -> None:
