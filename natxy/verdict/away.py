@@ -1,10 +1,14 @@
-"""Decides whether a gateway lost frames only because it was away from its CPU.
+"""Decides whether frames were lost only because the gateway, or the tester, was kept from its CPU.
 
 A gateway that can forward at the trial's rate loses at most the frames that arrive during its
 absence: rate x time away, in all directions together. How the loss is divided between directions
 that share a CPU depends on the order in which the gateway works off what has waited. A larger loss
 is the gateway's own; a loss that is not larger says nothing. If a loss is tolerated, the absence
 must only explain the rest (docs/decisions/0018).
+
+A tester that was kept from its CPU for a moment makes up for it with a burst (docs/decisions/0017).
+Of a burst, a gateway's queue must hold ROOM_FRAMES; the rest of it may be lost by a gateway that
+can forward at the trial's rate.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -85,6 +89,7 @@ class _Losing:
     stream: StreamResult
     away: Away
     rates_fps: tuple[int, ...]  # of all directions of the phase
+    overflow_frames: int  # that the tester's bursts have beyond the room of a queue, of all of them
 
 
 def excuse(
@@ -103,11 +108,21 @@ def excuse(
     if result.misdelivered or result.changed or result.wrong:
         return None
     rates_fps = {phase.name: tuple(map(_highest, phase.streams)) for phase in spec.phases}
+    # Of the bursts that a load asks for, the mean rate: their frames are late together.
+    mean_fps = {
+        phase.name: max(segment.rate_fps for one in phase.streams for segment in one.segments)
+        for phase in spec.phases
+    }
     losing = [
         _Losing(
             stream=stream,
             away=away_in(result, stream.phase, absence),
             rates_fps=rates_fps[stream.phase],
+            overflow_frames=sum(
+                _overflow(each, mean_fps[stream.phase], accepted)
+                for each in result.streams
+                if each.phase == stream.phase
+            ),
         )
         for stream in result.streams
         if stream.lost
@@ -125,12 +140,32 @@ def _highest(stream: Stream) -> int:
     return max(segment.highest_rate_fps for segment in stream.segments)
 
 
+def _overflow(stream: StreamResult, rate_fps: int, accepted: Accepted) -> int:
+    """Returns how many frames of a direction exceed the room of a queue, in all bursts together.
+
+    The first frame of a burst of b frames left b / rate after it was due, the last one in time. So
+    as many frames exceed the room as were later than the room lasts. Bursts that the load asks for
+    are not the tester's.
+    """
+    room_ns = accepted.room_frames * 1e9 / rate_fps
+    if not room_ns:
+        return 0
+    return sum(count for _, upper_ns, count in stream.lateness.buckets if upper_ns > room_ns)
+
+
 def _sentence(losing: Sequence[_Losing]) -> str | None:
     away = max((one.away for one in losing), key=lambda away: away.total_s)
     in_all_s = max(away.total_s, away.longest_s)  # without arrivals, the sum lacks the longest
-    if not in_all_s:
-        return None
     lost = sum(one.stream.lost for one in losing)
+    overflow_frames = max(one.overflow_frames for one in losing)
+    if not in_all_s and not overflow_frames:
+        return None
+    if overflow_frames >= lost or not in_all_s:
+        return (
+            "the tester was kept from its CPU and then sent up to "
+            f"{max(one.stream.largest_burst for one in losing):,} frames at once, which explains "
+            f"the {lost:,} frames that are missing"
+        )
     late = any(one.stream.late for one in losing)
     return (
         f"{away.where} was away for {in_all_s * 1000:.2f} ms in all, at most "
@@ -146,7 +181,8 @@ def _is_explained(
     away, rates_fps = losing[0].away, losing[0].rates_fps
     outlasted = max(rates_fps) * away.longest_s < accepted.room_frames
     while_away = 0 if outlasted else int(sum(rates_fps) * away.total_s)
-    missing = min(sum(one.stream.missing for one in losing), while_away)
+    explained = while_away + losing[0].overflow_frames
+    missing = min(sum(one.stream.missing for one in losing), explained)
     late = sum(_late(one, spec) for one in losing)
     accepted_frames = sum(accepted.frames(tolerance, one.stream) for one in losing)
     return sum(one.stream.lost for one in losing) - late - missing <= accepted_frames

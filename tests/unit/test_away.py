@@ -180,6 +180,37 @@ def test_leaving_excused_trials_out_biases_nothing(spec: TrialSpec) -> None:
     assert kept["slow"].count(Verdict.FAIL) > 1_900
 
 
+def with_bursts(stream: StreamResult, *bursts: int) -> StreamResult:
+    """A tester that was kept from its CPU sends these numbers of frames at once."""
+    late_ns = [frame * 1e9 / RATE_FPS for burst in bursts for frame in range(1, burst + 1)]
+    buckets = tuple((late, late, 1) for late in sorted(late_ns))
+    lateness = stream.lateness.model_copy(update={"count": len(buckets), "buckets": buckets})
+    return stream.model_copy(update={"lateness": lateness, "largest_burst": max(bursts)})
+
+
+def test_what_the_testers_bursts_have_beyond_the_room_of_a_queue_is_excused(
+    spec: TrialSpec,
+) -> None:
+    """A queue of 100 frames loses 28 of a burst of 128 at a rate that the gateway does."""
+    for lost, bursts, excused in ((28, (128,), True), (64, (128,), True), (65, (128,), False)):
+        result = result_of(with_bursts(stream_of(sent=10_000, missing=lost), *bursts))
+        assert (excuse(spec, result, None) is not None) == excused
+    result = result_of(with_bursts(stream_of(sent=10_000, missing=56), 128, 128, 64))
+    said = excuse(spec, result, None)
+    assert said is not None
+    assert "up to 128 frames at once, which explains the 56 frames" in said
+
+
+def test_a_burst_for_which_every_queue_has_room_excuses_nothing(spec: TrialSpec) -> None:
+    result = result_of(with_bursts(stream_of(sent=10_000, missing=1), 64, 64))
+    assert excuse(spec, result, None) is None
+
+
+def test_where_a_burst_fills_the_queue_on_purpose_bursts_excuse_nothing(spec: TrialSpec) -> None:
+    result = result_of(with_bursts(stream_of(sent=10_000, missing=1), 128))
+    assert excuse(spec, result, None, Accepted(room_frames=0)) is None
+
+
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.5, 1.0])
 def test_no_division_of_the_loss_blames_a_gateway_that_is_fast_enough(
     part: float, both_ways: TrialSpec
