@@ -80,7 +80,7 @@ class TrialRunner {
                             device_.counters(spec::Side::kRight)};
     const std::array clocks{device_.arrival_clock(spec::Side::kLeft),
                             device_.arrival_clock(spec::Side::kRight)};
-    watch::CpuWatch watch(spec.watched);
+    watch::CpuWatch watch(spec.watched, device_.worker_cpu(0));
     for (std::size_t i = 0; i < plans.size(); ++i) {
       connections_.before(plans[i], spec.phases[i], device_.ticks());
       fill(plans[i]);

@@ -196,6 +196,9 @@ struct WatchResult {
   std::uint64_t absences = 0;
   double away_ns = 0;
   double longest_away_ns = 0;
+  // Of a cache line between the tester's first CPU and this one, the longer one of those measured
+  // before and after the phase; 0 if neither could be measured.
+  double round_trip_ns = 0;
 };
 
 struct Fault {  // an example of a misdelivered frame

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "watch/policies.hpp"
 #include "watch/recent_load.hpp"
+#include "watch/round_trip.hpp"
 
 namespace natxy::watch {
 namespace {
@@ -165,6 +168,37 @@ TEST(Policies, AreThoseOfTheScheduler) {
   GatewayThreads ordinary({gettid()});
   EXPECT_EQ(ordinary.found(gettid()), Found::kGateway);
   EXPECT_EQ(ordinary.found(1), Found::kForeign);
+}
+
+TEST(RoundTrip, IsThatOfAThreadThatAnswers) {
+  Ball ball;
+  std::jthread other([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) ball.answer();
+  });
+  // A thread that waits for its CPU does not answer.
+  std::uint64_t took_ns = 0;
+  for (int attempt = 0; attempt < 1000 && took_ns == 0; ++attempt) took_ns = ball.round_trip_ns();
+  EXPECT_GT(took_ns, 0U);
+  EXPECT_LT(took_ns, 1'000'000U);
+}
+
+TEST(RoundTrip, IsUnknownIfNobodyAnswers) {
+  Ball ball;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(ball.round_trip_ns(), 0U);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1));
+}
+
+TEST(RoundTrip, GoesOnAfterABallThatWasAnsweredLate) {
+  Ball ball;
+  EXPECT_EQ(ball.round_trip_ns(), 0U);
+  ball.answer();
+  std::jthread other([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) ball.answer();
+  });
+  std::uint64_t took_ns = 0;
+  for (int attempt = 0; attempt < 1000 && took_ns == 0; ++attempt) took_ns = ball.round_trip_ns();
+  EXPECT_GT(took_ns, 0U);
 }
 
 }  // namespace

@@ -89,6 +89,29 @@ class CpuWatch::KeptOff {
   bool off_ = false;
 };
 
+// Keeps the calling thread on one CPU while this exists, if the system allows it.
+class OnCpu {
+ public:
+  explicit OnCpu(int cpu) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(static_cast<unsigned>(cpu), &only);
+    moved_ = sched_getaffinity(0, sizeof before_, &before_) == 0 &&
+             sched_setaffinity(0, sizeof only, &only) == 0;
+  }
+  ~OnCpu() {
+    if (moved_) sched_setaffinity(0, sizeof before_, &before_);
+  }
+  OnCpu(const OnCpu&) = delete;
+  OnCpu& operator=(const OnCpu&) = delete;
+
+  [[nodiscard]] bool moved() const { return moved_; }
+
+ private:
+  cpu_set_t before_{};
+  bool moved_ = false;
+};
+
 class CpuWatch::Event {
  public:
   explicit Event(const spec::WatchedCpu& watched)
@@ -116,6 +139,7 @@ class CpuWatch::Event {
     threads_.emplace(named_);
     awake_.emplace(cpu_);
     load_ = {};
+    round_trip_ns_ = 0;
     throttled_ = throttles_realtime();
     ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0);
     looks_.emplace(raw_ns(), CpuWatch::kPeriodNs);
@@ -125,8 +149,14 @@ class CpuWatch::Event {
     ioctl(descriptor_, PERF_EVENT_IOC_DISABLE, 0);
     collect();
     looks_->end(now);
-    awake_.reset();
   }
+  void let_sleep() { awake_.reset(); }
+
+  // Must be called on the tester's CPU, between begin() and let_sleep().
+  void measure_round_trip() {
+    if (awake_) round_trip_ns_ = std::max(round_trip_ns_, awake_->round_trip_ns());
+  }
+  [[nodiscard]] std::uint64_t round_trip_ns() const { return round_trip_ns_; }
 
   void collect() {
     drain([this](const perf_event_header& header, std::uint64_t at) {
@@ -220,12 +250,13 @@ class CpuWatch::Event {
   std::optional<Looks> looks_;
   RecentLoad load_;
   bool throttled_ = false;  // whether the kernel throttles real-time threads
+  std::uint64_t round_trip_ns_ = 0;
   std::string fault_;
   std::optional<WakefulCpu> awake_;
 };
 
-CpuWatch::CpuWatch(const std::vector<spec::WatchedCpu>& watched)
-    : kept_off_(std::make_unique<KeptOff>(watched)) {
+CpuWatch::CpuWatch(const std::vector<spec::WatchedCpu>& watched, int tester_cpu)
+    : tester_cpu_(tester_cpu), kept_off_(std::make_unique<KeptOff>(watched)) {
   for (const auto& each : watched) {
     try {
       events_.push_back(std::make_unique<Event>(each));
@@ -240,6 +271,14 @@ CpuWatch::~CpuWatch() = default;
 
 void CpuWatch::begin() {
   for (const auto& event : events_) event->begin();
+  measure_round_trips();
+}
+
+void CpuWatch::measure_round_trips() {
+  if (events_.empty()) return;
+  const OnCpu here(tester_cpu_);
+  if (!here.moved()) return;
+  for (const auto& event : events_) event->measure_round_trip();
 }
 
 void CpuWatch::collect() {
@@ -254,13 +293,17 @@ void CpuWatch::end() {
     if (!event->fault().empty()) refusal_ = event->fault();
   }
   kept_off_->keep(false);
+  measure_round_trips();
+  for (const auto& event : events_) event->let_sleep();
 }
 
 std::vector<CpuWatch::Watched> CpuWatch::seen(std::uint64_t from_ns, std::uint64_t until_ns) const {
   std::vector<Watched> all;
   for (const auto& event : events_) {
     if (!event->fault().empty()) continue;
-    all.push_back({.cpu = event->cpu(), .absences = event->absences(from_ns, until_ns)});
+    all.push_back({.cpu = event->cpu(),
+                   .absences = event->absences(from_ns, until_ns),
+                   .round_trip_ns = event->round_trip_ns()});
   }
   return all;
 }

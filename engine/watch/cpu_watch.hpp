@@ -25,8 +25,9 @@ class CpuWatch {
   // them would always find the same moment before or after a frame.
   static constexpr std::uint64_t kPeriodNs = 100'937;
 
-  // Watches these CPUs. The calling thread stays off them while they are busy.
-  explicit CpuWatch(const std::vector<spec::WatchedCpu>& watched);
+  // Watches these CPUs. The calling thread stays off them while they are busy. The tester's frames
+  // come from tester_cpu.
+  CpuWatch(const std::vector<spec::WatchedCpu>& watched, int tester_cpu);
   ~CpuWatch();
   CpuWatch(const CpuWatch&) = delete;
   CpuWatch& operator=(const CpuWatch&) = delete;
@@ -42,6 +43,9 @@ class CpuWatch {
   struct Watched {
     int cpu = 0;
     Absences absences;
+    // Of a cache line between the tester's CPU and this one, the longer one of those measured in
+    // the last begin() and end(); 0 if neither could be measured.
+    std::uint64_t round_trip_ns = 0;
   };
   // Returns the absences of each watched CPU between two times of the raw clock, both between
   // begin() and end().
@@ -50,6 +54,10 @@ class CpuWatch {
  private:
   class KeptOff;
   class Event;
+
+  void measure_round_trips();
+
+  int tester_cpu_;
   std::unique_ptr<KeptOff> kept_off_;
   std::vector<std::unique_ptr<Event>> events_;
   std::string refusal_;

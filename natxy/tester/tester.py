@@ -46,11 +46,14 @@ class Tester:
         *,
         silence_limit_s: float = SILENCE_LIMIT_S,
         records_fd: int | None = None,
+        noted: Callable[[TrialResult], TrialResult] = lambda result: result,
     ) -> None:
-        """`records_fd` is the descriptor in --records-fd, which the engine inherits."""
+        """`records_fd` is the descriptor in --records-fd, which the engine inherits. `noted` adds
+        to a result what is known of this machine."""
         self._command = command
         self._inherited = () if records_fd is None else (records_fd,)
         self._silence_limit_s = silence_limit_s
+        self._noted = noted
         self._next_id = 1
 
     def __enter__(self) -> Self:
@@ -85,7 +88,7 @@ class Tester:
         request = {"request": "trial", "id": number, "spec": spec.model_dump(mode="json")}
         self._process.send(json.dumps(request))
         try:
-            return self._await_result(number, spec, on_progress)
+            return self._noted(self._await_result(number, spec, on_progress))
         except MeasurementError:
             raise
         except BaseException:

@@ -11,6 +11,9 @@ from natxy.model.trial_record import TrialRecord
 
 BUDGET_S = Fraction(10)  # for the trials at one rate, in one repetition
 MOST = 200
+# The same for trials in which the gateway's core was far away: a host may leave it there for half a
+# minute, and no trial says anything in the meantime.
+APART_FACTOR = 4  # times the budget and the number of the others
 
 
 @dataclass(kw_only=True)
@@ -23,12 +26,16 @@ class Repeats:
     slow_repeats: int | None = None  # repeats if the tester was too slow; None: `least`
     invalid: int = 0
     too_slow: int = 0
+    apart: int = 0
 
     @property
     def most(self) -> int:
         """The highest number of repeats, as the budget allows."""
-        room = int(self.budget_s / self.trial_s) if self.trial_s else MOST
-        return max(self.least, min(MOST, room))
+        return self._room(self.budget_s, MOST)
+
+    def _room(self, budget_s: Fraction, most: int) -> int:
+        room = int(budget_s / self.trial_s) if self.trial_s else most
+        return max(self.least, min(most, room))
 
     def are_over(self, trial: TrialRecord, *, too_slow: bool | None = None) -> bool:
         """Counts an INVALID trial, and returns whether it must not be repeated.
@@ -36,6 +43,11 @@ class Repeats:
         `too_slow` overrides that of the trial.
         """
         self.invalid += 1
+        self.apart += trial.apart
         self.too_slow += trial.too_slow if too_slow is None else too_slow
         slow_repeats = self.least if self.slow_repeats is None else self.slow_repeats
-        return self.invalid > self.most or self.too_slow > slow_repeats
+        return (
+            self.invalid - self.apart > self.most
+            or self.apart > self._room(APART_FACTOR * self.budget_s, APART_FACTOR * MOST)
+            or self.too_slow > slow_repeats
+        )

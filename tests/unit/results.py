@@ -56,7 +56,13 @@ def stream_of(
     )
 
 
-def result_of(*streams: StreamResult, away_s: float = 0.0, gap_s: float = 0.0) -> TrialResult:
+def result_of(
+    *streams: StreamResult,
+    away_s: float = 0.0,
+    gap_s: float = 0.0,
+    round_trip_ns: float = 0.0,
+    nearest_ns: float = 0.0,
+) -> TrialResult:
     """With a CPU that was away for so long in each phase, and ports not polled for so long."""
     counts: dict[str, Any] = dict.fromkeys(
         ("foreign", "neighbour", "rx_missed", "rx_errors", "rx_no_buffer", "tx_errors"), 0
@@ -71,6 +77,8 @@ def result_of(*streams: StreamResult, away_s: float = 0.0, gap_s: float = 0.0) -
         absences=int(away_s > 0),
         away_ns=away_s * 1e9,
         longest_away_ns=away_s * 1e9,
+        round_trip_ns=round_trip_ns,
+        nearest_ns=nearest_ns,
     )
     return TrialResult(
         version=2,

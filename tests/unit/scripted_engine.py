@@ -63,6 +63,7 @@ class ScriptedEngine:
     link_mbps: int = 0
     longest_delay_ns: Callable[[Stream], float] = lambda _: 1.0
     delays: Callable[[Stream], dict[str, Any]] = lambda _: {}  # members of the distribution
+    round_trip_ns: Callable[[TrialSpec], float] = lambda _: 0.0  # to the gateway; 50 ns is possible
     during: Callable[[], None] = lambda: None  # called while each trial "runs"
     specs: list[TrialSpec] = field(default_factory=list)
 
@@ -117,6 +118,7 @@ class ScriptedEngine:
                     for stream in phase.streams
                 ),
                 "ports": self._ports(too_slow=bool(reason) and self.too_slow),
+                "watched": tuple(self._watched(phase.name, spec) for phase in spec.phases),
                 **dict.fromkeys(("workers", "faults"), ()),
             }
         )
@@ -130,6 +132,17 @@ class ScriptedEngine:
         numbers["rx_missed"] = int(too_slow)
         gaps = {"worst_poll_gap_ns": 0.0}
         return ({"side": "left", **numbers, **gaps, "icmp_errors": self.icmp_errors},)
+
+    def _watched(self, phase: str, spec: TrialSpec) -> dict[str, Any]:
+        return {
+            "phase": phase,
+            "cpu": 1,
+            "period_ns": 1e5,
+            **dict.fromkeys(("samples", "absences"), 0),
+            **dict.fromkeys(("away_ns", "longest_away_ns"), 0.0),
+            "round_trip_ns": self.round_trip_ns(spec),
+            "nearest_ns": 50.0,
+        }
 
     def _port(self, side: str) -> dict[str, Any]:
         return {
