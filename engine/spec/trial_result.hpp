@@ -196,9 +196,11 @@ struct WatchResult {
   std::uint64_t absences = 0;
   double away_ns = 0;
   double longest_away_ns = 0;
-  // Of a cache line between the tester's first CPU and this one, the longer one of those measured
-  // before and after the phase; 0 if neither could be measured.
+  // How the host had placed the tester's first CPU and this one, the worse of before and after the
+  // phase: the time of a cache line from one to the other and back, and that of a fixed piece of
+  // work on the slower one while both did it. 0: could not be measured.
   double round_trip_ns = 0;
+  double work_ns = 0;
 };
 
 struct Fault {  // an example of a misdelivered frame

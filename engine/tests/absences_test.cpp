@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include "watch/placement.hpp"
 #include "watch/policies.hpp"
 #include "watch/recent_load.hpp"
-#include "watch/round_trip.hpp"
 
 namespace natxy::watch {
 namespace {
@@ -170,35 +170,56 @@ TEST(Policies, AreThoseOfTheScheduler) {
   EXPECT_EQ(ordinary.found(1), Found::kForeign);
 }
 
-TEST(RoundTrip, IsThatOfAThreadThatAnswers) {
-  Ball ball;
-  std::jthread other([&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) ball.answer();
-  });
-  // A thread that waits for its CPU does not answer.
-  std::uint64_t took_ns = 0;
-  for (int attempt = 0; attempt < 1000 && took_ns == 0; ++attempt) took_ns = ball.round_trip_ns();
-  EXPECT_GT(took_ns, 0U);
-  EXPECT_LT(took_ns, 1'000'000U);
+// Measures again and again: a thread that waits for its CPU does not answer.
+Placement known(PlacementGauge& gauge) {
+  Placement placement;
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    placement = gauge.measure();
+    if (placement.round_trip_ns > 0 && placement.work_ns > 0) break;
+  }
+  return placement;
 }
 
-TEST(RoundTrip, IsUnknownIfNobodyAnswers) {
-  Ball ball;
+std::jthread answering(PlacementGauge& gauge) {
+  return std::jthread([&gauge](const std::stop_token& stop) {
+    while (!stop.stop_requested()) gauge.answer();
+  });
+}
+
+TEST(Placements, AreMeasuredWithAThreadThatAnswers) {
+  PlacementGauge gauge;
+  const auto other = answering(gauge);
+  const auto placement = known(gauge);
+  EXPECT_GT(placement.round_trip_ns, 0U);
+  EXPECT_LT(placement.round_trip_ns, 1'000'000U);
+  EXPECT_GT(placement.work_ns, 500U) << "12,000 additions in 2,000 steps";
+  EXPECT_LT(placement.work_ns, 100'000'000U);
+}
+
+TEST(Placements, AreUnknownIfNobodyAnswers) {
+  PlacementGauge gauge;
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(ball.round_trip_ns(), 0U);
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1));
+  const auto placement = gauge.measure();
+  EXPECT_EQ(placement.round_trip_ns, 0U);
+  EXPECT_EQ(placement.work_ns, 0U);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(2));
 }
 
-TEST(RoundTrip, GoesOnAfterABallThatWasAnsweredLate) {
-  Ball ball;
-  EXPECT_EQ(ball.round_trip_ns(), 0U);
-  ball.answer();
-  std::jthread other([&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) ball.answer();
-  });
-  std::uint64_t took_ns = 0;
-  for (int attempt = 0; attempt < 1000 && took_ns == 0; ++attempt) took_ns = ball.round_trip_ns();
-  EXPECT_GT(took_ns, 0U);
+TEST(Placements, AreMeasuredAfterAnAnswerThatCameLate) {
+  PlacementGauge gauge;
+  EXPECT_EQ(gauge.measure().work_ns, 0U);
+  gauge.answer();
+  const auto other = answering(gauge);
+  const auto placement = known(gauge);
+  EXPECT_GT(placement.round_trip_ns, 0U);
+  EXPECT_GT(placement.work_ns, 0U);
+}
+
+TEST(Placements, TheWorseOneCounts) {
+  Placement placement{.round_trip_ns = 50, .work_ns = 4000};
+  placement.add({.round_trip_ns = 300, .work_ns = 2000});
+  EXPECT_EQ(placement.round_trip_ns, 300U);
+  EXPECT_EQ(placement.work_ns, 4000U);
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ class CpuWatch::Event {
     threads_.emplace(named_);
     awake_.emplace(cpu_);
     load_ = {};
-    round_trip_ns_ = 0;
+    placement_ = {};
     throttled_ = throttles_realtime();
     ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0);
     looks_.emplace(raw_ns(), CpuWatch::kPeriodNs);
@@ -153,10 +153,10 @@ class CpuWatch::Event {
   void let_sleep() { awake_.reset(); }
 
   // Must be called on the tester's CPU, between begin() and let_sleep().
-  void measure_round_trip() {
-    if (awake_) round_trip_ns_ = std::max(round_trip_ns_, awake_->round_trip_ns());
+  void measure_placement() {
+    if (awake_) placement_.add(awake_->placement());
   }
-  [[nodiscard]] std::uint64_t round_trip_ns() const { return round_trip_ns_; }
+  [[nodiscard]] const Placement& placement() const { return placement_; }
 
   void collect() {
     drain([this](const perf_event_header& header, std::uint64_t at) {
@@ -250,7 +250,7 @@ class CpuWatch::Event {
   std::optional<Looks> looks_;
   RecentLoad load_;
   bool throttled_ = false;  // whether the kernel throttles real-time threads
-  std::uint64_t round_trip_ns_ = 0;
+  Placement placement_;
   std::string fault_;
   std::optional<WakefulCpu> awake_;
 };
@@ -271,14 +271,14 @@ CpuWatch::~CpuWatch() = default;
 
 void CpuWatch::begin() {
   for (const auto& event : events_) event->begin();
-  measure_round_trips();
+  measure_placements();
 }
 
-void CpuWatch::measure_round_trips() {
+void CpuWatch::measure_placements() {
   if (events_.empty()) return;
   const OnCpu here(tester_cpu_);
   if (!here.moved()) return;
-  for (const auto& event : events_) event->measure_round_trip();
+  for (const auto& event : events_) event->measure_placement();
 }
 
 void CpuWatch::collect() {
@@ -293,7 +293,7 @@ void CpuWatch::end() {
     if (!event->fault().empty()) refusal_ = event->fault();
   }
   kept_off_->keep(false);
-  measure_round_trips();
+  measure_placements();
   for (const auto& event : events_) event->let_sleep();
 }
 
@@ -303,7 +303,7 @@ std::vector<CpuWatch::Watched> CpuWatch::seen(std::uint64_t from_ns, std::uint64
     if (!event->fault().empty()) continue;
     all.push_back({.cpu = event->cpu(),
                    .absences = event->absences(from_ns, until_ns),
-                   .round_trip_ns = event->round_trip_ns()});
+                   .placement = event->placement()});
   }
   return all;
 }

@@ -12,6 +12,7 @@
 
 #include "spec/trial_spec.hpp"
 #include "watch/absences.hpp"
+#include "watch/placement.hpp"
 
 namespace natxy::watch {
 
@@ -43,9 +44,7 @@ class CpuWatch {
   struct Watched {
     int cpu = 0;
     Absences absences;
-    // Of a cache line between the tester's CPU and this one, the longer one of those measured in
-    // the last begin() and end(); 0 if neither could be measured.
-    std::uint64_t round_trip_ns = 0;
+    Placement placement;  // of the tester's CPU and this one: the worse of begin() and end()
   };
   // Returns the absences of each watched CPU between two times of the raw clock, both between
   // begin() and end().
@@ -55,7 +54,7 @@ class CpuWatch {
   class KeptOff;
   class Event;
 
-  void measure_round_trips();
+  void measure_placements();
 
   int tester_cpu_;
   std::unique_ptr<KeptOff> kept_off_;

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "watch/round_trip.hpp"
+#include "watch/placement.hpp"
 
 namespace natxy::watch {
 
@@ -50,9 +50,9 @@ class WakefulCpu {
   [[nodiscard]] bool insists() const { return insists_; }
   // Returns the number of the thread. The CPU is idle while this thread runs.
   [[nodiscard]] std::int32_t thread() const { return number_.load(); }
-  // Returns the time of a cache line from the calling thread's CPU to this one and back, in
-  // nanoseconds; 0 if this CPU is too busy to answer.
-  [[nodiscard]] std::uint64_t round_trip_ns() { return ball_.round_trip_ns(); }
+  // Returns the placement of the calling thread's CPU and this one; unknown if this one is too busy
+  // to answer.
+  [[nodiscard]] Placement placement() { return gauge_.measure(); }
 
  private:
   void spin(int cpu, const std::stop_token& stop) {
@@ -67,7 +67,7 @@ class WakefulCpu {
     const bool ready = pthread_setschedparam(pthread_self(), SCHED_IDLE, &lowest) == 0 &&
                        pthread_setaffinity_np(pthread_self(), sizeof only, &only) == 0;
     while (ready && !stop.stop_requested()) {
-      ball_.answer();
+      gauge_.answer();
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
@@ -77,7 +77,7 @@ class WakefulCpu {
   bool insists_ = false;
   cpu_set_t before_{};  // the CPUs that the thread could use at its start
   std::atomic<std::int32_t> number_{0};
-  Ball ball_;
+  PlacementGauge gauge_;
   std::jthread thread_;
 };
 

@@ -24,8 +24,8 @@ class TrialRecord(Model):
     # How the gateway lost connections that phase 1 had created, which makes the trial a FAIL;
     # empty: it lost none.
     lost_connections: str = ""
-    excused: bool = False  # INVALID, since absence or distance of the gateway excuses the loss
-    apart: bool = False  # INVALID, and the cores of tester and gateway were far apart
+    excused: bool = False  # INVALID, since absence or placement of the gateway excuses the loss
+    badly_placed: bool = False  # INVALID, and the host had placed the CPUs badly
     too_slow: bool = False  # INVALID for a reason that grows with the rate
     away_ns: float = 0.0  # absences of the gateway in the measured phase
     longest_away_ns: float = 0.0

@@ -112,9 +112,10 @@ class WatchResult(Model):
     In an absence, the CPU did not do the gateway's work, or the host had taken the CPU. The times
     are upper bounds: they are measured in steps of `period_ns`.
 
-    `round_trip_ns` is the time of a cache line between the tester's first CPU and this one, the
-    longer one of those measured before and after the phase. `nearest_ns` is the shortest known on
-    this machine for the two CPUs; natxy adds it to the engine's result. 0: not known.
+    `round_trip_ns` is the time of a cache line between the tester's first CPU and this one,
+    `work_ns` that of a fixed piece of work on the slower of them while both did it; of before and
+    after the phase, the longer one. `nearest_ns` and `fastest_ns` are the shortest that this
+    machine has shown; natxy adds them to the engine's result. 0: not known.
     """
 
     phase: str
@@ -126,6 +127,8 @@ class WatchResult(Model):
     longest_away_ns: float
     round_trip_ns: float = 0.0
     nearest_ns: float = 0.0
+    work_ns: float = 0.0
+    fastest_ns: float = 0.0
 
 
 class Fault(Model):

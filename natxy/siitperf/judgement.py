@@ -10,10 +10,10 @@ from natxy.model.trial_spec import TrialSpec
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import SIDE_NAMES
 from natxy.trial.trial import Outcome
-from natxy.verdict.apart import far_apart
 from natxy.verdict.away import excuse
 from natxy.verdict.delay_error import late_in_doubt
 from natxy.verdict.pacing import PAUSE_SHARE, long_pauses
+from natxy.verdict.placement import bad_placement
 
 TOLERANCE = Fraction(100_001, 100_000)  # of the time that sending takes
 
@@ -23,16 +23,16 @@ def reasons_of(
 ) -> tuple[str, ...]:
     """Returns the reasons why the test is invalid, none if it is valid.
 
-    It is invalid if the tester did not do what it was asked, or if an absence or the distance of
-    the gateway explains every missing frame.
+    It is invalid if the tester did not do what it was asked, or if absences or the placement of
+    the gateway explain every missing frame.
     """
     result = outcome.result
     if reasons := outcome.invalid_reasons or too_slow(arguments, result, testbed):
         return reasons
     late = late_in_doubt(result, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
     lost = any(stream.lost for stream in result.streams)
-    apart = far_apart(result, outcome.absence) if lost else None
-    excused = excuse(spec, result, outcome.absence) or late or apart
+    placed = bad_placement(result, outcome.absence) if lost else None
+    excused = excuse(spec, result, outcome.absence) or late or placed
     return (excused,) if excused else ()
 
 

@@ -18,11 +18,11 @@ from natxy.trial.establishing import Establishing
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.phases import measures_phase_2, ramp_phases
 from natxy.trial.trial import Outcome
-from natxy.verdict.apart import far_apart
 from natxy.verdict.away import ROOM_FRAMES, Accepted, away_in, excuse
 from natxy.verdict.counted import counted, slowed
 from natxy.verdict.delay_error import late_in_doubt
 from natxy.verdict.pacing import long_pauses
+from natxy.verdict.placement import bad_placement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Judged:
     fail_reason: str = ""
     counted_fps: int | None = None
     lost_connections: str = ""
-    excused: bool = False  # by the gateway's absence, or the distance of its core
+    excused: bool = False  # by the gateway's absence, or the placement of the CPUs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +82,9 @@ class Judge:
         excused = None if self.resets else _excuse(trial)
         if excused:
             return Judged(Verdict.INVALID, (excused,), excused=True)
-        apart = None if self.resets else _apart(trial)
-        if apart:
-            return Judged(Verdict.INVALID, (apart,), excused=True)
+        placed = None if self.resets else _badly_placed(trial)
+        if placed:
+            return Judged(Verdict.INVALID, (placed,), excused=True)
         doubt = (None if self.resets else _late(trial)) or _paused_too_long(trial)
         return Judged(Verdict.INVALID, (doubt,)) if doubt else Judged(Verdict.FAIL)
 
@@ -124,8 +124,8 @@ def _excuse(trial: FinishedTrial) -> str | None:
     return excuse(trial.spec, trial.whole, trial.outcome.absence, accepted)
 
 
-def _apart(trial: FinishedTrial) -> str | None:
-    return far_apart(trial.whole, trial.outcome.absence)
+def _badly_placed(trial: FinishedTrial) -> str | None:
+    return bad_placement(trial.whole, trial.outcome.absence)
 
 
 def _late(trial: FinishedTrial) -> str | None:
@@ -146,8 +146,8 @@ def _of_rate(trial: FinishedTrial) -> Judged:
     if isinstance(load, Load) and load.counting is not None:
         away = away_in(whole, trial.spec.phases[-1].name, trial.outcome.absence)
         of = counted(load.counting, load.rate_fps, trial.measured, away)
-        if of.verdict is Verdict.FAIL and (apart := _apart(trial)):
-            return Judged(Verdict.INVALID, (apart,))
+        if of.verdict is Verdict.FAIL and (placed := _badly_placed(trial)):
+            return Judged(Verdict.INVALID, (placed,))
         invalid = (of.sentence,) if of.verdict is Verdict.INVALID else ()
         failed = of.sentence if of.verdict is Verdict.FAIL else ""
         return Judged(of.verdict, invalid, failed, of.fps)

@@ -11,9 +11,9 @@ from natxy.model.trial_record import TrialRecord
 
 BUDGET_S = Fraction(10)  # for the trials at one rate, in one repetition
 MOST = 200
-# The same for trials in which the gateway's core was far away: a host may leave it there for half a
+# The same for trials with a bad placement of the CPUs: a host may leave them there for half a
 # minute, and no trial says anything in the meantime.
-APART_FACTOR = 4  # times the budget and the number of the others
+BADLY_PLACED_FACTOR = 4  # times the budget and the number of the others
 
 
 @dataclass(kw_only=True)
@@ -26,7 +26,7 @@ class Repeats:
     slow_repeats: int | None = None  # repeats if the tester was too slow; None: `least`
     invalid: int = 0
     too_slow: int = 0
-    apart: int = 0
+    badly_placed: int = 0
 
     @property
     def most(self) -> int:
@@ -43,11 +43,12 @@ class Repeats:
         `too_slow` overrides that of the trial.
         """
         self.invalid += 1
-        self.apart += trial.apart
+        self.badly_placed += trial.badly_placed
         self.too_slow += trial.too_slow if too_slow is None else too_slow
         slow_repeats = self.least if self.slow_repeats is None else self.slow_repeats
         return (
-            self.invalid - self.apart > self.most
-            or self.apart > self._room(APART_FACTOR * self.budget_s, APART_FACTOR * MOST)
+            self.invalid - self.badly_placed > self.most
+            or self.badly_placed
+            > self._room(BADLY_PLACED_FACTOR * self.budget_s, BADLY_PLACED_FACTOR * MOST)
             or self.too_slow > slow_repeats
         )

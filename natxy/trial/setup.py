@@ -18,7 +18,7 @@ from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.tester.claims import Claims
 from natxy.tester.command import engine_command, find_engine
-from natxy.tester.nearness import Nearness
+from natxy.tester.placements import Placements
 from natxy.tester.tester import OnProgress, Tester, ignore_progress
 
 AS_GIVEN = "as given"
@@ -149,8 +149,8 @@ def _started(
         claims.take_ports(resolved.tester, dut.tester_namespace)
         records_fd = None if records is None else records.fd
         command = engine_command(resolved.tester, dut.tester_namespace, records_fd=records_fd)
-        nearness = Nearness(resolved.tester.cores[0])
-        with Tester(command, records_fd=records_fd, noted=nearness.noted) as engine:
+        placements = Placements(resolved.tester.cores[0])
+        with Tester(command, records_fd=records_fd, noted=placements.noted) as engine:
             tester = ReadyTester(engine=engine, traffic=traffic, records=records)
             yield Setup(tester=tester, dut=dut)
     finally:

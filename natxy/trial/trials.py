@@ -34,9 +34,9 @@ from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.warm_up import warm_up, warm_up_load
 from natxy.verdict.advice import explained
 from natxy.verdict.all_misdelivered import check_all_misdelivered
-from natxy.verdict.apart import far_watch
 from natxy.verdict.away import away_during
 from natxy.verdict.pacing import is_too_slow
+from natxy.verdict.placement import is_badly_placed
 
 WITHOUT_REALTIME = (
     "This user may not use a real-time priority (CAP_SYS_NICE), so trials run without one: frames "
@@ -128,7 +128,7 @@ class Trials:
         before = ramp_phases(trial.spec)
         phases = [TEST] if is_part else [phase.name for phase in trial.spec.phases]
         away = away_during(whole, phases, trial.outcome.absence)
-        invalid, far = judged.verdict is Verdict.INVALID, far_watch(whole) is not None
+        invalid, bad = judged.verdict is Verdict.INVALID, is_badly_placed(whole)
         return TrialRecord(
             number=self.counts.trials + 1,
             repetition=repetition,
@@ -140,8 +140,8 @@ class Trials:
             fail_reason=judged.fail_reason,
             lost_connections=judged.lost_connections,
             excused=judged.excused,
-            apart=invalid and far,
-            too_slow=invalid and not far and is_too_slow(whole),
+            badly_placed=invalid and bad,
+            too_slow=invalid and not bad and is_too_slow(whole),
             away_ns=away.total_s * 1e9,
             longest_away_ns=away.longest_s * 1e9,
             result=measured,

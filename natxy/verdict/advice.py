@@ -12,7 +12,7 @@ DISCARDED = "a lower rate does not help: find out what discards frames at so low
 DOCTOR = "run `natxy doctor`, which reports what takes the tester's cores away"
 DOCTOR_FIRST = f"{DOCTOR}; if it finds nothing, the tester is too slow: {LOWER_RATE}"
 GATEWAY_AWAY = "run `natxy doctor`, which reports what takes the gateway's core away"
-APART = "the host decides where the cores of a virtual machine run: repeat the measurement later"
+PLACED = "the host decides where the cores of a virtual machine run: repeat the measurement later"
 LINK = "check the cable, and the port at its other end"
 CLOCK = 'set tester.arrival_clock = "tsc", which does without the port\'s clock'
 
@@ -51,7 +51,7 @@ _CAUSES = (
     _cause(r"paused for|waited for the tester|tester was away|pauses of the tester",
            DOCTOR_FIRST, DOCTOR, DOCTOR),
     _cause(r"was away for", GATEWAY_AWAY),
-    _cause(r"cores of the tester and of the gateway apart", APART),
+    _cause(r"the host had moved|the host let", PLACED),
 )  # fmt: skip
 
 

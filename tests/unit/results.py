@@ -62,6 +62,8 @@ def result_of(
     gap_s: float = 0.0,
     round_trip_ns: float = 0.0,
     nearest_ns: float = 0.0,
+    work_ns: float = 0.0,
+    fastest_ns: float = 0.0,
 ) -> TrialResult:
     """With a CPU that was away for so long in each phase, and ports not polled for so long."""
     counts: dict[str, Any] = dict.fromkeys(
@@ -79,6 +81,8 @@ def result_of(
         longest_away_ns=away_s * 1e9,
         round_trip_ns=round_trip_ns,
         nearest_ns=nearest_ns,
+        work_ns=work_ns,
+        fastest_ns=fastest_ns,
     )
     return TrialResult(
         version=2,

@@ -1,4 +1,4 @@
-"""Cores that a host moved apart: what that excuses, what is known of it, and how long it lasts."""
+"""CPUs that a host placed badly: what that excuses, what is known of it, and how long it lasts."""
 
 import json
 from fractions import Fraction
@@ -11,12 +11,12 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
-from natxy.tester.nearness import FILE_NAME, KEPT_S, Nearness
+from natxy.tester.placements import FILE_NAME, KEPT_S, Placements
 from natxy.trial.observer import Observer
 from natxy.trial.repeats import Repeats
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
-from natxy.verdict.apart import far_apart, far_watch
+from natxy.verdict.placement import bad_placement, is_badly_placed
 from tests.unit.results import result_of, stream_of
 from tests.unit.scripted_engine import ScriptedEngine
 
@@ -33,37 +33,61 @@ def lost(frames: int, *, round_trip_ns: float = 300.0, away_s: float = 0.0) -> T
 
 
 def test_cores_that_are_far_apart_excuse_a_third_of_the_frames() -> None:
-    said = far_apart(lost(9_999))
+    said = bad_placement(lost(9_999))
     assert said is not None
     assert "took 300 ns, where 51 ns is possible" in said
-    assert far_apart(lost(10_001)) is None
+    assert bad_placement(lost(10_001)) is None
 
 
 def test_an_absence_is_added_to_the_distance() -> None:
     """In 30 ms of 100 the gateway forwards nothing, in the others two thirds at least."""
-    assert far_apart(lost(15_900, away_s=0.03)) is not None
-    assert far_apart(lost(16_100, away_s=0.03)) is None
+    assert bad_placement(lost(15_900, away_s=0.03)) is not None
+    assert bad_placement(lost(16_100, away_s=0.03)) is None
 
 
 @pytest.mark.parametrize("round_trip_ns", [0.0, 51.0, 149.0])
 def test_cores_that_are_near_excuse_nothing(round_trip_ns: float) -> None:
-    assert far_apart(lost(1, round_trip_ns=round_trip_ns)) is None
+    assert bad_placement(lost(1, round_trip_ns=round_trip_ns)) is None
 
 
 def test_threads_of_one_core_do_not_make_all_others_far() -> None:
     """The two threads of a core take 20 ns, two cores with one cache 51 ns."""
     near = result_of(stream_of(sent=SENT), round_trip_ns=51.0, nearest_ns=20.0)
-    assert far_watch(near) is None
+    assert not is_badly_placed(near)
 
 
 def test_a_machine_whose_cores_are_always_far_apart_has_no_excuse() -> None:
     always = result_of(stream_of(sent=SENT, missing=1), round_trip_ns=310.0, nearest_ns=300.0)
-    assert far_apart(always) is None
+    assert bad_placement(always) is None
 
 
 def test_a_frame_that_came_wrong_is_not_excused() -> None:
     wrong = stream_of(sent=SENT, wrong=1, sending_s=SENDING_S)
-    assert far_apart(result_of(wrong, round_trip_ns=300.0, nearest_ns=51.0)) is None
+    assert bad_placement(result_of(wrong, round_trip_ns=300.0, nearest_ns=51.0)) is None
+
+
+def shared(work_ns: float, *, missing: int = 1_000) -> TrialResult:
+    stream = stream_of(sent=SENT, missing=missing, sending_s=SENDING_S)
+    return result_of(stream, work_ns=work_ns, fastest_ns=2_300.0)
+
+
+def test_a_core_that_does_other_work_as_well_excuses_a_third_of_the_frames() -> None:
+    said = bad_placement(shared(4_600.0))
+    assert said is not None
+    assert "a piece of work took 4.6 us, where 2.3 us is possible" in said
+    assert bad_placement(shared(4_600.0, missing=10_001)) is None
+
+
+def test_the_clock_of_a_processor_may_change() -> None:
+    assert bad_placement(shared(3_600.0)) is None
+
+
+def test_the_fastest_work_is_remembered_beside_the_round_trip(tmp_path: Path) -> None:
+    fast = result_of(stream_of(sent=1), round_trip_ns=300.0, work_ns=2_300.0)
+    Placements(0, tmp_path).noted(fast)
+    slow = result_of(stream_of(sent=1), round_trip_ns=60.0, work_ns=4_600.0)
+    (watch,) = Placements(0, tmp_path).noted(slow).watched
+    assert (watch.nearest_ns, watch.fastest_ns) == (60.0, 2_300.0)
 
 
 def nearest_of(noted: TrialResult) -> float:
@@ -71,11 +95,11 @@ def nearest_of(noted: TrialResult) -> float:
 
 
 def test_the_shortest_round_trip_is_remembered_across_processes(tmp_path: Path) -> None:
-    first = Nearness(0, tmp_path)
+    first = Placements(0, tmp_path)
     assert nearest_of(first.noted(lost(0, round_trip_ns=300.0))) == 300.0
     assert nearest_of(first.noted(lost(0, round_trip_ns=52.0))) == 52.0
-    assert nearest_of(Nearness(0, tmp_path).noted(lost(0, round_trip_ns=310.0))) == 52.0
-    assert nearest_of(Nearness(2, tmp_path).noted(lost(0, round_trip_ns=310.0))) == 310.0
+    assert nearest_of(Placements(0, tmp_path).noted(lost(0, round_trip_ns=310.0))) == 52.0
+    assert nearest_of(Placements(2, tmp_path).noted(lost(0, round_trip_ns=310.0))) == 310.0
 
 
 def test_what_was_not_seen_for_long_is_forgotten(
@@ -83,8 +107,8 @@ def test_what_was_not_seen_for_long_is_forgotten(
 ) -> None:
     """A machine that has moved to another host may never have its cores as near again."""
     now_s = [1_000_000.0]
-    monkeypatch.setattr("natxy.tester.nearness.time.time", lambda: now_s[0])
-    machine = Nearness(0, tmp_path)
+    monkeypatch.setattr("natxy.tester.placements.time.time", lambda: now_s[0])
+    machine = Placements(0, tmp_path)
     machine.noted(lost(0, round_trip_ns=50.0))
     now_s[0] += KEPT_S - 1
     machine.noted(lost(0, round_trip_ns=55.0))  # as near as ever
@@ -94,16 +118,18 @@ def test_what_was_not_seen_for_long_is_forgotten(
     assert nearest_of(machine.noted(lost(0, round_trip_ns=300.0))) == 300.0
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"0-1": 3}', '{"0-1": [null, 1]}', "\x00"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"work_ns 0-1": 3}', '{"work_ns 0-1": [null, 1]}', "\x00"]
+)
 def test_a_damaged_file_is_replaced(text: str, tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text(text)
-    assert nearest_of(Nearness(0, tmp_path).noted(lost(0, round_trip_ns=60.0))) == 60.0
-    assert json.loads((tmp_path / FILE_NAME).read_text())["0-1"][0] == 60.0
+    assert nearest_of(Placements(0, tmp_path).noted(lost(0, round_trip_ns=60.0))) == 60.0
+    assert json.loads((tmp_path / FILE_NAME).read_text())["round_trip_ns 0-1"][0] == 60.0
 
 
 def test_a_trial_without_a_round_trip_changes_nothing(tmp_path: Path) -> None:
     unknown = lost(0, round_trip_ns=0.0)
-    assert Nearness(0, tmp_path).noted(unknown) is unknown
+    assert Placements(0, tmp_path).noted(unknown) is unknown
     assert not list(tmp_path.iterdir())
 
 
@@ -137,7 +163,9 @@ def test_a_trial_is_repeated_until_the_cores_are_near(nat64: TrafficPlan) -> Non
     trial = trials.run_valid(load=10_000, repetition=1, seed=1, invalid_repeats=0)
     assert trial.verdict is Verdict.PASS
     assert len(trials.discarded) == 150
-    assert all(each.apart and each.excused and not each.too_slow for each in trials.discarded)
+    assert all(
+        each.badly_placed and each.excused and not each.too_slow for each in trials.discarded
+    )
 
 
 def test_a_gateway_that_loses_near_and_far_fails(nat64: TrafficPlan) -> None:

@@ -1,0 +1,71 @@
+"""Decides whether a loss may come from how a host had placed the CPUs (docs/decisions/0026).
+
+The host of a virtual machine may move its CPUs at any time: those of the tester and the gateway to
+cores that share no cache, or to the two threads of one core, or beside the work of others. Then a
+gateway on this machine forwards less.
+"""
+
+from natxy.dut.base import Absence
+from natxy.model.trial_result import TrialResult, WatchResult
+from natxy.verdict.away import away_in
+
+# Cores that share no cache take this much longer than the shortest round trip that is known. Cores
+# that share one take less than FAR_NS, even where the shortest is that of a core's two threads.
+FAR = 2
+FAR_NS = 150
+# A core whose other thread works as well takes up to twice the shortest time that is known. The
+# changing clock of a processor rarely makes so great a difference.
+SHARED = 1.6
+# Placed badly, a gateway forwards at least this share of what it forwards otherwise. The kernel's
+# router, NAT44 and tayga forward 0.73 to 0.8 of it.
+LEAST_SHARE = 2 / 3
+
+
+def is_badly_placed(result: TrialResult) -> bool:
+    return any(_is_far(watch) or _is_shared(watch) for watch in result.watched)
+
+
+def bad_placement(result: TrialResult, absence: Absence | None = None) -> str | None:
+    """Returns a sentence if the placement of the CPUs, together with absences of the gateway, can
+    have caused what is missing in a trial.
+
+    Returns None if the placement was good or is unknown, if the gateway forwarded less than
+    LEAST_SHARE of what was sent while it was there, or if something else than a loss is wrong.
+    """
+    if result.misdelivered or result.changed or result.wrong:
+        return None
+    phases = {stream.phase for stream in result.streams}
+    if any(_lost_more(result, phase, absence) for phase in phases):
+        return None
+    for watch in result.watched:
+        if _is_far(watch):
+            return (
+                "the host had moved the cores of the tester and of the gateway apart: a round trip "
+                f"of a cache line took {watch.round_trip_ns:.0f} ns, where "
+                f"{watch.nearest_ns:.0f} ns is possible"
+            )
+        if _is_shared(watch):
+            return (
+                "the host let the tester's or the gateway's core do other work as well: a piece of "
+                f"work took {watch.work_ns / 1000:.1f} us, where {watch.fastest_ns / 1000:.1f} us "
+                "is possible"
+            )
+    return None
+
+
+def _is_far(watch: WatchResult) -> bool:
+    nearest_ns = watch.nearest_ns
+    return bool(nearest_ns) and watch.round_trip_ns > max(FAR_NS, FAR * nearest_ns)
+
+
+def _is_shared(watch: WatchResult) -> bool:
+    return bool(watch.fastest_ns) and watch.work_ns > SHARED * watch.fastest_ns
+
+
+def _lost_more(result: TrialResult, phase: str, absence: Absence | None) -> bool:
+    of_phase = [stream for stream in result.streams if stream.phase == phase]
+    sent = sum(stream.sent for stream in of_phase)
+    sending_ns = max(stream.sending_ns for stream in of_phase)
+    away_ns = away_in(result, phase, absence).total_s * 1e9
+    there = max(0.0, 1 - away_ns / sending_ns) if sending_ns else 1.0
+    return sum(stream.lost for stream in of_phase) > sent * (1 - LEAST_SHARE * there)
