@@ -1,8 +1,8 @@
 """The journal: one record a line, as JSON, on the disk before the next trial starts.
 
-The first line describes the campaign, each further one a trial or a result. Each line is a member
-of a gzip file, so that it can be read without the lines before it and after it. A line that could
-not be written whole is removed again, so that every line can be read.
+The first line describes the campaign, each further one a trial or a result. Lines that are written
+together are a member of a gzip file, which can be read without those before it and after it. A
+member that could not be written whole is removed again, so that every line can be read.
 """
 
 import contextlib
@@ -32,9 +32,10 @@ CHUNK = 1 << 16
 class Journal(Observer):
     """An observer of a procedure that writes every trial to the journal."""
 
+    _tick_hz = 0  # rate of the engine's clock, from the last provenance; 0: unknown
+
     def __init__(self, path: Path, header: Mapping[str, Any], *, replace: bool = False) -> None:
         self.path = path
-        self._tick_hz = 0  # rate of the engine's clock, from the last provenance; 0: unknown
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if replace else os.O_EXCL)
         _make_folder(path.parent)
         if not replace:
@@ -46,7 +47,23 @@ class Journal(Observer):
             raise
         except OSError as error:
             raise ConfigurationError(f"{path}: cannot be written: {error.strerror}") from None
-        self._append({"record": "campaign", "version": VERSION, **header})
+        self._append([{"record": "campaign", "version": VERSION, **header}])
+
+    @classmethod
+    def reopened(cls, path: Path) -> Self:
+        """Returns a journal that goes on; a last line without an end is cut off first."""
+        journal = cls.__new__(cls)
+        journal.path = path
+        try:
+            with path.open("rb") as file:
+                whole_bytes = sum(size for _, size in _members(file))
+            journal._file = os.open(path, os.O_WRONLY | os.O_APPEND)
+            os.ftruncate(journal._file, whole_bytes)
+        except OSError as error:
+            raise ConfigurationError(f"{path}: cannot be written: {error.strerror}") from None
+        except zlib.error as error:
+            raise ConfigurationError(f"{path}: cannot be read as a journal: {error}") from None
+        return journal
 
     def __enter__(self) -> Self:
         return self
@@ -67,13 +84,12 @@ class Journal(Observer):
     def trial_ended(self, trial: TrialRecord) -> None:
         self.append(trial)
 
-    def append(self, record: Model) -> None:
-        self._append(record.model_dump(mode="json"))
+    def append(self, *records: Model) -> None:
+        """Writes the records as one member of the file, so that it holds all or none of them."""
+        self._append([record.model_dump(mode="json") for record in records])
 
-    def _append(self, record: dict[str, Any]) -> None:
-        self._tick_hz = _tick_hz(record) or self._tick_hz
-        pack_buckets(record, self._tick_hz)
-        text = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+    def _append(self, records: list[dict[str, Any]]) -> None:
+        text = "".join(map(self._text, records))
         line = gzip.compress(text.encode(), LEVEL)
         whole_bytes = os.fstat(self._file).st_size
         try:
@@ -88,6 +104,11 @@ class Journal(Observer):
                 f"{self.path}: cannot be written: {error.strerror}; the journal holds the trials "
                 "before this one"
             ) from None
+
+    def _text(self, record: dict[str, Any]) -> str:
+        self._tick_hz = _tick_hz(record) or self._tick_hz
+        pack_buckets(record, self._tick_hz)
+        return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _refuse_existing(path: Path) -> None:
@@ -143,19 +164,21 @@ def _check_version(record: Any) -> None:
 def _lines(file: BinaryIO) -> Iterator[bytes]:
     packed = file.read(len(GZIP)) == GZIP
     file.seek(0)
-    texts = _members(file) if packed else file
+    texts = (text for text, _ in _members(file)) if packed else file
     for text in texts:
         yield from (line for line in text.splitlines(keepends=True) if line.endswith(b"\n"))
 
 
-def _members(file: BinaryIO) -> Iterator[bytes]:
-    """Yields the text of each member of a gzip file; skips a last one without an end."""
+def _members(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """Yields the text of each member of a gzip file and its size in the file, in octets; skips a
+    last one without an end."""
     data = file.read(CHUNK)
     while data:
         member = zlib.decompressobj(wbits=31)  # 31: a gzip header
-        text = b""
+        text, size = b"", 0
         while data and not member.eof:
             text += member.decompress(data)
+            size += len(data) - len(member.unused_data)
             data = member.unused_data or file.read(CHUNK)
         if member.eof:
-            yield text
+            yield text, size

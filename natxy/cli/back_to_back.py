@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import found_first
 from natxy.procedure.back_to_back import PROFILES, BackToBackPlan
 from natxy.procedure.back_to_back import back_to_back as measure

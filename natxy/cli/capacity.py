@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import search_error
-from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import OF_PHASE_2, SeriesOptions, measuring
 from natxy.exact import exact
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic_spec import MAX_CONNECTIONS

@@ -7,7 +7,8 @@ import typer
 from natxy.cli.counts import numbers_of
 from natxy.cli.options import LossOption
 from natxy.cli.searching import ErrorOption, FigureOption, MaxRateOption, searching
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
     CountsOption,
     DestinationPortsOption,

@@ -12,7 +12,8 @@ from natxy.cli.options import (
     loss_tolerance,
     search_error,
 )
-from natxy.cli.series import OF_PHASE_2, SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import OF_PHASE_2, SeriesOptions, measuring
 from natxy.exact import exact
 from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES, EstablishmentPlan
 from natxy.procedure.establishment import establishment as measure

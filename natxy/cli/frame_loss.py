@@ -6,7 +6,8 @@ import typer
 
 from natxy.cli.options import loss_tolerance
 from natxy.cli.rates import rates_of
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.errors import ConfigurationError
 from natxy.exact import exact
 from natxy.procedure.frame_loss import HIGHEST_STEP, PROFILES, FrameLossPlan

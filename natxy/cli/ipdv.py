@@ -3,7 +3,8 @@
 from natxy.cli.options import RateOption
 from natxy.cli.rate_plan import rate_plan
 from natxy.cli.records import RecordsOption
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.ipdv import PROFILES, IpdvPlan
 from natxy.procedure.ipdv import ipdv as measure
 

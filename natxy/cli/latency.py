@@ -8,7 +8,8 @@ import typer
 from natxy.cli.options import RateOption, seconds
 from natxy.cli.rate_plan import rate_plan
 from natxy.cli.records import RecordsOption
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.latency import PROFILES, LatencyPlan
 from natxy.procedure.latency import latency as measure
 

@@ -11,7 +11,8 @@ import typer
 from natxy.cli.choices import listed, unknown_value
 from natxy.cli.options import RateOption, seconds
 from natxy.cli.rate_plan import rate_plan
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure import back_to_back, frame_loss, ipdv, latency, pdv, recovery, reset

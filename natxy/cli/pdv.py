@@ -3,7 +3,8 @@
 from natxy.cli.options import RateOption
 from natxy.cli.rate_plan import rate_plan
 from natxy.cli.records import RecordsOption
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.pdv import PROFILES, PdvPlan
 from natxy.procedure.pdv import pdv as measure
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from natxy.cli.series import SeriesOptions
+from natxy.cli.series_options import SeriesOptions
 from natxy.cli.throughput_search import found_first
 from natxy.procedure.at_rate import RatePlan
 from natxy.trial.profile import Profile

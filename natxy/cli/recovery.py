@@ -7,7 +7,8 @@ import typer
 
 from natxy.cli.options import seconds
 from natxy.cli.rate_plan import rate_plan
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.recovery import PROFILES, RecoveryPlan
 from natxy.procedure.recovery import recovery as measure
 

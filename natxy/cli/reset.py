@@ -7,7 +7,8 @@ import typer
 
 from natxy.cli.options import RateOption, seconds
 from natxy.cli.rate_plan import rate_plan
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.reset import PROFILES, ResetPlan
 from natxy.procedure.reset import reset as measure
 

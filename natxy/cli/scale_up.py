@@ -7,7 +7,8 @@ import typer
 from natxy.cli.counts import numbers_of
 from natxy.cli.options import LossOption
 from natxy.cli.searching import ErrorOption, FigureOption, MaxRateOption, searching
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.scale_up import ScaleUpPlan
 from natxy.procedure.scale_up import scale_up as measure
 from natxy.trial.profile import PROFILES

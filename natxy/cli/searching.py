@@ -7,7 +7,7 @@ import typer
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.options import loss_tolerance, search_error
-from natxy.cli.series import OF_PHASE_2, SeriesOptions
+from natxy.cli.series_options import OF_PHASE_2, SeriesOptions
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.establishment import DEFAULT_ALPHA, EstablishmentPlan

@@ -1,49 +1,32 @@
-"""Shared by all measuring commands: options, series of frame sizes and mixes, and results."""
+"""What all measuring commands do: series of frame sizes and mixes, and their results."""
 
-import functools
-import inspect
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
-
-import typer
+from typing import Any
 
 from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal
 from natxy.campaign.provenance import provenance
-from natxy.cli.choices import unknown_value
 from natxy.cli.journal_named import naming
 from natxy.cli.options import (
-    OUTPUT,
-    TRAFFIC,
-    TRIALS,
-    ConnectionsOption,
-    DirectionOption,
-    DrainOption,
-    DurationOption,
-    EstablishmentRateOption,
-    JsonOption,
-    SeedOption,
-    SettleOption,
-    TestbedArgument,
     progress_console,
     repeat_command,
     result_console,
-    seconds,
-    seed_of,
     with_connection_options,
     with_traffic_options,
 )
 from natxy.cli.places import foregrounds_of, networks_in, places, sizes_of
-from natxy.cli.profile_help import profile_help, with_help
 from natxy.cli.progress import SearchDisplay
+from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.model.measurement import Measurement, Unit
-from natxy.model.testbed import read_testbed
+from natxy.model.testbed import Testbed, read_testbed
 from natxy.procedure.networks import networks_deviation, networks_of
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.records.extra import records_to
@@ -55,141 +38,72 @@ from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import result_entry, write_results
 from natxy.report.whole_file import write_whole
 from natxy.trial.observer import Observer, Observers
-from natxy.trial.profile import PROFILES, Profile
+from natxy.trial.profile import PROFILES
 from natxy.trial.setup import ReadyTester, Setup, set_up
-from natxy.trial.timing import Timing
 
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # they measure phase 1 and have no phase 2
 # These set up phase 1 themselves, for each number of connections or cores.
 HAS_ITS_OWN_PHASE_1 = (*LOOKS_FOR_CONNECTIONS, "tear-down", "degradation", "scale-up")
-# Options without effect where phase 1 is measured: a trial lasts as long as its connections take,
-# in the initiator's direction, and its rate is what the search looks for.
-OF_PHASE_2 = ("duration", "direction", "establishment_rate")
 OF_ONE_NETWORK = ("overload",)  # all its flows have the same pair of addresses
 Measure = Callable[[ReadyTester, Dut, Observer], Measurement]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeriesOptions:
-    """The options of all measuring commands, by their names."""
+class Work:
+    """What a measuring command with its options asks for."""
 
-    testbed: TestbedArgument
-    profile: Annotated[str, typer.Option(metavar="NAME", rich_help_panel=TRIALS)] = "rfc"
-    duration: DurationOption = None
-    drain: DrainOption = None
-    settle: SettleOption = None
-    repetitions: Annotated[
-        int | None,
-        typer.Option(help="Number of repetitions.", metavar="N", rich_help_panel=TRIALS),
-    ] = None
-    frame_size: Annotated[
-        str | None,
-        typer.Option(
-            help="Octets of the IPv6 frame, FCS included; the same frame is 20 smaller as IPv4. "
-            "84,512,1518 measures each size in turn; rfc8219 measures the sizes of RFC 8219 that "
-            "fit the MTU, for IPv4 alone 20 larger, so that the wire has the RFC's sizes "
-            "[default: the testbed's].",
-            metavar="BYTES",
-            rich_help_panel=TRAFFIC,
-        ),
-    ] = None
-    foreground: Annotated[
-        str | None,
-        typer.Option(
-            help="Share of foreground traffic, which the gateway translates, in %; the rest is "
-            "native IPv6. 100,90,50,10 measures RFC 8219's mixes in turn [default: the testbed's].",
-            metavar="PERCENT",
-            rich_help_panel=TRAFFIC,
-        ),
-    ] = None
-    networks: Annotated[
-        str | None,
-        typer.Option(
-            help="Number of destination networks behind each side, 1 to 256; 1,256 measures "
-            "RFC 2544's numbers in turn [default: the testbed's].",
-            metavar="N,...",
-            rich_help_panel=TRAFFIC,
-        ),
-    ] = None
-    direction: DirectionOption = None
-    connections: ConnectionsOption = None
-    establishment_rate: EstablishmentRateOption = None
-    seed: SeedOption = None
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            help="New folder for the journal and the results (JSON, CSV) [default: "
-            "natxy-results/TIME-COMMAND].",
-            metavar="DIR",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None
-    json_output: JsonOption = False
+    options: SeriesOptions
+    name: str  # of the command
+    # Each is measured at each frame size, mix and number of networks.
+    measures: tuple[Measure, ...]
+    records: Path | None = None
+    # The measures set the number of connections; a testbed without [connections] gets a section.
+    own_connections: bool = False
 
-    def timing(self, base: Timing, frame_timeout: float | None = None) -> Timing:
-        return Timing(
-            frame_timeout_s=seconds("--frame-timeout", frame_timeout, base.frame_timeout_s),
-            duration_s=seconds("--duration", self.duration, base.duration_s),
-            drain_s=seconds("--drain", self.drain, base.drain_s),
-            settle_s=seconds("--settle", self.settle, base.settle_s),
+    def check(self) -> None:
+        """Raises ConfigurationError if an option of the series is wrong."""
+        sizes_of(self.options.frame_size)
+        foregrounds_of(self.options.foreground)
+        networks_in(self.options.networks)
+
+    def asked(self, testbed: Testbed) -> Testbed:
+        """Returns the testbed with the command's options."""
+        networks = networks_in(self.options.networks)
+        connections = self.options.connections
+        return with_connection_options(
+            with_traffic_options(
+                testbed,
+                frame_size=None,
+                direction=self.options.direction,
+                networks=max(networks) if networks else None,  # a lab is made for the largest
+            ),
+            connections=1 if self.own_connections and not testbed.connections else connections,
+            establishment_rate=self.options.establishment_rate,
         )
 
-    def repetitions_of(self, base: Profile) -> int:
-        return base.repetitions if self.repetitions is None else self.repetitions
-
-    def profile_of(self, profiles: Mapping[str, Profile]) -> Profile:
-        if self.profile not in profiles:
-            raise unknown_value("--profile", self.profile, profiles)
-        return profiles[self.profile]
-
-    @functools.cached_property
-    def seed_value(self) -> int:
-        return seed_of(self.seed)
-
-
-Verb = Callable[..., None]
-
-
-def measuring(
-    profiles: Mapping[str, Profile], *, without: Collection[str] = ()
-) -> Callable[[Verb], Verb]:
-    """Gives a command `command(options, ...)` the options of SeriesOptions beside its own.
-
-    The help of these options shows the defaults of `profiles`. Options `without` effect on what
-    the command measures are left out.
-    """
-    return functools.partial(_with_options, profiles=profiles, without=without)
-
-
-def _with_options(verb: Verb, *, profiles: Mapping[str, Profile], without: Collection[str]) -> Verb:
-    own = list(inspect.signature(verb).parameters.values())[1:]
-    hints = get_type_hints(verb, include_extras=True)
-    shared = get_type_hints(SeriesOptions, include_extras=True)
-    for name, text in profile_help(profiles).items():
-        shared[name] = with_help(shared[name], text)
-    offered = [field for field in fields(SeriesOptions) if field.name not in without]
-
-    @functools.wraps(verb)
-    def with_options(**given: Any) -> None:
-        options = SeriesOptions(**{field.name: given.pop(field.name) for field in offered})
-        verb(options, **given)
-
-    parameters = [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.name == "testbed" else field.default,
-            annotation=shared[field.name],
+    def results(
+        self, setup: Setup, observed: Callable[[str], AbstractContextManager[Observer]]
+    ) -> Iterator[Measurement]:
+        """Measures one after another; `observed` gets the title of each measurement."""
+        options = self.options
+        testers = places(
+            setup.tester,
+            sizes_of(options.frame_size),
+            foregrounds_of(options.foreground),
+            networks_in(options.networks),
         )
-        for field in offered
-    ]
-    parameters += [
-        each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[each.name])
-        for each in own
-    ]
-    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    with_options.__annotations__ = {each.name: each.annotation for each in parameters}
-    return with_options
+        departs = _networks_deviation(self.name, testers)
+        series = [(tester, one) for tester in testers for one in self.measures]
+        for number, (tester, one) in enumerate(series, start=1):
+            title = _title(self.name, setup, tester, f"{number} of {len(series)}", options)
+            with observed(title) as observer:
+                ready = _with_phase_1(options, self.name, tester, setup.dut, observer)
+                result = _departing(one(ready, setup.dut, observer), departs)
+            yield result
+
+
+# Where a campaign asks for the work of its cells, commands add it here in place of doing it.
+COLLECTED: ContextVar[list[Work] | None] = ContextVar("collected", default=None)
 
 
 def run_series(
@@ -204,42 +118,39 @@ def run_series(
     """Measures at each frame size, mix and number of networks, and writes and shows the results.
 
     Each result is in the journal before the next measurement begins. `also` are further
-    measurements at each of these places. With `own_connections`, `measure` itself sets the number
-    of connections, and a testbed without [connections] gets a section.
+    measurements at each of these places. See Work for `own_connections`.
     """
-    sizes = sizes_of(options.frame_size)
-    foregrounds = foregrounds_of(options.foreground)
-    networks = networks_in(options.networks)
-    written, source = read_testbed(options.testbed)
-    asked = with_connection_options(
-        with_traffic_options(
-            written,
-            frame_size=None,
-            direction=options.direction,
-            networks=max(networks) if networks else None,  # a lab is made for the largest number
-        ),
-        connections=1 if own_connections and not written.connections else options.connections,
-        establishment_rate=options.establishment_rate,
+    work = Work(
+        options=options,
+        name=name,
+        measures=(measure, *also),
+        records=records,
+        own_connections=own_connections,
     )
+    if (collected := COLLECTED.get()) is not None:
+        collected.append(work)
+        return []
+    work.check()
+    written, source = read_testbed(options.testbed)
+    asked = work.asked(written)
     folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{name}"
     results: list[Measurement] = []
     unit: Unit = "cps" if name in LOOKS_FOR_CONNECTIONS else "fps"
     with (
         records_to(records) as kept,
         set_up(asked, source, dut_of(asked, source), kept) as setup,
+        _journal(setup, folder, options.seed_value) as journal,
+        naming(journal),
     ):
-        testers = places(setup.tester, sizes, foregrounds, networks)
-        departs = _networks_deviation(name, testers)
-        with _journal(setup, folder, options.seed_value) as journal, naming(journal):
-            series = [(tester, one) for tester in testers for one in (measure, *also)]
-            for number, (tester, one) in enumerate(series, start=1):
-                title = _title(name, setup, tester, f"{number} of {len(series)}", options)
-                with SearchDisplay(progress_console, title, unit=unit) as display:
-                    seen = Observers([journal, display])
-                    ready = _with_phase_1(options, name, tester, setup.dut, seen)
-                    result = _departing(one(ready, setup.dut, seen), departs)
-                journal.append(result)
-                results.append(result)
+
+        @contextmanager
+        def observed(title: str) -> Iterator[Observer]:
+            with SearchDisplay(progress_console, title, unit=unit) as display:
+                yield Observers([journal, display])
+
+        for result in work.results(setup, observed):
+            journal.append(result)
+            results.append(result)
     _write(folder, results)
     show(results, options.seed_value, folder, as_json=options.json_output)
     return results

@@ -1,6 +1,7 @@
 """`natxy tear-down`: measures how fast a stateful gateway deletes its connections."""
 
-from natxy.cli.series import SeriesOptions, measuring, run_series
+from natxy.cli.series import run_series
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
     CountsOption,
     DestinationPortsOption,

@@ -9,7 +9,8 @@ from natxy.cli.choices import unknown_value
 from natxy.cli.counts import numbers_of
 from natxy.cli.mlr_goals import GoalOptions, goals_of
 from natxy.cli.options import EarlyEndOption, VerifyLossOption, loss_tolerance, search_error
-from natxy.cli.series import Measure, SeriesOptions, measuring, run_series
+from natxy.cli.series import Measure, run_series
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.throughput import ThroughputPlan

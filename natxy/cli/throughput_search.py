@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from natxy.cli.options import search_error
-from natxy.cli.series import SeriesOptions
+from natxy.cli.series_options import SeriesOptions
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.trial.profile import PROFILES, RFC
 

@@ -43,6 +43,15 @@ GROUPS = {
         "tear-down": "Measure the connection tear-down rate (RFC 9693).",
         "degradation": "Measure a figure over the number of connections (RFC 9693).",
     },
+    "Campaigns": {
+        "plan": "Show the cells of a campaign in their order, and the commands that it runs.",
+        "run": "Run the campaign of an experiment file; `natxy resume` goes on after an "
+        "interruption.",
+        "resume": "Go on with a campaign; no finished trial is lost or repeated.",
+        "status": "Show which cells of a campaign are done, with their figures.",
+        "report": "Write a campaign's tables (text, Markdown, CSV, LaTeX), plots and data.",
+        "compare": "Compare the main figures of two campaigns (permutation test of the medians).",
+    },
     "siitperf": {
         "siitperf": "Run one test like siitperf's tp, lat or pdv, with ./siitperf.conf.",
     },

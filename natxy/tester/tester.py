@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from pydantic import ValidationError
 
@@ -33,6 +33,22 @@ OnProgress = Callable[[Progress], None]
 
 def ignore_progress(progress: Progress) -> None:
     del progress
+
+
+class Engine(Protocol):
+    """What a procedure needs of the engine."""
+
+    @property
+    def hello(self) -> Hello: ...
+
+    @property
+    def trials(self) -> int: ...
+
+    def settle(self, seconds: float) -> None: ...
+
+    def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult: ...
+
+    def cancel(self) -> None: ...
 
 
 class Tester:
@@ -81,6 +97,10 @@ class Tester:
     def trials(self) -> int:
         """Number of trials that were begun, with or without a result."""
         return self._next_id - 1
+
+    def settle(self, seconds: float) -> None:
+        """Waits between two trials."""
+        time.sleep(seconds)
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
         """Runs a trial and returns its result; an exception such as Ctrl-C first cancels it."""

@@ -19,7 +19,7 @@ from natxy.model.verdict import Verdict
 from natxy.tester.claims import Claims
 from natxy.tester.command import engine_command, find_engine
 from natxy.tester.placements import Placements
-from natxy.tester.tester import OnProgress, Tester, ignore_progress
+from natxy.tester.tester import Engine, OnProgress, Tester, ignore_progress
 
 AS_GIVEN = "as given"
 
@@ -50,7 +50,7 @@ class Starting:
 class ReadyTester:
     """The engine with its two ports, and the traffic that it sends."""
 
-    engine: Tester
+    engine: Engine
     traffic: TrafficPlan  # with the addresses of the lab, if there is one
     # Flows that each trial sends before `traffic` (RFC 8219 section 10.2.2).
     ramp: tuple[Starting, ...] = ()
@@ -70,7 +70,7 @@ class ReadyTester:
 
     @property
     def trials(self) -> int:
-        """Trials since the device was set up, in all measurements."""
+        """Trials since the device was set up; in a campaign, of this cell."""
         return self.engine.trials
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:

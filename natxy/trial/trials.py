@@ -1,6 +1,5 @@
 """The trials of a measurement, one after another: settle, reset, send, judge and record."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -202,7 +201,7 @@ class Trials:
         if stateful and self.counts.trials:
             check_emptied(self.dut)
         if self.tester.trials:
-            time.sleep(float(self.timing.settle_s))
+            self.tester.engine.settle(float(self.timing.settle_s))
         if not self.counts.trials:
             self._remark_realtime()
         if stateful and not self.counts.trials:

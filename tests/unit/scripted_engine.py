@@ -9,7 +9,7 @@ from natxy.model.event import Hello, Progress
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Stream, TrialSpec
-from natxy.tester.tester import OnProgress, Tester, ignore_progress
+from natxy.tester.tester import Engine, OnProgress, ignore_progress
 from natxy.trial.setup import ReadyTester
 
 Lose = Callable[[Stream], Sequence[int]]
@@ -68,7 +68,7 @@ class ScriptedEngine:
     specs: list[TrialSpec] = field(default_factory=list)
 
     def tester(self, traffic: TrafficPlan) -> ReadyTester:
-        return ReadyTester(engine=cast("Tester", self), traffic=traffic)
+        return ReadyTester(engine=cast("Engine", self), traffic=traffic)
 
     @property
     def hello(self) -> Hello:
@@ -91,6 +91,9 @@ class ScriptedEngine:
     @property
     def trials(self) -> int:
         return len(self.specs)
+
+    def settle(self, seconds: float) -> None:
+        """Trials of a fake need no pause."""
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
         self.specs.append(spec)

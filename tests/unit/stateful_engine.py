@@ -11,7 +11,7 @@ from natxy.model.port_result import PortResult
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult, WatchResult
 from natxy.model.trial_spec import Phase, Stream, TrialSpec
-from natxy.tester.tester import OnProgress, Tester, ignore_progress
+from natxy.tester.tester import Engine, OnProgress, ignore_progress
 from natxy.trial.setup import ReadyTester
 from tests.unit.scripted_engine import DELAY, MISDELIVERED, ScriptedEngine, rate_of
 
@@ -60,7 +60,7 @@ class StatefulEngine:
     specs: list[TrialSpec] = field(default_factory=list)
 
     def tester(self, traffic: TrafficPlan) -> ReadyTester:
-        return ReadyTester(engine=cast("Tester", self), traffic=traffic)
+        return ReadyTester(engine=cast("Engine", self), traffic=traffic)
 
     @property
     def hello(self) -> Any:
@@ -69,6 +69,9 @@ class StatefulEngine:
     @property
     def trials(self) -> int:
         return len(self.specs)
+
+    def settle(self, seconds: float) -> None:
+        """Trials of a fake need no pause."""
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
         self.specs.append(spec)

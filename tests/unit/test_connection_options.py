@@ -8,7 +8,7 @@ import pytest
 from natxy.cli import run
 from natxy.cli.options import loss_tolerance, with_connection_options
 from natxy.cli.searching import searching
-from natxy.cli.series import SeriesOptions
+from natxy.cli.series_options import SeriesOptions
 from natxy.cli.sizes import sizes_of
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from natxy.cli.overload import CHOICES, Asked, _test
-from natxy.cli.series import SeriesOptions
+from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import Dut
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError

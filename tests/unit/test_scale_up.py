@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from natxy.cli.progress import SearchDisplay
-from natxy.cli.series import SeriesOptions, _with_phase_1
+from natxy.cli.series import _with_phase_1
+from natxy.cli.series_options import SeriesOptions
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Measurement
 from natxy.procedure.establishment import EstablishmentPlan

@@ -13,7 +13,7 @@ import typer
 
 from natxy.cli import run
 from natxy.cli.places import RFC8219_SIZES_BYTES, foregrounds_of, networks_in, places, sizes_of
-from natxy.cli.series import SeriesOptions, measuring
+from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.verbs import function_of
 from natxy.errors import ConfigurationError
 from natxy.model.traffic import TrafficPlan

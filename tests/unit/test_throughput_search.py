@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from natxy.cli.searching import searching
-from natxy.cli.series import SeriesOptions
+from natxy.cli.series_options import SeriesOptions
 from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.establishment import EstablishmentPlan

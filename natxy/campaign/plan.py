@@ -1,0 +1,123 @@
+"""The cells of a campaign and their order: a function of the experiment and its seed."""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from natxy.model.experiment import ColumnSection, Experiment, MeasureSection, Options, merged
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One measurement in one column, in one round."""
+
+    column: ColumnSection
+    measure: MeasureSection
+    round: int  # from 1
+    testbed: dict[str, Any]  # of the column
+    options: Options  # of the command, with those of the experiment and the column
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The cell's name in the journal, unique in the campaign."""
+        return json.dumps([self.column.label, self.measure.name, self.round], ensure_ascii=False)
+
+    @property
+    def title(self) -> str:
+        return ", ".join(part for part in (self.measure.name, self.column.label) if part)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignPlan:
+    experiment: Experiment
+    seed: int
+    quick: bool
+    cells: tuple[Cell, ...]  # in the order in which they are measured
+
+
+def plan_of(
+    experiment: Experiment, testbed: dict[str, Any], seed: int, *, quick: bool = False
+) -> CampaignPlan:
+    """Returns the cells in their order; `testbed` is the content of the experiment's testbed.
+
+    Cells with equal values of the expensive keys form a block. Within a block, the rounds follow
+    one another; within a round, the order is drawn, so that a drift of the device or the machine is
+    not taken for an effect of a column.
+    """
+    asked = quickly(experiment) if quick else experiment
+    base = merged(testbed, asked.changes)
+    columns = [
+        (column, merged(merged(base, column.testbed), asked.quick.changes if quick else {}))
+        for column in asked.columns
+    ]
+    draw = random.Random(_hash(seed, "order"))
+    shuffled = asked.order == "shuffled"
+    cells: list[Cell] = []
+    for block in _blocks(columns, asked.expensive):
+        for number in range(1, asked.rounds + 1):
+            of_round = list(_cells(asked, block, number, seed))
+            if shuffled:
+                draw.shuffle(of_round)
+            cells += of_round
+    return CampaignPlan(experiment=asked, seed=seed, quick=quick, cells=tuple(cells))
+
+
+def quickly(experiment: Experiment) -> Experiment:
+    """Returns the experiment as `--quick` runs it: the quick profile, and what [quick] says."""
+    kept = experiment.quick.columns
+    columns = [each for each in experiment.columns if kept is None or each.label in kept]
+    options: Options = {"profile": "quick", **experiment.quick.options}
+    return experiment.model_copy(
+        update={
+            "rounds": experiment.quick.rounds,
+            "vary": (),
+            "column": tuple(
+                column.model_copy(update={"options": {**column.options, **options}})
+                for column in columns
+            ),
+        }
+    )
+
+
+Column = tuple[ColumnSection, dict[str, Any]]
+
+
+def _blocks(columns: Sequence[Column], expensive: Sequence[str]) -> list[list[Column]]:
+    """Returns the columns with equal expensive values together, in the order of the first."""
+    blocks: dict[str, list[Column]] = {}
+    for column, testbed in columns:
+        values = json.dumps([_at(testbed, key) for key in expensive], sort_keys=True, default=str)
+        blocks.setdefault(values, []).append((column, testbed))
+    return list(blocks.values())
+
+
+def _at(testbed: dict[str, Any], path: str) -> Any:
+    found: Any = testbed
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
+
+
+def _cells(
+    experiment: Experiment, block: Sequence[Column], number: int, seed: int
+) -> Iterator[Cell]:
+    for column, testbed in block:
+        for measure in experiment.measure:
+            if measure.columns is not None and column.label not in measure.columns:
+                continue
+            yield Cell(
+                column=column,
+                measure=measure,
+                round=number,
+                testbed=testbed,
+                options={**experiment.options, **measure.options, **column.options},
+                seed=_hash(seed, f"{column.label} {measure.name} {number}") % 2**63,
+            )
+
+
+def _hash(seed: int, purpose: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed} {purpose}".encode()).digest()[:8])

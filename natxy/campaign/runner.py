@@ -1,0 +1,197 @@
+"""Runs the cells of a campaign one after another; each trial is in the journal before the next."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Protocol
+
+from natxy.campaign.hooks import check_hook, run_hook
+from natxy.campaign.journal import Journal
+from natxy.campaign.plan import CampaignPlan, Cell
+from natxy.campaign.provenance import provenance
+from natxy.campaign.records import CampaignState, CellEnd, CellRecord
+from natxy.campaign.tape import RUN, AnswerRecord, Tape, TapeEnds
+from natxy.campaign.taped import TapedDut, TapedEngine
+from natxy.dut.base import Dut
+from natxy.errors import NatxyError, StorageError
+from natxy.model.measurement import Measurement
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+from natxy.model.trial_record import TrialRecord
+from natxy.trial.observer import Observer, Observers
+from natxy.trial.setup import Setup, set_up
+from natxy.trial.warm_up import warm_up
+
+
+class Work(Protocol):
+    """A measurement that a command with its options asks for."""
+
+    def asked(self, testbed: Testbed) -> Testbed:
+        """Returns the testbed with the command's options."""
+
+    def results(
+        self, setup: Setup, observed: Callable[[str], AbstractContextManager[Observer]]
+    ) -> Iterator[Measurement]:
+        """Measures one after another; `observed` gets the title of each measurement."""
+
+
+class Watcher(Protocol):
+    """Shows what a campaign does."""
+
+    def cell_started(self, cell: Cell, number: int, count: int) -> None: ...
+
+    def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None: ...
+
+    def hook_started(self, when: str, command: Sequence[str]) -> None: ...
+
+    def measuring(self, title: str) -> AbstractContextManager[Observer]:
+        """Returns what shows the progress of a measurement."""
+
+
+@dataclass(kw_only=True)
+class Runner:
+    plan: CampaignPlan
+    work_of: Callable[[Cell], Work]
+    dut_of: Callable[[Testbed, Source], Dut]
+    journal: Journal
+    state: CampaignState
+    watcher: Watcher
+    retries_failed: bool = False
+    _column: str | None = field(default=None, init=False)  # that the DUT is prepared for
+    _begun: str = field(default="", init=False)  # the cell that began last
+
+    def run(self) -> None:
+        """Runs the cells that have not ended; a cell that fails leaves its sentence."""
+        cells = self.plan.cells
+        left = [(number, cell) for number, cell in enumerate(cells, start=1) if self._open(cell)]
+        hooks = self.plan.experiment.hooks
+        if left:
+            self._hooks("before", hooks.before)
+        for number, cell in left:
+            self.watcher.cell_started(cell, number, len(cells))
+            self._cell(cell, number)
+        if left:
+            self._leave_column()
+            self._hooks("after", hooks.after)
+
+    def _open(self, cell: Cell) -> bool:
+        known = self.state.cells.get(cell.key)
+        if known is None or known.end is None:
+            return True
+        return self.retries_failed and known.failed
+
+    def _cell(self, cell: Cell, number: int) -> None:
+        known = self.state.cells.get(cell.key)
+        answers = known.answers if known is not None and known.end is None else []
+        tape = Tape(answers)
+        results: list[Measurement] = []
+        error = ""
+        try:
+            self._enter_column(cell)
+            with self._set_up(cell) as (setup, work):
+                self._begin(cell, number, setup, answers=len(answers))
+                try:
+                    results += self._measure(setup, work, tape)
+                except TapeEnds:
+                    tape = Tape(tape.without_last_trial())
+                    self._begin(cell, number, setup, answers=len(tape.recorded))
+                    results += self._measure(setup, work, tape)
+        except StorageError:
+            raise
+        except NatxyError as failure:
+            error = str(failure)
+            if self._begun != cell.key:
+                self._begin(cell, number, None)
+        end = CellEnd(key=cell.key, error=error, ended=_now())
+        self.journal.append(*tape.take_new(), *results, end)
+        self.watcher.cell_ended(cell, results, error)
+
+    @contextmanager
+    def _set_up(self, cell: Cell) -> Iterator[tuple[Setup, Work]]:
+        source = Source(name=f'column "{cell.column.label}"')
+        testbed: Testbed = source.validated(Testbed, cell.testbed)
+        work = self.work_of(cell)
+        asked = work.asked(testbed)
+        with set_up(asked, source, self.dut_of(asked, source)) as setup:
+            yield setup, work
+
+    def _measure(self, setup: Setup, work: Work, tape: Tape) -> list[Measurement]:
+        live, device = setup.tester, setup.dut
+        engine = TapedEngine(live.engine, tape)
+
+        def go_live() -> None:
+            dut.restore()
+            if engine.first is not None and engine.first.establishing is not None:
+                warm_up(engine.first, live, device)
+
+        dut = TapedDut(device, tape, go_live)
+        writer = TrialWriter(self.journal, tape)
+
+        @contextmanager
+        def observed(title: str) -> Iterator[Observer]:
+            with self.watcher.measuring(title) as display:
+                yield Observers([writer, display])
+
+        taped = Setup(tester=replace(live, engine=engine), dut=dut)
+        return list(work.results(taped, observed))
+
+    def _begin(self, cell: Cell, number: int, setup: Setup | None, *, answers: int = 0) -> None:
+        begun = CellRecord(
+            key=cell.key,
+            number=number,
+            column=cell.column.label,
+            measure=cell.measure.name,
+            round=cell.round,
+            seed=cell.seed,
+            started=_now(),
+            answers=answers,
+            provenance={} if setup is None else provenance(setup, seed=cell.seed, command=[]),
+        )
+        self._begun = cell.key
+        self.journal.append(begun)
+
+    def _enter_column(self, cell: Cell) -> None:
+        if self._column == cell.column.label:
+            return
+        self._leave_column()
+        self._column = cell.column.label
+        hooks = self.plan.experiment.hooks
+        self._hooks("before_column", (*hooks.before_column, *cell.column.before))
+
+    def _leave_column(self) -> None:
+        if self._column is not None:
+            self._column = None
+            self._hooks("after_column", self.plan.experiment.hooks.after_column)
+
+    def _hooks(self, when: str, commands: Sequence[Sequence[str]]) -> None:
+        for command in commands:
+            self.watcher.hook_started(when, command)
+            done = run_hook(when, command, self.plan.experiment.hooks.timeout_s)
+            self.journal.append(done)
+            check_hook(done)
+
+
+class TrialWriter(Observer):
+    """Writes each new trial with the answers that led to it; trials of the tape are there."""
+
+    def __init__(self, journal: Journal, tape: Tape) -> None:
+        self._journal = journal
+        self._tape = tape
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        answers = self._tape.take_new()
+        runs = [at for at, answer in enumerate(answers) if answer.call == RUN]
+        if not runs:
+            if answers:
+                raise StorageError("The journal holds a trial without its answers.")
+            return
+        result = trial.result.model_dump(mode="json")
+        last = answers[runs[-1]]
+        if last.answer == result:
+            answers[runs[-1]] = AnswerRecord(call=RUN, given=last.given, of_trial=True)
+        self._journal.append(*answers, trial)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,97 @@
+"""`natxy compare`: says whether a gateway is worse than in an earlier campaign."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from natxy.campaign.data import read_data
+from natxy.campaign.folder import CampaignFolder
+from natxy.cli.campaigns import tell
+from natxy.cli.options import result_console
+from natxy.errors import ConfigurationError
+from natxy.report.comparison import LEVEL, Difference, compared, failures, missing, worse
+from natxy.report.numbers import quantity
+
+WORSE = 1  # exit status
+
+
+def compare(
+    before: Annotated[Path, typer.Argument(metavar="BEFORE", help="Folder of a campaign.")],
+    after: Annotated[Path, typer.Argument(metavar="AFTER", help="Folder of a later campaign.")],
+    fail_if: Annotated[
+        str | None,
+        typer.Option(
+            help="Exit with status 1 if a main figure is significantly worse by more than a share: "
+            "worse-by=5% [default: only show].",
+            metavar="worse-by=PERCENT",
+        ),
+    ] = None,
+) -> None:
+    """Compare the main figures of two campaigns (permutation test of the medians)."""
+    share = share_of(fail_if)
+    old, new = read_data(CampaignFolder(path=before)), read_data(CampaignFolder(path=after))
+    differences = compared(old.cells, new.cells)
+    if not differences:
+        raise ConfigurationError(
+            f"{before} and {after}: have no figure in common (expected campaigns of one experiment)"
+        )
+    result_console.print(_table(differences))
+    tell(
+        "Significant: a permutation test of the medians gives p < "
+        f"{LEVEL:g}; of {len(differences)} equal figures, one in {1 / LEVEL:.0f} is expected to be."
+    )
+    for line in missing(old.cells, new.cells):
+        tell(line)
+    failed = failures(new.cells)
+    for name, error in failed.items():
+        tell(f"{name} failed: {error}")
+    if share is None:
+        return
+    if found := worse(differences, share):
+        names = ", ".join(f"{each.figure} {each.column}".strip() for each in found)
+        tell(f"Worse by more than {share * 100:g} %: {names}")
+    if found or failed:
+        raise typer.Exit(WORSE)
+
+
+def share_of(text: str | None) -> float | None:
+    """Reads worse-by=5%."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"worse-by=(\d+(?:\.\d+)?)%", text.replace(" ", ""))
+    if match is None:
+        raise ConfigurationError(f'--fail-if: "{text}" is unknown (expected worse-by=5%)')
+    return float(match[1]) / 100
+
+
+def _table(differences: list[Difference]) -> Table:
+    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("figure")
+    for name in ("column", "before", "after", "change", "p", "n"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for each in differences:
+        table.add_row(
+            f"{each.measure}: {each.figure}",
+            each.column,
+            quantity(each.before, each.unit),
+            quantity(each.after, each.unit),
+            f"{each.change:+.1%}",
+            f"{each.p:.3f}",
+            f"{each.counts[0]}, {each.counts[1]}",
+            _said(each),
+            style="bold" if each.significant else "",
+        )
+    return table
+
+
+def _said(each: Difference) -> str:
+    if each.doubt:
+        return each.doubt
+    if not each.significant:
+        return "not significant"
+    return "worse" if each.worse_by > 0 else "better"

@@ -1,0 +1,30 @@
+"""`natxy resume`: goes on with an interrupted campaign."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.plan import plan_of
+from natxy.campaign.records import read_campaign
+from natxy.cli.campaigns import check, go_on, tell
+
+FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the campaign.")]
+
+
+def resume(
+    folder: FolderArgument,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Measure the cells that failed once more.")
+    ] = False,
+) -> None:
+    """Go on with a campaign; no finished trial is lost or repeated."""
+    campaign = CampaignFolder(path=folder)
+    asked = campaign.asked()
+    with campaign.locked():
+        header = read_campaign(campaign.journal).header
+        plan = plan_of(asked.experiment, asked.testbed, header["seed"], quick=header["quick"])
+        check(plan)
+        go_on(plan, campaign, retries_failed=retry)
+    tell(f"Campaign: {folder}")

@@ -1,0 +1,158 @@
+"""The options of all measuring commands, and how a command gets them."""
+
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from natxy.cli.choices import unknown_value
+from natxy.cli.options import (
+    OUTPUT,
+    TRAFFIC,
+    TRIALS,
+    ConnectionsOption,
+    DirectionOption,
+    DrainOption,
+    DurationOption,
+    EstablishmentRateOption,
+    JsonOption,
+    SeedOption,
+    SettleOption,
+    TestbedArgument,
+    seconds,
+    seed_of,
+)
+from natxy.cli.profile_help import profile_help, with_help
+from natxy.trial.profile import Profile
+from natxy.trial.timing import Timing
+
+# Options without effect where phase 1 is measured: a trial lasts as long as its connections take,
+# in the initiator's direction, and its rate is what the search looks for.
+OF_PHASE_2 = ("duration", "direction", "establishment_rate")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesOptions:
+    """The options of all measuring commands, by their names."""
+
+    testbed: TestbedArgument
+    profile: Annotated[str, typer.Option(metavar="NAME", rich_help_panel=TRIALS)] = "rfc"
+    duration: DurationOption = None
+    drain: DrainOption = None
+    settle: SettleOption = None
+    repetitions: Annotated[
+        int | None,
+        typer.Option(help="Number of repetitions.", metavar="N", rich_help_panel=TRIALS),
+    ] = None
+    frame_size: Annotated[
+        str | None,
+        typer.Option(
+            help="Octets of the IPv6 frame, FCS included; the same frame is 20 smaller as IPv4. "
+            "84,512,1518 measures each size in turn; rfc8219 measures the sizes of RFC 8219 that "
+            "fit the MTU, for IPv4 alone 20 larger, so that the wire has the RFC's sizes "
+            "[default: the testbed's].",
+            metavar="BYTES",
+            rich_help_panel=TRAFFIC,
+        ),
+    ] = None
+    foreground: Annotated[
+        str | None,
+        typer.Option(
+            help="Share of foreground traffic, which the gateway translates, in %; the rest is "
+            "native IPv6. 100,90,50,10 measures RFC 8219's mixes in turn [default: the testbed's].",
+            metavar="PERCENT",
+            rich_help_panel=TRAFFIC,
+        ),
+    ] = None
+    networks: Annotated[
+        str | None,
+        typer.Option(
+            help="Number of destination networks behind each side, 1 to 256; 1,256 measures "
+            "RFC 2544's numbers in turn [default: the testbed's].",
+            metavar="N,...",
+            rich_help_panel=TRAFFIC,
+        ),
+    ] = None
+    direction: DirectionOption = None
+    connections: ConnectionsOption = None
+    establishment_rate: EstablishmentRateOption = None
+    seed: SeedOption = None
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            help="New folder for the journal and the results (JSON, CSV) [default: "
+            "natxy-results/TIME-COMMAND].",
+            metavar="DIR",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None
+    json_output: JsonOption = False
+
+    def timing(self, base: Timing, frame_timeout: float | None = None) -> Timing:
+        return Timing(
+            frame_timeout_s=seconds("--frame-timeout", frame_timeout, base.frame_timeout_s),
+            duration_s=seconds("--duration", self.duration, base.duration_s),
+            drain_s=seconds("--drain", self.drain, base.drain_s),
+            settle_s=seconds("--settle", self.settle, base.settle_s),
+        )
+
+    def repetitions_of(self, base: Profile) -> int:
+        return base.repetitions if self.repetitions is None else self.repetitions
+
+    def profile_of(self, profiles: Mapping[str, Profile]) -> Profile:
+        if self.profile not in profiles:
+            raise unknown_value("--profile", self.profile, profiles)
+        return profiles[self.profile]
+
+    @functools.cached_property
+    def seed_value(self) -> int:
+        return seed_of(self.seed)
+
+
+Verb = Callable[..., None]
+
+
+def measuring(
+    profiles: Mapping[str, Profile], *, without: Collection[str] = ()
+) -> Callable[[Verb], Verb]:
+    """Gives a command `command(options, ...)` the options of SeriesOptions beside its own.
+
+    The help of these options shows the defaults of `profiles`. Options `without` effect on what
+    the command measures are left out.
+    """
+    return functools.partial(_with_options, profiles=profiles, without=without)
+
+
+def _with_options(verb: Verb, *, profiles: Mapping[str, Profile], without: Collection[str]) -> Verb:
+    own = list(inspect.signature(verb).parameters.values())[1:]
+    hints = get_type_hints(verb, include_extras=True)
+    shared = get_type_hints(SeriesOptions, include_extras=True)
+    for name, text in profile_help(profiles).items():
+        shared[name] = with_help(shared[name], text)
+    offered = [field for field in fields(SeriesOptions) if field.name not in without]
+
+    @functools.wraps(verb)
+    def with_options(**given: Any) -> None:
+        options = SeriesOptions(**{field.name: given.pop(field.name) for field in offered})
+        verb(options, **given)
+
+    parameters = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.name == "testbed" else field.default,
+            annotation=shared[field.name],
+        )
+        for field in offered
+    ]
+    parameters += [
+        each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[each.name])
+        for each in own
+    ]
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {each.name: each.annotation for each in parameters}
+    return with_options

@@ -1,0 +1,31 @@
+"""`natxy status`: says what a campaign has done."""
+
+from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.plan import Cell, plan_of
+from natxy.campaign.records import CampaignState, CellState, read_campaign
+from natxy.cli.campaigns import found, tell
+from natxy.cli.resume import FolderArgument
+
+
+def status(folder: FolderArgument) -> None:
+    """Show which cells of a campaign are done, with their figures."""
+    campaign = CampaignFolder(path=folder)
+    asked = campaign.asked()
+    state = read_campaign(campaign.journal)
+    plan = plan_of(
+        asked.experiment, asked.testbed, state.header["seed"], quick=state.header["quick"]
+    )
+    ended = sum(state.ended(cell.key) for cell in plan.cells)
+    failed = sum(each.failed for each in state.cells.values())
+    tell(f"{asked.experiment.title}: {ended} of {len(plan.cells)} cells ended, {failed} failed")
+    for number, cell in enumerate(plan.cells, start=1):
+        tell(f"{number:4}  round {cell.round}  {cell.title}: {_said(cell, state)}")
+
+
+def _said(cell: Cell, state: CampaignState) -> str:
+    known: CellState | None = state.cells.get(cell.key)
+    if known is None:
+        return "not begun"
+    if known.end is None:
+        return f"interrupted after {known.trials} trials"
+    return f"failed: {known.end.error}" if known.failed else "; ".join(map(found, known.results))

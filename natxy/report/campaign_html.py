@@ -1,0 +1,99 @@
+"""A campaign's report as one HTML file, which loads nothing from a network."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from natxy.errors import ConfigurationError
+from natxy.report.campaign_table import CampaignTable, Row
+from natxy.report.charts import Chart
+
+QUICK = "Scaled down by --quick: the figures show that the campaign runs, no more."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What a report says beside its table and charts."""
+
+    summary: str  # one sentence
+    notes: tuple[str, ...]  # without which the figures could be misread
+    files: Mapping[str, str]  # names and texts: experiment.toml
+    provenance: Mapping[str, Any]
+    quick: bool
+    made_by: str  # "Natxy 0.1.0"
+
+
+def campaign_html(table: CampaignTable, charts: Sequence[Chart], told: Told) -> str:
+    page = Template((files("natxy.report") / "report.html").read_text(encoding="utf-8"))
+    drawn = [chart for chart in charts if chart.rows]
+    return page.substitute(
+        title=escape(table.title),
+        body="\n".join(_body(table, drawn, told)),
+        footer=escape(told.made_by),
+        charts=_in_script(json.dumps([asdict(chart) for chart in drawn], ensure_ascii=False)),
+        bundle=bundle().replace("</script", r"<\/script"),
+    )
+
+
+def bundle() -> str:
+    """Returns the JavaScript that draws the charts."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise ConfigurationError(
+            "natxy report: the HTML report needs vl-convert-python (expected "
+            "`pip install natxy[report]`, or `make report-packages`)"
+        ) from None
+    text: str = vl_convert.javascript_bundle()
+    return text
+
+
+def _in_script(text: str) -> str:
+    """Returns JSON that cannot end the script element that holds it."""
+    return text.replace("<", r"\u003c").replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
+
+
+def _body(table: CampaignTable, charts: Sequence[Chart], told: Told) -> Iterator[str]:
+    if told.quick:
+        yield f'<p class="quick">{escape(QUICK)}</p>'
+    yield f"<p>{escape(told.summary)}</p>"
+    yield "<h2>Results</h2>"
+    yield from _table(table)
+    for chart in charts:
+        yield f"<h2>{escape(chart.title)}</h2>"
+        yield f'<div class="chart" id="chart-{escape(chart.key)}"></div>'
+    notes = (*table.notes, *told.notes)
+    if notes:
+        yield "<h2>Notes</h2>"
+        yield "<ul>"
+        yield from (f"<li>{escape(note)}</li>" for note in notes)
+        yield "</ul>"
+    yield "<h2>Configuration</h2>"
+    for name, text in told.files.items():
+        yield _folded(name, text)
+    if told.provenance:
+        yield _folded("Machine, tester and gateway", json.dumps(told.provenance, indent=2))
+
+
+def _folded(name: str, text: str) -> str:
+    return f"<details><summary>{escape(name)}</summary><pre>{escape(text)}</pre></details>"
+
+
+def _table(table: CampaignTable) -> Iterator[str]:
+    yield '<div class="wide"><table>'
+    heads = "".join(f"<th>{escape(column)}</th>" for column in ("", *table.columns))
+    yield f"<thead><tr>{heads}</tr></thead><tbody>"
+    for row in table.rows:
+        cells = "".join(f"<td>{escape(value.text)}</td>" for value in row.values)
+        yield f"<tr{_class(row)}><td>{escape(row.name)}</td>{cells}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _class(row: Row) -> str:
+    if row.main:
+        return ' class="main"'
+    return "" if row.group or row.unit else ' class="condition"'

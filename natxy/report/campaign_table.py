@@ -1,0 +1,251 @@
+"""The table of a campaign: a column for each column of the experiment, a row for each figure.
+
+Its layout is that of draft-lencse-v6ops-transition-scalability: conditions first, then the figures
+with median, minimum and maximum, then what is computed from them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from natxy.model.experiment import Experiment, MeasureSection, RowSection
+from natxy.model.measurement import Figure, Measurement, Unit
+from natxy.report.bounds import SIGNS, marked
+from natxy.report.measurement_table import ARROWS
+from natxy.report.numbers import quantity
+from natxy.statistics import median, summary
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellResult:
+    """What a cell of the campaign found."""
+
+    column: str
+    measure: str
+    round: int
+    results: tuple[Measurement, ...]
+    error: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """A value of the table, as a number and as text; no number: an error, or nothing measured."""
+
+    number: float | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    name: str
+    values: tuple[Value, ...]  # one for each column
+    unit: str = ""
+    group: str = ""  # the measurement; empty: a condition, or computed
+    main: bool = False  # a median of a main figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignTable:
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(kw_only=True)
+class _Figures:
+    """The figures of a measurement in one column, with the values of all rounds together."""
+
+    figures: dict[tuple[str, ...], Figure] = field(default_factory=dict)
+    error: str = ""
+
+    def add(self, cell: CellResult) -> None:
+        self.error = self.error or cell.error
+        for place, result in enumerate(cell.results):
+            for figure in result.figures:
+                key = (str(place), figure.direction or "", figure.name, figure.at)
+                known = self.figures.get(key)
+                self.figures[key] = figure if known is None else together(known, figure)
+
+
+def together(one: Figure, other: Figure) -> Figure:
+    """Returns a figure with the values of both; bounds and errors stay with their values."""
+
+    def bounds(figure: Figure, name: str) -> tuple[bool, ...]:
+        return getattr(figure, name) or (False,) * len(figure.values)
+
+    return one.model_copy(
+        update={
+            "values": (*one.values, *other.values),
+            "lower_bound": (*bounds(one, "lower_bound"), *bounds(other, "lower_bound")),
+            "upper_bound": (*bounds(one, "upper_bound"), *bounds(other, "upper_bound")),
+            "errors": (*one.errors, *other.errors),
+        }
+    )
+
+
+def doubled(figure: Figure) -> Figure:
+    """Returns a rate per direction as the sum of both directions; its error doubles as well."""
+    if figure.unit != "fps" or figure.direction is not None:
+        return figure
+    return figure.model_copy(
+        update={
+            "values": tuple(2 * value for value in figure.values),
+            "errors": tuple(2 * error for error in figure.errors),
+        }
+    )
+
+
+def campaign_table(
+    experiment: Experiment, testbeds: Mapping[str, dict[str, Any]], cells: Sequence[CellResult]
+) -> CampaignTable:
+    """Returns the table; `testbeds` has the testbed of each column, by its label."""
+    columns = tuple(column.label for column in experiment.columns)
+    found: dict[tuple[str, str], _Figures] = {}
+    for cell in cells:
+        found.setdefault((cell.measure, cell.column), _Figures()).add(cell)
+    for measure in experiment.measure:
+        if measure.both_directions:
+            for column in columns:
+                of = found.get((measure.name, column), _Figures())
+                of.figures = {key: doubled(figure) for key, figure in of.figures.items()}
+    rows = [
+        Row(
+            name=header.name,
+            values=tuple(_condition(at(testbeds[label], header.key)) for label in columns),
+        )
+        for header in experiment.header
+    ]
+    for measure in experiment.measure:
+        rows += _figure_rows(measure, columns, found)
+    rows += [_computed(row, columns, found, testbeds) for row in experiment.row]
+    return CampaignTable(
+        title=experiment.title, columns=columns, rows=tuple(rows), notes=tuple(_notes(cells))
+    )
+
+
+def at(testbed: Mapping[str, Any], path: str) -> Any:
+    """Returns the value of a key, by its path; None if the testbed does not have it."""
+    found: Any = testbed
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def _condition(value: Any) -> Value:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return Value(number=float(value), text=f"{value:,}")
+    return Value(text="" if value is None else str(value))
+
+
+Statistic = Callable[[Sequence[float]], float]
+STATISTICS: tuple[tuple[str, Statistic], ...] = (("median", median), ("min", min), ("max", max))
+
+
+def _figure_rows(
+    measure: MeasureSection,
+    columns: Sequence[str],
+    found: Mapping[tuple[str, str], _Figures],
+) -> Iterator[Row]:
+    of = [found.get((measure.name, column), _Figures()) for column in columns]
+    keys = list(dict.fromkeys(key for each in of for key in each.figures))
+    if not keys:
+        yield Row(
+            name=measure.name,
+            values=tuple(Value(text="failed" if each.error else "") for each in of),
+            group=measure.name,
+        )
+    for key in keys:
+        figures = [each.figures.get(key) for each in of]
+        known = next(figure for figure in figures if figure is not None)
+        if not known.primary:
+            continue
+        name = _name(measure, known, several=len({each[0] for each in keys}) > 1, place=key[0])
+        for statistic, compute in STATISTICS:
+            yield Row(
+                name=f"{name} {statistic}",
+                values=tuple(
+                    _value(figure, compute, each.error)
+                    for figure, each in zip(figures, of, strict=True)
+                ),
+                unit=known.unit,
+                group=measure.name,
+                main=statistic == "median",
+            )
+
+
+def _name(measure: MeasureSection, figure: Figure, *, several: bool, place: str) -> str:
+    part = f"({int(place) + 1})" if several else ""
+    own = "" if figure.name.startswith(measure.name) else measure.name
+    words = (ARROWS[figure.direction], own, figure.name, figure.at, part)
+    return " ".join(word for word in words if word)
+
+
+def _value(figure: Figure | None, compute: Statistic, error: str) -> Value:
+    if figure is None or not figure.values:
+        return Value(text="failed" if error else "")
+    number = compute(figure.values)
+    return Value(number=number, text=marked(figure, number))
+
+
+def _computed(
+    row: RowSection,
+    columns: Sequence[str],
+    found: Mapping[tuple[str, str], _Figures],
+    testbeds: Mapping[str, dict[str, Any]],
+) -> Row:
+    figures = [_main(found.get((row.of, column)), row.figure) for column in columns]
+    medians = [None if figure is None else median(figure.values) for figure in figures]
+    xs = [_number(at(testbeds[column], row.x)) if row.x else None for column in columns]
+    compared: list[float | None]
+    unit: Unit = "times"
+    match row.kind:
+        case "dispersion":
+            unit = "%"
+            compared = [figure and summary(figure.values).dispersion_percent for figure in figures]  # type: ignore[misc]
+        case "ratio to the previous":
+            compared = [None, *map(_ratio, medians[1:], medians)]
+        case "ratio":
+            others = [_main(found.get((row.to, column)), "") for column in columns]
+            to = [None if figure is None else median(figure.values) for figure in others]
+            compared = list(map(_ratio, medians, to))
+        case "per":
+            compared = list(map(_ratio, medians, xs))
+        case "relative scale-up":
+            compared = [
+                _ratio(_ratio(value, medians[0]), _ratio(x, xs[0]))
+                for value, x in zip(medians, xs, strict=True)
+            ]
+    values = tuple(
+        _compared(value, unit, figure) for value, figure in zip(compared, figures, strict=True)
+    )
+    return Row(name=row.name, values=values, unit=unit)
+
+
+def _compared(value: float | None, unit: Unit, figure: Figure | None) -> Value:
+    if value is None or figure is None:
+        return Value()
+    sign = "" if unit == "%" else SIGNS[figure.bound(median(figure.values))]
+    return Value(number=value, text=sign + quantity(value, unit))
+
+
+def _main(of: _Figures | None, name: str) -> Figure | None:
+    """Returns the figure with this name, or the first main one, that has values."""
+    figures = () if of is None else of.figures.values()
+    fits = (each for each in figures if (each.name == name if name else each.primary))
+    return next((figure for figure in fits if figure.values), None)
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _ratio(value: float | None, to: float | None) -> float | None:
+    return None if value is None or not to else value / to
+
+
+def _notes(cells: Sequence[CellResult]) -> Iterator[str]:
+    for cell in cells:
+        if cell.error:
+            column = f", column {cell.column}" if cell.column else ""
+            yield f"{cell.measure}{column}, round {cell.round} failed: {cell.error}"

@@ -1,0 +1,83 @@
+"""A campaign's table as text in the layout of the draft, Markdown, CSV and LaTeX."""
+
+import csv
+import io
+from collections.abc import Sequence
+
+from natxy.report.campaign_table import CampaignTable
+
+# Signs that LaTeX reads as commands, or that its usual fonts lack.
+LATEX = {
+    "\\": r"\textbackslash{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "→": r"$\rightarrow$",
+    "←": r"$\leftarrow$",
+    "µ": r"$\mu$",
+}
+
+
+def text(table: CampaignTable) -> str:
+    rows = _cells(table)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [table.title, ""]
+    for name, *values in rows:
+        cells = (value.rjust(width) for value, width in zip(values, widths[1:], strict=True))
+        lines.append("  ".join((name.ljust(widths[0]), *cells)).rstrip())
+    return "\n".join([*lines, *_notes(table)]) + "\n"
+
+
+def markdown(table: CampaignTable) -> str:
+    head, *rows = ([cell.replace("|", "\\|") for cell in row] for row in _cells(table))
+    lines = [f"**{table.title}**", "", _piped(head), _piped(["---", *["---:"] * (len(head) - 1)])]
+    return "\n".join([*lines, *map(_piped, rows), *_notes(table)]) + "\n"
+
+
+def _piped(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def latex(table: CampaignTable) -> str:
+    """Returns a table environment; it needs no package."""
+    head, *rows = ([_escaped(cell) for cell in row] for row in _cells(table))
+    lines = [
+        r"\begin{table}",
+        rf"  \caption{{{_escaped(table.title)}}}",
+        rf"  \begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
+        r"    \hline",
+        f"    {' & '.join(head)} \\\\",
+        r"    \hline",
+        *[f"    {' & '.join(row)} \\\\" for row in rows],
+        r"    \hline",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join([*lines, *[f"% {note}" for note in table.notes]]) + "\n"
+
+
+def _escaped(words: str) -> str:
+    return "".join(LATEX.get(sign, sign) for sign in words)
+
+
+def table_csv(table: CampaignTable) -> str:
+    """Returns one row for each value: measurement, row, column, number, unit and text."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("measurement", "row", "column", "value", "unit", "text"))
+    for row in table.rows:
+        for column, value in zip(table.columns, row.values, strict=True):
+            number = "" if value.number is None else repr(value.number)
+            writer.writerow((row.group, row.name, column, number, row.unit, value.text))
+    return out.getvalue()
+
+
+def _cells(table: CampaignTable) -> list[list[str]]:
+    head = ["", *table.columns]
+    return [head, *[[row.name, *[value.text for value in row.values]] for row in table.rows]]
+
+
+def _notes(table: CampaignTable) -> list[str]:
+    return ["", *table.notes] if table.notes else []

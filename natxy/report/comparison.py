@@ -1,0 +1,146 @@
+"""Compares the figures of two campaigns: is a gateway worse than it was?
+
+The test is a permutation test of the difference of medians (two-sided): under the hypothesis that
+both campaigns measured the same gateway, every assignment of the values to the two is as likely as
+the one that was seen. It assumes nothing about the distribution of the values.
+"""
+
+import itertools
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from natxy.model.measurement import Figure, Unit
+from natxy.report.campaign_table import CellResult, together
+from natxy.statistics import median
+
+LEVEL = 0.05  # of significance
+EXACT = 50_000  # up to so many assignments all are tried; else so many are drawn
+SEED = 1
+LOWER_IS_BETTER: set[Unit] = {"ns", "%", "s"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """A figure of both campaigns."""
+
+    measure: str
+    column: str
+    figure: str
+    unit: Unit
+    before: float  # median
+    after: float
+    p: float  # probability of such a difference between equal gateways
+    counts: tuple[int, int]  # of values
+    doubt: str = ""  # why nothing follows from the difference; empty: it can be judged
+
+    @property
+    def change(self) -> float:
+        """(after - before) / before; infinite if only `before` is 0."""
+        if self.before == self.after:
+            return 0.0
+        return (self.after - self.before) / self.before if self.before else math.inf
+
+    @property
+    def worse_by(self) -> float:
+        """By which share the gateway is worse; negative if it is better."""
+        return self.change if self.unit in LOWER_IS_BETTER else -self.change
+
+    @property
+    def significant(self) -> bool:
+        return not self.doubt and self.p < LEVEL
+
+
+def compared(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[Difference]:
+    """Returns the main figures that both campaigns have, in the order of the first."""
+    old, new = _figures(before), _figures(after)
+    return [_difference(key, figure, new[key]) for key, figure in old.items() if key in new]
+
+
+def missing(before: Sequence[CellResult], after: Sequence[CellResult]) -> Iterator[str]:
+    """Yields the figures that only one campaign has."""
+    old, new = _figures(before), _figures(after)
+    for key in [*old, *new]:
+        if key not in old or key not in new:
+            words = " ".join(word for word in key if word)
+            yield f"{words}: only in the {'first' if key in old else 'second'} campaign"
+
+
+Key = tuple[str, str, str, str, str]
+
+
+def _figures(cells: Sequence[CellResult]) -> dict[Key, Figure]:
+    found: dict[Key, Figure] = {}
+    for cell in cells:
+        for result in cell.results:
+            size = f"{result.conditions.frame_size_bytes} B"
+            for figure in result.figures:
+                if not figure.primary or not figure.values:
+                    continue
+                name = " ".join(word for word in (figure.name, figure.at) if word)
+                key = (cell.measure, cell.column, name, figure.direction or "", size)
+                found[key] = together(found[key], figure) if key in found else figure
+    return found
+
+
+def _difference(key: Key, before: Figure, after: Figure) -> Difference:
+    return Difference(
+        measure=key[0],
+        column=key[1],
+        figure=" ".join(word for word in (key[3], key[2]) if word),
+        unit=before.unit,
+        before=median(before.values),
+        after=median(after.values),
+        p=permutation_p(before.values, after.values),
+        counts=(len(before.values), len(after.values)),
+        doubt=_doubt(before, after),
+    )
+
+
+def _doubt(before: Figure, after: Figure) -> str:
+    """Returns why nothing follows: beyond a bound, the difference may be the tester's."""
+    for which, figure in (("first", before), ("second", after)):
+        bound = figure.bound(median(figure.values))
+        if bound != "exact":
+            return f"the {which} value is a {bound} bound"
+    if smallest_p(len(before.values), len(after.values)) >= LEVEL:
+        return "too few repetitions (expected at least 4 each)"
+    return ""
+
+
+def smallest_p(before: int, after: int) -> float:
+    """Returns the smallest p that so many values can give."""
+    return min(1.0, 2 / math.comb(before + after, before))
+
+
+def permutation_p(before: Sequence[float], after: Sequence[float]) -> float:
+    """Returns the share of the assignments whose medians differ at least as much."""
+    values = [*before, *after]
+    seen = abs(median(before) - median(after))
+    count = math.comb(len(values), len(before))
+    if count <= EXACT:
+        chosen: Iterator[Sequence[int]] = itertools.combinations(range(len(values)), len(before))
+        extremes = sum(_differ(values, one) >= seen for one in chosen)
+        return extremes / count
+    draw = random.Random(SEED)
+    places = range(len(values))
+    extremes = sum(_differ(values, draw.sample(places, len(before))) >= seen for _ in range(EXACT))
+    return (extremes + 1) / (EXACT + 1)
+
+
+def _differ(values: Sequence[float], chosen: Sequence[int]) -> float:
+    inside = set(chosen)
+    one = [values[place] for place in chosen]
+    other = [value for place, value in enumerate(values) if place not in inside]
+    return abs(median(one) - median(other))
+
+
+def worse(differences: Sequence[Difference], share: float) -> list[Difference]:
+    """Returns those that are significantly worse, by more than this share."""
+    return [each for each in differences if each.significant and each.worse_by > share]
+
+
+def failures(cells: Sequence[CellResult]) -> Mapping[str, str]:
+    """Returns the sentences of the cells that failed, by their names."""
+    return {f"{cell.measure} {cell.column}".strip(): cell.error for cell in cells if cell.error}

@@ -1,0 +1,269 @@
+"""Campaigns against an engine that is a script: order, resuming at any instant, failures."""
+
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.campaign.folder import CampaignFolder, read_asked
+from natxy.campaign.journal import Journal, read_journal
+from natxy.campaign.plan import CampaignPlan, plan_of
+from natxy.campaign.records import read_campaign
+from natxy.cli.campaigns import check, go_on, start
+from natxy.errors import ConfigurationError, InUse, StorageError
+from natxy.model.experiment import read_experiment
+from tests.unit.conftest import NAT64
+
+EXPERIMENT = """\
+title = "Throughput and loss over the frame size"
+testbed = "testbed.toml"
+seed = 7
+rounds = 2
+options = { profile = "quick", repetitions = 2, duration = 0.01 }
+
+[[vary]]
+key = "traffic.frame_size_bytes"
+values = [84, 512]
+label = "{} B"
+
+[[measure]]
+command = "throughput"
+options = { error = "5%", max_rate = 200000 }
+
+[[measure]]
+command = "pdv"
+options = { rate = 1000 }
+"""
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL: nothing in the product catches it on purpose."""
+
+
+@pytest.fixture
+def experiment(tmp_path: Path, engine: list[str]) -> Path:
+    (tmp_path / "testbed.toml").write_text(NAT64)
+    path = tmp_path / "experiment.toml"
+    path.write_text(EXPERIMENT)
+    return path
+
+
+def planned(path: Path, **changes: Any) -> CampaignPlan:
+    asked = read_asked(path)
+    return plan_of(asked.experiment, asked.testbed, asked.experiment.seed or 0, **changes)
+
+
+def run(path: Path, folder: Path) -> None:
+    start(read_asked(path), planned(path), CampaignFolder(path=folder), "natxy run")
+
+
+def resume(folder: Path) -> None:
+    campaign = CampaignFolder(path=folder)
+    with campaign.locked():
+        go_on(planned(folder / "experiment.toml"), campaign, retries_failed=False)
+
+
+def what_counts(folder: Path) -> dict[str, Any]:
+    """The results of the cells, and their trials without the time of day."""
+    trials: dict[str, list[Any]] = {}
+    key = ""
+    for record in read_journal(folder / "journal.jsonl.gz"):
+        if record["record"] == "cell":
+            key = record["key"]
+        if record["record"] == "trial":
+            trials.setdefault(key, []).append({**record, "started": ""})
+    state = read_campaign(folder / "journal.jsonl.gz")
+    return {
+        key: (cell.end and cell.end.error, trials[key], [one.figures for one in cell.results])
+        for key, cell in sorted(state.cells.items())
+    }
+
+
+def test_every_cell_is_measured_once_in_an_order_that_the_seed_draws(experiment: Path) -> None:
+    plan = planned(experiment)
+    keys = [cell.key for cell in plan.cells]
+    assert len(keys) == len(set(keys)) == 8
+    assert [cell.round for cell in plan.cells] == [1] * 4 + [2] * 4, "rounds follow one another"
+    assert keys == [cell.key for cell in planned(experiment).cells]
+    asked = read_asked(experiment)
+    orders = {
+        tuple(cell.title for cell in plan_of(asked.experiment, asked.testbed, seed).cells)
+        for seed in range(20)
+    }
+    assert len(orders) > 10
+    assert len({cell.seed for cell in plan.cells}) == 8
+
+
+def test_cells_with_equal_expensive_values_follow_one_another(experiment: Path) -> None:
+    experiment.write_text('expensive = ["traffic.frame_size_bytes"]\n' + EXPERIMENT)
+    plan = planned(experiment)
+    sizes = [cell.testbed["traffic"]["frame_size_bytes"] for cell in plan.cells]
+    assert sizes == [84] * 4 + [512] * 4
+
+
+def test_a_campaign_ends_with_a_result_in_each_cell(experiment: Path, tmp_path: Path) -> None:
+    run(experiment, tmp_path / "campaign")
+    state = read_campaign(tmp_path / "campaign" / "journal.jsonl.gz")
+    assert len(state.cells) == 8
+    rates = [
+        cell.results[0].figures[0].values
+        for cell in state.cells.values()
+        if cell.begun.measure == "throughput"
+    ]
+    assert all(45_000 < rate <= 50_000 for values in rates for rate in values)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_campaign_that_is_killed_goes_on_as_if_it_had_not(
+    seed: int, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed in the middle of a write, at another place each time, until it ends."""
+    run(experiment, tmp_path / "whole")
+    draw = random.Random(seed)
+    folder = tmp_path / "killed"
+    written = os.write
+    left = 0
+
+    def write(file: int, data: bytes) -> int:
+        nonlocal left
+        if data[:2] == b"\x1f\x8b":  # a member of the journal
+            left -= 1
+            if left == 0:
+                written(file, data[: draw.randrange(len(data) + 1)])
+                raise Killed
+        return written(file, data)
+
+    monkeypatch.setattr("natxy.campaign.journal.os.write", write)
+    kills = 0
+    step = lambda: run(experiment, folder)  # noqa: E731
+    while True:
+        left = draw.randrange(2, 60)
+        try:
+            step()
+            break
+        except Killed:
+            kills += 1
+        step = lambda: resume(folder)  # noqa: E731
+    assert kills > 1
+    assert what_counts(folder) == what_counts(tmp_path / "whole")
+
+
+def test_a_cell_that_fails_leaves_its_sentence_and_the_campaign_goes_on(
+    experiment: Path, tmp_path: Path
+) -> None:
+    text = EXPERIMENT.replace("rate = 1000", "rate = 1000, tags_after = 0.5")
+    experiment.write_text(text.replace('"pdv"', '"latency"'))
+    run(experiment, tmp_path / "campaign")
+    state = read_campaign(tmp_path / "campaign" / "journal.jsonl.gz")
+    failed = [cell for cell in state.cells.values() if cell.failed]
+    assert len(state.cells) == 8
+    assert [cell.begun.measure for cell in failed] == ["latency"] * 4
+    assert all("--tags-after" in cell.end.error for cell in failed if cell.end)
+
+
+def test_an_option_that_does_not_exist_is_refused_before_anything_runs(experiment: Path) -> None:
+    experiment.write_text(EXPERIMENT.replace("error =", "eror ="))
+    with pytest.raises(ConfigurationError, match=r'measure "throughput", column "84 B": .*--eror'):
+        check(planned(experiment))
+
+
+def test_a_testbed_key_that_does_not_exist_is_refused(experiment: Path) -> None:
+    experiment.write_text(EXPERIMENT.replace("traffic.frame_size_bytes", "traffic.frame_size"))
+    with pytest.raises(ConfigurationError, match="frame_size"):
+        check(planned(experiment))
+
+
+def test_the_campaign_sets_the_seed(experiment: Path) -> None:
+    experiment.write_text(EXPERIMENT.replace("rate = 1000", "rate = 1000, seed = 3"))
+    with pytest.raises(ConfigurationError, match="--seed is not possible here"):
+        check(planned(experiment))
+
+
+def test_two_runs_never_write_one_folder(experiment: Path, tmp_path: Path) -> None:
+    folder = CampaignFolder(path=tmp_path / "campaign")
+    with folder.locked(), pytest.raises(InUse, match="another process runs this campaign"):
+        run(experiment, folder.path)
+    run(experiment, folder.path)
+    with pytest.raises(ConfigurationError, match="holds a campaign already"):
+        run(experiment, folder.path)
+
+
+def test_a_full_disk_ends_the_campaign_and_the_journal_is_whole(
+    experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(experiment, tmp_path / "whole")
+    fsync, calls = os.fsync, 0
+
+    def full(file: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 20:
+            raise OSError(28, "No space left on device")
+        fsync(file)
+
+    monkeypatch.setattr("natxy.campaign.journal.os.fsync", full)
+    with pytest.raises(StorageError, match="No space left on device"):
+        run(experiment, tmp_path / "full")
+    resume(tmp_path / "full")
+    assert what_counts(tmp_path / "full") == what_counts(tmp_path / "whole")
+
+
+def test_hooks_run_around_each_column(experiment: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    hooks = "\n[hooks]\n" + "".join(
+        f'{when} = [["sh", "-c", "echo {when} >> {log}"]]\n'
+        for when in ("before", "before_column", "after_column", "after")
+    )
+    experiment.write_text('order = "written"\n' + EXPERIMENT.replace("rounds = 2", "") + hooks)
+    run(experiment, tmp_path / "campaign")
+    column = ["before_column", "after_column"]
+    assert log.read_text().split() == ["before", *column, *column, "after"]
+
+
+def test_a_hook_that_fails_fails_the_cells_of_its_column(experiment: Path, tmp_path: Path) -> None:
+    hooks = '\n[hooks]\nbefore_column = [["sh", "-c", "echo no such switch; exit 3"]]\n'
+    experiment.write_text(EXPERIMENT.replace("rounds = 2", "") + hooks)
+    run(experiment, tmp_path / "campaign")
+    state = read_campaign(tmp_path / "campaign" / "journal.jsonl.gz")
+    assert len(state.cells) == 4
+    assert all(
+        "status 3: no such switch" in cell.end.error for cell in state.cells.values() if cell.end
+    )
+
+
+def test_quick_scales_down(experiment: Path) -> None:
+    quick = '\n[quick]\ncolumns = ["84 B"]\noptions = { repetitions = 1 }\n'
+    experiment.write_text(EXPERIMENT + quick)
+    cells = planned(experiment, quick=True).cells
+    assert {cell.column.label for cell in cells} == {"84 B"}
+    assert {cell.options["repetitions"] for cell in cells} == {1}
+    assert {cell.round for cell in cells} == {1}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "is empty"),
+        ("title = 3\ntestbed = 'a'\n[[measure]]\ncommand = 'x'\n", "title"),
+        (
+            EXPERIMENT + "\n[[column]]\nlabel = 'a'\n",
+            r"vary: is not possible beside \[\[column\]\]",
+        ),
+        (EXPERIMENT + "\n[[measure]]\ncommand = 'pdv'\n", 'has the label "pdv" twice'),
+        (EXPERIMENT + "columns = ['1 B']\n", 'names the column "1 B"'),
+    ],
+)
+def test_a_wrong_experiment_gets_one_sentence(text: str, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "experiment.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=sentence):
+        read_experiment(path)
+
+
+def test_a_journal_that_is_no_campaigns_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl.gz"
+    Journal(path, {"seed": 1}).close()
+    with pytest.raises(ConfigurationError, match="is not the journal of a campaign"):
+        read_campaign(path)
