@@ -171,7 +171,8 @@ def test_too_few_repetitions_and_bounds_prove_nothing() -> None:
     assert "too few" in few[0].doubt
     bound = compared([cell("a", 9, 9, 9, 9)], [cell("a", 5, 5, 5, 5, lower=True)])
     assert bound[0].doubt == "the second value is a lower bound"
-    assert not worse(few, 0) and not worse(bound, 0)
+    assert not worse(few, 0)
+    assert not worse(bound, 0)
 
 
 def test_what_one_campaign_lacks_is_named() -> None:
