@@ -31,7 +31,7 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Compare the main figures of two campaigns (permutation test of the medians)."""
+    """Compare the main figures of two campaigns (test of Mann and Whitney)."""
     share = share_of(fail_if)
     old, new = read_data(CampaignFolder(path=before)), read_data(CampaignFolder(path=after))
     differences = compared(old.cells, new.cells)
@@ -41,7 +41,7 @@ def compare(
         )
     result_console.print(_table(differences))
     tell(
-        "Significant: a permutation test of the medians gives p < "
+        "Significant: the test of Mann and Whitney gives p < "
         f"{LEVEL:g}; of {len(differences)} equal figures, one in {1 / LEVEL:.0f} is expected to be."
     )
     for line in missing(old.cells, new.cells):

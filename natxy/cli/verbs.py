@@ -50,7 +50,7 @@ GROUPS = {
         "resume": "Go on with a campaign; no finished trial is lost or repeated.",
         "status": "Show which cells of a campaign are done, with their figures.",
         "report": "Write a campaign's tables (text, Markdown, CSV, LaTeX), plots and data.",
-        "compare": "Compare the main figures of two campaigns (permutation test of the medians).",
+        "compare": "Compare the main figures of two campaigns (test of Mann and Whitney).",
     },
     "siitperf": {
         "siitperf": "Run one test like siitperf's tp, lat or pdv, with ./siitperf.conf.",

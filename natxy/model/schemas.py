@@ -1,4 +1,4 @@
-"""Writes the JSON Schemas of spec and result: `python -m natxy.model.schemas [FOLDER]`."""
+"""Writes the JSON Schemas of spec, result and experiment: `python -m natxy.model.schemas [FOLDER]`."""
 
 import json
 import sys
@@ -7,16 +7,21 @@ from pathlib import Path
 from pydantic.json_schema import JsonSchemaMode
 
 from natxy.model.base import Model
+from natxy.model.experiment import Experiment
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 
 FOLDER = Path(__file__).parents[2] / "schemas"
-SCHEMAS: dict[str, type[Model]] = {"trial-spec": TrialSpec, "trial-result": TrialResult}
+SCHEMAS: dict[str, type[Model]] = {
+    "trial-spec": TrialSpec,
+    "trial-result": TrialResult,
+    "experiment": Experiment,  # editors check an experiment's file with it
+}
 
 
 def schema_text(name: str) -> str:
     # What the engine writes has every member, so the result is described as it is serialized.
-    mode: JsonSchemaMode = "validation" if name == "trial-spec" else "serialization"
+    mode: JsonSchemaMode = "serialization" if name == "trial-result" else "validation"
     schema = SCHEMAS[name].model_json_schema(mode=mode)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps(head | schema, indent=2, ensure_ascii=False) + "\n"

@@ -46,7 +46,7 @@ def bundle() -> str:
     except ImportError:
         raise ConfigurationError(
             "natxy report: the HTML report needs vl-convert-python (expected "
-            "`pip install natxy[report]`, or `make report-packages`)"
+            "`pip install natxy[report]`)"
         ) from None
     text: str = vl_convert.javascript_bundle()
     return text

@@ -1,10 +1,11 @@
 """Compares the figures of two campaigns: is a gateway worse than it was?
 
-The test is a permutation test of the difference of medians (two-sided): under the hypothesis that
-both campaigns measured the same gateway, every assignment of the values to the two is as likely as
-the one that was seen. It assumes nothing about the distribution of the values.
+The test is that of Mann and Whitney (two-sided), as an exact permutation test of the ranks: if both
+campaigns measured the same gateway, every assignment of the values to the two is as likely as the
+one that was seen. It assumes nothing about the distribution of the values.
 """
 
+import bisect
 import itertools
 import math
 import random
@@ -92,7 +93,7 @@ def _difference(key: Key, before: Figure, after: Figure) -> Difference:
         unit=before.unit,
         before=median(before.values),
         after=median(after.values),
-        p=permutation_p(before.values, after.values),
+        p=mann_whitney_p(before.values, after.values),
         counts=(len(before.values), len(after.values)),
         doubt=_doubt(before, after),
     )
@@ -114,26 +115,32 @@ def smallest_p(before: int, after: int) -> float:
     return min(1.0, 2 / math.comb(before + after, before))
 
 
-def permutation_p(before: Sequence[float], after: Sequence[float]) -> float:
-    """Returns the share of the assignments whose medians differ at least as much."""
-    values = [*before, *after]
-    seen = abs(median(before) - median(after))
-    count = math.comb(len(values), len(before))
+def mann_whitney_p(before: Sequence[float], after: Sequence[float]) -> float:
+    """Returns the share of the assignments whose rank sums are at least as far from the middle."""
+    ranks = _ranks([*before, *after])
+    middle = len(before) * (len(ranks) + 1) / 2
+
+    def away(places: Sequence[int]) -> float:
+        return abs(sum(ranks[place] for place in places) - middle)
+
+    seen = away(range(len(before)))
+    count = math.comb(len(ranks), len(before))
     if count <= EXACT:
-        chosen: Iterator[Sequence[int]] = itertools.combinations(range(len(values)), len(before))
-        extremes = sum(_differ(values, one) >= seen for one in chosen)
-        return extremes / count
+        chosen = itertools.combinations(range(len(ranks)), len(before))
+        return sum(away(places) >= seen for places in chosen) / count
     draw = random.Random(SEED)
-    places = range(len(values))
-    extremes = sum(_differ(values, draw.sample(places, len(before))) >= seen for _ in range(EXACT))
+    places = range(len(ranks))
+    extremes = sum(away(draw.sample(places, len(before))) >= seen for _ in range(EXACT))
     return (extremes + 1) / (EXACT + 1)
 
 
-def _differ(values: Sequence[float], chosen: Sequence[int]) -> float:
-    inside = set(chosen)
-    one = [values[place] for place in chosen]
-    other = [value for place, value in enumerate(values) if place not in inside]
-    return abs(median(one) - median(other))
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Returns the rank of each value, from 1; equal values share the mean of their ranks."""
+    ordered = sorted(values)
+    return [
+        (bisect.bisect_left(ordered, value) + bisect.bisect_right(ordered, value) + 1) / 2
+        for value in values
+    ]
 
 
 def worse(differences: Sequence[Difference], share: float) -> list[Difference]:

@@ -17,7 +17,7 @@ from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement
 from natxy.report.campaign_table import CellResult, campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
-from natxy.report.comparison import compared, missing, permutation_p, smallest_p, worse
+from natxy.report.comparison import compared, mann_whitney_p, missing, smallest_p, worse
 from tests.unit.test_campaign import experiment, run  # noqa: F401
 from tests.unit.test_measurement_report import measurement as some_measurement
 
@@ -143,19 +143,19 @@ def test_a_report_of_a_campaign_has_its_data(experiment: Path, tmp_path: Path) -
 
 
 def test_equal_gateways_do_not_differ() -> None:
-    assert permutation_p([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]) == 1
+    assert mann_whitney_p([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]) == 1
 
 
 def test_what_differs_in_all_values_differs() -> None:
-    assert permutation_p([1, 2, 3, 4], [11, 12, 13, 14]) == pytest.approx(2 / 70)
+    assert mann_whitney_p([1, 2, 3, 4], [11, 12, 13, 14]) == pytest.approx(2 / 70)
     assert smallest_p(4, 4) == pytest.approx(2 / 70)
     assert smallest_p(3, 3) == pytest.approx(0.1)
 
 
 def test_many_values_are_drawn_and_the_draw_is_always_the_same() -> None:
     one, other = [float(n) for n in range(15)], [n + 1.5 for n in range(15)]
-    assert permutation_p(one, other) == permutation_p(one, other)
-    assert 0.2 < permutation_p(one, other) <= 1
+    assert mann_whitney_p(one, other) == mann_whitney_p(one, other)
+    assert 0.2 < mann_whitney_p(one, other) <= 1
 
 
 def test_a_slower_gateway_is_worse_and_a_faster_one_is_not() -> None:
