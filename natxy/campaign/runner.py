@@ -84,7 +84,7 @@ class Runner:
     def _cell(self, cell: Cell, number: int) -> None:
         known = self.state.cells.get(cell.key)
         answers = known.answers if known is not None and known.end is None else []
-        tape = Tape(answers)
+        tape = Tape(answers, self._keep)
         results: list[Measurement] = []
         error = ""
         try:
@@ -94,7 +94,7 @@ class Runner:
                 try:
                     results += self._measure(setup, work, tape)
                 except TapeEnds:
-                    tape = Tape(tape.without_last_trial())
+                    tape = Tape(tape.without_last_trial(), self._keep)
                     self._begin(cell, number, setup, answers=len(tape.recorded))
                     results += self._measure(setup, work, tape)
         except StorageError:
@@ -150,6 +150,9 @@ class Runner:
         )
         self._begun = cell.key
         self.journal.append(begun)
+
+    def _keep(self, answers: list[AnswerRecord]) -> None:
+        self.journal.append(*answers)
 
     def _enter_column(self, cell: Cell) -> None:
         if self._column == cell.column.label:

@@ -38,8 +38,14 @@ class TapeEnds(Exception):
 class Tape:
     """The answers of one cell, by call: those that are played first, and those that are new."""
 
-    def __init__(self, recorded: Sequence[AnswerRecord] = ()) -> None:
+    def __init__(
+        self,
+        recorded: Sequence[AnswerRecord] = (),
+        keep: Callable[[list[AnswerRecord]], None] = lambda _: None,
+    ) -> None:
+        """`keep` writes answers that cannot be asked for again to the journal, at once."""
         self.recorded = recorded
+        self._keep = keep
         self._left: dict[str, deque[AnswerRecord]] = {}
         for record in recorded:
             self._left.setdefault(record.call, deque()).append(record)
@@ -80,6 +86,8 @@ class Tape:
             self._new.append(AnswerRecord(call=call, given=given, error=_written(error)))
             raise
         self._new.append(AnswerRecord(call=call, given=given, answer=write(answer)))
+        if call in OF_A_USED_DEVICE:
+            self._keep(self.take_new())
         return answer
 
     def take_new(self) -> list[AnswerRecord]:
