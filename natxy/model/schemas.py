@@ -1,4 +1,4 @@
-"""Writes the JSON Schemas of spec, result and experiment: `python -m natxy.model.schemas [FOLDER]`."""
+"""Writes the JSON Schemas: `python -m natxy.model.schemas [FOLDER]`."""
 
 import json
 import sys
