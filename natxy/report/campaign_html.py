@@ -48,7 +48,7 @@ def bundle() -> str:
             "natxy report: the HTML report needs vl-convert-python (expected "
             "`pip install natxy[report]`)"
         ) from None
-    text: str = vl_convert.javascript_bundle()
+    text: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return text
 
 

@@ -209,7 +209,7 @@ def test_what_the_rfc_asks_for_conforms(
     """The trials themselves are as short as ever: what is said is a matter of the plan."""
     measure: Any = {LatencyPlan: latency, PdvPlan: pdv, IpdvPlan: ipdv}[plan]
     short = replace(right.timing, settle_s=Fraction(0))
-    monkeypatch.setattr("natxy.trial.trials.time.sleep", lambda _: None)
+    monkeypatch.setattr("natxy.tester.tester.time.sleep", lambda _: None)
     error = SearchError(fraction=Fraction(1, 10))
     search = ThroughputPlan(timing=RFC.timing, seed=1, repetitions=1, error=error)
     asked = plan(timing=right.timing, seed=1, repetitions=20, search=search)

@@ -182,7 +182,7 @@ def test_an_overload_that_the_tester_cannot_send_is_an_error(nat64: TrafficPlan)
 
 
 def test_short_ones_do_not_conform(nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("natxy.trial.trials.time.sleep", lambda _: None)
+    monkeypatch.setattr("natxy.tester.tester.time.sleep", lambda _: None)
     tester = ScriptedEngine().tester(nat64)
     assert recovery(plan(), tester, NoDut()).deviations == (
         "trials of 0.2 s, not 60 s (RFC 2544 section 24)",

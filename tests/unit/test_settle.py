@@ -51,7 +51,7 @@ def test_there_is_a_rest_between_any_two_trials(
     measure: Callable[[ReadyTester], None], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    monkeypatch.setattr("natxy.trial.trials.time.sleep", lambda s: seen.append(f"rest {s}"))
+    monkeypatch.setattr(ScriptedEngine, "settle", lambda _, s: seen.append(f"rest {s}"))
     engine = ScriptedEngine(
         lose=lambda stream: [0] if rate_of(stream) > 6_000 else [],
         during=lambda: seen.append("trial"),
@@ -64,10 +64,9 @@ def test_there_is_a_rest_between_any_two_trials(
 
 @pytest.mark.parametrize("measure", [frame_sizes, numbers_of_flows, a_search_before])
 def test_no_two_trials_have_the_same_nonce(
-    measure: Callable[[ReadyTester], None], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+    measure: Callable[[ReadyTester], None], nat64: TrafficPlan
 ) -> None:
     """A frame that comes late is then never taken for one of another part's trial."""
-    monkeypatch.setattr("natxy.trial.trials.time.sleep", lambda _: None)
     engine = ScriptedEngine(lose=lambda stream: [0] if rate_of(stream) > 6_000 else [])
     measure(engine.tester(nat64))
     nonces = [spec.nonce for spec in engine.specs]
