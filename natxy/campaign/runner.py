@@ -158,9 +158,9 @@ class Runner:
         if self._column == cell.column.label:
             return
         self._leave_column()
-        self._column = cell.column.label
         hooks = self.plan.experiment.hooks
         self._hooks("before_column", (*hooks.before_column, *cell.column.before))
+        self._column = cell.column.label
 
     def _leave_column(self) -> None:
         if self._column is not None:
