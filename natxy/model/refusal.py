@@ -102,6 +102,8 @@ def _keys_at(annotation: Any, path: tuple[int | str, ...]) -> set[str]:
     if not path:
         return {key for model in _models(annotation) for key in model.model_fields}
     head, rest = path[0], path[1:]
+    if typing.get_origin(_plain(annotation)) is dict:  # `head` is a name that the user chose
+        return _keys_at(typing.get_args(_plain(annotation))[1], rest)
     if isinstance(head, int):
         return set().union(*(_keys_at(a, rest) for a in typing.get_args(_plain(annotation))))
     inner = [m.model_fields[head].annotation for m in _models(annotation) if head in m.model_fields]
