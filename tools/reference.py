@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/testbed.md and docs/reference/commands.md.
+"""Writes docs/reference/testbed.md, docs/reference/commands.md and docs/reference/published.md.
 
 The keys of a testbed with types, ranges and defaults are those of the models; their meanings are in
 tools/testbed_keys.toml. The commands and their options are those of
-the parsers. With --check, nothing is written; the exit status tells whether the pages are current.
+the parsers. The keys of a published table are those of its model, and the list of the tables is
+that of experiments/published.
+With --check, nothing is written; the exit status tells whether the pages are current.
 """
 
 import argparse
@@ -19,6 +21,18 @@ from typing import Any
 import click
 
 from natxy.cli.verbs import GROUPS, command_of
+from natxy.model.base import Model
+from natxy.model.published import Misprint, Published, read_published
+from natxy.model.published_settings import (
+    ConnectionsUsed,
+    Device,
+    Measured,
+    Origin,
+    TesterUsed,
+    TrafficUsed,
+    TrialsUsed,
+)
+from natxy.model.published_values import Derivation, Row, Variable
 from natxy.model.testbed import Testbed
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +46,40 @@ TWINS = {
     "traffic.right_field": "traffic.left_field",
 }
 SHARED = 10  # an option of so many commands is described once
+PUBLISHED = ROOT / "experiments" / "published"
+PUBLISHED_POINTS = (
+    "**Values** are those of the document, in the unit of the row: 223.5 in units of 1,000 cps is "
+    "223500. `printed` has the document's texts, which tell how far a number was rounded. Where a "
+    "text is short for a number that the document gives elsewhere, such as 1.56M for 2,500 x 625, "
+    "the value is the exact number.",
+    "**Derived rows** follow from other rows by a rule. A unit test computes each of them again, "
+    "within the rounding of the printed numbers.",
+    "**Misprints** stay in the values, and `misprints` has the right ones. `Published.numbers` "
+    "returns the values with misprints put right. A misprint outside of the cells is in `notes`.",
+    "**Rates**: `traffic.rates` tells whether a figure in fps counts the frames of each direction, "
+    "as Natxy does, or the sum of all active directions.",
+    "**Figures that are drawn** have settings, but no values, since the document prints no "
+    "numbers.",
+)
+DOCUMENTS = {
+    "SD": "The scalability draft",
+    "MP": "The stateful NAT64 methodology paper",
+    "SP": "The siitperf design paper",
+}
+PUBLISHED_SECTIONS: tuple[tuple[str, type[Model]], ...] = (
+    ("At the top", Published),
+    ("`[source]`", Origin),
+    ("`[measured]`", Measured),
+    ("`[devices.NAME]`", Device),
+    ("`[tester]`", TesterUsed),
+    ("`[traffic]`", TrafficUsed),
+    ("`[connections]`", ConnectionsUsed),
+    ("`[trials]`", TrialsUsed),
+    ("`[columns.NAME]`", Variable),
+    ("`[rows.NAME]`", Row),
+    ("`derived` of a row", Derivation),
+    ("`[misprints.NAME]`", Misprint),
+)
 
 Json = Mapping[str, Any]
 
@@ -196,12 +244,73 @@ def with_default(option: click.Option) -> str:
     return f"`{option.opts[-1]}`" + (f" ({found[1]})" if found else "")
 
 
+def published_page() -> str:
+    lines = [
+        "# Published results",
+        "",
+        GENERATED,
+        "",
+        "The folder [experiments/published](../../experiments/published) holds tables and figures "
+        "of three documents as data, so that what you measure can be compared with what was "
+        "published. Each table or figure is a TOML file. "
+        "`natxy.model.published.read_published` reads one, and checks that it is whole.",
+        "",
+        *(f"- {point}" for point in PUBLISHED_POINTS),
+    ]
+    files = [(path, read_published(path)) for path in sorted(PUBLISHED.glob("*.toml"))]
+    for document, title in DOCUMENTS.items():
+        found = [(path, of) for path, of in files if of.source.document == document]
+        source = found[0][1].source
+        address = f"https://doi.org/{source.doi}" if source.doi else source.url
+        lines += ["", f"## {title}", ""]
+        lines += [f"{source.author}: [{source.title}]({address}). {source.published}."]
+        lines += ["", "| in the document | caption | commands | file |", "|---|---|---|---|"]
+        for path, of in sorted(found, key=lambda each: order_of(each[1])):
+            name = f"{of.source.kind.capitalize()} {of.source.number}"
+            drawn = " (drawn)" if of.drawn else ""
+            commands = ", ".join(f"`{command}`" for command in of.measured.commands)
+            link = f"[{path.name}](../../experiments/published/{path.name})"
+            lines.append(f"| {name}{drawn} | {of.source.caption} | {commands} | {link} |")
+    lines += ["", "## The keys of a file"]
+    for heading, model in PUBLISHED_SECTIONS:
+        lines += ["", f"### {heading}", "", *key_lines(model)]
+    return "\n".join(lines) + "\n"
+
+
+def order_of(of: Published) -> tuple[bool, int]:
+    return of.source.kind == "figure", of.source.number
+
+
+def key_lines(model: type[Model]) -> Iterator[str]:
+    """Yields a table of the keys that have a description; others are sections of their own."""
+    yield from ("| key | value | default | meaning |", "|---|---|---|---|")
+    schema = model.model_json_schema()
+    for name, member in schema["properties"].items():
+        if "description" in member:
+            text = member["description"]
+            yield f"| `{name}` | {value_of(schema, member)} | {default_of(member)} | {text} |"
+
+
+def value_of(schema: Json, member: Json) -> str:
+    if "additionalProperties" in member:
+        return "tables"
+    options = [o for o in member.get("anyOf", [member]) if o.get("type") != "null"]
+    if options[0].get("type") == "array" and "type" not in options[0]["items"]:
+        return "list of numbers or texts"
+    return type_of(schema, member)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing")
     check = parser.parse_args().check
     stale = []
-    for name, text in (("testbed.md", testbed_page()), ("commands.md", commands_page())):
+    pages = {
+        "testbed.md": testbed_page,
+        "commands.md": commands_page,
+        "published.md": published_page,
+    }
+    for name, text in ((name, page()) for name, page in pages.items()):
         page = PAGES / name
         if page.exists() and page.read_text() == text:
             continue
