@@ -63,14 +63,13 @@ OPERANDS: dict[Rule, int] = {
 
 
 class Derivation(Model):
-    """How the numbers of a row follow from those of other rows or variables.
+    """How the numbers of a row follow from those of other rows or variables."""
 
-    The rules, with the operands a, b and c in the order of `Rule`: a / (b x a of the first column),
-    where b is the number of cores; a / (a of the previous column); a / b; a - b; (a - b) / c.
-    The result is multiplied by 100 if the row's unit is %.
-    """
-
-    rule: Rule = Field(description="how the row is computed")
+    rule: Rule = Field(
+        description="with the operands a, b and c: relative scale up, a / (b x a of the first "
+        "column) for b cores; to previous column, a / a of that column; quotient, a / b; "
+        "difference, a - b; dispersion, (a - b) / c. A row in % has 100 times as much"
+    )
     of: tuple[Text, ...] = Field(description="the operands: names of rows or variables, in order")
 
     @model_validator(mode="after")
