@@ -24,7 +24,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find engine gateway plumbing -name CMakeLists.txt -o -name '*.cmake') \
   $(shell find natxy -name '*.py' -o -name '*.pyi')
 
-.PHONY: help demo install check test test-long unit bench fuzz tidy format format-check lint types reference docs docs-serve \
+.PHONY: help demo install check test test-long unit bench report fuzz tidy format format-check lint types reference docs docs-serve \
   cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas clean packages-demo packages-test packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
@@ -38,6 +38,9 @@ demo: install ## Measure the throughput of real gateways in network namespaces.
 	@$(BIN)/natxy demo --output build/demo/results.json
 
 install: $(INSTALLED) ## Install the package, the engine and the gateway in .venv.
+
+report: $(INSTALLED) ## Install what the HTML report and the Parquet files of `natxy report` need.
+	@$(PIP) install $$($(REQUIREMENTS) report)
 
 records: $(INSTALLED) ## Install numpy and pyarrow, which the option --records needs.
 	@$(PIP) install $$($(REQUIREMENTS) records)
@@ -132,7 +135,7 @@ $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo
 	@touch $@
 
 $(DEVELOPMENT): pyproject.toml $(INSTALLED)
-	@$(PIP) install $$($(REQUIREMENTS) dev records)
+	@$(PIP) install $$($(REQUIREMENTS) dev records report)
 	@touch $@
 
 $(DOCS): pyproject.toml $(INSTALLED)

@@ -53,9 +53,9 @@ class CampaignData:
     provenance: dict[str, Any]  # of the last cell that was set up
 
     @property
-    def testbeds(self) -> dict[str, dict[str, Any]]:
-        """The testbed of each column, by its label."""
-        return {cell.column.label: cell.testbed for cell in self.plan.cells}
+    def conditions(self) -> dict[str, dict[str, Any]]:
+        """The testbed of each column, and its number of cores, by its label."""
+        return self.plan.conditions
 
 
 @dataclass(kw_only=True)
@@ -90,6 +90,8 @@ def read_data(folder: CampaignFolder) -> CampaignData:
                 round=cell.begun.round,
                 results=tuple(cell.results),
                 error=cell.end.error if cell.end else "it was interrupted",
+                started=cell.begun.started,
+                ended=cell.end.ended if cell.end else "",
             )
             for cell in known
         ),

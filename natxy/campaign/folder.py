@@ -11,10 +11,12 @@ from typing import Any
 from natxy.campaign.journal import FILE_NAME
 from natxy.errors import ConfigurationError, InUse, StorageError
 from natxy.model.experiment import Experiment, read_experiment
+from natxy.model.published import Published, read_published
 from natxy.model.source import Source
 from natxy.report.whole_file import write_whole
 
 EXPERIMENT, TESTBED, LOCK = "experiment.toml", "testbed.toml", "lock"
+PUBLISHED = "published.toml"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,18 +27,53 @@ class Asked:
     source: Source
     testbed: dict[str, Any]
     testbed_source: Source
+    published: Published | None = None
+    published_text: str = ""
 
 
 def read_asked(path: Path) -> Asked:
-    """Reads an experiment's file, and the testbed that it names."""
+    """Reads an experiment's file, the testbed and the published table that it names."""
     experiment, source = read_experiment(path)
-    testbed_source = Source.read(path.parent / experiment.testbed)
-    return Asked(
+    named = experiment.published
+    return _read(
+        experiment,
+        source,
+        testbed=path.parent / experiment.testbed,
+        published=path.parent / named.file if named else None,
+    )
+
+
+def _read(
+    experiment: Experiment, source: Source, *, testbed: Path, published: Path | None
+) -> Asked:
+    testbed_source = Source.read(testbed)
+    asked = Asked(
         experiment=experiment,
         source=source,
         testbed=testbed_source.toml(),
         testbed_source=testbed_source,
+        published=read_published(published) if published else None,
+        published_text=Source.read(published).text if published else "",
     )
+    _check_pairs(asked)
+    return asked
+
+
+def _check_pairs(asked: Asked) -> None:
+    """Raises ConfigurationError if a pair names a row or column that was not published."""
+    named, published = asked.experiment.published, asked.published
+    for pair in named.pair if named else ():
+        where = f'{asked.source.name}: published.pair: "{pair.row}"'
+        assert published is not None, "it is read where it is named"
+        if pair.row not in published.rows:
+            raise ConfigurationError(
+                f"{where} is not published (expected one of {', '.join(published.rows)})"
+            )
+        highest = max(pair.columns, default=len(asked.experiment.columns))
+        if highest > published.column_count:
+            raise ConfigurationError(
+                f"{where} has no column {highest} (expected 1 to {published.column_count})"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +92,8 @@ class CampaignFolder:
             )
         write_whole(self.path / EXPERIMENT, asked.source.text)
         write_whole(self.path / TESTBED, asked.testbed_source.text)
+        if asked.published is not None:
+            write_whole(self.path / PUBLISHED, asked.published_text)
 
     def asked(self) -> Asked:
         """Reads the experiment that the campaign was started with."""
@@ -63,12 +102,11 @@ class CampaignFolder:
                 f"{self.path}: holds no campaign (expected a folder that `natxy run` wrote)"
             )
         experiment, source = read_experiment(self.path / EXPERIMENT)
-        testbed_source = Source.read(self.path / TESTBED)
-        return Asked(
-            experiment=experiment,
-            source=source,
-            testbed=testbed_source.toml(),
-            testbed_source=testbed_source,
+        return _read(
+            experiment,
+            source,
+            testbed=self.path / TESTBED,
+            published=self.path / PUBLISHED if experiment.published else None,
         )
 
     @contextmanager

@@ -36,6 +36,7 @@ class CampaignPlan:
     experiment: Experiment
     seed: int
     quick: bool
+    conditions: dict[str, dict[str, Any]]  # by the label of a column: its testbed, and its cores
     cells: tuple[Cell, ...]  # in the order in which they are measured
 
 
@@ -50,10 +51,7 @@ def plan_of(
     """
     asked = quickly(experiment) if quick else experiment
     base = merged(testbed, asked.changes)
-    columns = [
-        (column, merged(merged(base, column.testbed), asked.quick.changes if quick else {}))
-        for column in asked.columns
-    ]
+    columns = [(column, _testbed(base, column, asked, quick=quick)) for column in asked.columns]
     draw = random.Random(_hash(seed, "order"))
     shuffled = asked.order == "shuffled"
     cells: list[Cell] = []
@@ -63,7 +61,20 @@ def plan_of(
             if shuffled:
                 draw.shuffle(of_round)
             cells += of_round
-    return CampaignPlan(experiment=asked, seed=seed, quick=quick, cells=tuple(cells))
+    return CampaignPlan(
+        experiment=asked,
+        seed=seed,
+        quick=quick,
+        conditions={column.label: _conditions((column, testbed)) for column, testbed in columns},
+        cells=tuple(cells),
+    )
+
+
+def _testbed(
+    base: dict[str, Any], column: ColumnSection, asked: Experiment, *, quick: bool
+) -> dict[str, Any]:
+    testbed = merged(base, column.testbed)
+    return merged(merged(testbed, asked.quick.changes), column.quick) if quick else testbed
 
 
 def quickly(experiment: Experiment) -> Experiment:
@@ -90,9 +101,17 @@ def _blocks(columns: Sequence[Column], expensive: Sequence[str]) -> list[list[Co
     """Returns the columns with equal expensive values together, in the order of the first."""
     blocks: dict[str, list[Column]] = {}
     for column, testbed in columns:
-        values = json.dumps([_at(testbed, key) for key in expensive], sort_keys=True, default=str)
+        conditions = _conditions((column, testbed))
+        values = json.dumps(
+            [_at(conditions, key) for key in expensive], sort_keys=True, default=str
+        )
         blocks.setdefault(values, []).append((column, testbed))
     return list(blocks.values())
+
+
+def _conditions(of: Column) -> dict[str, Any]:
+    column, testbed = of
+    return testbed if column.cores is None else {**testbed, "cores": column.cores}
 
 
 def _at(testbed: dict[str, Any], path: str) -> Any:
@@ -113,10 +132,14 @@ def _cells(
                 column=column,
                 measure=measure,
                 round=number,
-                testbed=testbed,
+                testbed=merged(_without(testbed, measure.without), measure.testbed),
                 options={**experiment.options, **measure.options, **column.options},
                 seed=_hash(seed, f"{column.label} {measure.name} {number}") % 2**63,
             )
+
+
+def _without(testbed: dict[str, Any], sections: Sequence[str]) -> dict[str, Any]:
+    return {name: section for name, section in testbed.items() if name not in sections}
 
 
 def _hash(seed: int, purpose: str) -> int:

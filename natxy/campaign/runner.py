@@ -114,6 +114,8 @@ class Runner:
         work = self.work_of(cell)
         asked = work.asked(testbed)
         with set_up(asked, source, self.dut_of(asked, source)) as setup:
+            if cell.column.cores is not None:
+                setup.dut.set_cores(cell.column.cores)
             yield setup, work
 
     def _measure(self, setup: Setup, work: Work, tape: Tape) -> list[Measurement]:

@@ -29,7 +29,7 @@ def main() -> None:
     _import(arguments)
     for number in SIGNALS:
         signal.signal(number, _interrupt)
-    sys.exit(run(arguments))
+    sys.exit(run_command(arguments))
 
 
 def _import(arguments: Sequence[str]) -> None:
@@ -51,7 +51,7 @@ def arguments_of(words: Sequence[str]) -> list[str]:
     return list(words[1:])
 
 
-def run(arguments: Sequence[str]) -> int:
+def run_command(arguments: Sequence[str]) -> int:
     """Runs a command, prints an error as one sentence, and returns the exit status."""
     import click
 

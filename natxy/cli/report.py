@@ -1,10 +1,8 @@
 """`natxy report`: writes the tables, plots and data of a campaign."""
 
-import csv
-import io
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,9 +11,11 @@ from natxy.campaign.data import CampaignData, read_data
 from natxy.campaign.folder import EXPERIMENT, TESTBED, CampaignFolder
 from natxy.cli.campaigns import tell
 from natxy.cli.resume import FolderArgument
+from natxy.report.beside import beside
 from natxy.report.campaign_html import Told, campaign_html
-from natxy.report.campaign_table import CampaignTable, campaign_table
+from natxy.report.campaign_table import CampaignTable, campaign_table, found_figures
 from natxy.report.campaign_text import latex, markdown, table_csv, text
+from natxy.report.chart_files import write_data
 from natxy.report.charts import (
     Chart,
     computed_chart,
@@ -24,6 +24,7 @@ from natxy.report.charts import (
     pauses_chart,
     trace_chart,
 )
+from natxy.report.csit import documents
 from natxy.report.whole_file import write_whole
 
 TEXTS = {"txt": text, "md": markdown, "csv": table_csv, "tex": latex}
@@ -42,20 +43,34 @@ def report(
     """Write a campaign's tables (text, Markdown, CSV, LaTeX), plots and data."""
     data = read_data(CampaignFolder(path=folder))
     table = table_of(data)
+    published = beside_of(data, table)
     into = output or folder / "report"
     for ending, made in TEXTS.items():
         write_whole(into / f"table.{ending}", made(table))
+        if published is not None:
+            write_whole(into / f"published.{ending}", made(published))
     charts = charts_of(data, table)
-    for chart in charts:
-        write_whole(into / "data" / f"{chart.key}.csv", _rows_csv(chart.rows))
+    write_data(charts, into / "data")
+    for name, document in documents(table.title, data.cells):
+        write_whole(into / "csit" / name, document)
     if html:
-        write_whole(into / "report.html", campaign_html(table, charts, told(data)))
+        write_whole(into / "report.html", campaign_html(table, published, charts, told(data)))
     tell(text(table))
+    if published is not None:
+        tell(text(published))
     tell(f"Report: {into}")
 
 
 def table_of(data: CampaignData) -> CampaignTable:
-    return campaign_table(data.plan.experiment, data.testbeds, data.cells)
+    return campaign_table(data.plan.experiment, data.conditions, data.cells)
+
+
+def beside_of(data: CampaignData, table: CampaignTable) -> CampaignTable | None:
+    """Returns the published table beside what was measured; None if none was published."""
+    if data.asked.published is None:
+        return None
+    found = found_figures(data.plan.experiment, data.cells)
+    return beside(data.asked.experiment, table.columns, data.asked.published, found)
 
 
 def charts_of(data: CampaignData, table: CampaignTable) -> list[Chart]:
@@ -101,12 +116,3 @@ def told(data: CampaignData) -> Told:
         quick=data.plan.quick,
         made_by=f"Natxy {natxy.__version__}",
     )
-
-
-def _rows_csv(rows: list[dict[str, Any]]) -> str:
-    out = io.StringIO()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(out, fieldnames=names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()

@@ -28,6 +28,9 @@ class MeasureSection(Model):
     label: str = ""  # in tables; empty: the command
     options: Options = Field(default_factory=dict)
     columns: tuple[str, ...] | None = None  # labels of the columns that have it; None: all
+    without: tuple[str, ...] = ()  # sections of the column's testbed that are left out
+    # Sections and keys that then replace the testbed's, such as another device's [dut].
+    testbed: dict[str, Any] = Field(default_factory=dict)
     # Rates are shown as the sum of both directions, as the papers print them, not per direction.
     both_directions: bool = False
 
@@ -43,7 +46,9 @@ class ColumnSection(Model):
     # Sections and keys that replace the testbed's.
     testbed: dict[str, Any] = Field(default_factory=dict)
     options: Options = Field(default_factory=dict)  # of every measurement
+    cores: Annotated[int, Between(1, 4096)] | None = None  # of the device; None: unchanged
     before: tuple[Command, ...] = ()  # commands that run before the column's DUT is set up
+    quick: dict[str, Any] = Field(default_factory=dict)  # of the testbed, with `--quick`
 
 
 class VarySection(Model):
@@ -67,7 +72,7 @@ class HooksSection(Model):
 class HeaderSection(Model):
     """A row above the figures: a testbed key's value in each column."""
 
-    key: str  # path in the testbed: "connections.count"
+    key: str  # path in the testbed, such as "connections.count"; or "cores"
     label: str = ""  # empty: the key
 
     @property
@@ -91,7 +96,7 @@ class RowSection(Model):
     of: str  # name of a measurement
     figure: str = ""  # empty: its first main figure
     to: str = ""  # of a ratio: the measurement to compare with
-    x: str = ""  # path in the testbed of what the columns vary
+    x: str = ""  # path in the testbed of what the columns vary, or "cores"
     label: str = ""  # empty: made of the others
 
     @model_validator(mode="after")
@@ -105,6 +110,24 @@ class RowSection(Model):
     def name(self) -> str:
         against = f" to {self.to}" if self.to else f" {self.x}" if self.kind == "per" else ""
         return self.label or f"{self.of} {self.kind}{against}"
+
+
+class PairSection(Model):
+    """A row of the published table, and the figure of the campaign that belongs beside it."""
+
+    row: str  # name of a row of the published table: "throughput_median"
+    of: str  # name of a measurement
+    figure: str = ""  # empty: its first main figure
+    # For each column of the experiment the published column, counted from 1; 0: there is none.
+    columns: tuple[Annotated[int, Between(0, 1000)], ...] = ()  # empty: 1, 2, 3, ...
+
+
+class PublishedSection(Model):
+    """A published table or figure that the report shows beside the campaign's."""
+
+    file: str  # path, relative to this file
+    differs: tuple[str, ...] = ()  # what differs on purpose, apart from machines and versions
+    pair: tuple[PairSection, ...] = ()
 
 
 class QuickSection(Model):
@@ -124,7 +147,8 @@ class Experiment(Model):
     seed: Annotated[int, Between(0, 2**63 - 1)] | None = None  # None: drawn, and stored
     rounds: Annotated[int, Between(1, MAX_ROUNDS)] = 1  # how often everything is measured
     order: Literal["shuffled", "written"] = "shuffled"  # of the cells of a round
-    # Testbed keys that are expensive to change: cells with equal values are measured together.
+    # Testbed keys, or "cores", that are expensive to change: cells with equal values are measured
+    # together.
     expensive: tuple[str, ...] = ()
     # Sections and keys that replace the testbed's, in all columns.
     changes: dict[str, Any] = Field(default_factory=dict)
@@ -136,6 +160,7 @@ class Experiment(Model):
     measure: Annotated[tuple[MeasureSection, ...], Field(min_length=1)]
     header: tuple[HeaderSection, ...] = ()  # rows above the figures
     row: tuple[RowSection, ...] = ()  # rows below them
+    published: PublishedSection | None = None
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
@@ -156,6 +181,17 @@ class Experiment(Model):
                     member="measure",
                 )
         names = {each.name for each in self.measure}
+        pairs = self.published.pair if self.published else ()
+        if unknown_pair := next((pair for pair in pairs if pair.of not in names), None):
+            refuse(
+                f'names the measurement "{unknown_pair.of}" (expected one of {", ".join(names)})',
+                member="published.pair",
+            )
+        if next((pair for pair in pairs if len(pair.columns) not in (0, len(self.columns))), None):
+            refuse(
+                f"has columns of another number (expected {len(self.columns)})",
+                member="published.pair",
+            )
         for row in self.row:
             for name in (row.of, row.to):
                 if name and name not in names:

@@ -27,12 +27,14 @@ class Told:
     made_by: str  # "Natxy 0.1.0"
 
 
-def campaign_html(table: CampaignTable, charts: Sequence[Chart], told: Told) -> str:
+def campaign_html(
+    table: CampaignTable, published: CampaignTable | None, charts: Sequence[Chart], told: Told
+) -> str:
     page = Template((files("natxy.report") / "report.html").read_text(encoding="utf-8"))
     drawn = [chart for chart in charts if chart.rows]
     return page.substitute(
         title=escape(table.title),
-        body="\n".join(_body(table, drawn, told)),
+        body="\n".join(_body(table, published, drawn, told)),
         footer=escape(told.made_by),
         charts=_in_script(json.dumps([asdict(chart) for chart in drawn], ensure_ascii=False)),
         bundle=bundle().replace("</script", r"<\/script"),
@@ -57,26 +59,37 @@ def _in_script(text: str) -> str:
     return text.replace("<", r"\u003c").replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
 
 
-def _body(table: CampaignTable, charts: Sequence[Chart], told: Told) -> Iterator[str]:
+def _body(
+    table: CampaignTable, published: CampaignTable | None, charts: Sequence[Chart], told: Told
+) -> Iterator[str]:
     if told.quick:
         yield f'<p class="quick">{escape(QUICK)}</p>'
     yield f"<p>{escape(told.summary)}</p>"
     yield "<h2>Results</h2>"
     yield from _table(table)
+    if published is not None:
+        yield f"<h2>{escape(published.title)}</h2>"
+        if published.rows:
+            yield from _table(published)
+        yield from _list(published.notes)
     for chart in charts:
         yield f"<h2>{escape(chart.title)}</h2>"
         yield f'<div class="chart" id="chart-{escape(chart.key)}"></div>'
     notes = (*table.notes, *told.notes)
     if notes:
         yield "<h2>Notes</h2>"
-        yield "<ul>"
-        yield from (f"<li>{escape(note)}</li>" for note in notes)
-        yield "</ul>"
+        yield from _list(notes)
     yield "<h2>Configuration</h2>"
     for name, text in told.files.items():
         yield _folded(name, text)
     if told.provenance:
         yield _folded("Machine, tester and gateway", json.dumps(told.provenance, indent=2))
+
+
+def _list(lines: Sequence[str]) -> Iterator[str]:
+    yield "<ul>"
+    yield from (f"<li>{escape(line)}</li>" for line in lines)
+    yield "</ul>"
 
 
 def _folded(name: str, text: str) -> str:

@@ -25,6 +25,8 @@ class CellResult:
     round: int
     results: tuple[Measurement, ...]
     error: str = ""
+    started: str = ""  # ISO 8601, UTC
+    ended: str = ""  # empty: it was interrupted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,7 @@ class CampaignTable:
 
 
 @dataclass(kw_only=True)
-class _Figures:
+class ColumnFigures:
     """The figures of a measurement in one column, with the values of all rounds together."""
 
     figures: dict[tuple[str, ...], Figure] = field(default_factory=dict)
@@ -101,14 +103,7 @@ def campaign_table(
 ) -> CampaignTable:
     """Returns the table; `testbeds` has the testbed of each column, by its label."""
     columns = tuple(column.label for column in experiment.columns)
-    found: dict[tuple[str, str], _Figures] = {}
-    for cell in cells:
-        found.setdefault((cell.measure, cell.column), _Figures()).add(cell)
-    for measure in experiment.measure:
-        if measure.both_directions:
-            for column in columns:
-                of = found.get((measure.name, column), _Figures())
-                of.figures = {key: doubled(figure) for key, figure in of.figures.items()}
+    found = found_figures(experiment, cells)
     rows = [
         Row(
             name=header.name,
@@ -122,6 +117,21 @@ def campaign_table(
     return CampaignTable(
         title=experiment.title, columns=columns, rows=tuple(rows), notes=tuple(_notes(cells))
     )
+
+
+Found = Mapping[tuple[str, str], ColumnFigures]  # by the names of measurement and column
+
+
+def found_figures(experiment: Experiment, cells: Sequence[CellResult]) -> Found:
+    """Returns the figures of each measurement in each column, as its table shows them."""
+    found: dict[tuple[str, str], ColumnFigures] = {}
+    for cell in cells:
+        found.setdefault((cell.measure, cell.column), ColumnFigures()).add(cell)
+    both = {measure.name for measure in experiment.measure if measure.both_directions}
+    for (measure_name, _), of in found.items():
+        if measure_name in both:
+            of.figures = {key: doubled(figure) for key, figure in of.figures.items()}
+    return found
 
 
 def at(testbed: Mapping[str, Any], path: str) -> Any:
@@ -145,9 +155,9 @@ STATISTICS: tuple[tuple[str, Statistic], ...] = (("median", median), ("min", min
 def _figure_rows(
     measure: MeasureSection,
     columns: Sequence[str],
-    found: Mapping[tuple[str, str], _Figures],
+    found: Found,
 ) -> Iterator[Row]:
-    of = [found.get((measure.name, column), _Figures()) for column in columns]
+    of = [found.get((measure.name, column), ColumnFigures()) for column in columns]
     keys = list(dict.fromkeys(key for each in of for key in each.figures))
     if not keys:
         yield Row(
@@ -191,10 +201,10 @@ def _value(figure: Figure | None, compute: Statistic, error: str) -> Value:
 def _computed(
     row: RowSection,
     columns: Sequence[str],
-    found: Mapping[tuple[str, str], _Figures],
+    found: Found,
     testbeds: Mapping[str, dict[str, Any]],
 ) -> Row:
-    figures = [_main(found.get((row.of, column)), row.figure) for column in columns]
+    figures = [main_figure(found.get((row.of, column)), row.figure) for column in columns]
     medians = [None if figure is None else median(figure.values) for figure in figures]
     xs = [_number(at(testbeds[column], row.x)) if row.x else None for column in columns]
     compared: list[float | None]
@@ -206,7 +216,7 @@ def _computed(
         case "ratio to the previous":
             compared = [None, *map(_ratio, medians[1:], medians)]
         case "ratio":
-            others = [_main(found.get((row.to, column)), "") for column in columns]
+            others = [main_figure(found.get((row.to, column)), "") for column in columns]
             to = [None if figure is None else median(figure.values) for figure in others]
             compared = list(map(_ratio, medians, to))
         case "per":
@@ -229,7 +239,7 @@ def _compared(value: float | None, unit: Unit, figure: Figure | None) -> Value:
     return Value(number=value, text=sign + quantity(value, unit))
 
 
-def _main(of: _Figures | None, name: str) -> Figure | None:
+def main_figure(of: ColumnFigures | None, name: str) -> Figure | None:
     """Returns the figure with this name, or the first main one, that has values."""
     figures = () if of is None else of.figures.values()
     fits = (each for each in figures if (each.name == name if name else each.primary))

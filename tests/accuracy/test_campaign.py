@@ -46,7 +46,7 @@ options = {{ first_rate = 40000, max_rate = 160000, rate_error = "25%" }}
 command = "tear-down"
 options = {{ connections = "1000" }}
 """
-NATXY = [sys.executable, "-m", "natxy"]
+NATXY = [str(Path(sys.executable).with_name("natxy"))]
 
 
 def campaign(folder: Path) -> Path:

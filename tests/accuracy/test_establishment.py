@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from natxy.cli import run as natxy
+from natxy.cli import run_command as natxy
 from natxy.dut.base import TableParameters
 from natxy.dut.calibration import CalibrationDut, ReferenceTable
 from natxy.dut.choice import dut_of

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from natxy.cli import run
+from natxy.cli import run_command
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
 from natxy.model.port_result import PortResult
@@ -297,7 +297,7 @@ def test_a_series_of_sizes_is_one_file(
     times = ["--duration", "0.02", "--drain", "0", "--settle", "0", "--repetitions", "2"]
     places = ["--rate", str(RATE_FPS), "--frame-size", "84,512", "--direction", "forward"]
     output = ["--output", str(tmp_path / "results"), "--records", str(path)]
-    assert run([verb, str(testbed_file), *times, *places, *output]) == 0
+    assert run_command([verb, str(testbed_file), *times, *places, *output]) == 0
     found = pq.read_table(path).group_by(["frame_size_bytes", "trial", "repetition"])
     rows = found.aggregate([("number", "count")]).to_pylist()
     counted = [tuple(row.values()) for row in rows]
@@ -312,9 +312,11 @@ def test_one_trials_frames_are_kept_by_the_command(
     del engine
     path = tmp_path / "frames.parquet"
     options = ["--rate", str(RATE_FPS), "--duration", "0.02", "--records", str(path)]
-    assert run(["trial", str(testbed_file), *options]) == 0
+    assert run_command(["trial", str(testbed_file), *options]) == 0
     assert len(pq.read_table(path)) == 2 * FRAMES
-    assert run(["trial", str(testbed_file), *options]) == 2  # what is there is not overwritten
+    assert (
+        run_command(["trial", str(testbed_file), *options]) == 2
+    )  # what is there is not overwritten
 
 
 def test_a_trials_text_shows_what_was_recorded(setup: Setup) -> None:

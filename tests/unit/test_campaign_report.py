@@ -6,18 +6,26 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from natxy.campaign.data import read_data
-from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.folder import CampaignFolder, read_asked
+from natxy.campaign.plan import plan_of
+from natxy.cli.campaigns import check
 from natxy.cli.compare import share_of
-from natxy.cli.report import charts_of, table_of, told
+from natxy.cli.report import beside_of, charts_of, table_of, told
 from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement
-from natxy.report.campaign_table import CellResult, campaign_table
+from natxy.report.beside import beside
+from natxy.report.campaign_html import campaign_html
+from natxy.report.campaign_table import CellResult, campaign_table, found_figures
 from natxy.report.campaign_text import latex, markdown, table_csv, text
+from natxy.report.chart_files import write_data
 from natxy.report.comparison import compared, mann_whitney_p, missing, smallest_p, worse
+from natxy.report.csit import document_of
+from tests.unit.conftest import NAT64
 from tests.unit.test_campaign import experiment, run  # noqa: F401
 from tests.unit.test_measurement_report import measurement as some_measurement
 
@@ -187,3 +195,149 @@ def test_the_share_of_fail_if() -> None:
     assert share_of(None) is None
     with pytest.raises(ConfigurationError, match="expected worse-by=5%"):
         share_of("5")
+
+
+FOLDER = Path(__file__).parents[2] / "experiments"
+EXPERIMENTS = sorted(FOLDER.glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("quick", [False, True])
+def test_each_experiment_of_a_document_can_be_planned(path: Path, quick: bool) -> None:
+    asked = read_asked(path)
+    plan = plan_of(asked.experiment, asked.testbed, 1, quick=quick)
+    check(plan)
+    assert asked.published is not None
+    assert asked.published.traffic.rates == "sum of directions" or not any(
+        measure.both_directions for measure in asked.experiment.measure
+    )
+
+
+def test_a_published_table_stands_beside_what_was_measured() -> None:
+    asked = read_asked(FOLDER / "sd-figure-02.toml")
+    assert asked.published is not None
+    shown = ("1 core", "4 cores")
+    measured = [
+        cell("1 core", 200_000, 210_000, 220_000),
+        cell("1 core", 500_000, measure="router", lower=True),
+    ]
+    found = found_figures(asked.experiment, measured)
+    table = beside(asked.experiment, shown, asked.published, found)
+    rows = [(row.name, [value.text for value in row.values]) for row in table.rows]
+    at = rows.index(("throughput median, published", ["414,900", "1,379,000"]))
+    assert rows[at + 1] == ("throughput median, here", ["420,000", ""])
+    assert rows[at + 2] == ("here / published", ["1.01", ""])
+    router = [row for row in rows if row[0] == "throughput median, here"][1]
+    assert router[1] == ["≥ 1,000,000", ""]
+    assert any("Dell PowerEdge" in note for note in table.notes)
+    assert any("does not state: frame size" in note for note in table.notes)
+
+
+def test_units_of_a_document_are_used() -> None:
+    """MP Table 16 has deletion times in seconds; SD Figure 6 has a unit for each column."""
+    tear_down = read_asked(FOLDER / "mp-table-16.toml")
+    times = Figure(name="full table deletion time", unit="s", values=(0.5,), primary=False)
+    rate = Figure(name="connection tear-down rate", unit="cps", values=(1e6,))
+    result = some_measurement(procedure="tear-down", figures=(rate, times))
+    cells_of = [CellResult(column="400,000", measure="tear-down", round=1, results=(result,))]
+    found = found_figures(tear_down.experiment, cells_of)
+    assert tear_down.published is not None
+    table = beside(tear_down.experiment, ("400,000",), tear_down.published, found)
+    texts = {row.name: row.values[0].text for row in table.rows}
+    assert texts["Filled table deletion time median (s), here"] == "0.5"
+    assert texts["Connection tear down rate (cps), here"] == "1,000,000"
+
+
+def test_a_misprint_is_put_right_and_named() -> None:
+    asked = read_asked(FOLDER / "mp-table-23.toml")
+    assert asked.published is not None
+    found = found_figures(asked.experiment, [])
+    table = beside(asked.experiment, ("Linear enumeration",), asked.published, found)
+    assert any(
+        note.startswith("Misprint in destination_ports, column 3, 4") for note in table.notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ('{ row = "nothing", of = "throughput" }', '"nothing" is not published'),
+        ('{ row = "throughput_median", of = "throughput", columns = [6] }', "has no column 6"),
+        ('{ row = "throughput_median", of = "latency" }', 'names the measurement "latency"'),
+        ('{ row = "throughput_median", of = "throughput", columns = [1, 2] }', "expected 1"),
+    ],
+)
+def test_a_pair_that_fits_nothing_is_refused(wrong: str, sentence: str, tmp_path: Path) -> None:
+    (tmp_path / "testbed.toml").write_text(NAT64)
+    published = FOLDER / "published" / "sd-figure-02.toml"
+    path = tmp_path / "experiment.toml"
+    path.write_text(
+        'title = "x"\ntestbed = "testbed.toml"\nmeasure = [{ command = "throughput" }]\n'
+        f'[published]\nfile = "{published}"\npair = [{wrong}]\n'
+    )
+    with pytest.raises(ConfigurationError, match=sentence):
+        read_asked(path)
+
+
+def test_a_campaign_keeps_what_was_published(experiment: Path, tmp_path: Path) -> None:  # noqa: F811
+    published = FOLDER / "published" / "sd-figure-02.toml"
+    named = f'[published]\nfile = "{published}"\n'
+    pairs = 'pair = [{ row = "throughput_median", of = "throughput" }]\n'
+    experiment.write_text(experiment.read_text() + named + pairs)
+    folder = tmp_path / "campaign"
+    run(experiment, folder)
+    data = read_data(CampaignFolder(path=folder))
+    assert (folder / "published.toml").read_text() == published.read_text()
+    table = table_of(data)
+    shown = beside_of(data, table)
+    assert shown is not None
+    assert shown.rows[1].values[0].number is not None
+    assert "SD Figure 2" in campaign_html(table, shown, [], told(data))
+
+
+def test_a_measurement_has_a_device_of_its_own() -> None:
+    asked = read_asked(FOLDER / "sd-figure-02.toml")
+    plan = plan_of(asked.experiment, asked.testbed, 1)
+    router = next(cell for cell in plan.cells if cell.measure.name == "router")
+    assert router.testbed["dut"] == {"kind": "namespace", "driver": "kernel-router"}
+    assert "connections" not in router.testbed
+    assert plan.conditions["4 cores"]["dut"]["driver"] == "nat44-iptables"
+    assert plan.conditions["4 cores"]["cores"] == 4
+    blocks = [cell.column.cores for cell in plan.cells]
+    assert blocks == sorted(blocks, key=lambda cores: cores or 0), "cores are set once each"
+
+
+def test_the_data_of_each_plot_can_be_read_in_one_line(
+    experiment: Path,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "campaign"
+    run(experiment, folder)
+    data = read_data(CampaignFolder(path=folder))
+    charts = [chart for chart in charts_of(data, table_of(data)) if chart.rows]
+    write_data(charts, tmp_path)
+    assert {chart.key for chart in charts} >= {"throughput", "pdv", "trials"}
+    for chart in charts:
+        read = pq.read_table(tmp_path / f"{chart.key}.parquet").to_pylist()
+        assert read == [{name: row.get(name) for name in read[0]} for row in chart.rows]
+        with (tmp_path / f"{chart.key}.csv").open() as file:
+            assert len(list(csv.DictReader(file))) == len(chart.rows)
+
+
+def test_a_cell_is_a_test_case_of_csit(experiment: Path, tmp_path: Path) -> None:  # noqa: F811
+    """Throughput has the bounds of the search, of both directions together."""
+    folder = tmp_path / "campaign"
+    run(experiment, folder)
+    cells_of = read_data(CampaignFolder(path=folder)).cells
+    documents_of = [document_of("Two figures", one) for one in cells_of]
+    found = next(one for one in documents_of if one["test_name"] == "throughput 84 B round 1")
+    assert found["test_id"] == "two_figures.throughput_84_b_round_1"
+    assert (found["status"], found["test_type"], found["version"]) == ("PASS", "ndrpdr", "0.2.0")
+    ndr = found["results"]["ndrpdr"]["ndr"]
+    assert ndr["lower"]["rate"] == {"value": 100_000, "unit": "pps"}
+    assert 100_000 < ndr["upper"]["rate"]["value"] <= 105_000
+    other = next(one for one in documents_of if one["test_name"].startswith("pdv"))
+    assert other["results"] == {}
+    assert "PDV forward" in json.loads(other["message"])
+    failed = document_of("x", cell("c", error="the gateway died", started=found["start_time"]))
+    assert (failed["status"], failed["message"]) == ("FAIL", "the gateway died")

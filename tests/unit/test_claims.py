@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from natxy import runtime_folder
-from natxy.cli import run
+from natxy.cli import run_command
 from natxy.dut.none import NoDut
 from natxy.errors import InUse
 from natxy.model.source import Source
@@ -183,7 +183,7 @@ def test_every_command_says_who_is_there(
 ) -> None:
     holder = hold(T0, 0)
     monkeypatch.chdir(testbed_file.parent)
-    assert run(words) == 1
+    assert run_command(words) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
     (sentence,) = captured.err.strip().splitlines()
@@ -198,7 +198,7 @@ def test_siitperf_s_commands_take_the_same_locks(
     Path("siitperf.conf").write_text(CONF)
     Path("place.toml").write_text(PLACE)
     monkeypatch.setenv("NATXY_TESTBED", "place.toml")
-    assert run(["siitperf", "tp", "84", "1000", "1", "0", "2", "2"]) == 1
+    assert run_command(["siitperf", "tp", "84", "1000", "1", "0", "2", "2"]) == 1
     said = capsys.readouterr().out
     assert f"Error: tester.cores: CPU 0 is in use by process {holder.pid} (" in said
 

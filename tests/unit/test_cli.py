@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from natxy.campaign.journal import read_journal
-from natxy.cli import run
+from natxy.cli import run_command
 from natxy.cli.options import repeat_command, search_error
 from natxy.cli.verbs import VERBS, command_of
 from natxy.errors import ConfigurationError
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def complaint(capsys: Captured, *arguments: object, status: int = 2) -> str:
-    assert run([str(argument) for argument in arguments]) == status
+    assert run_command([str(argument) for argument in arguments]) == status
     captured = capsys.readouterr()
     assert captured.out == ""
     lines = captured.err.strip().splitlines()
@@ -37,7 +37,7 @@ def test_init_writes_a_testbed_that_can_be_read(
     kind: str, tmp_path: Path, capsys: Captured
 ) -> None:
     path = tmp_path / "testbed.toml"
-    assert run(["init", "--kind", kind, str(path)]) == 0
+    assert run_command(["init", "--kind", kind, str(path)]) == 0
     testbed, _ = read_testbed(path)
     assert testbed.dut["kind"] in ("none", "namespace")
     capsys.readouterr()
@@ -47,7 +47,7 @@ def test_init_writes_a_testbed_that_can_be_read(
 @pytest.mark.parametrize("kind", ["pci", "namespace"])
 def test_what_is_commented_out_in_a_testbed_can_be_read_too(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "testbed.toml"
-    run(["init", "--kind", kind, str(path)])
+    run_command(["init", "--kind", kind, str(path)])
     lines = path.read_text().split("[dut]")[0].splitlines()
     path.write_text("\n".join(line.removeprefix("# ") if "=" in line or line.startswith("# [")
                               else line for line in lines))  # fmt: skip
@@ -59,12 +59,12 @@ def test_what_is_commented_out_in_a_testbed_can_be_read_too(kind: str, tmp_path:
 def test_a_trial_as_text_and_as_json(
     engine: list[str], testbed_file: Path, capsys: Captured
 ) -> None:
-    assert run(["trial", str(testbed_file), "--rate", "1000", "--seed", "5"]) == 0
+    assert run_command(["trial", str(testbed_file), "--rate", "1000", "--seed", "5"]) == 0
     text = capsys.readouterr().out
     assert text.startswith("PASS: all 2,000 frames")
     assert "delay" in text
     assert "█" in text
-    assert run(["trial", str(testbed_file), "--rate", "100000", "--json"]) == 0
+    assert run_command(["trial", str(testbed_file), "--rate", "100000", "--json"]) == 0
     output = json.loads(capsys.readouterr().out)
     assert output["verdict"] == "FAIL"
     assert output["result"]["streams"][0]["kinds"]["foreground"]["lost"] == 1
@@ -73,7 +73,7 @@ def test_a_trial_as_text_and_as_json(
 def test_an_invalid_trial_has_a_status(
     engine: list[str], testbed_file: Path, capsys: Captured
 ) -> None:
-    assert run(["trial", str(testbed_file), "--rate", "2000000", "--duration", "0.1"]) == 1
+    assert run_command(["trial", str(testbed_file), "--rate", "2000000", "--duration", "0.1"]) == 1
     assert "invalid: forward: a frame left too late" in capsys.readouterr().out
 
 
@@ -81,7 +81,7 @@ def test_a_trial_from_a_spec(
     engine: list[str], testbed_file: Path, tmp_path: Path, capsys: Captured
 ) -> None:
     spec = VALID["stateless-nat64"]
-    assert run(["trial", str(testbed_file), "--spec", str(spec), "--json"]) == 0
+    assert run_command(["trial", str(testbed_file), "--spec", str(spec), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["result"]["seed"] == 42
     bad = tmp_path / "frame-of-83.json"
     bad.write_text(json.dumps(invalid("frame-of-83")))
@@ -109,7 +109,7 @@ def test_throughput_end_to_end(
 ) -> None:
     folder = tmp_path / "out"
     options = ["--profile", "quick", "--error", "10", "--seed", "3", "--output", str(folder)]
-    assert run(["throughput", str(testbed_file), *options]) == 0
+    assert run_command(["throughput", str(testbed_file), *options]) == 0
     captured = capsys.readouterr()
     assert "Does not conform to RFC 2544" in captured.out
     assert "seed 3" in captured.out
@@ -129,7 +129,7 @@ def test_each_length_of_a_burst_is_measured_at_each_frame_size(
 ) -> None:
     places = ["--frame-size", "84,512", "--error", "10%", "--bursts", "1,16"]
     options = ["--profile", "quick", "--output", str(tmp_path / "out"), *places]
-    assert run(["throughput", str(testbed_file), *options, "--burst-rate", "500000"]) == 0
+    assert run_command(["throughput", str(testbed_file), *options, "--burst-rate", "500000"]) == 0
     entries = json.loads((tmp_path / "out" / "results.json").read_text())
     found = [(each["frame_size_bytes"], each["burst_frames"]) for each in entries]
     assert found == [(84, 1), (84, 16), (512, 1), (512, 16)]
@@ -142,7 +142,7 @@ def test_a_series_of_throughputs_is_a_row_each(
 ) -> None:
     places = ["--frame-size", "84,128,256,512,768,1024,1280,1518", "--error", "10%"]
     options = ["--profile", "quick", "--output", str(tmp_path / "out"), *places]
-    assert run(["throughput", str(testbed_file), *options]) == 0
+    assert run_command(["throughput", str(testbed_file), *options]) == 0
     shown = capsys.readouterr().out
     rows = [line.split() for line in shown.splitlines() if " B " in line]
     assert [int(row[0]) for row in rows] == [84, 128, 256, 512, 768, 1024, 1280, 1518]
@@ -317,10 +317,10 @@ def wait_for(condition: Callable[[], list[str]]) -> list[str]:
 
 
 def test_without_a_verb_there_is_help(capsys: Captured) -> None:
-    assert run([]) in (0, 2)
+    assert run_command([]) in (0, 2)
     captured = capsys.readouterr()
     assert "throughput" in captured.out + captured.err
-    assert run(["--version"]) == 0
+    assert run_command(["--version"]) == 0
     assert capsys.readouterr().out.startswith("natxy ")
 
 
@@ -370,7 +370,7 @@ def test_the_list_of_verbs_says_what_each_says_itself(verb: str) -> None:
 
 
 def test_every_verb_is_listed(capsys: Captured) -> None:
-    assert run(["--help"]) == 0
+    assert run_command(["--help"]) == 0
     shown = capsys.readouterr().out
     rows = re.findall(r"^│ ([a-z][a-z-]+) +[A-Z]", shown, re.MULTILINE)
     assert rows == list(VERBS)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.cli import run
+from natxy.cli import run_command
 from natxy.cli.options import loss_tolerance, with_connection_options
 from natxy.cli.searching import searching
 from natxy.cli.series_options import SeriesOptions
@@ -77,14 +77,14 @@ def test_a_trial_that_ends_early_accepts_no_loss(
     verb: str, testbed_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = [verb, str(testbed_file), "--connections", "10", "--early-end", "--loss", "1%"]
-    assert run(arguments) == 2
+    assert run_command(arguments) == 2
     assert "natxy: --early-end: " in capsys.readouterr().err
 
 
 def test_an_establishment_rate_needs_connections(
     engine: list[str], testbed_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["establishment", str(testbed_file), "--output", str(tmp_path / "o")]) == 2
+    assert run_command(["establishment", str(testbed_file), "--output", str(tmp_path / "o")]) == 2
     assert "connections: is missing: a stateful gateway" in capsys.readouterr().err
 
 
@@ -102,7 +102,7 @@ def test_an_option_that_would_change_nothing_is_absent(
     verb: str, options: tuple[str, ...], testbed_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for option in options:
-        assert run([verb, str(testbed_file), option, "1"]) == 2
+        assert run_command([verb, str(testbed_file), option, "1"]) == 2
         assert f"natxy: No such option: {option}" in capsys.readouterr().err
 
 
@@ -119,7 +119,7 @@ def test_a_figure_of_phase_1_takes_no_option_of_phase_2(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     counts = ("--counts", "1000,2000") if verb == "degradation" else ()
-    assert run([verb, str(testbed_file), *counts, "--of", figure, *given]) == 2
+    assert run_command([verb, str(testbed_file), *counts, "--of", figure, *given]) == 2
     said = f"{given[0]}: is not possible with --of {figure}, which measures the rate of phase 1"
     assert said in capsys.readouterr().err
 
@@ -167,7 +167,7 @@ def test_a_series_takes_a_loss(
     verb: str, testbed_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts = ("--counts", "1000,2000") if verb == "degradation" else ()
-    assert run([verb, str(testbed_file), *counts, "--loss", "1"]) == 2
+    assert run_command([verb, str(testbed_file), *counts, "--loss", "1"]) == 2
     assert '--loss: "1" is not a percentage' in capsys.readouterr().err
 
 
@@ -176,7 +176,7 @@ def test_the_list_of_n_is_enough_for_connections(
 ) -> None:
     """The testbed has none; its device has no table, which is what is said then."""
     common = [str(testbed_file), "--counts", "20,10", "--output", str(tmp_path / "o")]
-    assert run(["tear-down", *common]) == 1
+    assert run_command(["tear-down", *common]) == 1
     assert "has no connection table" in capsys.readouterr().err
-    assert run(["tear-down", str(testbed_file), "--output", str(tmp_path / "p")]) == 2
+    assert run_command(["tear-down", str(testbed_file), "--output", str(tmp_path / "p")]) == 2
     assert "connections: is missing" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from rich.console import Console
 
-from natxy.cli import run
+from natxy.cli import run_command
 from natxy.cli.self_test import ceiling_table, traffic_words
 from natxy.dut.cable import Cable
 from natxy.errors import StorageError
@@ -321,13 +321,13 @@ def test_the_loop_is_of_the_ip_version_that_is_asked_for(
 ) -> None:
     del engine
     for version in ("4", "6"):
-        assert run(["self-test", "--frame-size", "84", "--ip-version", version]) == 0
+        assert run_command(["self-test", "--frame-size", "84", "--ip-version", version]) == 0
         assert f"Traffic: IPv{version}, both directions" in capfd.readouterr().out
     known = RECORDS.validate_json(kept.read_bytes())
     assert [each.tester.ip_version for each in known] == [4, 6]
-    assert run(["self-test", "--ip-version", "5"]) == 2
+    assert run_command(["self-test", "--ip-version", "5"]) == 2
     assert "--ip-version: unknown value 5 (expected 4 or 6)" in capfd.readouterr().err
-    assert run(["self-test", str(testbed_file), "--ip-version", "4"]) == 2
+    assert run_command(["self-test", str(testbed_file), "--ip-version", "4"]) == 2
     assert "a testbed, which has its own traffic" in capfd.readouterr().err
 
 
@@ -343,9 +343,9 @@ def test_the_command_keeps_it_for_the_next_measurement(
     del engine
     measure = ["pdv", str(testbed_file), "--rate", "1000", "--duration", "0.05", "--drain", "0"]
     measure += ["--settle", "0", "--repetitions", "1", "--output", str(kept.parent / "results")]
-    assert run(["self-test", "--frame-size", "84", "--seed", "1"]) == 0
+    assert run_command(["self-test", "--frame-size", "84", "--seed", "1"]) == 0
     assert f"Stored for later measurements of delay: {kept}" in capfd.readouterr().out
-    assert run(measure) == 0
+    assert run_command(measure) == 0
     said = capfd.readouterr().out
     assert "ring fake, 84 B): at 1,000 fps minimum 1 µs, median 45.5 µs; at " in said
     assert "fps minimum 1 µs, median 45.5 µs, P99.9 45.5 µs." in said
@@ -354,7 +354,7 @@ def test_the_command_keeps_it_for_the_next_measurement(
 def test_it_can_be_kept_elsewhere(engine: list[str], kept: Path, tmp_path: Path) -> None:
     del engine
     path = tmp_path / "mine.json"
-    assert run(["self-test", "--frame-size", "84", "--output", str(path), "--json"]) == 0
+    assert run_command(["self-test", "--frame-size", "84", "--output", str(path), "--json"]) == 0
     assert not kept.exists()
     (record,) = RECORDS.validate_json(path.read_bytes())
     assert (record.loop, record.tester.driver, record.cpus) == ("ring", "fake", (0,))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, cast
 import pytest
 import typer
 
-from natxy.cli import run
+from natxy.cli import run_command
 from natxy.cli.places import RFC8219_SIZES_BYTES, foregrounds_of, networks_in, places, sizes_of
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.verbs import function_of
@@ -155,7 +155,7 @@ def test_the_series_of_networks_is_in_the_table_and_does_not_depart(
 ) -> None:
     options = ["--profile", "quick", "--error", "50%", "--repetitions", "1"]
     command = ["throughput", str(testbed_file), *options]
-    assert run([*command, "--output", str(tmp_path / "1"), "--networks", "1,256"]) == 0
+    assert run_command([*command, "--output", str(tmp_path / "1"), "--networks", "1,256"]) == 0
     shown = capsys.readouterr().out
     rows = [line.split() for line in shown.splitlines() if " B " in line]
     assert [row[4] for row in rows] == ["1", "256"]
@@ -163,5 +163,5 @@ def test_the_series_of_networks_is_in_the_table_and_does_not_depart(
     first, second = json.loads((tmp_path / "1" / "results.json").read_text())
     assert (first["right_networks"], second["right_networks"]) == (1, 256)
     assert any("section 23 b" in said for said in first["standing_deviations"])
-    assert run([*command, "--output", str(tmp_path / "2")]) == 0
+    assert run_command([*command, "--output", str(tmp_path / "2")]) == 0
     assert "1 destination network, not 1 and then 256" in capsys.readouterr().out

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.cli import arguments_of, run
+from natxy.cli import arguments_of, run_command
 from natxy.model.trial_result import TrialResult
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import missing_figures, result_lines
@@ -41,7 +41,7 @@ def place(tmp_path: Path, engine: list[str], monkeypatch: pytest.MonkeyPatch) ->
 
 
 def siitperf(words: str) -> int:
-    return run(["siitperf", *words.split()])
+    return run_command(["siitperf", *words.split()])
 
 
 def free_of_info(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.cli import run
+from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import ConnectionsSection, Port, Testbed, TesterSection, read_testbed
 from natxy.siitperf.arguments import Arguments, read_arguments
@@ -276,7 +276,7 @@ def test_init_takes_the_connections_over(
 ) -> None:
     configuration = configure(ENUMERATED + "Responder-tuples 1\n")
     path = tmp_path / "testbed.toml"
-    assert run(["init", "--from", configuration.entries.name, str(path)]) == 0
+    assert run_command(["init", "--from", configuration.entries.name, str(path)]) == 0
     assert read_testbed(path)[0].connections == ConnectionsSection(
         count=4000, order="pseudorandom", responder_order="increasing"
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from natxy.cli import run
+from natxy.cli import run_command
 from natxy.dut.base import Dut, TableParameters
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, TesterSection
@@ -76,7 +76,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
 
 
 def siitperf(words: str) -> int:
-    return run(["siitperf", *words.split()])
+    return run_command(["siitperf", *words.split()])
 
 
 def arguments_of(configuration: Configuration, words: str) -> Arguments:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.cli import run
+from natxy.cli import run_command
 from natxy.errors import ConfigurationError, DeviceError
 from natxy.model.testbed import AddressField, Port, Testbed, TesterSection, read_testbed
 from natxy.model.traffic_spec import Series
@@ -121,13 +121,16 @@ def test_init_writes_it(
 ) -> None:
     configuration = configure(FIGURE_2 + "Stateful 1\n")
     path = tmp_path / "testbed.toml"
-    assert run(["init", "--from", configuration.entries.name, str(path)]) == 0
+    assert run_command(["init", "--from", configuration.entries.name, str(path)]) == 0
     testbed, _ = read_testbed(path)
     assert testbed.traffic == testbed_of(configuration).traffic
     assert "Warning: Stateful: " in capsys.readouterr().err
-    assert run(["init", "--from", str(tmp_path / "no.conf"), str(tmp_path / "other.toml")]) == 2
+    assert (
+        run_command(["init", "--from", str(tmp_path / "no.conf"), str(tmp_path / "other.toml")])
+        == 2
+    )
     both = ["--from", configuration.entries.name, "--kind", "namespace"]
-    assert run(["init", *both, str(tmp_path / "other.toml")]) == 2
+    assert run_command(["init", *both, str(tmp_path / "other.toml")]) == 2
     assert not (tmp_path / "other.toml").exists()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from natxy.cli import run
+from natxy.cli import run_command
 from natxy.dut.base import TableParameters
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
@@ -49,7 +49,7 @@ def trial(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Verb:
         monkeypatch.setattr(importlib.import_module("natxy.cli.trial"), "set_up", set_up)
         path = tmp_path / "testbed.toml"
         path.write_text(TESTBED + more)
-        return run(["trial", str(path), "--rate", "20000", "--seed", "3", *options])
+        return run_command(["trial", str(path), "--rate", "20000", "--seed", "3", *options])
 
     return of
 

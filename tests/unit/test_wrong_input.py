@@ -11,7 +11,7 @@ import pytest
 
 from natxy import runtime_folder
 from natxy.campaign.journal import Journal
-from natxy.cli import run
+from natxy.cli import run_command
 from natxy.cli.choices import unknown_value
 from natxy.cli.journal_named import naming
 from natxy.dut import ledger
@@ -65,7 +65,7 @@ def test_the_option_is_named(
     options: tuple[str, ...],
     sentence: str,
 ) -> None:
-    assert run([verb, str(testbed_file), *options]) == 2
+    assert run_command([verb, str(testbed_file), *options]) == 2
     assert capsys.readouterr().err.startswith(f"natxy: {sentence}")
 
 
@@ -125,7 +125,7 @@ def test_json_that_is_nested_too_deeply_is_refused() -> None:
 
 
 def test_output_that_cannot_be_written_is_one_sentence() -> None:
-    code = "import sys, natxy.cli; sys.exit(natxy.cli.run(['--version']))"
+    code = "import sys, natxy.cli; sys.exit(natxy.cli.run_command(['--version']))"
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-c", code],
@@ -158,11 +158,11 @@ def test_who_may_not_make_a_lab_is_told(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_wrong_command_is_answered_with_a_near_one(
     capsys: Captured, verb: str, expected: str
 ) -> None:
-    assert run([verb]) == 2
+    assert run_command([verb]) == 2
     assert f'unknown command "{verb}" (expected {expected}' in capsys.readouterr().err
 
 
 def test_an_empty_testbed_is_named_as_such(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "empty.toml").write_text("\n")
-    assert run(["throughput", str(tmp_path / "empty.toml")]) == 2
+    assert run_command(["throughput", str(tmp_path / "empty.toml")]) == 2
     assert "empty.toml: is empty (expected a testbed" in capsys.readouterr().err

@@ -1,0 +1,40 @@
+"""The data of charts as files: CSV and, where pyarrow is installed, Parquet."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from natxy.report.charts import Chart
+from natxy.report.whole_file import whole_file, write_whole
+
+
+def write_data(charts: Sequence[Chart], folder: Path) -> None:
+    for chart in charts:
+        write_whole(folder / f"{chart.key}.csv", rows_csv(chart.rows))
+        write_parquet(chart.rows, folder / f"{chart.key}.parquet")
+
+
+def rows_csv(rows: Sequence[dict[str, Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fieldnames=_names(rows), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def write_parquet(rows: Sequence[dict[str, Any]], path: Path) -> None:
+    """Writes a Parquet file; nothing where pyarrow is missing, since the CSV file has it all."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        return
+    columns = {name: [row.get(name) for row in rows] for name in _names(rows)}
+    with whole_file(path) as temporary:
+        pq.write_table(pa.table(columns), temporary)
+
+
+def _names(rows: Sequence[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
