@@ -1,14 +1,18 @@
 """What a report needs of a campaign, read from its folder."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from natxy.campaign.folder import Asked, CampaignFolder
+from natxy.campaign.folder import EXPERIMENT, TESTBED, CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import read_campaign
+from natxy.model.experiment import Experiment, MeasureSection
+from natxy.model.measurement import Measurement
+from natxy.model.published import Published
 from natxy.report.campaign_table import CellResult
 
 CDF_POINTS = 120  # of a curve; the tail has half of them
@@ -44,9 +48,10 @@ class DelayCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignData:
-    asked: Asked
+    experiment: Experiment  # with all columns, also those that --quick leaves out
     plan: CampaignPlan
-    header: dict[str, Any]
+    files: Mapping[str, str]  # what was asked for, by the names of the files
+    published: Published | None
     cells: tuple[CellResult, ...]
     trials: tuple[TrialPoint, ...]
     delays: tuple[DelayCurve, ...]
@@ -70,6 +75,9 @@ class _Reading:
 
 
 def read_data(folder: CampaignFolder) -> CampaignData:
+    """Reads the folder of a campaign, or of one measurement."""
+    if folder.journal.exists() and not (folder.path / EXPERIMENT).exists():
+        return _of_measurement(folder)
     asked = folder.asked()
     state = read_campaign(folder.journal)
     plan = plan_of(
@@ -80,9 +88,10 @@ def read_data(folder: CampaignFolder) -> CampaignData:
         _read(record, reading)
     known = [state.cells[cell.key] for cell in plan.cells if cell.key in state.cells]
     return CampaignData(
-        asked=asked,
+        experiment=asked.experiment,
         plan=plan,
-        header=state.header,
+        files={EXPERIMENT: asked.source.text, TESTBED: asked.testbed_source.text},
+        published=asked.published,
         cells=tuple(
             CellResult(
                 column=cell.begun.column,
@@ -99,6 +108,51 @@ def read_data(folder: CampaignFolder) -> CampaignData:
         delays=tuple(_curves(plan, reading)),
         provenance=reading.provenance,
     )
+
+
+def _of_measurement(folder: CampaignFolder) -> CampaignData:
+    """Reads the folder of a measuring command: a campaign of one column and one cell."""
+    header: dict[str, Any] = {}
+    results: list[Measurement] = []
+    cell = {"key": "", "column": "", "measure": "", "round": 1, "provenance": {}}
+    reading = _Reading(cell=cell)
+    for record in read_journal(folder.journal):
+        header = header or record
+        if record["record"] == "measurement":
+            results.append(Measurement.model_validate_json(json.dumps(_without_kind(record))))
+        elif record["record"] == "trial":
+            _read(record, reading)
+    command = results[0].procedure if results else "trial"
+    title = f"{results[0].title} of {results[0].conditions.dut}" if results else str(folder.path)
+    experiment = Experiment(title=title, testbed="", measure=(MeasureSection(command=command),))
+    trials = [
+        replace(point, measure=command) for points in reading.trials.values() for point in points
+    ]
+    plan = plan_of(experiment, header.get("testbed", {}), header.get("seed") or 0)
+    reading.histograms = {(plan.cells[0].key, at): of for (_, at), of in reading.histograms.items()}
+    return CampaignData(
+        experiment=experiment,
+        plan=plan,
+        files={},
+        published=None,
+        cells=(
+            CellResult(
+                column="",
+                measure=command,
+                round=1,
+                results=tuple(results),
+                error="" if results else "it was interrupted",
+                started=header.get("started", ""),
+            ),
+        ),
+        trials=tuple(trials),
+        delays=tuple(_curves(plan, reading)),
+        provenance={name: value for name, value in header.items() if name != "record"},
+    )
+
+
+def _without_kind(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name != "record"}
 
 
 def _read(record: dict[str, Any], reading: _Reading) -> None:

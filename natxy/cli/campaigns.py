@@ -30,7 +30,7 @@ from natxy.statistics import median
 from natxy.trial.observer import Observer
 
 MEASURING = [verb for group in ("Measure", "Stateful") for verb in GROUPS[group] if verb != "trial"]
-NOT_IN_A_CELL = ("testbed", "seed", "output", "json", "json-output", "records", "help")
+NOT_IN_A_CELL = ("testbed", "seed", "output", "json", "json-output", "records", "report", "help")
 
 
 def arguments_of(cell: Cell) -> list[str]:

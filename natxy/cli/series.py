@@ -12,6 +12,7 @@ from typing import Any
 from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal
 from natxy.campaign.provenance import provenance
+from natxy.campaign.report import write_report
 from natxy.cli.journal_named import naming
 from natxy.cli.options import (
     progress_console,
@@ -152,6 +153,8 @@ def run_series(
             journal.append(result)
             results.append(result)
     _write(folder, results)
+    if options.report:
+        write_report(folder, folder / "report", html=True)
     show(results, options.seed_value, folder, as_json=options.json_output)
     return results
 

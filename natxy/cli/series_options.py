@@ -91,6 +91,14 @@ class SeriesOptions:
         ),
     ] = None
     json_output: JsonOption = False
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report",
+            help="Also write a report into the folder: a page of HTML, tables, and data.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False
 
     def timing(self, base: Timing, frame_timeout: float | None = None) -> Timing:
         return Timing(

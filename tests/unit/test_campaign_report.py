@@ -12,9 +12,10 @@ import pytest
 from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.plan import plan_of
+from natxy.campaign.report import beside_of, charts_of, table_of, told, write_report
+from natxy.cli import run_command
 from natxy.cli.campaigns import check
 from natxy.cli.compare import share_of
-from natxy.cli.report import beside_of, charts_of, table_of, told
 from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement
@@ -341,3 +342,20 @@ def test_a_cell_is_a_test_case_of_csit(experiment: Path, tmp_path: Path) -> None
     assert "PDV forward" in json.loads(other["message"])
     failed = document_of("x", cell("c", error="the gateway died", started=found["start_time"]))
     assert (failed["status"], failed["message"]) == ("FAIL", "the gateway died")
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_measurement_has_a_report_as_well(testbed_file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "pdv"
+    words = [str(testbed_file), "--rate", "1000", "--profile", "quick", "--duration", "0.01"]
+    words += ["--repetitions", "2", "--output", str(folder), "--report"]
+    assert run_command(["pdv", *words]) == 0
+    assert "PDV" in (folder / "report" / "table.txt").read_text()
+    page = (folder / "report" / "report.html").read_text()
+    assert page.count('class="chart"') >= 3, "figures, delays, trials"
+    assert (folder / "report" / "data" / "delays.parquet").exists()
+
+
+def test_the_report_of_what_is_no_measurement_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="holds no campaign"):
+        write_report(tmp_path, tmp_path / "report", html=False)

@@ -1,0 +1,102 @@
+"""Writes the report of a campaign or a measurement: tables, plots, data."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import natxy
+from natxy.campaign.data import CampaignData, read_data
+from natxy.campaign.folder import CampaignFolder
+from natxy.report.beside import beside
+from natxy.report.campaign_html import Told, campaign_html
+from natxy.report.campaign_table import CampaignTable, campaign_table, found_figures
+from natxy.report.campaign_text import latex, markdown, table_csv, text
+from natxy.report.chart_files import write_data
+from natxy.report.charts import (
+    Chart,
+    computed_chart,
+    delay_charts,
+    figure_charts,
+    pauses_chart,
+    trace_chart,
+)
+from natxy.report.csit import documents
+from natxy.report.whole_file import write_whole
+
+TEXTS = {"txt": text, "md": markdown, "csv": table_csv, "tex": latex}
+
+
+def write_report(
+    folder: Path, into: Path, *, html: bool
+) -> tuple[CampaignTable, CampaignTable | None]:
+    """Writes the report of a campaign's or measurement's folder; returns its tables."""
+    data = read_data(CampaignFolder(path=folder))
+    table = table_of(data)
+    published = beside_of(data, table)
+    for ending, made in TEXTS.items():
+        write_whole(into / f"table.{ending}", made(table))
+        if published is not None:
+            write_whole(into / f"published.{ending}", made(published))
+    charts = charts_of(data, table)
+    write_data(charts, into / "data")
+    for name, document in documents(table.title, data.cells):
+        write_whole(into / "csit" / name, document)
+    if html:
+        write_whole(into / "report.html", campaign_html(table, published, charts, told(data)))
+    return table, published
+
+
+def table_of(data: CampaignData) -> CampaignTable:
+    return campaign_table(data.plan.experiment, data.conditions, data.cells)
+
+
+def beside_of(data: CampaignData, table: CampaignTable) -> CampaignTable | None:
+    """Returns the published table beside what was measured; None if none was published."""
+    if data.published is None:
+        return None
+    found = found_figures(data.plan.experiment, data.cells)
+    return beside(data.experiment, table.columns, data.published, found)
+
+
+def charts_of(data: CampaignData, table: CampaignTable) -> list[Chart]:
+    trials = [
+        {**asdict(point), "cell": _cell(point.measure, point.column, point.round)}
+        for point in data.trials
+    ]
+    curves = [
+        {"curve": f"{curve.measure}, {curve.column}, {curve.direction}", "delay_us": x, "share": y}
+        for curve in data.delays
+        for x, y in curve.points
+    ]
+    return [
+        *figure_charts(table.columns, data.cells),
+        *computed_chart(table),
+        *delay_charts(curves),
+        trace_chart(trials),
+        pauses_chart(trials),
+    ]
+
+
+def _cell(measure: str, column: str, number: int) -> str:
+    return ", ".join(part for part in (measure, column, f"round {number}") if part)
+
+
+def told(data: CampaignData) -> Told:
+    results = [result for cell in data.cells for result in cell.results]
+    notes = [
+        f"{result.procedure}: {note}"
+        for result in results
+        for note in (
+            *(f"deviates from {result.reference}: {each}" for each in result.deviations),
+            *result.remarks,
+        )
+    ]
+    invalid = sum(point.verdict == "INVALID" for point in data.trials)
+    return Told(
+        summary=f"{len(data.cells)} of {len(data.plan.cells)} cells, {len(data.trials):,} trials, "
+        f"{invalid:,} of them invalid and not counted. Seed {data.plan.seed}.",
+        notes=tuple(dict.fromkeys(notes)),
+        files=data.files,
+        provenance=data.provenance,
+        quick=data.plan.quick,
+        made_by=f"Natxy {natxy.__version__}",
+    )
