@@ -36,10 +36,19 @@ class Work(Protocol):
         """Measures one after another; `observed` gets the title of each measurement."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a campaign is when a cell starts."""
+
+    number: int  # of the cell, from 1
+    count: int  # of all cells
+    left: Sequence[Cell]  # this one and those after it
+
+
 class Watcher(Protocol):
     """Shows what a campaign does."""
 
-    def cell_started(self, cell: Cell, number: int, count: int) -> None: ...
+    def cell_started(self, cell: Cell, place: Place) -> None: ...
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None: ...
 
@@ -68,8 +77,9 @@ class Runner:
         hooks = self.plan.experiment.hooks
         if left:
             self._hooks("before", hooks.before)
-        for number, cell in left:
-            self.watcher.cell_started(cell, number, len(cells))
+        for done, (number, cell) in enumerate(left):
+            after = [each for _, each in left[done:]]
+            self.watcher.cell_started(cell, Place(number=number, count=len(cells), left=after))
             self._cell(cell, number)
         if left:
             self._leave_column()

@@ -1,14 +1,12 @@
-"""What the commands of campaigns share: the work of a cell, and what a person sees of a run."""
+"""What the commands of campaigns share: the work of a cell, and the start of a run."""
 
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
 import click
-from rich.console import Console
+import typer
 
 import natxy
 from natxy.campaign.folder import Asked, CampaignFolder
@@ -16,19 +14,21 @@ from natxy.campaign.journal import Journal
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.runner import Runner
+from natxy.cli.narrator import JsonNarrator, Narrator
 from natxy.cli.options import progress_console, result_console
-from natxy.cli.progress import SearchDisplay
 from natxy.cli.series import COLLECTED, Work
 from natxy.cli.verbs import GROUPS, command_of
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError
-from natxy.model.measurement import Measurement
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from natxy.report.bounds import marked
-from natxy.statistics import median
-from natxy.trial.observer import Observer
 
+EventsOption = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Write what happens to standard output, as one JSON object a line."
+    ),
+]
 MEASURING = [verb for group in ("Measure", "Stateful") for verb in GROUPS[group] if verb != "trial"]
 NOT_IN_A_CELL = ("testbed", "seed", "output", "json", "json-output", "records", "report", "help")
 
@@ -99,7 +99,14 @@ def default_folder(path: Path) -> Path:
     return Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{path.stem}"
 
 
-def start(asked: Asked, plan: CampaignPlan, folder: CampaignFolder, command: str) -> None:
+def start(
+    asked: Asked,
+    plan: CampaignPlan,
+    folder: CampaignFolder,
+    command: str,
+    *,
+    as_json: bool = False,
+) -> None:
     """Runs a new campaign in a new folder."""
     with folder.locked():
         folder.create(asked)
@@ -112,14 +119,17 @@ def start(asked: Asked, plan: CampaignPlan, folder: CampaignFolder, command: str
             "cells": len(plan.cells),
         }
         with Journal(folder.journal, header) as journal:
-            _run(plan, folder, journal, CampaignState(header=header), retries_failed=False)
+            state = CampaignState(header=header)
+            _run(plan, folder, journal, state, retries_failed=False, as_json=as_json)
 
 
-def go_on(plan: CampaignPlan, folder: CampaignFolder, *, retries_failed: bool) -> None:
+def go_on(
+    plan: CampaignPlan, folder: CampaignFolder, *, retries_failed: bool, as_json: bool = False
+) -> None:
     """Runs the cells of an interrupted campaign that have not ended; the folder is locked."""
     state = read_campaign(folder.journal)
     with Journal.reopened(folder.journal) as journal:
-        _run(plan, folder, journal, state, retries_failed=retries_failed)
+        _run(plan, folder, journal, state, retries_failed=retries_failed, as_json=as_json)
 
 
 def _run(
@@ -129,6 +139,7 @@ def _run(
     state: CampaignState,
     *,
     retries_failed: bool,
+    as_json: bool,
 ) -> None:
     if plan.quick:
         say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
@@ -138,7 +149,7 @@ def _run(
         dut_of=dut_of,
         journal=journal,
         state=state,
-        watcher=Narrator(console=progress_console),
+        watcher=JsonNarrator() if as_json else Narrator(console=progress_console),
         retries_failed=retries_failed,
     )
     try:
@@ -146,56 +157,6 @@ def _run(
     except BaseException:
         say(f"Go on with: natxy resume {shlex.quote(str(folder.path))}")
         raise
-
-
-@dataclass(frozen=True, kw_only=True)
-class Narrator:
-    """Says what a campaign does, on a console."""
-
-    console: Console
-
-    def cell_started(self, cell: Cell, number: int, count: int) -> None:
-        rounds = f", round {cell.round}" if cell.round > 1 else ""
-        self._say(f"[{number}/{count}] {cell.title}{rounds}")
-
-    def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:
-        if error:
-            self._say(f"  failed: {error}")
-        for result in results:
-            self._say(f"  {found(result)}")
-
-    def hook_started(self, when: str, command: Sequence[str]) -> None:
-        self._say(f"{when}: {shlex.join(command)}")
-
-    @contextmanager
-    def measuring(self, title: str) -> Iterator[Observer]:
-        display: AbstractContextManager[Observer] = (
-            SearchDisplay(self.console, title) if self.console.is_terminal else _nobody()
-        )
-        with display as observer:
-            yield observer
-
-    def _say(self, line: str) -> None:
-        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-
-@contextmanager
-def _nobody() -> Iterator[Observer]:
-    yield Observer()
-
-
-def found(result: Measurement) -> str:
-    """Returns the main figures of a result in one line."""
-    return ", ".join(
-        f"{figure.name}{' ' + figure.at if figure.at else ''} "
-        f"{marked(figure, median(figure.values))}{_unit(figure.unit)}"
-        for figure in result.figures
-        if figure.primary and figure.values
-    )
-
-
-def _unit(unit: str) -> str:
-    return f" {unit}" if unit in ("fps", "cps") else ""
 
 
 def say(line: str) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.plan import plan_of
-from natxy.cli.campaigns import check, default_folder, start, tell
+from natxy.cli.campaigns import EventsOption, check, default_folder, start, tell
 from natxy.cli.options import SeedOption, seed_of
 
 ExperimentArgument = Annotated[
@@ -34,6 +34,7 @@ def run(
             help="New folder of the campaign [default: natxy-results/TIME-NAME].", metavar="DIR"
         ),
     ] = None,
+    json_output: EventsOption = False,
 ) -> None:
     """Run the campaign of an experiment file; `natxy resume` goes on after an interruption."""
     asked = read_asked(experiment)
@@ -41,5 +42,7 @@ def run(
     plan = plan_of(asked.experiment, asked.testbed, seed_of(chosen), quick=quick)
     check(plan)
     folder = CampaignFolder(path=output or default_folder(experiment))
-    start(asked, plan, folder, shlex.join(["natxy", "run", str(experiment)]))
-    tell(f"Campaign: {folder.path}")
+    command = shlex.join(["natxy", "run", str(experiment)])
+    start(asked, plan, folder, command, as_json=json_output)
+    if not json_output:
+        tell(f"Campaign: {folder.path}")

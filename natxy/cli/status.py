@@ -3,7 +3,8 @@
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.plan import Cell, plan_of
 from natxy.campaign.records import CampaignState, CellState, read_campaign
-from natxy.cli.campaigns import found, tell
+from natxy.cli.campaigns import tell
+from natxy.cli.narrator import found
 from natxy.cli.resume import FolderArgument
 
 

@@ -1,5 +1,6 @@
 """Campaigns against an engine that is a script: order, resuming at any instant, failures."""
 
+import json
 import os
 import random
 from pathlib import Path
@@ -11,6 +12,7 @@ from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import Journal, read_journal
 from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import read_campaign
+from natxy.cli import run_command
 from natxy.cli.campaigns import check, go_on, start
 from natxy.errors import ConfigurationError, InUse, StorageError
 from natxy.model.experiment import read_experiment
@@ -268,3 +270,19 @@ def test_a_journal_that_is_no_campaigns_is_refused(tmp_path: Path) -> None:
     Journal(path, {"seed": 1}).close()
     with pytest.raises(ConfigurationError, match="is not the journal of a campaign"):
         read_campaign(path)
+
+
+def test_a_program_can_follow_a_campaign(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each line is an object; from the second round on the time that is left is known."""
+    folder = tmp_path / "campaign"
+    assert run_command(["run", str(experiment), "--output", str(folder), "--json"]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    started = [event for event in events if event["event"] == "cell-started"]
+    ended = [event for event in events if event["event"] == "cell-ended"]
+    assert [event["number"] for event in started] == list(range(1, 9))
+    assert started[0]["seconds_left"] is None
+    assert started[-1]["seconds_left"] is not None
+    assert all(not event["error"] and event["figures"] for event in ended)
+    assert {event["figures"][0]["name"] for event in ended} == {"throughput", "PDV"}
