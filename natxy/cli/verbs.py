@@ -49,7 +49,7 @@ GROUPS = {
         "interruption.",
         "resume": "Go on with a campaign; no finished trial is lost or repeated.",
         "status": "Show which cells of a campaign are done, with their figures.",
-        "report": "Write a campaign's tables (text, Markdown, CSV, LaTeX), plots and data.",
+        "report": "Write the tables, plots and data of a campaign or a measurement as files.",
         "compare": "Compare the main figures of two campaigns (test of Mann and Whitney).",
     },
     "siitperf": {

@@ -118,6 +118,7 @@ class PairSection(Model):
     row: str  # name of a row of the published table: "throughput_median"
     of: str  # name of a measurement
     figure: str = ""  # empty: its first main figure
+    direction: Literal["", "forward", "reverse"] = ""  # of the figure; empty: its first one
     # For each column of the experiment the published column, counted from 1; 0: there is none.
     columns: tuple[Annotated[int, Between(0, 1000)], ...] = ()  # empty: 1, 2, 3, ...
 

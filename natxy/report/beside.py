@@ -72,7 +72,8 @@ def _rows(
         unit = _unit(row, published, number)
         value = values[number - 1] if number else None
         theirs.append(Value() if value is None else Value(number=value, text=_text(value)))
-        ours.append(_ours(main_figure(found.get((pair.of, label)), pair.figure), compute, unit))
+        figure = main_figure(found.get((pair.of, label)), pair.figure, pair.direction)
+        ours.append(_ours(figure, compute, unit))
         ratios.append(_ratio(ours[-1], theirs[-1]))
     unit = row.unit if row.unit != BY_COLUMN else ""
     yield Row(name=f"{row.label}, published", values=tuple(theirs), unit=unit, group=pair.of)

@@ -239,11 +239,13 @@ def _compared(value: float | None, unit: Unit, figure: Figure | None) -> Value:
     return Value(number=value, text=sign + quantity(value, unit))
 
 
-def main_figure(of: ColumnFigures | None, name: str) -> Figure | None:
-    """Returns the figure with this name, or the first main one, that has values."""
+def main_figure(of: ColumnFigures | None, name: str, direction: str = "") -> Figure | None:
+    """Returns the first figure with values that has this name, or is a main one, and, if one is
+    given, this direction."""
     figures = () if of is None else of.figures.values()
     fits = (each for each in figures if (each.name == name if name else each.primary))
-    return next((figure for figure in fits if figure.values), None)
+    towards = (each for each in fits if direction in ("", each.direction))
+    return next((figure for figure in towards if figure.values), None)
 
 
 def _number(value: Any) -> float | None:
