@@ -75,7 +75,8 @@ def test_each_chart_is_drawn(
     widest = browser.execute_script("return document.documentElement.scrollWidth")
     assert widest <= size[0], "the page scrolls down, not aside"
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-    said = [entry["message"] for entry in browser.get_log("browser")]
+    log = browser.get_log("browser")  # type: ignore[no-untyped-call]
+    said = [entry["message"] for entry in log]
     assert said == []
     browser.save_screenshot(str(page.with_name(f"{size[0]}-{theme}.png")))
 
