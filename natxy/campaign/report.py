@@ -45,6 +45,12 @@ def write_report(
     return table, published
 
 
+def page_of(data: CampaignData) -> str:
+    """Returns the HTML report."""
+    table = table_of(data)
+    return campaign_html(table, beside_of(data, table), charts_of(data, table), told(data))
+
+
 def table_of(data: CampaignData) -> CampaignTable:
     return campaign_table(data.plan.experiment, data.conditions, data.cells)
 

@@ -20,10 +20,11 @@ def status(folder: FolderArgument) -> None:
     failed = sum(each.failed for each in state.cells.values())
     tell(f"{asked.experiment.title}: {ended} of {len(plan.cells)} cells ended, {failed} failed")
     for number, cell in enumerate(plan.cells, start=1):
-        tell(f"{number:4}  round {cell.round}  {cell.title}: {_said(cell, state)}")
+        tell(f"{number:4}  round {cell.round}  {cell.title}: {said_of(cell, state)}")
 
 
-def _said(cell: Cell, state: CampaignState) -> str:
+def said_of(cell: Cell, state: CampaignState) -> str:
+    """Returns what a cell has found, or how far it is."""
     known: CellState | None = state.cells.get(cell.key)
     if known is None:
         return "not begun"

@@ -286,3 +286,17 @@ def test_a_program_can_follow_a_campaign(
     assert started[-1]["seconds_left"] is not None
     assert all(not event["error"] and event["figures"] for event in ended)
     assert {event["figures"][0]["name"] for event in ended} == {"throughput", "PDV"}
+
+
+def test_a_device_whose_cores_cannot_be_set_leaves_its_sentence(
+    experiment: Path, tmp_path: Path
+) -> None:
+    series = experiment.read_text().split("[[vary]]")[1].split("[[measure]]")[0]
+    columns = '[[column]]\nlabel = "as it is"\n[[column]]\nlabel = "4 cores"\ncores = 4\n'
+    experiment.write_text(experiment.read_text().replace(f"[[vary]]{series}", columns))
+    folder = tmp_path / "campaign"
+    run(experiment, folder)
+    state = read_campaign(folder / "journal.jsonl.gz")
+    errors = {cell.begun.column: cell.end.error for cell in state.cells.values() if cell.end}
+    assert errors["as it is"] == ""
+    assert "cannot make this device use 4 cores" in errors["4 cores"]

@@ -1,0 +1,109 @@
+"""`natxy serve`: shows a campaign in a browser while it runs."""
+
+import threading
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from natxy.campaign.data import read_data
+from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.plan import plan_of
+from natxy.campaign.records import read_campaign
+from natxy.campaign.report import page_of
+from natxy.cli.campaigns import tell
+from natxy.cli.resume import FolderArgument
+from natxy.cli.status import said_of
+from natxy.errors import ConfigurationError, NatxyError
+from natxy.report.live_page import LiveCell, live_page
+
+LOOPBACK = "127.0.0.1"
+
+
+def serve(
+    folder: FolderArgument,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="Address to listen on. Others than the default are reachable from the network, "
+            "without a password.",
+            metavar="ADDRESS",
+        ),
+    ] = LOOPBACK,
+    port: Annotated[
+        int, typer.Option(help="TCP port; 0: any that is free.", min=0, max=65535, metavar="N")
+    ] = 8000,
+) -> None:
+    """Show a campaign in a browser while it runs, on this machine only."""
+    with served(folder, host, port) as server:
+        address, number = server.server_address[:2]
+        tell(f"http://{address!s}:{number} shows {folder}; Ctrl-C ends it.")
+        server.serve_forever()
+
+
+def served(folder: Path, host: str = LOOPBACK, port: int = 0) -> ThreadingHTTPServer:
+    """Returns a server of the campaign's pages that has not started yet."""
+    campaign = CampaignFolder(path=folder)
+    campaign.asked()
+    pages = {"/": lambda: page(campaign), "/report.html": lambda: page_of(read_data(campaign))}
+    try:
+        return ThreadingHTTPServer((host, port), _handler(pages))
+    except OSError as error:
+        raise ConfigurationError(
+            f"{host}:{port}: cannot be listened on: {error.strerror}"
+        ) from None
+
+
+def page(campaign: CampaignFolder) -> str:
+    """Returns the page of the campaign as its journal is now."""
+    asked, state = campaign.asked(), read_campaign(campaign.journal)
+    plan = plan_of(
+        asked.experiment, asked.testbed, state.header["seed"], quick=state.header["quick"]
+    )
+    cells = []
+    for cell in plan.cells:
+        known = state.cells.get(cell.key)
+        running = known is not None and known.end is None
+        name = f"{cell.title}, round {cell.round}" if cell.round > 1 else cell.title
+        cells.append(
+            LiveCell(
+                name=name,
+                said=f"{known.trials} trials" if known and running else said_of(cell, state),
+                state="running" if running else "failed" if known and known.failed else "",
+                ended=state.ended(cell.key),
+            )
+        )
+    return live_page(asked.experiment.title, cells, has_report=any(cell.ended for cell in cells))
+
+
+def _handler(pages: dict[str, Callable[[], str]]) -> type[BaseHTTPRequestHandler]:
+    one_at_a_time = threading.Lock()  # each page reads the whole journal
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            make = pages.get(self.path.partition("?")[0])
+            if make is None:
+                self.send_error(HTTPStatus.NOT_FOUND)
+                return
+            try:
+                with one_at_a_time:
+                    body = make().encode()
+            except NatxyError as error:
+                self.send_error(HTTPStatus.SERVICE_UNAVAILABLE, explain=str(error))
+                return
+            self.send_response(HTTPStatus.OK)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+            """Says nothing of each page."""
+
+        def log_error(self, *_: Any) -> None:
+            """Says nothing: the browser shows the error."""
+
+    return Handler
