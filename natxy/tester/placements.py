@@ -10,7 +10,7 @@ from pathlib import Path
 from natxy.model.trial_result import TrialResult, WatchResult
 from natxy.runtime_folder import runtime_folder
 
-FILE_NAME = "placements.json"
+FILE_NAME = "placements"  # the folder's files with the ending .json are those of labs
 # What was not seen for so long is forgotten: the machine may have moved to another host.
 KEPT_S = 600.0
 GOOD = 1.25  # times the best: the placement is still as good

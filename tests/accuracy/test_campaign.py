@@ -44,7 +44,6 @@ command = "capacity"
 options = {{ first_rate = 40000, max_rate = 160000, rate_error = "25%" }}
 [[measure]]
 command = "tear-down"
-options = {{ connections = "1000" }}
 """
 NATXY = [str(Path(sys.executable).with_name("natxy"))]
 
