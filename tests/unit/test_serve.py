@@ -55,7 +55,8 @@ def test_a_browser_sees_the_cells_and_the_report(folder: Path) -> None:
 def test_nothing_else_can_be_read(folder: Path, path: str) -> None:
     with running(served(folder)) as address, pytest.raises(urllib.error.HTTPError) as refused:
         read(address + path)
-    assert refused.value.code == 404
+    with refused.value as answer:
+        assert answer.code == 404
 
 
 def test_what_runs_and_what_failed_stand_out() -> None:
