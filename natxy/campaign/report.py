@@ -1,13 +1,13 @@
 """Writes the report of a campaign or a measurement: tables, plots, data."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import natxy
 from natxy.campaign.data import CampaignData, read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.report.beside import beside
-from natxy.report.campaign_html import Told, campaign_html
+from natxy.report.campaign_html import QUICK, Told, campaign_html
 from natxy.report.campaign_table import CampaignTable, campaign_table, found_figures
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.chart_files import write_data
@@ -52,7 +52,12 @@ def page_of(data: CampaignData) -> str:
 
 
 def table_of(data: CampaignData) -> CampaignTable:
-    return campaign_table(data.plan.experiment, data.conditions, data.cells)
+    table = campaign_table(data.plan.experiment, data.conditions, data.cells)
+    return replace(table, warning=_warning(data))
+
+
+def _warning(data: CampaignData) -> str:
+    return QUICK if data.plan.quick else ""
 
 
 def beside_of(data: CampaignData, table: CampaignTable) -> CampaignTable | None:
@@ -60,7 +65,8 @@ def beside_of(data: CampaignData, table: CampaignTable) -> CampaignTable | None:
     if data.published is None:
         return None
     found = found_figures(data.plan.experiment, data.cells)
-    return beside(data.experiment, table.columns, data.published, found)
+    shown = beside(data.experiment, table.columns, data.published, found)
+    return replace(shown, warning=_warning(data))
 
 
 def charts_of(data: CampaignData, table: CampaignTable) -> list[Chart]:

@@ -52,6 +52,7 @@ class CampaignTable:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    warning: str = ""  # before anything else
 
 
 @dataclass(kw_only=True)
@@ -157,7 +158,7 @@ def _figure_rows(
     columns: Sequence[str],
     found: Found,
 ) -> Iterator[Row]:
-    of = [found.get((measure.name, column), ColumnFigures()) for column in columns]
+    of = [_without_series(found.get((measure.name, column), ColumnFigures())) for column in columns]
     keys = list(dict.fromkeys(key for each in of for key in each.figures))
     if not keys:
         yield Row(
@@ -170,7 +171,8 @@ def _figure_rows(
         known = next(figure for figure in figures if figure is not None)
         if not known.primary:
             continue
-        name = _name(measure, known, several=len({each[0] for each in keys}) > 1, place=key[0])
+        several = len({each[0] for each in keys}) > 1
+        name = _name(measure, known, at=key[-1], several=several, place=key[0])
         for statistic, compute in STATISTICS:
             yield Row(
                 name=f"{name} {statistic}",
@@ -184,10 +186,21 @@ def _figure_rows(
             )
 
 
-def _name(measure: MeasureSection, figure: Figure, *, several: bool, place: str) -> str:
+def _without_series(of: ColumnFigures) -> ColumnFigures:
+    """Returns the figures by keys without the point of a series, if the column has only one.
+
+    So the tear-down rates of 1,000 and of 2,000 connections, in two columns, are in one row.
+    """
+    points = {figure.at for figure in of.figures.values()}
+    if len(points) != 1:
+        return of
+    figures = {(*key[:-1], ""): figure for key, figure in of.figures.items()}
+    return ColumnFigures(figures=figures, error=of.error)
+
+
+def _name(measure: MeasureSection, figure: Figure, *, at: str, several: bool, place: str) -> str:
     part = f"({int(place) + 1})" if several else ""
-    own = "" if figure.name.startswith(measure.name) else measure.name
-    words = (ARROWS[figure.direction], own, figure.name, figure.at, part)
+    words = (ARROWS[figure.direction], measure.label, figure.name, at, part)
     return " ".join(word for word in words if word)
 
 

@@ -23,7 +23,7 @@ LATEX = {
 def text(table: CampaignTable) -> str:
     rows = _cells(table)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [table.title, ""]
+    lines = [*_warning(table), table.title, ""]
     for name, *values in rows:
         cells = (value.rjust(width) for value, width in zip(values, widths[1:], strict=True))
         lines.append("  ".join((name.ljust(widths[0]), *cells)).rstrip())
@@ -32,7 +32,13 @@ def text(table: CampaignTable) -> str:
 
 def markdown(table: CampaignTable) -> str:
     head, *rows = ([cell.replace("|", "\\|") for cell in row] for row in _cells(table))
-    lines = [f"**{table.title}**", "", _piped(head), _piped(["---", *["---:"] * (len(head) - 1)])]
+    lines = [
+        *_warning(table),
+        f"**{table.title}**",
+        "",
+        _piped(head),
+        _piped(["---", *["---:"] * (len(head) - 1)]),
+    ]
     return "\n".join([*lines, *map(_piped, rows), *_notes(table)]) + "\n"
 
 
@@ -44,6 +50,7 @@ def latex(table: CampaignTable) -> str:
     """Returns a table environment; it needs no package."""
     head, *rows = ([_escaped(cell) for cell in row] for row in _cells(table))
     lines = [
+        *(f"% {line}" for line in _warning(table) if line),
         r"\begin{table}",
         rf"  \caption{{{_escaped(table.title)}}}",
         rf"  \begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
@@ -77,6 +84,10 @@ def table_csv(table: CampaignTable) -> str:
 def _cells(table: CampaignTable) -> list[list[str]]:
     head = ["", *table.columns]
     return [head, *[[row.name, *[value.text for value in row.values]] for row in table.rows]]
+
+
+def _warning(table: CampaignTable) -> list[str]:
+    return [table.warning.upper(), ""] if table.warning else []
 
 
 def _notes(table: CampaignTable) -> list[str]:

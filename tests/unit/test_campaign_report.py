@@ -1,6 +1,7 @@
 """A campaign's table, its formats, its charts, and the comparison of two campaigns."""
 
 import csv
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -359,3 +360,26 @@ def test_a_measurement_has_a_report_as_well(testbed_file: Path, tmp_path: Path) 
 def test_the_report_of_what_is_no_measurement_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="holds no campaign"):
         write_report(tmp_path, tmp_path / "report", html=False)
+
+
+def test_figures_of_one_point_in_each_column_are_in_one_row() -> None:
+    asked = read_asked(FOLDER / "mp-table-16.toml")
+
+    def found(column: str, connections: str, rate_cps: float) -> CellResult:
+        figure = Figure(
+            name="connection tear-down rate", unit="cps", at=connections, values=(rate_cps,)
+        )
+        result = some_measurement(procedure="tear-down", figures=(figure,))
+        return CellResult(column=column, measure="tear-down", round=1, results=(result,))
+
+    cells_of = [found("400,000", "2,000 connections", 1e6), found("4,000,000", "20,000", 2e6)]
+    conditions = plan_of(asked.experiment, asked.testbed, 1).conditions
+    table = campaign_table(asked.experiment, conditions, cells_of)
+    rows = {row.name: [value.number for value in row.values] for row in table.rows}
+    assert rows["connection tear-down rate median"] == [1e6, 2e6, None]
+
+
+def test_a_campaign_that_was_scaled_down_says_so_in_each_format() -> None:
+    table = dataclasses.replace(campaign_table(SCALE_UP, TESTBEDS, cells()), warning="Scaled down")
+    for made in (text, markdown, latex):
+        assert "SCALED DOWN" in made(table).splitlines()[0]
