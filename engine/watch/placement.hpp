@@ -32,7 +32,7 @@ class PlacementGauge {
   void answer() {
     const auto strokes = strokes_.load(std::memory_order_acquire);
     if (strokes % 2 == 1) strokes_.store(strokes + 1, std::memory_order_release);
-    if (work_.load(std::memory_order_relaxed) != Work::kAsked) return;
+    if (work_.load(std::memory_order_acquire) != Work::kAsked) return;
     work_.store(Work::kBegun, std::memory_order_release);
     other_work_ns_ = median_work_ns();
     work_.store(Work::kDone, std::memory_order_release);
