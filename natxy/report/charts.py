@@ -11,7 +11,7 @@ from typing import Any
 from natxy.model.measurement import Figure, Unit
 from natxy.report.campaign_table import CampaignTable, CellResult, together
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 Rows = list[dict[str, Any]]
 # Colours that people with a colour vision deficiency can tell apart (Okabe and Ito).
 VERDICTS = {"PASS": "#009E73", "FAIL": "#D55E00", "INVALID": "#E69F00"}
