@@ -119,7 +119,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
     for record in read_journal(folder.journal):
         header = header or record
         if record["record"] == "measurement":
-            results.append(Measurement.model_validate_json(json.dumps(_without_kind(record))))
+            results.append(Measurement.model_validate_json(json.dumps(record)))
         elif record["record"] == "trial":
             _read(record, reading)
     command = results[0].procedure if results else "trial"
@@ -149,10 +149,6 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
         delays=tuple(_curves(plan, reading)),
         provenance={name: value for name, value in header.items() if name != "record"},
     )
-
-
-def _without_kind(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if name != "record"}
 
 
 def _read(record: dict[str, Any], reading: _Reading) -> None:

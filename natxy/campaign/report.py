@@ -41,7 +41,7 @@ def write_report(
     for name, document in documents(table.title, data.cells):
         write_whole(into / "csit" / name, document)
     if html:
-        write_whole(into / "report.html", campaign_html(table, published, charts, told(data)))
+        write_whole(into / "report.html", page_of(data))
     return table, published
 
 

@@ -225,7 +225,10 @@ def _computed(
     match row.kind:
         case "dispersion":
             unit = "%"
-            compared = [figure and summary(figure.values).dispersion_percent for figure in figures]  # type: ignore[misc]
+            compared = [
+                None if figure is None else summary(figure.values).dispersion_percent
+                for figure in figures
+            ]
         case "ratio to the previous":
             compared = [None, *map(_ratio, medians[1:], medians)]
         case "ratio":
