@@ -108,7 +108,8 @@ void append_watched(const PhaseReport& phase, const std::string& name, spec::Tri
                               .away_ns = static_cast<double>(absences.total_ns),
                               .longest_away_ns = static_cast<double>(absences.longest_ns),
                               .round_trip_ns = static_cast<double>(placement.round_trip_ns),
-                              .work_ns = static_cast<double>(placement.work_ns)});
+                              .work_ns = static_cast<double>(placement.pace.work_ns),
+                              .chain_ns = static_cast<double>(placement.pace.chain_ns)});
   }
 }
 

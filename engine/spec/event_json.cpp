@@ -184,7 +184,8 @@ Json json_of(const WatchResult& of) {
           {"away_ns", of.away_ns},
           {"longest_away_ns", of.longest_away_ns},
           {"round_trip_ns", of.round_trip_ns},
-          {"work_ns", of.work_ns}};
+          {"work_ns", of.work_ns},
+          {"chain_ns", of.chain_ns}};
 }
 
 Json json_of(const Fault& of) {

@@ -197,10 +197,12 @@ struct WatchResult {
   double away_ns = 0;
   double longest_away_ns = 0;
   // How the host had placed the tester's first CPU and this one, the worse of before and after the
-  // phase: the time of a cache line from one to the other and back, and that of a fixed piece of
-  // work on the slower one while both did it. 0: could not be measured.
+  // phase: the time of a cache line from one to the other and back, and those of a piece of work
+  // that fills a core and of a chain of operations that does not, on the CPU that other work slows
+  // down more, while both did them. 0: could not be measured.
   double round_trip_ns = 0;
   double work_ns = 0;
+  double chain_ns = 0;
 };
 
 struct Fault {  // an example of a misdelivered frame

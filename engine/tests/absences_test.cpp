@@ -175,7 +175,7 @@ Placement known(PlacementGauge& gauge) {
   Placement placement;
   for (int attempt = 0; attempt < 1000; ++attempt) {
     placement = gauge.measure();
-    if (placement.round_trip_ns > 0 && placement.work_ns > 0) break;
+    if (placement.round_trip_ns > 0 && placement.pace.work_ns > 0) break;
   }
   return placement;
 }
@@ -192,8 +192,10 @@ TEST(Placements, AreMeasuredWithAThreadThatAnswers) {
   const auto placement = known(gauge);
   EXPECT_GT(placement.round_trip_ns, 0U);
   EXPECT_LT(placement.round_trip_ns, 1'000'000U);
-  EXPECT_GT(placement.work_ns, 500U) << "12,000 additions in 2,000 steps";
-  EXPECT_LT(placement.work_ns, 100'000'000U);
+  EXPECT_GT(placement.pace.work_ns, 500U) << "12,000 additions in 2,000 steps";
+  EXPECT_LT(placement.pace.work_ns, 100'000'000U);
+  EXPECT_GT(placement.pace.chain_ns, 200U) << "1,000 multiplications one after another";
+  EXPECT_LT(placement.pace.chain_ns, 100'000'000U);
 }
 
 TEST(Placements, AreUnknownIfNobodyAnswers) {
@@ -201,25 +203,36 @@ TEST(Placements, AreUnknownIfNobodyAnswers) {
   const auto begin = std::chrono::steady_clock::now();
   const auto placement = gauge.measure();
   EXPECT_EQ(placement.round_trip_ns, 0U);
-  EXPECT_EQ(placement.work_ns, 0U);
+  EXPECT_EQ(placement.pace.work_ns, 0U);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(2));
 }
 
 TEST(Placements, AreMeasuredAfterAnAnswerThatCameLate) {
   PlacementGauge gauge;
-  EXPECT_EQ(gauge.measure().work_ns, 0U);
+  EXPECT_EQ(gauge.measure().pace.work_ns, 0U);
   gauge.answer();
   const auto other = answering(gauge);
   const auto placement = known(gauge);
   EXPECT_GT(placement.round_trip_ns, 0U);
-  EXPECT_GT(placement.work_ns, 0U);
+  EXPECT_GT(placement.pace.work_ns, 0U);
 }
 
 TEST(Placements, TheWorseOneCounts) {
-  Placement placement{.round_trip_ns = 50, .work_ns = 4000};
-  placement.add({.round_trip_ns = 300, .work_ns = 2000});
+  Placement placement{.round_trip_ns = 50, .pace = {.work_ns = 4000, .chain_ns = 1000}};
+  placement.add({.round_trip_ns = 300, .pace = {.work_ns = 2000, .chain_ns = 1000}});
   EXPECT_EQ(placement.round_trip_ns, 300U);
-  EXPECT_EQ(placement.work_ns, 4000U);
+  EXPECT_EQ(placement.pace.work_ns, 4000U);
+}
+
+TEST(Placements, ASlowerClockIsNotOtherWork) {
+  Placement placement{.pace = {.work_ns = 3000, .chain_ns = 1000}};
+  placement.add({.pace = {.work_ns = 4000, .chain_ns = 2000}});
+  EXPECT_EQ(placement.pace.work_ns, 3000U);
+  placement.add({});
+  EXPECT_EQ(placement.pace.work_ns, 3000U) << "what is unknown is not worse";
+  Placement unknown;
+  unknown.add(placement);
+  EXPECT_EQ(unknown.pace.chain_ns, 1000U);
 }
 
 }  // namespace

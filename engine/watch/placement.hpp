@@ -2,8 +2,10 @@
 // tester's and the other the gateway's (docs/decisions/0026).
 //
 // The host may move them at any time: to cores that share a cache, to cores that do not, or to the
-// two threads of one core. Only the first is good. The round trip of a cache line tells the second,
-// the speed of both while both work tells the third.
+// two threads of one core, or beside the work of others. Only the first is good. The round trip of
+// a cache line tells the second. The others are told by two pieces of work that both CPUs do at the
+// same time: one fills a core, and becomes slower if the core's other thread works as well; the
+// other one is a chain that waits for itself, and only a slower clock makes it slower.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +16,26 @@
 
 namespace natxy::watch {
 
+// How long two pieces of work take on one CPU; 0: unknown.
+struct Pace {
+  std::uint64_t work_ns = 0;   // fills a core
+  std::uint64_t chain_ns = 0;  // waits for itself
+
+  // Says which core has more other work, whatever their clocks.
+  [[nodiscard]] bool is_more_crowded_than(const Pace& other) const {
+    return work_ns * std::max<std::uint64_t>(1, other.chain_ns) >
+           other.work_ns * std::max<std::uint64_t>(1, chain_ns);
+  }
+};
+
 struct Placement {
   std::uint64_t round_trip_ns = 0;  // of a cache line; 0: unknown
-  std::uint64_t work_ns = 0;        // of a fixed piece of work, on the slower CPU; 0: unknown
+  Pace pace;                        // of the CPU with more other work
 
   // Takes the worse one of two.
   void add(const Placement& other) {
     round_trip_ns = std::max(round_trip_ns, other.round_trip_ns);
-    work_ns = std::max(work_ns, other.work_ns);
+    if (other.pace.is_more_crowded_than(pace)) pace = other.pace;
   }
 };
 
@@ -34,13 +48,13 @@ class PlacementGauge {
     if (strokes % 2 == 1) strokes_.store(strokes + 1, std::memory_order_release);
     if (work_.load(std::memory_order_acquire) != Work::kAsked) return;
     work_.store(Work::kBegun, std::memory_order_release);
-    other_work_ns_ = median_work_ns();
+    other_pace_ = pace();
     work_.store(Work::kDone, std::memory_order_release);
   }
 
   // Measures both. Takes 20 to 200 microseconds, and 2 ms if the other thread does not answer.
   [[nodiscard]] Placement measure() {
-    return {.round_trip_ns = round_trip_ns(), .work_ns = slower_work_ns()};
+    return {.round_trip_ns = round_trip_ns(), .pace = worse_pace()};
   }
 
  private:
@@ -50,6 +64,7 @@ class PlacementGauge {
   static constexpr unsigned kSeries = 10;
   static constexpr unsigned kTrips = 20;
   static constexpr unsigned kPieces = 9;
+  using Times = std::array<std::uint64_t, kPieces>;
   static constexpr unsigned kLooksAtTheClock = 256;  // a look costs about as much as a trip
 
   // Returns the mean of the fastest of several series: an interrupt disturbs only one of them.
@@ -74,14 +89,15 @@ class PlacementGauge {
     return wait(until, [&] { return strokes_.load(std::memory_order_acquire) == back; });
   }
 
-  // Returns the time of the slower of both CPUs, while both work.
-  [[nodiscard]] std::uint64_t slower_work_ns() {
+  // Returns the pace of the CPU with more other work, while both work.
+  [[nodiscard]] Pace worse_pace() {
     const auto until = Clock::now() + kPatience;
     const auto is = [this](Work state) { return work_.load(std::memory_order_acquire) == state; };
     if (!is(Work::kBegun)) work_.store(Work::kAsked, std::memory_order_release);
-    if (!wait(until, [&] { return !is(Work::kAsked); })) return 0;
-    const auto own_ns = median_work_ns();
-    return wait(until, [&] { return is(Work::kDone); }) ? std::max(own_ns, other_work_ns_) : 0;
+    if (!wait(until, [&] { return !is(Work::kAsked); })) return {};
+    const auto own = pace();
+    if (!wait(until, [&] { return is(Work::kDone); })) return {};
+    return other_pace_.is_more_crowded_than(own) ? other_pace_ : own;
   }
 
   template <class Condition>
@@ -92,15 +108,27 @@ class PlacementGauge {
     return true;
   }
 
-  [[nodiscard]] static std::uint64_t median_work_ns() {
-    std::array<std::uint64_t, kPieces> took{};
-    for (auto& each : took) {
-      const auto begin = Clock::now();
-      work();
-      each = since_ns(begin);
+  // Does both pieces in turn, so that a change of the clock meets both.
+  [[nodiscard]] static Pace pace() {
+    Times work_ns{};
+    Times chain_ns{};
+    for (unsigned piece = 0; piece < kPieces; ++piece) {
+      work_ns[piece] = time_ns(work);
+      chain_ns[piece] = time_ns(chain);
     }
+    return {.work_ns = median(work_ns), .chain_ns = median(chain_ns)};
+  }
+
+  [[nodiscard]] static std::uint64_t median(Times& took) {
     std::nth_element(took.begin(), took.begin() + kPieces / 2, took.end());
     return std::max<std::uint64_t>(1, took[kPieces / 2]);
+  }
+
+  template <class Piece>
+  [[nodiscard]] static std::uint64_t time_ns(Piece piece) {
+    const auto begin = Clock::now();
+    piece();
+    return since_ns(begin);
   }
 
   // Adds in independent chains, which keeps the core's units so busy that a second thread of the
@@ -120,13 +148,22 @@ class PlacementGauge {
     }
   }
 
+  // Multiplies, each time with the result of the time before.
+  static void chain() {
+    std::uint64_t product = 3;
+    for (unsigned i = 0; i < 1000; ++i) {
+      product *= 0x9E3779B97F4A7C15U;
+      asm volatile("" : "+r"(product));
+    }
+  }
+
   [[nodiscard]] static std::uint64_t since_ns(Clock::time_point begin) {
     return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - begin).count());
   }
 
   alignas(128) std::atomic<std::uint64_t> strokes_{0};  // odd: the ball is at the other thread
   alignas(128) std::atomic<Work> work_{Work::kNone};
-  std::uint64_t other_work_ns_ = 0;  // belongs to the thread that work_ says
+  Pace other_pace_;  // belongs to the thread that work_ says
 };
 
 }  // namespace natxy::watch

@@ -112,10 +112,12 @@ class WatchResult(Model):
     In an absence, the CPU did not do the gateway's work, or the host had taken the CPU. The times
     are upper bounds: they are measured in steps of `period_ns`.
 
-    `round_trip_ns` is the time of a cache line between the tester's first CPU and this one,
-    `work_ns` that of a fixed piece of work on the slower of them while both did it; of before and
-    after the phase, the longer one. `nearest_ns` and `fastest_ns` are the shortest that this
-    machine has shown; natxy adds them to the engine's result. 0: not known.
+    `round_trip_ns` is the time of a cache line between the tester's first CPU and this one. Both
+    CPUs also do two pieces of work at the same time: `work_ns` is the time of one that fills a
+    core, `chain_ns` that of one that does not, on the CPU that other work slows down more. The
+    worse ones of before and after the phase count. `nearest_ns` is the shortest round trip that
+    this machine has shown, `fastest_ns` the `work_ns` that the same clock makes possible; natxy
+    adds them to the engine's result. 0: not known.
     """
 
     phase: str
@@ -128,6 +130,7 @@ class WatchResult(Model):
     round_trip_ns: float = 0.0
     nearest_ns: float = 0.0
     work_ns: float = 0.0
+    chain_ns: float = 0.0
     fastest_ns: float = 0.0
 
 

@@ -3,7 +3,6 @@
 import json
 import os
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,13 +12,14 @@ from natxy.runtime_folder import runtime_folder
 FILE_NAME = "placements"  # the folder's files with the ending .json are those of labs
 # What was not seen for so long is forgotten: the machine may have moved to another host.
 KEPT_S = 600.0
-GOOD = 1.25  # times the best: the placement is still as good
-# Fields of a watched CPU: what was measured, and the best that is known.
-FIELDS: Mapping[str, str] = {"round_trip_ns": "nearest_ns", "work_ns": "fastest_ns"}
+# Times the best: the placement is still as good.
+NEAR = 1.25
+ALONE = 1.15
 
 
 class Placements:
-    """The shortest round trip and the fastest work of the tester's first CPU and others.
+    """The best of the tester's first CPU and others: the shortest round trip, and the work that
+    fills a core in times of the chain that does not, whatever the clock.
 
     Processes share what they know by a file in the runtime folder.
     """
@@ -28,7 +28,7 @@ class Placements:
         where = folder or runtime_folder()
         self._file = where / FILE_NAME if where else None
         self._tester_cpu = tester_cpu
-        self._known: dict[str, tuple[float, float]] = {}  # best in ns, and when it was last seen
+        self._known: dict[str, tuple[float, float]] = {}  # the best, and when it was last seen
 
     def noted(self, result: TrialResult) -> TrialResult:
         """Returns the result with the best that is known, its own included."""
@@ -40,23 +40,23 @@ class Placements:
         return result.model_copy(update={"watched": watched})
 
     def _note(self, watch: WatchResult) -> dict[str, float]:
-        """Takes over what was measured; returns the best that is known, by its fields."""
-        best = {}
-        for measured, field in FIELDS.items():
-            key = f"{measured} {self._tester_cpu}-{watch.cpu}"
-            self._learn(key, getattr(watch, measured))
-            best[field] = self._known.get(key, (0.0, 0.0))[0]
-        return best
+        """Takes over what was measured; returns the fields with the best that is known."""
+        pair = f"{self._tester_cpu}-{watch.cpu}"
+        chains = watch.work_ns / watch.chain_ns if watch.chain_ns else 0.0
+        return {
+            "nearest_ns": self._learn(f"round_trip_ns {pair}", watch.round_trip_ns, NEAR),
+            "fastest_ns": self._learn(f"work_in_chains {pair}", chains, ALONE) * watch.chain_ns,
+        }
 
-    def _learn(self, key: str, took_ns: float) -> None:
-        if not took_ns:
-            return
+    def _learn(self, key: str, found: float, good: float) -> float:
+        """Returns the best that is known, with what was found; 0: unknown."""
         now = time.time()
-        known_ns, seen = self._known.get(key, (took_ns, 0.0))
-        if took_ns < known_ns or not 0 <= now - seen < KEPT_S:
-            self._known[key] = (took_ns, now)
-        elif took_ns < GOOD * known_ns:
-            self._known[key] = (known_ns, now)
+        best, seen = self._known.get(key, (found, 0.0))
+        if found and (found < best or not 0 <= now - seen < KEPT_S):
+            self._known[key] = (found, now)
+        elif found and found < good * best:
+            self._known[key] = (best, now)
+        return self._known.get(key, (0.0, 0.0))[0]
 
     def _read(self) -> None:
         if self._file is None:

@@ -63,6 +63,7 @@ def result_of(
     round_trip_ns: float = 0.0,
     nearest_ns: float = 0.0,
     work_ns: float = 0.0,
+    chain_ns: float = 0.0,
     fastest_ns: float = 0.0,
 ) -> TrialResult:
     """With a CPU that was away for so long in each phase, and ports not polled for so long."""
@@ -82,6 +83,7 @@ def result_of(
         round_trip_ns=round_trip_ns,
         nearest_ns=nearest_ns,
         work_ns=work_ns,
+        chain_ns=chain_ns,
         fastest_ns=fastest_ns,
     )
     return TrialResult(

@@ -71,23 +71,47 @@ def shared(work_ns: float, *, missing: int = 1_000) -> TrialResult:
     return result_of(stream, work_ns=work_ns, fastest_ns=2_300.0)
 
 
-def test_a_core_that_does_other_work_as_well_excuses_a_third_of_the_frames() -> None:
+def test_a_core_that_does_other_work_as_well_excuses_half_of_the_frames() -> None:
     said = bad_placement(shared(4_600.0))
     assert said is not None
-    assert "a piece of work took 4.6 us, where 2.3 us is possible" in said
-    assert bad_placement(shared(4_600.0, missing=10_001)) is None
+    assert "a piece of work took 4.60 us, where 2.30 us is possible" in said
+    assert bad_placement(shared(4_600.0, missing=15_000)) is not None
+    assert bad_placement(shared(4_600.0, missing=15_001)) is None
 
 
-def test_the_clock_of_a_processor_may_change() -> None:
-    assert bad_placement(shared(3_600.0)) is None
+def test_a_little_more_time_is_no_other_work() -> None:
+    assert bad_placement(shared(2_600.0)) is None
+    assert bad_placement(shared(2_700.0)) is not None
+
+
+def test_both_together_excuse_two_thirds_of_the_frames() -> None:
+    def both(missing: int) -> TrialResult:
+        stream = stream_of(sent=SENT, missing=missing, sending_s=SENDING_S)
+        near = {"round_trip_ns": 300.0, "nearest_ns": 51.0}
+        return result_of(stream, work_ns=4_600.0, fastest_ns=2_300.0, **near)
+
+    assert bad_placement(both(19_900)) is not None
+    assert bad_placement(both(20_100)) is None
+
+
+def paced(work_ns: float, chain_ns: float, round_trip_ns: float = 60.0) -> TrialResult:
+    stream = stream_of(sent=SENT, missing=1_000)
+    times = {"work_ns": work_ns, "chain_ns": chain_ns, "round_trip_ns": round_trip_ns}
+    return result_of(stream, **times)
 
 
 def test_the_fastest_work_is_remembered_beside_the_round_trip(tmp_path: Path) -> None:
-    fast = result_of(stream_of(sent=1), round_trip_ns=300.0, work_ns=2_300.0)
-    Placements(0, tmp_path).noted(fast)
-    slow = result_of(stream_of(sent=1), round_trip_ns=60.0, work_ns=4_600.0)
-    (watch,) = Placements(0, tmp_path).noted(slow).watched
-    assert (watch.nearest_ns, watch.fastest_ns) == (60.0, 2_300.0)
+    Placements(0, tmp_path).noted(paced(2_300.0, 1_000.0, 300.0))
+    (watch,) = Placements(0, tmp_path).noted(paced(4_600.0, 1_000.0)).watched
+    assert (watch.nearest_ns, watch.fastest_ns) == (60.0, pytest.approx(2_300.0))
+
+
+def test_the_clock_of_a_processor_may_change(tmp_path: Path) -> None:
+    """A laptop's clock falls by half when it is warm: the chain then takes twice as long."""
+    machine = Placements(0, tmp_path)
+    machine.noted(paced(2_300.0, 1_000.0))
+    assert bad_placement(machine.noted(paced(4_600.0, 2_000.0))) is None
+    assert bad_placement(machine.noted(paced(4_600.0, 1_000.0))) is not None
 
 
 def nearest_of(noted: TrialResult) -> float:
