@@ -103,7 +103,8 @@ def paced(work_ns: float, chain_ns: float, round_trip_ns: float = 60.0) -> Trial
 def test_the_fastest_work_is_remembered_beside_the_round_trip(tmp_path: Path) -> None:
     Placements(0, tmp_path).noted(paced(2_300.0, 1_000.0, 300.0))
     (watch,) = Placements(0, tmp_path).noted(paced(4_600.0, 1_000.0)).watched
-    assert (watch.nearest_ns, watch.fastest_ns) == (60.0, pytest.approx(2_300.0))
+    assert watch.nearest_ns == 60.0
+    assert watch.fastest_ns == pytest.approx(2_300.0)
 
 
 def test_the_clock_of_a_processor_may_change(tmp_path: Path) -> None:
