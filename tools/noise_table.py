@@ -61,7 +61,9 @@ def cell(runs: list[dict[str, Any]]) -> str:
         return "not measured"
     if not rates:
         return f"{refused} refused"
+    bounds = sum(run["bound"] != "exact" for run in runs if run["fps"] is not None)
     said = f"{statistics.median(rates):,.0f} ({min(rates):,.0f} ... {max(rates):,.0f})"
+    said += f", {bounds} ≥" if bounds else ""
     return said + (f", {refused} refused" if refused else "")
 
 

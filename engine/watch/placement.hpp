@@ -32,6 +32,8 @@ struct Placement {
   std::uint64_t round_trip_ns = 0;  // of a cache line; 0: unknown
   Pace pace;                        // of the CPU with more other work
 
+  [[nodiscard]] bool is_known() const { return round_trip_ns > 0 && pace.work_ns > 0; }
+
   // Takes the worse one of two.
   void add(const Placement& other) {
     round_trip_ns = std::max(round_trip_ns, other.round_trip_ns);
@@ -52,15 +54,23 @@ class PlacementGauge {
     work_.store(Work::kDone, std::memory_order_release);
   }
 
-  // Measures both. Takes 20 to 200 microseconds, and 2 ms if the other thread does not answer.
+  // Measures both. Takes 20 to 200 microseconds. Waits up to kLongest for the other thread: a host
+  // that has just taken its CPU seldom keeps it for longer.
   [[nodiscard]] Placement measure() {
-    return {.round_trip_ns = round_trip_ns(), .pace = worse_pace()};
+    const auto until = Clock::now() + kLongest;
+    Placement placement;
+    do {
+      if (placement.round_trip_ns == 0) placement.round_trip_ns = round_trip_ns();
+      if (placement.pace.work_ns == 0) placement.pace = worse_pace();
+    } while (!placement.is_known() && Clock::now() < until);
+    return placement;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   enum class Work : std::uint8_t { kNone, kAsked, kBegun, kDone };
-  static constexpr std::chrono::microseconds kPatience{1000};
+  static constexpr std::chrono::microseconds kPatience{1000};  // for an answer
+  static constexpr std::chrono::milliseconds kLongest{12};
   static constexpr unsigned kSeries = 10;
   static constexpr unsigned kTrips = 20;
   static constexpr unsigned kPieces = 9;

@@ -5,6 +5,9 @@ from typing import Self
 
 from natxy.model.base import Model
 
+# The round trip of a cache line between two cores that share a cache takes less.
+FAR_NS = 150
+
 
 class Disturbance(Model):
     """Times in nanoseconds, summed over valid trials; the longest absence is a maximum."""
@@ -14,6 +17,7 @@ class Disturbance(Model):
     away_ns: float = 0.0  # absences of a watched gateway
     longest_away_ns: float = 0.0
     unwatched_reason: str = ""  # why a gateway on this machine was not watched
+    nearest_ns: float = 0.0  # shortest round trip between tester and gateway; 0: unknown
 
     @classmethod
     def total(cls, all_of: Iterable[Self]) -> Self:
@@ -23,5 +27,6 @@ class Disturbance(Model):
             paused_ns=sum(each.paused_ns for each in members),
             away_ns=sum(each.away_ns for each in members),
             longest_away_ns=max((each.longest_away_ns for each in members), default=0.0),
+            nearest_ns=min((o.nearest_ns for o in members if o.nearest_ns), default=0.0),
             unwatched_reason=next((o.unwatched_reason for o in members if o.unwatched_reason), ""),
         )

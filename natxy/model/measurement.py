@@ -132,6 +132,7 @@ class TrialCounts(Model):
     trials: int = 0
     invalid_trials: int = 0
     overturned: int = 0  # failed trials at a rate that passed by loss verification
+    revoked: int = 0  # failed trials whose CPUs were placed badly, as later trials showed
     misdelivered: int = 0
     duplicated: int = 0
     without_udp_checksum: int = 0  # over IPv4; included in the received frames

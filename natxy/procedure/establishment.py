@@ -116,6 +116,7 @@ class Search:
     too_slow: bool  # has the same meaning as that of a search for the throughput
     trials: tuple[TrialRecord, ...]
     overturned: int  # failed trials at a rate that passed by loss verification
+    revoked: int  # failed trials whose CPUs were placed badly
 
     @property
     def made(self) -> ConnectionCounters | None:
@@ -152,7 +153,10 @@ def establishment(
         remarks=_remarks(plan, tester, found),
         figures=_figures(plan, found),
         counts=trials.counts.model_copy(
-            update={"overturned": sum(each.overturned for each in found)}
+            update={
+                "overturned": sum(each.overturned for each in found),
+                "revoked": sum(each.revoked for each in found),
+            }
         ),
     )
 
@@ -172,7 +176,7 @@ def search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximu
     verified = LossVerification(search=bisection, repeats=plan.loss_verifications)
     valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
     done = valid_trials.done
-    while (rate_cps := bisection.next()) is not None:
+    for rate_cps in valid_trials.rates(verified):
         load = plan.load(rate_cps, above_cps=bisection.bracket[0])
         trial = valid_trials.run(load, bisection.bracket)
         verified.tell(rate_cps, trial.verdict, _lost_share(trial), counted_fps=trial.counted_fps)
@@ -186,6 +190,7 @@ def search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximu
         too_slow=valid_trials.gave_up_too_slow,
         trials=tuple(done),
         overturned=verified.overturned,
+        revoked=len(valid_trials.revoked),
     )
 
 

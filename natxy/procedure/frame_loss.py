@@ -25,6 +25,7 @@ from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
+from natxy.verdict.placement import least_forwarded
 
 LOSS = "frame loss rate"
 HIGHEST_STEP = Fraction(1, 10)
@@ -169,7 +170,7 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
     for trial in point.trials:
         for key, loss in _losses(trial).items():
             values.setdefault(key, []).append(loss)
-            too_high = min(loss, _absence_percent(trial))
+            too_high = min(loss, _absence_percent(trial) + _placement_percent(trial, loss))
             errors.setdefault(key, []).append(max(too_high, _too_low(loss, key, left_out)))
     return tuple(
         Figure(
@@ -215,6 +216,13 @@ def _absence_percent(trial: TrialRecord) -> float:
     return trial.away_ns / sending_ns * 100 if sending_ns else 0.0
 
 
+def _placement_percent(trial: TrialRecord, loss: float) -> float:
+    """Returns by how much a loss may be too high, in % of the frames sent, because the host had
+    placed the CPUs badly."""
+    forwarded = 100 - loss
+    return forwarded / least_forwarded(trial.result.watched) - forwarded
+
+
 def _loss_percent(counted: list[KindCounters]) -> float:
     """Returns (sent - received) / sent x 100 %."""
     sent = sum(counters.sent for counters in counted)
@@ -225,7 +233,10 @@ def _loss_percent(counted: list[KindCounters]) -> float:
 def _remarks(points: list[_Point]) -> tuple[str, ...]:
     errors = [error for point in points for figure in _figures(point) for error in figure.errors]
     largest = max(errors, default=0.0)
-    said = "Because the gateway's core was away, a frame loss rate may be wrong by at most "
+    said = (
+        "Because the gateway's core was away or badly placed, a frame loss rate may be wrong by at "
+        "most "
+    )
     return (
         *((f"{said}{largest:.2g} % of the frames sent.",) if largest else ()),
         *_left_out(points),

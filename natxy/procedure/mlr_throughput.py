@@ -79,7 +79,7 @@ def mlr_throughput(
         deviations=_deviations(plan),
         remarks=_remarks(plan, searched),
         figures=_figures(plan.goals, searched),
-        counts=trials.counts,
+        counts=trials.counts.model_copy(update={"revoked": sum(each.revoked for each in searched)}),
     )
 
 
@@ -103,6 +103,7 @@ class _Searched:
 
     outcome: MlrOutcome
     too_slow: bool
+    revoked: int  # failed trials whose CPUs were placed badly
 
 
 def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: int) -> _Searched:
@@ -119,12 +120,17 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
         )
         return _measured(valid_trials.run(load, (plan.min_rate_fps, maximum_fps)))
 
-    outcome = MlrSearch(
-        goals=plan.goals, minimum_fps=plan.min_rate_fps, maximum_fps=maximum_fps
-    ).run(measure)
+    search = MlrSearch(goals=plan.goals, minimum_fps=plan.min_rate_fps, maximum_fps=maximum_fps)
+    outcome = search.run(measure)
+    while valid_trials.revokes(min(goal.rate_fps or 0 for goal in outcome.goals)):
+        outcome = search.run(measure)
     _check_hope(outcome, valid_trials.done[-1])
     refuse_without_connections(valid_trials.done)
-    return _Searched(outcome=outcome, too_slow=valid_trials.gave_up_too_slow)
+    return _Searched(
+        outcome=outcome,
+        too_slow=valid_trials.gave_up_too_slow,
+        revoked=len(valid_trials.revoked),
+    )
 
 
 def _too_easy(plan: MlrThroughputPlan, result: TrialResult) -> tuple[str, ...]:

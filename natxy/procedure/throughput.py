@@ -163,7 +163,10 @@ def throughput(
         remarks=_remarks(plan, tester, found),
         figures=_figures(plan, found),
         counts=trials.counts.model_copy(
-            update={"overturned": sum(each.counts.overturned for each in found)}
+            update={
+                "overturned": sum(each.counts.overturned for each in found),
+                "revoked": sum(each.counts.revoked for each in found),
+            }
         ),
     )
 
@@ -234,7 +237,7 @@ def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) ->
     search = rates.search(plan.error)
     verified = LossVerification(search=search, repeats=plan.loss_verifications)
     valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
-    while (rate_fps := search.next()) is not None:
+    for rate_fps in valid_trials.rates(verified):
         if rate_fps < plan.least_fps:
             search.tell(rate_fps, Verdict.FAIL)
             continue
@@ -251,7 +254,11 @@ def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) ->
         limit=search.limit,
         lower_bound=search.limit is Limit.TESTER or at_maximum,
         too_slow=valid_trials.gave_up_too_slow,
-        counts=reduce(TrialCounts.plus, done, TrialCounts(overturned=verified.overturned)),
+        counts=reduce(
+            TrialCounts.plus,
+            done,
+            TrialCounts(overturned=verified.overturned, revoked=len(valid_trials.revoked)),
+        ),
     )
 
 

@@ -2,18 +2,24 @@
 
 from collections.abc import Iterator
 
-from natxy.model.disturbance import Disturbance
+from natxy.model.disturbance import FAR_NS, Disturbance
 from natxy.model.measurement import TrialCounts
 from natxy.report.numbers import duration
 
 
 def noise_notes(counts: TrialCounts) -> Iterator[str]:
-    """Yields notes about invalid trials, absences of the gateway and pauses of senders."""
+    """Yields notes about trials that do not count, absences of the gateway and pauses."""
     if counts.invalid_trials:
         share = counts.invalid_trials / counts.trials * 100
         yield (
             f"{counts.invalid_trials:,} of {counts.trials:,} trials ({share:.0f} %) were invalid. "
             "They were repeated or left out."
+        )
+    if counts.revoked:
+        trials = "trial does" if counts.revoked == 1 else "trials do"
+        yield (
+            f"{counts.revoked:,} failed {trials} not count: later trials showed that the host had "
+            "placed their CPUs badly."
         )
     yield from disturbance_notes(counts.disturbance)
 
@@ -26,6 +32,13 @@ def disturbance_notes(of: Disturbance) -> Iterator[str]:
         yield (
             f"The gateway's CPU could not be watched ({of.unwatched_reason}). Frames that were "
             "lost while it was away count as losses of the gateway."
+        )
+    if of.nearest_ns > FAR_NS:
+        yield (
+            "In each valid trial, a cache line took "
+            f"{duration(of.nearest_ns)} or more between the cores of tester and gateway and back. "
+            f"Cores that share a cache take less than {duration(FAR_NS)}: with such cores the "
+            "gateway may be faster."
         )
     if of.away_ns:
         yield (

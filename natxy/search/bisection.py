@@ -104,6 +104,10 @@ class Bisection:
         else:
             self._ceiling_fps = min(rate_fps, self._ceiling_fps or rate_fps)
 
+    def forget_failures(self) -> None:
+        """Goes on above the result: the rates that failed are tried again, if they are reached."""
+        self._failed_fps = None
+
     def _upwards(self) -> int | None:
         if self._passed_fps is None:
             return min(self.first_fps or self.upper_fps, self.upper_fps)

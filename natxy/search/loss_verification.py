@@ -50,6 +50,11 @@ class LossVerification:
             rate_fps = rate_fps if counted_fps is None else counted_fps
         self.search.tell(rate_fps, verdict)
 
+    def forget_failures(self) -> None:
+        """Forgets all failures, which have turned out to tell nothing; the search goes on."""
+        self._failures.clear()
+        self.search.forget_failures()
+
     def _is_doubtful(self, rate_fps: int, lost: Fraction | None) -> bool:
         gross = lost is not None and lost > GROSS
         return self._failures[rate_fps] <= self.repeats and not gross

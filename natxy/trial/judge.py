@@ -124,8 +124,8 @@ def _excuse(trial: FinishedTrial) -> str | None:
     return excuse(trial.spec, trial.whole, trial.outcome.absence, accepted)
 
 
-def _badly_placed(trial: FinishedTrial) -> str | None:
-    return bad_placement(trial.whole, trial.outcome.absence)
+def _badly_placed(trial: FinishedTrial, forwarded: float | None = None) -> str | None:
+    return bad_placement(trial.whole, trial.outcome.absence, forwarded)
 
 
 def _late(trial: FinishedTrial) -> str | None:
@@ -146,8 +146,9 @@ def _of_rate(trial: FinishedTrial) -> Judged:
     if isinstance(load, Load) and load.counting is not None:
         away = away_in(whole, trial.spec.phases[-1].name, trial.outcome.absence)
         of = counted(load.counting, load.rate_fps, trial.measured, away)
-        if of.verdict is Verdict.FAIL and (placed := _badly_placed(trial)):
-            return Judged(Verdict.INVALID, (placed,))
+        forwarded = of.gateway_fps / load.rate_fps
+        if of.verdict is Verdict.FAIL and (placed := _badly_placed(trial, forwarded)):
+            return Judged(Verdict.INVALID, (placed,), excused=True)
         invalid = (of.sentence,) if of.verdict is Verdict.INVALID else ()
         failed = of.sentence if of.verdict is Verdict.FAIL else ""
         return Judged(of.verdict, invalid, failed, of.fps)

@@ -111,8 +111,10 @@ class Trials:
         self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
         self.observer.trial_ended(record)
         self.tester.keep_records(record)
-        if record.verdict is Verdict.FAIL and isinstance(load, Load):
-            check_all_misdelivered(trial.measured)
+        if record.verdict is Verdict.FAIL:
+            # Connections that are asked again may all be wrong where others are right.
+            is_rate = isinstance(load, Load)
+            check_all_misdelivered(trial.measured if is_rate else whole.of_phase(ESTABLISH))
         if measures_phase_2(spec) and record.verdict is not Verdict.INVALID:
             self._check_phase_1(record, whole)
         if record.lost_connections and self.counts.lost_connections == 1:

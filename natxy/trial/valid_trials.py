@@ -1,15 +1,17 @@
 """The trials of one repetition of a search, in which a load is repeated until a trial is valid."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
+from natxy.search.loss_verification import LossVerification
 from natxy.trial.load import AnyLoad
 from natxy.trial.repeats import BUDGET_S
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.trials import Trials
+from natxy.verdict.placement import bad_placement, by_the_best
 
 
 @dataclass(kw_only=True)
@@ -25,6 +27,39 @@ class ValidTrials:
     done: list[TrialRecord] = field(default_factory=list)
     # Whether the tester was too slow in the last trial of the last load that stayed INVALID.
     gave_up_too_slow: bool = True
+    # Numbers of failed trials that tell nothing: their CPUs were placed badly.
+    revoked: set[int] = field(default_factory=set)
+
+    def rates(self, verified: LossVerification) -> Iterator[int]:
+        """Yields the rates that a search asks for, also after failures that had to be revoked."""
+        search = verified.search
+        while (rate_fps := search.next()) is not None or self.revokes(search.result_fps or 0):
+            if rate_fps is None:
+                verified.forget_failures()
+            else:
+                yield rate_fps
+
+    def revokes(self, above_fps: int) -> bool:
+        """Revokes failed trials, and returns whether one of them bounds the result `above_fps`.
+
+        The placement of a trial is judged by the best that is known (docs/decisions/0026). If a
+        later trial shows a better one, a trial that failed may turn out to have been placed badly.
+        A failure at the lowest rate that failed above the result bounds it.
+        """
+        results = [trial.result for trial in self.done]
+        failed = [
+            trial
+            for trial in self.done
+            if trial.verdict is Verdict.FAIL
+            and trial.rate_fps > above_fps
+            and trial.number not in self.revoked
+        ]
+        lowest_fps = min((trial.rate_fps for trial in failed), default=0)
+        bad = [each for each in failed if bad_placement(by_the_best(each.result, results))]
+        if not any(trial.rate_fps == lowest_fps for trial in bad):
+            return False
+        self.revoked |= {trial.number for trial in bad}
+        return True
 
     def run(self, load: AnyLoad, bracket: tuple[int, int]) -> TrialRecord:
         """Runs trials of the load until one is valid or the repeats are over; returns the last.

@@ -38,6 +38,7 @@ class Counted:
     """
 
     fps: int
+    gateway_fps: int  # without pauses of the tester, and what noise explains
     verdict: Verdict
     sentence: str = ""  # why the verdict is not PASS
 
@@ -50,11 +51,14 @@ def counted(counting: Counting, rate_fps: int, result: TrialResult, away: Away) 
     fps = min((of_all for of_all, _ in rates), default=rate_fps)
     without_noise_fps = min((of_gateway for _, of_gateway in rates), default=rate_fps)
     if fps > counting.above_fps:
-        return Counted(fps=fps, verdict=Verdict.PASS)
+        return Counted(fps=fps, gateway_fps=without_noise_fps, verdict=Verdict.PASS)
     if without_noise_fps <= counting.above_fps:
-        return Counted(fps=fps, verdict=Verdict.FAIL, sentence=_held(result))
+        return Counted(
+            fps=fps, gateway_fps=without_noise_fps, verdict=Verdict.FAIL, sentence=_held(result)
+        )
     return Counted(
         fps=fps,
+        gateway_fps=without_noise_fps,
         verdict=Verdict.INVALID,
         sentence=slowed(rate_fps, fps),
     )

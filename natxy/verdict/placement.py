@@ -5,14 +5,16 @@ cores that share no cache, or to the two threads of one core, or beside the work
 gateway on this machine forwards less.
 """
 
+from collections.abc import Iterable
+
 from natxy.dut.base import Absence
+from natxy.model.disturbance import FAR_NS
 from natxy.model.trial_result import TrialResult, WatchResult
 from natxy.verdict.away import away_in
 
-# Cores that share no cache take this much longer than the shortest round trip that is known. Cores
-# that share one take less than FAR_NS, even where the shortest is that of a core's two threads.
+# Cores that share no cache take this much longer than the shortest round trip that is known, and
+# more than FAR_NS, even where the shortest is that of a core's two threads.
 FAR = 2
-FAR_NS = 150
 # A core whose other thread works as well takes up to twice the shortest time that the clock allows,
 # depending on that work.
 SHARED = 1.15
@@ -27,9 +29,33 @@ def is_badly_placed(result: TrialResult) -> bool:
     return any(_is_far(watch) or _is_shared(watch) for watch in result.watched)
 
 
-def bad_placement(result: TrialResult, absence: Absence | None = None) -> str | None:
+def by_the_best(result: TrialResult, others: Iterable[TrialResult]) -> TrialResult:
+    """Returns the result with the best placement that it or the other trials know.
+
+    What is known of a machine grows: the first trials may all have been placed badly.
+    """
+    known = [watch for each in (result, *others) for watch in each.watched]
+
+    def best(watch: WatchResult) -> WatchResult:
+        of_cpu = [each for each in known if each.cpu == watch.cpu]
+        nearest_ns = min((each.nearest_ns for each in of_cpu if each.nearest_ns), default=0.0)
+        chains = (each.fastest_ns / each.chain_ns for each in of_cpu if each.chain_ns)
+        fewest = min((count for count in chains if count), default=0.0)
+        return watch.model_copy(
+            update={"nearest_ns": nearest_ns, "fastest_ns": fewest * watch.chain_ns}
+        )
+
+    return result.model_copy(update={"watched": tuple(map(best, result.watched))})
+
+
+def bad_placement(
+    result: TrialResult, absence: Absence | None = None, forwarded: float | None = None
+) -> str | None:
     """Returns a sentence if the placement of the CPUs, together with absences of the gateway, can
-    have caused what is missing in a trial.
+    be why a trial failed.
+
+    `forwarded` is the share of the trial's rate at which the gateway forwarded, if it only took too
+    long and lost nothing.
 
     Returns None if the placement was good or is unknown, if the gateway forwarded less of what was
     sent while it was there than such a placement explains, or if something else than a loss is
@@ -37,10 +63,13 @@ def bad_placement(result: TrialResult, absence: Absence | None = None) -> str | 
     """
     if result.misdelivered or result.changed or result.wrong:
         return None
-    phases = {stream.phase for stream in result.streams}
+    phases = {stream.phase for stream in result.streams if stream.lost}
+    watched = [watch for watch in result.watched if not phases or watch.phase in phases]
+    if forwarded is not None and forwarded < least_forwarded(watched):
+        return None
     if any(_lost_more(result, phase, absence) for phase in phases):
         return None
-    for watch in result.watched:
+    for watch in watched:
         if _is_far(watch):
             return (
                 "the host had moved the cores of the tester and of the gateway apart: a round trip "
@@ -65,12 +94,18 @@ def _is_shared(watch: WatchResult) -> bool:
     return bool(watch.fastest_ns) and watch.work_ns > SHARED * watch.fastest_ns
 
 
+def least_forwarded(watched: Iterable[WatchResult]) -> float:
+    """Returns the share that a gateway forwards at least, of what it forwards if placed well."""
+    of_phase = list(watched)
+    if_far = LEAST_IF_FAR if any(map(_is_far, of_phase)) else 1.0
+    return if_far * (LEAST_IF_SHARED if any(map(_is_shared, of_phase)) else 1.0)
+
+
 def _lost_more(result: TrialResult, phase: str, absence: Absence | None) -> bool:
     of_phase = [stream for stream in result.streams if stream.phase == phase]
     sent = sum(stream.sent for stream in of_phase)
     sending_ns = max(stream.sending_ns for stream in of_phase)
-    least = LEAST_IF_FAR if any(map(_is_far, result.watched)) else 1.0
-    least *= LEAST_IF_SHARED if any(map(_is_shared, result.watched)) else 1.0
+    least = least_forwarded(watch for watch in result.watched if watch.phase == phase)
     away_ns = away_in(result, phase, absence).total_s * 1e9
     there = max(0.0, 1 - away_ns / sending_ns) if sending_ns else 1.0
     return sum(stream.lost for stream in of_phase) > sent * (1 - least * there)

@@ -39,6 +39,7 @@ left_ip_version = {version}
 right_ip_version = {version}
 direction = 'forward'
 frame_size_bytes = 1500
+hop_limit = {hop_limit}
 udp_checksum = '{udp_checksum}'
 [dut]
 kind = 'namespace'
@@ -93,9 +94,16 @@ def lab(
     device: str = "auto",
     warm_up: str = "neighbours",
     udp_checksum: str = "optional",
+    hop_limit: int = 64,
     observer: Observer | None = None,
 ) -> Iterator[Lab]:
-    text = LAB.format(version=version, device=device, warm_up=warm_up, udp_checksum=udp_checksum)
+    text = LAB.format(
+        version=version,
+        device=device,
+        warm_up=warm_up,
+        udp_checksum=udp_checksum,
+        hop_limit=hop_limit,
+    )
     testbed, source, dut = testbed_of(text)
     with set_up(testbed, source, dut) as setup:
         yield Lab(setup, observer)
@@ -148,6 +156,15 @@ def test_a_gateway_that_has_no_way_says_why(version: int, change: list[str], wor
         trial = made.valid_trial()
     assert trial.verdict is Verdict.FAIL
     assert f" x {words}, from " in icmp_list(trial.result.icmp_errors)
+
+
+@pytest.mark.parametrize(("version", "words"), [(4, "TTL exceeded"), (6, "hop limit exceeded")])
+def test_a_gateway_that_has_used_up_the_hop_limit_says_so(version: int, words: str) -> None:
+    with lab(version=version, hop_limit=1) as made:
+        made.run("sysctl", "-qw", "net.ipv4.icmp_ratelimit=0", "net.ipv6.icmp.ratelimit=0")
+        trial = made.valid_trial()
+    assert trial.verdict is Verdict.FAIL
+    assert f"{words}, from " in icmp_list(trial.result.icmp_errors)
 
 
 def test_a_warm_up_in_vain_says_what_came_instead() -> None:

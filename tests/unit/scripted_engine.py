@@ -63,7 +63,8 @@ class ScriptedEngine:
     link_mbps: int = 0
     longest_delay_ns: Callable[[Stream], float] = lambda _: 1.0
     delays: Callable[[Stream], dict[str, Any]] = lambda _: {}  # members of the distribution
-    round_trip_ns: Callable[[TrialSpec], float] = lambda _: 0.0  # to the gateway; 50 ns is possible
+    round_trip_ns: Callable[[TrialSpec], float] = lambda _: 0.0  # to the gateway
+    nearest_ns: Callable[[TrialSpec], float] = lambda _: 50.0  # the shortest that is known
     during: Callable[[], None] = lambda: None  # called while each trial "runs"
     specs: list[TrialSpec] = field(default_factory=list)
 
@@ -144,7 +145,7 @@ class ScriptedEngine:
             **dict.fromkeys(("samples", "absences"), 0),
             **dict.fromkeys(("away_ns", "longest_away_ns"), 0.0),
             "round_trip_ns": self.round_trip_ns(spec),
-            "nearest_ns": 50.0,
+            "nearest_ns": self.nearest_ns(spec),
         }
 
     def _port(self, side: str) -> dict[str, Any]:

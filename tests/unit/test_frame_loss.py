@@ -163,3 +163,15 @@ def test_what_came_while_the_gateway_was_away_is_in_the_error(nat64: TrafficPlan
     assert (lossless.values, lossless.errors) == ((0.0,), (0.0,))
     assert lossy.errors == pytest.approx((1.0,), abs=0.02)
     assert any("wrong by at most 1 %" in remark for remark in result.remarks)
+
+
+def test_what_a_bad_placement_may_have_lost_is_in_the_error(nat64: TrafficPlan) -> None:
+    """Half of 20,000 are lost: more than cores that are far apart explain, which forward 2/3 of
+    what they forward otherwise. If they were near, three quarters might have come."""
+    engine = ScriptedEngine(
+        lose=lambda stream: above(10_000, stream), round_trip_ns=lambda _: 300.0
+    )
+    asked = plan(rates_fps=(20_000,), max_rate_fps=None)
+    figure = frame_loss(asked, engine.tester(nat64), NoDut()).figure(LOSS, "forward", "20,000 fps")
+    assert figure.values == pytest.approx((50.0,))
+    assert figure.errors == pytest.approx((25.0,))

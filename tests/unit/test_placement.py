@@ -11,14 +11,19 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
+from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.report.noise_notes import noise_notes
+from natxy.search.bisection import SearchError
+from natxy.search.mlr_goal import rfc2544_goal
 from natxy.tester.placements import FILE_NAME, KEPT_S, Placements
 from natxy.trial.observer import Observer
 from natxy.trial.repeats import Repeats
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
-from natxy.verdict.placement import bad_placement, is_badly_placed
+from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
 from tests.unit.results import result_of, stream_of
-from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 SENT, SENDING_S = 30_000, 0.1
 
@@ -156,6 +161,107 @@ def test_a_trial_without_a_round_trip_changes_nothing(tmp_path: Path) -> None:
     unknown = lost(0, round_trip_ns=0.0)
     assert Placements(0, tmp_path).noted(unknown) is unknown
     assert not list(tmp_path.iterdir())
+
+
+def phases(*, lossy: str) -> TrialResult:
+    """Two phases, of which one lost a tenth; the CPUs were far apart in the first one."""
+    streams = tuple(
+        stream_of(sent=SENT, missing=3_000 if name == lossy else 0, sending_s=SENDING_S).model_copy(
+            update={"phase": name}
+        )
+        for name in ("establish", "test")
+    )
+    near = result_of(*streams, round_trip_ns=51.0, nearest_ns=51.0)
+    (watch,) = near.watched
+    far = watch.model_copy(update={"phase": "establish", "round_trip_ns": 300.0})
+    return near.model_copy(update={"watched": (far, watch)})
+
+
+def test_a_phase_that_was_placed_well_is_not_excused_by_another_one() -> None:
+    assert bad_placement(phases(lossy="test")) is None
+    assert bad_placement(phases(lossy="establish")) is not None
+
+
+def test_a_trial_that_took_too_long_is_excused_as_far_as_the_placement_slows_down() -> None:
+    assert bad_placement(lost(0), forwarded=0.7) is not None
+    assert bad_placement(lost(0), forwarded=0.6) is None
+    assert bad_placement(lost(0, round_trip_ns=60.0), forwarded=0.9) is None
+
+
+def test_a_trial_is_judged_by_the_best_that_any_trial_has_shown() -> None:
+    """The first trials of a machine may all have been placed badly."""
+    first = lost(3_000).model_copy(
+        update={
+            "watched": tuple(
+                watch.model_copy(update={"nearest_ns": 300.0}) for watch in lost(1).watched
+            )
+        }
+    )
+    assert bad_placement(first) is None
+    assert bad_placement(by_the_best(first, [lost(0, round_trip_ns=51.0)])) is not None
+    assert bad_placement(by_the_best(first, [first])) is None
+    unknown = paced(2_300.0, 0.0, 0.0)
+    assert by_the_best(unknown, [unknown]) == unknown
+
+
+def first_seen_far(far: int) -> ScriptedEngine:
+    """Forwards 60,000 fps if the cores are near, 40,000 if they are far apart, as in the first
+    `far` trials; until the first near one, nobody knows that nearer ones are possible."""
+    engine = ScriptedEngine(
+        lose=lambda stream: range(
+            int(
+                max(0.0, 1 - (60_000 if is_near() else 40_000) / rate_of(stream))
+                * frames_in(stream)
+            )
+        ),
+        round_trip_ns=lambda _: 50.0 if is_near() else 300.0,
+        nearest_ns=lambda _: 50.0 if is_near() else 300.0,
+    )
+
+    def is_near() -> bool:
+        return len(engine.specs) > far
+
+    return engine
+
+
+@pytest.mark.parametrize("verifications", [0, 1])
+def test_a_search_goes_on_above_failures_that_turn_out_to_tell_nothing(
+    verifications: int, nat64: TrafficPlan
+) -> None:
+    plan = ThroughputPlan(
+        timing=Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
+        repetitions=1,
+        seed=1,
+        error=SearchError(fraction=Fraction(1, 100)),
+        loss_verifications=verifications,
+    )
+    never = throughput(plan, first_seen_far(10_000).tester(nat64), NoDut())
+    assert never.figures[0].values[0] == pytest.approx(40_000, rel=0.011)
+    assert never.counts.revoked == 0
+    assert any("300 ns or more" in note for note in noise_notes(never.counts))
+    late = throughput(plan, first_seen_far(never.counts.trials - 1).tester(nat64), NoDut())
+    assert late.figures[0].values[0] == pytest.approx(60_000, rel=0.011)
+    assert late.figures[0].lower_bound == (False,)
+    assert late.counts.revoked
+    notes = list(noise_notes(late.counts))
+    assert any("placed their CPUs badly" in note for note in notes)
+    assert not any("or more" in note for note in notes)
+
+
+def test_mlrsearch_searches_again_where_failures_turn_out_to_tell_nothing(
+    nat64: TrafficPlan,
+) -> None:
+    plan = MlrThroughputPlan(
+        timing=Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
+        goals=(rfc2544_goal(final_duration_s=Fraction(1, 20), width=Fraction(1, 50)),),
+        seed=1,
+        max_rate_fps=100_000,
+    )
+    never = mlr_throughput(plan, first_seen_far(10_000).tester(nat64), NoDut())
+    late = mlr_throughput(plan, first_seen_far(never.counts.trials - 1).tester(nat64), NoDut())
+    assert never.figures[0].values[0] == pytest.approx(40_000, rel=0.03)
+    assert late.figures[0].values[0] == pytest.approx(60_000, rel=0.03)
+    assert late.counts.revoked
 
 
 def far_until(number: int) -> ScriptedEngine:
