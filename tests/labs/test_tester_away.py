@@ -23,7 +23,7 @@ kind = "namespace"
 """
 RATE_FPS = 20_000
 OPTIONS = ("--direction", "forward", "--frame-timeout", "0.01", "--max-rate", str(RATE_FPS))
-SHORT = ("--profile", "quick", "--error", "5%", "--repetitions", "5", "--seed", "5")
+SHORT = ("--profile", "quick", "--error", "5%", "--repetitions", "3", "--seed", "5")
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="sender and receiver have a CPU each")
