@@ -52,7 +52,7 @@ TEST = [
     Rung(name="cpp-optimised", command=["make", "cpp-optimised"], limit_s=600),
     Rung(name="cpp-asan-ubsan", command=["make", "cpp-asan-ubsan"], limit_s=1200),
     Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
-    Rung(name="fuzz", command=["make", "fuzz"], limit_s=300),
+    Rung(name="fuzz", command=["make", "fuzz", "FUZZ_SECONDS=8"], limit_s=300),
     Rung(name="frames", command=[*PYTEST, "-n", str(CPUS), *WITHOUT_PORTS], limit_s=300),
     Rung(
         name="gateways-and-labs",
@@ -67,6 +67,7 @@ TEST = [
     ),
 ]
 LONG = [
+    Rung(name="fuzz-long", command=["make", "fuzz", "FUZZ_SECONDS=60"], limit_s=300),
     Rung(name="tidy", command=["make", "tidy"], limit_s=3600),
     Rung(name="debian-13", command=["tools/chroot-test", "trixie"], limit_s=3600),
     Rung(name="accuracy", command=[*PYTEST, "tests", "-m", "long"], limit_s=7200),

@@ -151,7 +151,7 @@ class LockstepTestbed {
  private:
   // At 30,000 fps less than a frame, or with several workers, of whom each has to be waited for, a
   // few of them.
-  [[nodiscard]] run::Ticks step_ns() const { return device_.workers() == 1 ? 20'000 : 1'000'000; }
+  [[nodiscard]] run::Ticks step_ns() const { return device_.workers() == 1 ? 30'000 : 1'000'000; }
   void turn() {
     if (LockstepClock::now() >= gateway_wakes_) gateway_runs_ = true;
     if (gateway_runs_) gateway_.step();

@@ -72,7 +72,7 @@ class Reordering : public testing::TestWithParam<std::uint64_t> {};
 // RFC 4737 3.3: the frame that arrives after its successors is reordered, not the successors.
 TEST_P(Reordering, IsCountedOnceAFrame) {
   const auto seen =
-      forward(route66(), R"({"kind": "reorder", "every": 10, "within_ns": 100000000, "by": )" +
+      forward(route66(), R"({"kind": "reorder", "every": 10, "within_ns": 20000000, "by": )" +
                              std::to_string(GetParam()) + "}");
   const auto held_back = forward_record(seen).reordered;
   EXPECT_EQ(wrongs(seen.result), (Counts{{kForeground + "reordered", held_back}}));
@@ -142,12 +142,15 @@ class Corrupted : public testing::TestWithParam<Net> {};
 
 TEST_P(Corrupted, AFieldIsNamedByItsCounter) {
   constexpr std::uint64_t kEvery = 20;
+  constexpr std::uint64_t kFewer = kFrames / 3;  // there is a trial for each field
   const auto& net = GetParam();
   LockstepTestbed testbed(gateway_config(net));
   for (const auto& c : corruptions(net.right)) {
     SCOPED_TRACE(std::string(c.field) + (c.fixed ? ", checksums fixed" : ""));
     testbed.configure(gateway_config(net, order(c, kEvery)));
-    expect_named(testbed.run(forward_trial(net)), c, kFrames / kEvery);
+    auto spec = forward_trial(net);
+    spec.phases[0].streams[0].segments[0].frames = kFewer;
+    expect_named(testbed.run(spec), c, kFewer / kEvery);
   }
 }
 
@@ -206,7 +209,7 @@ TEST(RingFault, SeveralFaultsInBothDirectionsAreToldApart) {
          {"kind": "duplicate", "direction": "forward", "every": 29},
          {"kind": "corrupt", "direction": "reverse", "every": 59, "field": "source_port"},
          {"kind": "reorder", "direction": "reverse", "every": 60, "by": 4,
-          "within_ns": 100000000})"));
+          "within_ns": 20000000})"));
   const auto seen = testbed.run(both_ways_trial(translate64()));
   expect_books_balance(seen);
   constexpr auto kPassed = kFrames - kFrames / 30;
@@ -225,10 +228,10 @@ TEST(RingFault, SeveralFaultsInBothDirectionsAreToldApart) {
 
 TEST(RingFault, BeyondTheFrameTimeoutIsLate) {
   LockstepTestbed testbed(
-      gateway_config(route44(), R"({"kind": "delay", "pattern_ns": [0, 0, 0, 0, 0, 1000000000]})"));
+      gateway_config(route44(), R"({"kind": "delay", "pattern_ns": [0, 0, 0, 0, 0, 120000000]})"));
   auto spec = forward_trial(route44());
-  spec.frame_timeout_ns = 600 * kMillisecond;
-  spec.drain_ns = 1500 * kMillisecond;
+  spec.frame_timeout_ns = 70 * kMillisecond;
+  spec.drain_ns = 180 * kMillisecond;
   const auto seen = testbed.run(spec);
   expect_books_balance(seen);
   EXPECT_GT(forward_record(seen).delay_ns.max(), spec.frame_timeout_ns);
@@ -238,22 +241,24 @@ TEST(RingFault, BeyondTheFrameTimeoutIsLate) {
 
 TEST(RingFault, WithoutAFrameTimeoutALongDelayIsADelay) {
   LockstepTestbed testbed(
-      gateway_config(route44(), R"({"kind": "delay", "pattern_ns": [0, 0, 0, 0, 0, 1000000000]})"));
-  auto spec = forward_trial(route44());
-  spec.drain_ns = 1500 * kMillisecond;
+      gateway_config(route44(), R"({"kind": "delay", "pattern_ns": [0, 0, 0, 0, 0, 120000000]})"));
+  auto spec = forward_trial(route44());  // of 100 ms
+  spec.drain_ns = 180 * kMillisecond;
   const auto result = testbed.run(spec).result;
   // The frames that wait arrive after all others, in order.
   EXPECT_EQ(wrongs(result), (Counts{{kForeground + "reordered", kFrames / 6 - 1}}));
-  EXPECT_GT(result.streams[0].kinds[0]->delay.max_ns, 1e9);
+  EXPECT_GT(result.streams[0].kinds[0]->delay.max_ns, 120e6);
 }
 
 TEST(RingFault, BeyondTheWindowIsLate) {
-  std::string pattern = "2600000000";
-  for (std::uint64_t i = 1; i < kFrames; ++i) pattern += ", 0";
+  constexpr std::uint64_t kSlowFrames = 1500;
+  std::string pattern = "1500000000";
+  for (std::uint64_t i = 1; i < kSlowFrames; ++i) pattern += ", 0";
   LockstepTestbed testbed(
       gateway_config(route44(), R"({"kind": "delay", "pattern_ns": [)" + pattern + "]}"));
   auto spec = forward_trial(route44());
-  spec.phases[0].streams[0].segments[0].rate_fps = 1000;  // a window of 1.3 s, rounded up to 2
+  // A window of 1024 frames: what leaves within a second and the drain, rounded up.
+  spec.phases[0].streams[0].segments = {{.frames = kSlowFrames, .rate_fps = 850, .pause_ns = 0}};
   EXPECT_EQ(wrongs(testbed.run(spec).result),
             (Counts{{kForeground + "lost", 1}, {kForeground + "late", 1}}));
 }
@@ -261,11 +266,11 @@ TEST(RingFault, BeyondTheWindowIsLate) {
 // --- frames that are not of the trial ------------------------------------------------------------
 
 TEST(RingFault, WhatAnEarlierTrialLeftIsForeign) {
-  LockstepTestbed testbed(gateway_config(route44(), R"({"kind": "delay", "ns": 700000000})"));
+  LockstepTestbed testbed(gateway_config(route44(), R"({"kind": "delay", "ns": 120000000})"));
   auto first = forward_trial(route44());
   first.drain_ns = kMillisecond;
   auto second = forward_trial(route44());
-  second.drain_ns = 1500 * kMillisecond;
+  second.drain_ns = 180 * kMillisecond;
   ASSERT_NE(first.nonce, second.nonce);
   const auto left = testbed.run_once(first).result;
   ASSERT_EQ(wrongs(left), (Counts{{kForeground + "lost", kFrames}})) << "none was in time";
@@ -275,13 +280,13 @@ TEST(RingFault, WhatAnEarlierTrialLeftIsForeign) {
 }
 
 TEST(RingFault, APortWhereNothingIsDueCallsAllForeign) {
-  LockstepTestbed testbed(gateway_config(route44(), R"({"kind": "delay", "ns": 700000000})"));
+  LockstepTestbed testbed(gateway_config(route44(), R"({"kind": "delay", "ns": 120000000})"));
   auto first = forward_trial(route44());
   first.drain_ns = kMillisecond;
   (void)testbed.run_once(first);
   auto second = trial_of({stream_in(route44(), Direction::kReverse)});
   second.nonce = first.nonce;  // the same mark, but no stream arrives at this port
-  second.drain_ns = 1500 * kMillisecond;
+  second.drain_ns = 180 * kMillisecond;
   EXPECT_EQ(wrongs(testbed.run_once(second).result), (Counts{{"right foreign", kFrames}}));
 }
 

@@ -24,7 +24,7 @@ inline spec::Stream stream_in(const Net& net, spec::Direction direction,
 // The warm-up has no probes, so that the gateway's record has none.
 inline spec::TrialSpec trial_of(std::vector<spec::Stream> streams) {
   static std::uint32_t nonce = 0x1000;
-  spec::TrialSpec spec{.seed = 42, .nonce = nonce++, .drain_ns = 200 * kMillisecond};
+  spec::TrialSpec spec{.seed = 42, .nonce = nonce++, .drain_ns = 40 * kMillisecond};
   spec.lateness_tolerance_ns = 10'000 * kMillisecond;
   spec.warm_up.mode = spec::WarmUpMode::kNeighbours;
   spec.phases = {{.name = "test", .gap_ns = 0, .streams = std::move(streams)}};

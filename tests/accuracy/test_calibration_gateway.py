@@ -67,7 +67,14 @@ def test_in_noise_the_throughput_is_the_rate_limit_or_a_bound_of_it(tmp_path: Pa
     bucket takes the 128 frames that a sender may make up for at once (burst_limit_frames)."""
     limit_fps, depth = 50_000, 200
     fault = f'{{kind = "rate_limit", rate_fps = {limit_fps}, depth = {depth}}}'
-    plan = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, error=ERROR, loss_verifications=1)
+    plan = ThroughputPlan(
+        timing=TIMING,
+        seed=1,
+        repetitions=1,
+        error=ERROR,
+        max_rate_fps=2 * limit_fps,
+        loss_verifications=1,
+    )
     with gateway_that(fault, tmp_path, tolerance_us=20_000) as (setup, _):
         (found,) = searches(plan, plan.trials(setup.tester, setup.dut, Observer()))
     assert found.rate_fps <= (limit_fps + depth / TIMING.duration_s) * (1 + ERROR.fraction)

@@ -92,7 +92,7 @@ def capacities(folder: Path) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.long)])
 def test_a_campaign_that_is_killed_finds_what_it_finds_undisturbed(
     kills: int, tmp_path: Path
 ) -> None:

@@ -154,7 +154,9 @@ def test_validated_the_limit_is_that_of_the_replies(tmp_path: Path) -> None:
     replies = '{kind = "rate_limit", direction = "reverse", rate_fps = 12000, depth = 100}'
     nat = "new_per_s = 40000, depth = 200"
     with stateful_gateway(tmp_path, nat=nat, faults=replies, **PUNCTUAL) as (setup, _):
-        result = establishment(plan(alpha=Fraction(1, 2)), setup.tester, setup.dut)
+        result = establishment(
+            plan(alpha=Fraction(1, 2), max_rate_cps=30_000), setup.tester, setup.dut
+        )
     lowest_cps = 2 * (highest(12_000, 100 - BURST) * (1 - ERROR) - ROUNDING_CPS)
     is_the_limit_or_a_bound(result, lowest_cps, 2 * highest(12_000, 100))
     assert any(", 0 did not" in remark for remark in result.remarks)

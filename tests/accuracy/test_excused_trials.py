@@ -16,8 +16,8 @@ from tests.accuracy.calibration import TIMING, gateway_that
 
 RATE_FPS = 120_000
 DEPTH = 3000  # frames: what waits while the gateway is away for 25 ms is let through afterwards
-TRIALS = 20
-ROUNDS = 10  # until noise has met one of them, or left one out
+TRIALS = 10
+ROUNDS = 20  # until noise has met one of them, or left one out
 AS_A_SEARCH = Counting(above_fps=1, short=False)  # a FAIL at less than the rate is one at the rate
 
 

@@ -94,7 +94,7 @@ def test_a_restarted_gateway_is_found_and_asked_anew(
     running: tuple[Trials, RestartableGateway],
 ) -> None:
     trials, gateway = running
-    for _ in range(3):
+    for _ in range(2):
         trial = trials.run(load=RATE_FPS, repetition=1, seed=7)
         assert trial.result.sent == FRAMES
         assert books_balance(trial)
@@ -134,10 +134,10 @@ def test_a_gateway_that_is_killed_in_a_trial_ends_no_engine(
 ) -> None:
     """DPDK unmaps the rings of a memif whose peer has ended, which must wait for the workers."""
     trials, gateway = running
-    for number in range(1, 4):
+    for number in range(1, 3):
         trials.observer = Killer(gateway)
         with unwatched(monkeypatch):
-            trial = trials.run(load=steady(800_000, Fraction(6, 5)), repetition=1, seed=number)
+            trial = trials.run(load=steady(800_000, Fraction(4, 5)), repetition=1, seed=number)
         assert trial.verdict is Verdict.INVALID
         downs = [reason for reason in trial.invalid_reasons if "link was down at the end" in reason]
         assert downs, trial.invalid_reasons

@@ -38,7 +38,7 @@ direction = "forward"
 kind = "namespace"
 device = "af_packet"
 """
-TIMING = Timing(duration_s=Fraction(1), drain_s=Fraction(1, 5))
+TIMING = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 10))
 CATCHES_UP = replace(steady(RATE_FPS, TIMING.duration_s), pauses=False)
 OTHERS = 50  # frames on the link that are not the trial's: ARP
 ENOUGH = 3
@@ -97,7 +97,7 @@ def test_what_a_full_ring_lost_is_no_loss_of_a_valid_trial(
 
     with (
         set_up(testbed, source, dut) as setup,
-        taken("5%", "--pieces", "30ms-30ms", "--cpus", str(SENDER)),
+        taken("10%", "--pieces", "30ms-30ms", "--cpus", str(SENDER)),
         taken("20%", "--pieces", "12ms-12ms", "--cpus", str(RECEIVER)),
     ):
         assert setup.dut.tester_namespace is not None

@@ -20,7 +20,9 @@ limit rate over {LIMIT_FPS}/second burst {BURST} packets drop
 }}
 }}
 """
-DURATION_S = Fraction(1, 2)
+# A fifth of a second: of longer overloads hardly one is undisturbed. The bucket stays as large, so
+# that it holds what a tester sends at once that was away for 10 ms.
+DURATION_S = Fraction(1, 5)
 
 
 @contextmanager
@@ -50,7 +52,7 @@ def test_a_limit_that_half_of_the_overload_is_below_is_recovered_from_at_once() 
     """6600, then 3300 frames a second: the bucket gains 700 a second then."""
     recovered_s, lost = found(6000)
     assert lost == pytest.approx((6600 - LIMIT_FPS) * DURATION_S - BURST, rel=0.1)
-    assert recovered_s < 0.1
+    assert recovered_s < 0.04
 
 
 def test_a_limit_that_it_is_above_is_not_recovered_from() -> None:

@@ -99,11 +99,11 @@ def search(folder: Path, testbed: str, *arguments: str) -> str:
 def test_a_script_finds_the_rate_at_which_a_gateway_begins_to_lose(folder: Path) -> None:
     """1800 frames a second pass; more do only as long as the bucket lasts."""
     limit = CALIBRATION.format('{kind = "rate_limit", rate_fps = 1800, depth = 100}')
-    said = search(folder, limit, "84", "4000", "300")
+    said = search(folder, limit, "84", "3500", "900")
     rates = {int(line.split(":")[0]): line for line in said.splitlines() if line[0].isdigit()}
-    assert list(rates) == [2000, 1000, 1500, 1750]
+    assert list(rates) == [1750, 2625]
     assert "forward 1750 of 1750, reverse 1750 of 1750" in rates[1750]
-    lost = re.search(r"forward (\d+) of 2000, reverse (\d+) of 2000", rates[2000])
+    lost = re.search(r"forward (\d+) of 2625, reverse (\d+) of 2625", rates[2625])
     assert lost
     # 1800 and the bucket's 100, less what a full bucket could not take while nobody sent.
     assert all(1820 <= int(number) <= 1902 for number in lost.groups())
@@ -126,7 +126,7 @@ def test_a_script_fills_its_tables(folder: Path) -> None:
     slow = CALIBRATION.format(
         '{kind = "delay", ns = 40000000}, {kind = "loss", direction = "forward", every = 5}'
     )
-    done = run(folder, slow, "./scan.sh", "2000 1000", "500", "2")
+    done = run(folder, slow, "./scan.sh", "2000 1000", "500", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert table(folder, "frame-loss.csv") == [[20.0, 0.0]] * 2
     for forward_tl, forward_wcl, reverse_tl, reverse_wcl in table(folder, "latency.csv"):
@@ -139,8 +139,8 @@ def test_a_script_fills_its_tables(folder: Path) -> None:
 
 
 def test_a_script_finds_what_passes_tayga(folder: Path) -> None:
-    said = search(folder, TAYGA, "128", "1000", "300")
-    assert said.splitlines()[-1] == "Throughput: 750"
+    said = search(folder, TAYGA, "128", "1000", "500")
+    assert said.splitlines()[-1] == "Throughput: 500"
 
 
 def test_latency_of_a_fixed_delay_is_in_milliseconds(folder: Path) -> None:

@@ -1,6 +1,5 @@
 """D of siitperf's stateful tests, on the wire: from phase 1's first frame to phase 2's."""
 
-import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -18,9 +17,9 @@ from tests.labs.test_siitperf_stateful import CONF, NAT44
 from tests.valid import valid
 
 ROOT = Path(__file__).parents[2]
-D_MS = 1500
-# Phase 1 sends for 500 ms and waits for 200 ms: 800 ms are left until phase 2.
-WORDS = f"84 1000 1 200 2 2 1000 1000 2000 200 {D_MS}"
+D_MS = 700
+# Phase 1 sends for 100 ms and waits for 200 ms: 400 ms are left until phase 2.
+WORDS = f"84 1000 1 200 2 2 500 500 5000 200 {D_MS}"
 TESTS = 3
 SIITPERF_LATE_MS = 14  # siitperf's own phase 2 begins 2 to 14 ms late
 
@@ -80,7 +79,7 @@ class Run:
 
 
 def test_phase_2_begins_when_d_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The median: a host that takes a core away for milliseconds makes either frame late."""
+    """In most tests: a host that takes a core away for milliseconds makes either frame late."""
     (tmp_path / "siitperf.conf").write_text(CONF)
     (tmp_path / "place.toml").write_text(NAT44)
     monkeypatch.setenv("NATXY_TESTBED", str(tmp_path / "place.toml"))
@@ -89,6 +88,12 @@ def test_phase_2_begins_when_d_is_over(tmp_path: Path, monkeypatch: pytest.Monke
     def measured() -> Run:
         return valid(lambda: Run(monkeypatch), lambda run: [] if run.status == 0 else run.said[-1:])
 
-    late_ms = [measured().late_ms for _ in range(TESTS)]
+    late_ms: list[float] = []
+    while len(late_ms) < TESTS and sum(map(is_in_time, late_ms)) <= TESTS // 2:
+        late_ms.append(measured().late_ms)
     print(f"phase 2 was {', '.join(f'{each:.2f}' for each in late_ms)} ms late")
-    assert -1 < statistics.median(late_ms) < SIITPERF_LATE_MS
+    assert sum(map(is_in_time, late_ms)) > TESTS // 2
+
+
+def is_in_time(late_ms: float) -> bool:
+    return -1 < late_ms < SIITPERF_LATE_MS

@@ -47,6 +47,7 @@ driver = "nat64"
 conntrack_entries = {ENTRIES}
 """
 QUICK = ("--profile", "quick", "--repetitions", "1", "--seed", "5", "--json")
+UP_TO_4000 = ("--max-rate", "4000")
 BOTH = pytest.mark.parametrize("testbed", [NAT44, NAT64], ids=["nat44", "nat64"])
 
 
@@ -122,13 +123,15 @@ def test_a_gateway_that_logs_its_connections_says_so_beside_the_figure(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("testbed", "direction"),
-    [(NAT44, "both"), (NAT44, "reverse"), (NAT64, "forward")],
+    ("testbed", "direction", "most"),
+    [(NAT44, "both", ()), (NAT44, "reverse", UP_TO_4000), (NAT64, "forward", UP_TO_4000)],
     ids=["nat44-both", "nat44-reverse", "nat64-forward"],
 )
-def test_throughput_in_phase_2(testbed: str, direction: str, tmp_path: Path) -> None:
-    """Bidirectional, upload and download."""
-    search = ("--error", "20%", "--direction", direction)
+def test_throughput_in_phase_2(
+    testbed: str, direction: str, most: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Bidirectional up to what the gateway bears; upload and download up to what it surely does."""
+    search = ("--error", "20%", "--direction", direction, *most)
     done = valid_run(lambda: run("throughput", testbed, tmp_path, *search))
     assert done.returncode == 0, done.stderr[-2000:]
     (entry,) = json.loads(done.stdout)
@@ -140,13 +143,13 @@ def test_throughput_in_phase_2(testbed: str, direction: str, tmp_path: Path) -> 
 def test_tear_down_rate(testbed: str, tmp_path: Path) -> None:
     """Of at most 95 % of the table: above that the kernel drops what has had no reply yet."""
     found = values(
-        measured("tear-down", testbed, tmp_path, "--counts", "500,2000,3500", "--repetitions", "3")
+        measured("tear-down", testbed, tmp_path, "--counts", "500,3500", "--repetitions", "2")
     )
-    for count in ("500", "2,000", "3,500"):
+    for count in ("500", "3,500"):
         full_s = found[f"full table deletion time {count} connections"]
-        assert len(full_s) == 3
+        assert len(full_s) == 2
         assert all(0 < seconds < 5 for seconds in full_s)
-        assert len(found[f"empty table deletion time {count} connections"]) == 3
+        assert len(found[f"empty table deletion time {count} connections"]) == 2
         name = f"connection tear-down rate {count} connections"
         assert name in found or f"({name.replace(' rate', ' rate)', 1)}" in found
 

@@ -24,7 +24,7 @@ kind = "namespace"
 """
 RATE_FPS = 20_000
 OPTIONS = ("--direction", "forward", "--frame-timeout", "0.01", "--max-rate", str(RATE_FPS))
-SHORT = ("--profile", "quick", "--error", "5%", "--repetitions", "5", "--seed", "5")
+SHORT = ("--profile", "quick", "--error", "5%", "--repetitions", "3", "--seed", "5")
 
 
 pytestmark = [

@@ -10,12 +10,15 @@ import sys
 import time
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from natxy.campaign.journal import read_journal
+from natxy.cli import run_command
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.dut.process import within
@@ -26,6 +29,7 @@ from natxy.model.testbed import Port, Testbed, TesterSection
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.self_test import SelfTestPlan, looped, self_test
+from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
@@ -119,10 +123,16 @@ def test_self_test_through_a_veth() -> None:
     assert offset.rate_fps <= loaded.rate_fps == max(1, ceiling.rate_fps // 2)
 
 
-def test_self_test_in_memory_by_the_command() -> None:
-    done = valid_run(lambda: natxy("self-test", "--frame-size", "84", "--json", "--seed", "3"))
-    assert done.returncode == 0, done.stderr
-    (ceiling,) = json.loads(done.stdout)["ceilings"]
+def test_self_test_in_memory_by_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a search that is coarse: the command's own would take twenty seconds."""
+    coarse = partial(SelfTestPlan, timing=TIMING, error=SearchError(fraction=Fraction(1, 4)))
+    monkeypatch.setattr(import_module("natxy.cli.self_test"), "SelfTestPlan", coarse)
+    status = run_command(["self-test", "--frame-size", "84", "--json", "--seed", "3"])
+    said = capsys.readouterr()
+    assert status == 0, said.err
+    (ceiling,) = json.loads(said.out)["ceilings"]
     assert ceiling["frame_size_bytes"] == 84
     assert ceiling["rate_fps"] > 100_000
 

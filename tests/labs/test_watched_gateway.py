@@ -1,5 +1,6 @@
 """A lab watches its gateway, and what its absence explains is no FAIL."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -28,7 +29,7 @@ driver = "kernel-router"
 
 def trials_of(
     folder: Path, count: int, *, rate_fps: int = RATE_FPS, timing: Timing = TIMING
-) -> list[TrialRecord]:
+) -> Iterator[TrialRecord]:
     path = folder / "testbed.toml"
     path.write_text(TESTBED)
     testbed, source = read_testbed(path)
@@ -36,7 +37,8 @@ def trials_of(
         trials = Trials(
             tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=1, observer=Observer()
         )
-        return [trials.run(load=rate_fps, repetition=1, seed=n) for n in range(count)]
+        for number in range(count):
+            yield trials.run(load=rate_fps, repetition=1, seed=number)
 
 
 def test_every_trial_says_how_long_the_gateways_cpu_was_away(tmp_path: Path) -> None:
@@ -51,7 +53,7 @@ def test_every_trial_says_how_long_the_gateways_cpu_was_away(tmp_path: Path) -> 
 def test_what_takes_the_core_is_seen_and_excuses_what_it_loses(noise: str, tmp_path: Path) -> None:
     """At a rate far below what the router forwards, and pauses that its ring does not outlast."""
     del noise
-    trials = trials_of(tmp_path, 20)
+    trials = list(trials_of(tmp_path, 12))
     away_share = sum(t.away_ns for t in trials) / sum(t.result.sending_ns for t in trials)
     assert 0.1 < away_share < 0.9
     losing = [trial for trial in trials if trial.result.lost]
@@ -64,15 +66,15 @@ def test_a_gateway_that_is_seldom_busy_is_not_away(tmp_path: Path) -> None:
     """At 5,000 fps it is in one look of a hundred. The host may take its core in some trials."""
     timing = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 20))
     trials = trials_of(tmp_path, 12, rate_fps=5_000, timing=timing)
-    assert min(trial.away_ns / trial.result.sending_ns for trial in trials) < 0.15
+    assert any(trial.away_ns / trial.result.sending_ns < 0.15 for trial in trials)
 
 
 def test_the_watch_takes_no_time_from_a_gateway_that_is_busy(tmp_path: Path) -> None:
     """What keeps the CPU awake is an ordinary thread; the kernel gives those 50 ms of each second
     where real-time threads, as the gateway is, leave them less. Here these are 5,000 frames of
     each direction, where the ring holds 256."""
-    timing = Timing(duration_s=Fraction(5, 2), drain_s=Fraction(1, 20))
-    for trial in trials_of(tmp_path, 3, rate_fps=100_000, timing=timing):
+    timing = Timing(duration_s=Fraction(2), drain_s=Fraction(1, 20))
+    for trial in trials_of(tmp_path, 2, rate_fps=100_000, timing=timing):
         away_s = trial.result.watched[0].away_ns / 1e9
         lost = trial.result.lost
         assert lost <= 2 * 100_000 * away_s, "what is lost came while the CPU was away"
