@@ -49,13 +49,14 @@ def resident_bytes(processes: Collection[int], root: Path = ROOT) -> int | None:
 
 
 def conntrack_bytes(root: Path = ROOT) -> int | None:
-    """Returns the memory of the kernel's slabs that hold connections, of the whole machine.
+    """Returns the memory of the kernel's objects that hold connections, of the whole machine.
 
     A connection is an object of nf_conntrack, and one of 128 octets with what NAT and others add to
-    it. /proc/slabinfo has the same numbers, but takes a millisecond.
+    it. Room that is free in their slabs does not count: the kernel keeps it for new objects.
+    /proc/slabinfo has the same numbers, but takes a millisecond.
     """
     slabs = root / "sys/kernel/slab"
-    sizes = [_slab_bytes(slabs / name) for name in ("nf_conntrack", *_of_extensions(slabs))]
+    sizes = [_object_bytes(slabs / name) for name in ("nf_conntrack", *_of_extensions(slabs))]
     return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
@@ -65,9 +66,9 @@ def _of_extensions(slabs: Path) -> tuple[str, ...]:
     return ("kmalloc-128", *sorted(path.name for path in slabs.glob("kmalloc-rnd-*-128")))
 
 
-def _slab_bytes(cache_of: Path) -> int | None:
-    slabs, order = _words(cache_of / "slabs"), _words(cache_of / "order")
-    return int(slabs[0]) * PAGE_BYTES << int(order[0]) if slabs and order else None
+def _object_bytes(cache_of: Path) -> int | None:
+    objects, size = _words(cache_of / "objects"), _words(cache_of / "slab_size")
+    return int(objects[0]) * int(size[0]) if objects and size else None
 
 
 def conntrack_count(root: Path = ROOT) -> int | None:

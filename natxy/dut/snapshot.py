@@ -21,7 +21,7 @@ from natxy.dut.proc_files import (
 )
 from natxy.model.telemetry import Snapshot
 
-SLABS = "the kernel's slabs of connections on this machine"
+SLABS = "the kernel's objects of connections on this machine"
 PROCESSES = "the gateway's processes"
 
 

@@ -8,7 +8,7 @@ from natxy.model.verdict import Verdict
 from natxy.trial.establishing import connections_held
 
 MEMORY = "memory per connection"
-# A system keeps memory that it does not use now, in whole pages. This is little beside so much.
+# A system keeps some memory that it does not use. This is little beside so much.
 LEAST_GROWTH_BYTES = 2**20
 
 

@@ -70,9 +70,9 @@ def machine(tmp_path: Path) -> Path:
     write(tmp_path, f"{NET}/stat/nf_conntrack", CONNTRACK.format(drop=0))
     write(tmp_path, f"{NET}/softnet_stat", SOFTNET)
     write(tmp_path, "proc/sys/net/netfilter/nf_conntrack_count", "0\n")
-    for name, slabs in (("nf_conntrack", 10), ("kmalloc-128", 20)):
-        write(tmp_path, f"sys/kernel/slab/{name}/slabs", f"{slabs} N0={slabs}\n")
-        write(tmp_path, f"sys/kernel/slab/{name}/order", "1\n")
+    for name, objects, size in (("nf_conntrack", 10, 256), ("kmalloc-128", 20, 128)):
+        write(tmp_path, f"sys/kernel/slab/{name}/objects", f"{objects} N0={objects}\n")
+        write(tmp_path, f"sys/kernel/slab/{name}/slab_size", f"{size}\n")
     return tmp_path
 
 
@@ -87,14 +87,14 @@ def test_a_trial_of_a_kernel_gateway(machine: Path) -> None:
     write(machine, f"{NET}/dev", HEAD + "".join(links))
     write(machine, f"{NET}/stat/nf_conntrack", CONNTRACK.format(drop=17))
     write(machine, "proc/sys/net/netfilter/nf_conntrack_count", "4096\n")
-    write(machine, "sys/kernel/slab/nf_conntrack/slabs", "138 N0=138\n")
+    write(machine, "sys/kernel/slab/nf_conntrack/objects", "4106 N0=4106\n")
     after = local(machine).snapshot().model_copy(update={"at_s": before.at_s + 2})
     telemetry = Telemetry.between(before, after)
     assert telemetry is not None
     spent = CpuTime(cpu=1, busy_s=80 / TICK_HZ, softirq_s=50 / TICK_HZ, irq_s=0.0, steal_s=0.0)
     assert telemetry.cpus == (spent,)
-    assert telemetry.memory_before_bytes == 30 * 2 * PAGE_BYTES
-    assert telemetry.memory_bytes == 158 * 2 * PAGE_BYTES
+    assert telemetry.memory_before_bytes == 10 * 256 + 20 * 128
+    assert telemetry.memory_bytes == 4106 * 256 + 20 * 128
     assert telemetry.connections == 4096
     drops = {"left rx dropped": 3, "nat64 tx dropped": 4, "conntrack drop": 17}
     assert telemetry.drops is not None
@@ -128,9 +128,9 @@ def test_memory_of_programs_is_what_is_resident(tmp_path: Path) -> None:
 
 
 def test_a_hardened_kernel_has_several_caches(machine: Path) -> None:
-    write(machine, "sys/kernel/slab/kmalloc-rnd-03-128/slabs", "5\n")
-    write(machine, "sys/kernel/slab/kmalloc-rnd-03-128/order", "0\n")
-    assert conntrack_bytes(machine) == (10 * 2 + 20 * 2 + 5) * PAGE_BYTES
+    write(machine, "sys/kernel/slab/kmalloc-rnd-03-128/objects", "5\n")
+    write(machine, "sys/kernel/slab/kmalloc-rnd-03-128/slab_size", "128\n")
+    assert conntrack_bytes(machine) == 10 * 256 + 20 * 128 + 5 * 128
 
 
 def test_what_a_kernel_does_not_tell_is_not_known(tmp_path: Path) -> None:
