@@ -13,6 +13,7 @@ from natxy.campaign.records import read_campaign
 from natxy.model.experiment import Experiment, MeasureSection
 from natxy.model.measurement import Measurement
 from natxy.model.published import Published
+from natxy.model.telemetry import Telemetry
 from natxy.report.campaign_table import CellResult
 
 CDF_POINTS = 120  # of a curve; the tail has half of them
@@ -33,6 +34,11 @@ class TrialPoint:
     lost_percent: float
     paused_ms: float  # the tester's senders
     away_ms: float  # the gateway
+    # From the telemetry of the gateway; None: not known.
+    busy_percent: float | None = None  # of its busiest CPU
+    memory_bytes: int | None = None
+    connections: int | None = None
+    dropped: int | None = None
     reason: str = ""
 
 
@@ -188,8 +194,23 @@ def _point(record: dict[str, Any], reading: _Reading) -> TrialPoint:
         lost_percent=100 * sum(kind["lost"] for kind in kinds) / sent if sent else 0.0,
         paused_ms=round(max(pauses, default=0.0) / 1e6, 4),
         away_ms=round(record["away_ns"] / 1e6, 4),
+        **_telemetry(record),
         reason=next((reason for reason in reasons if reason), ""),
     )
+
+
+def _telemetry(record: dict[str, Any]) -> dict[str, Any]:
+    """Returns the members of a TrialPoint; none in a journal of an older version."""
+    if not record.get("telemetry"):
+        return {}
+    known = Telemetry.model_validate_json(json.dumps(record["telemetry"]))
+    busiest = known.busiest
+    return {
+        "busy_percent": busiest and round(known.percent(busiest.busy_s), 2),
+        "memory_bytes": known.memory_bytes,
+        "connections": known.connections,
+        "dropped": known.dropped,
+    }
 
 
 def _add_delays(record: dict[str, Any], reading: _Reading) -> None:

@@ -17,6 +17,7 @@ from natxy.model.base import Model
 
 Answer = TypeVar("Answer")
 RUN = "engine.run"
+TELEMETRY = "dut.telemetry"
 OF_A_USED_DEVICE = {"table.delete_all"}
 
 
@@ -55,6 +56,8 @@ class Tape:
     def without_last_trial(self) -> list[AnswerRecord]:
         """Returns the answers before the last trial, which must be repeated."""
         last = max(at for at, record in enumerate(self.recorded) if record.call == RUN)
+        if self.recorded[:last] and self.recorded[last - 1].call == TELEMETRY:
+            last -= 1  # taken just before the trial, and again before it is repeated
         return list(self.recorded[:last])
 
     def plays(self, call: str) -> bool:

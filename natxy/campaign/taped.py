@@ -8,9 +8,10 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 
-from natxy.campaign.tape import RUN, Tape
+from natxy.campaign.tape import RUN, TELEMETRY, Tape
 from natxy.dut.base import Absence, ConnectionTable, Deletion, Dut, TableParameters, TesterPorts
 from natxy.model.event import ByDirection, Hello, Progress
+from natxy.model.telemetry import Snapshot
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec, WatchedCpu
 from natxy.tester.tester import Engine, OnProgress, ignore_progress
@@ -112,6 +113,8 @@ class TapedDut:
         self._tape = tape
         self._go_live = go_live
         self._resumes = tape.plays(RUN)
+        # An older version of Natxy did not ask; then none of the cell's trials has telemetry.
+        self._asks_telemetry = tape.plays(TELEMETRY) or not self._resumes
         self._table = None if dut.table is None else TapedTable(dut.table, tape)
         self._cores: int | None = None  # that were set last
 
@@ -151,6 +154,16 @@ class TapedDut:
             self._dut.absence,
             write=lambda absence: None if absence is None else asdict(absence),
             read=lambda written: None if written is None else Absence(**written),
+        )
+
+    def telemetry(self) -> Snapshot:
+        if not self._asks_telemetry:
+            return Snapshot()
+        return self._tape.answer(
+            TELEMETRY,
+            self._dut.telemetry,
+            write=lambda snapshot: snapshot.model_dump(mode="json"),
+            read=lambda written: Snapshot.model_validate_json(json.dumps(written)),
         )
 
     def recover(self) -> None:

@@ -156,11 +156,13 @@ def trial(
             raise failed or AssertionError("a trial has ended, or said why not")
         kept = provenance(setup, seed=whole.result.seed, command=[repeat_command(chosen_seed)])
     verdict, reasons = whole.record.verdict, whole.record.invalid_reasons
+    used = whole.record.telemetry
     if json_output:
         fields: dict[str, object] = {
             "verdict": verdict,
             "invalid_reasons": reasons,
             "lost_connections": whole.record.lost_connections,
+            "telemetry": used and used.model_dump(mode="json"),
         }
         if failed is not None:
             fields |= {"verdict": None, "refused": str(failed)}
@@ -175,6 +177,7 @@ def trial(
             measured=whole.record.result,
             refused=refused,
             lost_connections=whole.record.lost_connections,
+            telemetry=used,
         )
         result_console.print(text, end="", highlight=False, markup=False, soft_wrap=True)
     if failed is not None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
 
@@ -120,6 +121,13 @@ class Dut(Protocol):
 
     def absence(self) -> Absence | None:
         """Returns the device's absence in the last trial; None if it keeps no record of it."""
+
+    def telemetry(self) -> Snapshot:
+        """Returns what is known now of its CPU time, memory, connections and drops.
+
+        It is called just before and just after a trial, never in one, and takes less than a
+        millisecond for a device on this machine. A device that cannot be asked returns nothing.
+        """
 
     def recover(self) -> None:
         """Restores the state after `start` when the device collapsed in a trial; links stay up."""

@@ -12,7 +12,9 @@ from natxy.dut.cpus import gateway_cpu
 from natxy.dut.gateway_process import GatewayProcess
 from natxy.dut.interrupts import without_interrupts
 from natxy.dut.ledger import Ledger, sweep
+from natxy.dut.snapshot import Local
 from natxy.errors import DutError
+from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
 NS_PER_US = 1000
@@ -86,6 +88,13 @@ class CalibrationDut:
             total_s=record["away_ns"] / NS_PER_S,
             longest_s=record["worst_poll_gap_ns"] / NS_PER_S,
         )
+
+    def telemetry(self) -> Snapshot:
+        """Returns no drops, because it keeps a record of its own."""
+        local = Local(cpus=(self._cpu,), processes=(self._running.pid,)).snapshot()
+        if self._nat is None:
+            return local
+        return local.model_copy(update={"connections": self.connections()})
 
     def trial_fault(self) -> str | None:
         gap_us = self.record()["worst_poll_gap_ns"] / NS_PER_US

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import ceil, isfinite
@@ -12,8 +13,10 @@ from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPor
 from natxy.dut.config import CommandConfig
 from natxy.dut.interrupts import without_interrupts
 from natxy.dut.restart_guard import RestartGuard
+from natxy.dut.telemetry_lines import EXPECTED, snapshot_of
 from natxy.dut.unwatched import Unwatched
 from natxy.errors import DutError
+from natxy.model.telemetry import Snapshot
 
 COUNT = "the number of connections"
 DELETION = "the seconds that the deletion took, and after them, if known, how many connections"
@@ -94,6 +97,12 @@ class CommandDut(Unwatched):
 
     def _check(self) -> None:
         self._run("check")
+
+    def telemetry(self) -> Snapshot:
+        try:
+            return snapshot_of(self._run("telemetry"), at_s=time.monotonic())
+        except ValueError as wrong:
+            raise self.misread("telemetry", str(wrong), EXPECTED) from None
 
     def tester_ports(self) -> TesterPorts | None:
         return None

@@ -59,6 +59,7 @@ class CommandConfig(Model):
     restart: str | None = None  # resets it in the middle of a trial; ends when it is back
     describe: str | None = None
     check: str | None = None  # after each trial: fails where the device has died in it
+    telemetry: str | None = None  # before and after each trial: prints lines of name and value
     # Commands for a stateful device, run between trials. Values are passed in the environment.
     count: str | None = None  # prints how many connections there are
     delete_all: str | None = None  # prints the seconds that it took on the device

@@ -26,9 +26,11 @@ from natxy.dut.nat44 import Nat44
 from natxy.dut.nat64 import Nat64
 from natxy.dut.priority import without_throttling
 from natxy.dut.restart_guard import RestartGuard
+from natxy.dut.snapshot import Local
 from natxy.dut.tayga import Tayga
 from natxy.dut.watched import watched_cpus
 from natxy.errors import ConfigurationError, DutError
+from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
 PLAIN_MTU_BYTES = 1500
@@ -135,6 +137,15 @@ class NamespaceDut:
 
     def absence(self) -> Absence | None:
         return None
+
+    def telemetry(self) -> Snapshot:
+        """Returns the times of its CPUs; of all if it runs inside the tester's send call."""
+        return Local(
+            cpus=tuple(self._cpus),
+            processes=self._running.processes,
+            tracks=self.table is not None,
+            links=self._links,
+        ).snapshot()
 
     @property
     def tester_namespace(self) -> str | None:

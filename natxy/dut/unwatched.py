@@ -1,6 +1,7 @@
-"""Base of the drivers of devices whose absences cannot be watched."""
+"""Base of the drivers of devices of which nothing is seen on this machine."""
 
 from natxy.dut.base import Absence
+from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
 
@@ -11,3 +12,6 @@ class Unwatched:
 
     def absence(self) -> Absence | None:
         return None
+
+    def telemetry(self) -> Snapshot:
+        return Snapshot()

@@ -18,7 +18,7 @@ from natxy.model.trial_spec import Direction, Side
 from natxy.model.verdict import Verdict
 
 Bound = Literal["exact", "lower", "upper"]
-Unit = Literal["fps", "cps", "ns", "%", "frames", "connections", "s", "times"]
+Unit = Literal["fps", "cps", "ns", "%", "frames", "connections", "s", "times", "octets"]
 
 
 class Figure(Model):

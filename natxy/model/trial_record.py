@@ -5,6 +5,7 @@ from typing import Literal
 from natxy.model.base import Model
 from natxy.model.disturbance import Disturbance
 from natxy.model.stream_counters import ConnectionCounters
+from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.verdict import Verdict
 
@@ -33,6 +34,7 @@ class TrialRecord(Model):
     phase_1: StreamResult | None = None
     sample: StreamResult | None = None  # the test of some of phase 1's connections before phase 2
     starting: tuple[StreamResult, ...] = ()  # flows that start one after another
+    telemetry: Telemetry | None = None  # of the device; None: nothing is known
 
     @property
     def disturbance(self) -> Disturbance:

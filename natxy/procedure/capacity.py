@@ -8,9 +8,11 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError, MeasurementError, TesterLimit, TrialRefused
 from natxy.exact import make_exact
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
+from natxy.procedure.memory import memory_per_connection
 from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.table_size import (
     check_each_frame_makes_one,
@@ -64,8 +66,9 @@ class CapacityPlan(Plan):
 
 @dataclass(kw_only=True)
 class Course:
-    """Events during the searches of a measurement, for the remarks."""
+    """Trials and events of the searches of a measurement."""
 
+    trials: list[list[TrialRecord]] = field(default_factory=list)  # of each search
     collapses: list[MeasurementError] = field(default_factory=list)
     repaired: int = 0  # trials that passed although frames were lost in an absence of the gateway
 
@@ -77,7 +80,7 @@ class Course:
 def capacity(
     plan: CapacityPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """Measures C0, R0, CS, RS, CT and C, with a value for each repetition."""
+    """Measures C0, R0, CS, RS, CT, C and memory, with a value for each repetition."""
     observer = observer or Observer()
     connections_of(tester)
     check_each_frame_makes_one(tester)
@@ -91,6 +94,7 @@ def capacity(
         lambda number: _search(plan, goal, trials, number, course),
         lambda one: _figures([one])[-1:],
     )
+    memory, about_memory = memory_per_connection(course.trials)
     return Measurement(
         procedure="capacity",
         title="Connection tracking table capacity",
@@ -99,8 +103,8 @@ def capacity(
             plan.conditions(tester.with_connections(count=goal.c0), dut), validated=True
         ),
         deviations=deviations(plan.timing, OF_CONNECTIONS),
-        remarks=_remarks(plan, goal, name_of(dut), course),
-        figures=_figures(found),
+        remarks=(*_remarks(plan, goal, name_of(dut), course), about_memory),
+        figures=(*_figures(found), *memory),
         counts=trials.counts,
     )
 
@@ -129,6 +133,7 @@ def _search(
     valid_trials = ValidTrials(
         trials=trials, repetition=number, least=LEAST_REPEATS, budget_s=BUDGET_S, slow_repeats=0
     )
+    course.trials.append(valid_trials.done)
     while (attempt := search.next()) is not None:
         outcome = _outcome(plan, attempt, valid_trials, course)
         try:

@@ -24,6 +24,7 @@ AXES: dict[Unit, tuple[str, float]] = {
     "connections": ("connections", 1.0),
     "s": ("seconds", 1.0),
     "times": ("times", 1.0),
+    "octets": ("octets", 1.0),
 }
 
 

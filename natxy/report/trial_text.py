@@ -6,10 +6,12 @@ from natxy.model.distribution import Distribution
 from natxy.model.icmp_words import icmp_words
 from natxy.model.port_result import PortResult
 from natxy.model.stream_counters import ConnectionCounters, KindCounters
+from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import ConnectionTableResult, StreamResult, TrialResult, WorkerResult
 from natxy.model.verdict import Verdict
 from natxy.report.histogram import histogram_lines
 from natxy.report.numbers import duration, quantity
+from natxy.report.telemetry_text import telemetry_line
 
 _FAULTS_SHOWN = 3
 
@@ -21,16 +23,19 @@ def trial_text(
     measured: TrialResult | None = None,
     refused: str = "",
     lost_connections: str = "",
+    telemetry: Telemetry | None = None,
 ) -> str:
     """Returns the text of a trial with all its phases.
 
     measured: the part of the trial that has the verdict, phase 2; None: the whole trial.
     refused: why no measurement would accept the trial as a result; it then has no verdict.
     lost_connections: how the gateway lost connections, which makes the trial a FAIL.
+    telemetry: what the gateway used; None: nothing is known.
     """
     headline = f"FAIL: {lost_connections}" if lost_connections else ""
     headline = headline or _headline(result, measured or result, verdict)
-    lines = (f"NO RESULT: {refused}" if refused else headline, *_lines(result, reasons))
+    used = (telemetry_line(telemetry),) if telemetry else ()
+    lines = (f"NO RESULT: {refused}" if refused else headline, *_lines(result, reasons), *used)
     return "\n".join(lines) + "\n"
 
 

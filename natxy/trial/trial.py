@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from natxy.dut.base import Absence, Dut
 from natxy.errors import DutError, MeasurementError, TrialCancelled
+from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.trial.connection_table import hold
@@ -16,6 +17,7 @@ class Outcome:
     invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
     result: TrialResult
     absence: Absence | None  # of the DUT, from its own record
+    telemetry: Telemetry | None
 
 
 def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer) -> Outcome:
@@ -27,13 +29,20 @@ def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer
         hold(dut, spec, tester.connection_timeout_s)
     dut.before_trial()
     try:
+        before = dut.telemetry()
         result = tester.run(spec, observer.trial_progressed)
+        after = dut.telemetry()
     except BaseException as error:
         _end_trial(dut, error)
         raise
     absence = dut.absence()
     reasons = invalid_reasons(result, dut.trial_fault())
-    return Outcome(invalid_reasons=reasons, result=result, absence=absence)
+    return Outcome(
+        invalid_reasons=reasons,
+        result=result,
+        absence=absence,
+        telemetry=Telemetry.between(before, after),
+    )
 
 
 def _end_trial(dut: Dut, error: BaseException) -> None:

@@ -148,6 +148,7 @@ class Trials:
             result=measured,
             phase_1=whole.stream_of(ESTABLISH) if is_part else None,
             sample=whole.stream_of(SAMPLE) if is_part else None,
+            telemetry=trial.outcome.telemetry,
             starting=tuple(stream for stream in whole.streams if stream.phase in before),
         )
 

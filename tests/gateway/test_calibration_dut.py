@@ -74,6 +74,15 @@ def test_a_table_of_connections_is_set_and_asked(dut: CalibrationDut) -> None:
     assert dut.record()["nat"] is None
 
 
+def test_its_telemetry_is_of_its_process_its_cpu_and_its_table(dut: CalibrationDut) -> None:
+    snapshot = dut.telemetry()
+    assert [str(each.cpu) for each in snapshot.cpus] == [dut.describe()["gateway_cpu"]]
+    assert snapshot.memory_bytes
+    assert snapshot.connections is None
+    dut.configure(nat={})
+    assert dut.telemetry().connections == 0
+
+
 def test_how_long_it_was_muted_is_on_record(dut: CalibrationDut) -> None:
     dut.mute(0.25)
     assert dut.record()["muted_ns"] == 250_000_000

@@ -17,6 +17,7 @@ from tests.labs.test_stateful_duts import PACKETS, counted, give_addresses, lab_
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/stateful-gateway.md"
 BLOCK = re.compile(r"^## ([^\n]*)\n.*?```toml\n(.*?)```", re.MULTILINE | re.DOTALL)
+SCRIPT = re.compile(r"^This is `(natxy-telemetry)`\..*?```sh\n(.*?)```", re.MULTILINE | re.DOTALL)
 SSH = """#!/bin/sh
 # sshd, too, gives a shell all words after the host, joined by blanks.
 shift
@@ -37,6 +38,9 @@ def gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Namespa
         ssh = tmp_path / "ssh"
         ssh.write_text(SSH.format(namespace=lab.gateway_namespace))
         ssh.chmod(0o755)
+        for name, text in SCRIPT.findall(PAGE.read_text()):
+            (tmp_path / name).write_text(text)
+            (tmp_path / name).chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
         yield lab
     finally:
@@ -51,6 +55,10 @@ def test_those_for_linux_count_delete_and_set(gateway: NamespaceDut) -> None:
     send(gateway)
     counted(gateway, PACKETS)
     assert dut.table.count() == PACKETS
+    snapshot = dut.telemetry()
+    assert snapshot.connections == PACKETS
+    assert snapshot.memory_bytes
+    assert all(each.busy_s > 0 for each in snapshot.cpus)
     deletion = dut.table.delete_all()
     assert deletion.connections == PACKETS
     assert 0 < deletion.seconds < 1

@@ -14,8 +14,10 @@ from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import read_campaign
 from natxy.cli import run_command
 from natxy.cli.campaigns import check, go_on, start
+from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, InUse, StorageError
 from natxy.model.experiment import read_experiment
+from natxy.model.telemetry import Snapshot
 from tests.unit.conftest import NAT64
 
 EXPERIMENT = """\
@@ -122,6 +124,7 @@ def test_a_campaign_that_is_killed_goes_on_as_if_it_had_not(
     seed: int, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed in the middle of a write, at another place each time, until it ends."""
+    monkeypatch.setattr(NoDut, "telemetry", lambda _: Snapshot(memory_bytes=2**20))
     run(experiment, tmp_path / "whole")
     draw = random.Random(seed)
     folder = tmp_path / "killed"

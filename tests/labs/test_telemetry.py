@@ -1,0 +1,107 @@
+"""Telemetry of real gateways: what the kernel counts in a lab is found, and takes no time."""
+
+import time
+from contextlib import suppress
+
+import pytest
+
+from natxy.dut.inside import read_inside
+from natxy.model.telemetry import Snapshot
+from natxy.trial.connection_table import IncompletePhase1
+from natxy.trial.observer import Observer
+from natxy.trial.setup import set_up
+from natxy.trial.trials import Trials, WholeTrial
+from tests.labs.conftest import StartLab
+from tests.labs.test_trials import TIMING, testbed_of
+
+CONNECTIONS = 20_000
+NAT44 = f"""\
+[tester]
+lateness_tolerance_us = 20000
+[traffic]
+left_ip_version = 4
+right_ip_version = 4
+[connections]
+count = {CONNECTIONS}
+rate_fps = 20000
+incomplete = "repeat"
+[dut]
+kind = "namespace"
+driver = "nat44"
+conntrack_entries = 32768
+"""
+SNAPSHOTS = 20
+MOST_MS = 1.0
+RATE_FPS = 5000
+
+
+def trial_of(text: str) -> WholeTrial:
+    """Returns a trial with any verdict: noise does not change what the kernel counts."""
+    testbed, source, dut = testbed_of(text)
+    with set_up(testbed, source, dut) as setup:
+        trials = Trials(
+            tester=setup.tester,
+            dut=setup.dut,
+            timing=TIMING,
+            campaign_seed=7,
+            observer=Observer(),
+        )
+        with suppress(IncompletePhase1):
+            trials.run(load=RATE_FPS, repetition=1, seed=7)
+    assert trials.last is not None
+    return trials.last
+
+
+def test_connections_take_memory_of_the_kernel() -> None:
+    trial = trial_of(NAT44)
+    used, table = trial.record.telemetry, trial.result.connections
+    print(trial.record.verdict, table, used)
+    assert used is not None
+    assert used.connections is not None
+    assert used.memory_bytes is not None
+    assert used.memory_before_bytes is not None
+    assert table is not None
+    assert table.stored <= used.connections <= CONNECTIONS
+    # 256 octets and 128 with what NAT adds; slabs of earlier trials may be used again.
+    assert used.memory_bytes >= used.connections * 256
+    assert used.memory_bytes - used.memory_before_bytes < 1000 * CONNECTIONS
+    assert used.drops is not None
+    assert used.busiest is not None
+    assert 0 <= used.percent(used.busiest.busy_s) <= 110  # the kernel counts steps of 10 ms
+
+
+@pytest.mark.parametrize(("driver", "left"), [("nat44", 4), ("kernel-router", 6), ("tayga", 6)])
+def test_a_snapshot_takes_less_than_a_millisecond(
+    start_lab: StartLab, driver: str, left: int
+) -> None:
+    """The shortest of some, because other programs take the CPU away."""
+    dut = start_lab(driver, left, 6 if driver == "kernel-router" else 4)
+    taken_ms = []
+    for _ in range(SNAPSHOTS):
+        begin = time.perf_counter()
+        snapshot = dut.telemetry()
+        taken_ms.append((time.perf_counter() - begin) * 1e3)
+    print([round(each, 3) for each in taken_ms])
+    assert min(taken_ms) < MOST_MS
+    assert snapshot.drops is not None
+    assert "left rx dropped" in snapshot.drops
+    assert "right ring" in snapshot.drops
+    assert (snapshot.connections == 0) == (driver == "nat44")
+    assert (snapshot.memory_bytes is None) == (driver == "kernel-router")
+
+
+def test_a_namespace_is_entered_by_a_thread_alone(start_lab: StartLab) -> None:
+    dut = start_lab("kernel-router", 4, 4)
+    assert dut.gateway_namespace is not None
+    seen: list[str] = []
+
+    def read() -> None:
+        with open("/proc/thread-self/net/dev") as file:
+            seen.append(file.read())
+
+    read_inside({dut.gateway_namespace: read})
+    read()
+    inside, outside = seen
+    assert "d0-" in inside
+    assert "d0-" not in outside
+    assert dut.telemetry() != Snapshot()
