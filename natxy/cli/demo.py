@@ -64,7 +64,7 @@ def demo(
     throughputs = [result for result in shown.results if result.procedure == "throughput"]
     if throughputs:
         result_console.print(side_by_side(TITLE, throughputs))
-    for line in (*_notes(throughputs), *shown.failed, *_files(folder, output, plan.seed)):
+    for line in (*_notes(throughputs), *shown.failures(), *_files(folder, output, plan.seed)):
         tell(line)
     if shown.failed:
         raise typer.Exit(1)
@@ -83,7 +83,9 @@ def demo_experiment() -> Path:
 
 
 def _notes(throughputs: list[Measurement]) -> Iterator[str]:
-    yield from side_by_side_notes(throughputs) if throughputs else ()
+    if not throughputs:
+        return
+    yield from side_by_side_notes(throughputs)
     yield (
         "tayga 0.9.2 computes the UDP checksum of one frame in 65,536 wrong; the demo sends no "
         "such frame (avoid_zero_checksum in [traffic])."

@@ -24,7 +24,7 @@ class GatewayTables(Narrator):
     tables: Console
     output: Path
     results: list[Measurement] = field(default_factory=list, init=False)  # of all gateways
-    failed: list[str] = field(default_factory=list, init=False)  # sentences
+    failed: dict[str, list[str]] = field(default_factory=dict, init=False)  # cells, by error
     _left: Sequence[Cell] = field(default=(), init=False)  # after the cell that runs
 
     def cell_started(self, cell: Cell, place: Place) -> None:
@@ -37,9 +37,15 @@ class GatewayTables(Narrator):
         self.results += [_named(result, gateway) for result in results]
         write_results(self.output, self.results)
         if error:
-            self.failed.append(f"{cell.title} failed: {error}")
+            self.failed.setdefault(error, []).append(cell.title)
         if not any(other.column.label == gateway for other in self._left):
             self._show(gateway)
+
+    def failures(self) -> Iterator[str]:
+        """Yields a sentence for each error; a port in use, for example, fails all cells."""
+        for error, cells in self.failed.items():
+            which = cells[0] if len(cells) == 1 else f"{len(cells)} measurements"
+            yield f"{which} failed: {error}"
 
     @contextmanager
     def measuring(self, title: str) -> Iterator[Observer]:

@@ -141,7 +141,7 @@ def test_a_demo_whose_gateway_fails_shows_the_others_and_fails(
     experiment.write_text(text)
     assert run_command(["demo", "--output", str(two_gateways), "--repetitions", "1"]) == 1
     said = capsys.readouterr().out
-    assert "latency, 84 B failed: --tags-after" in said
+    assert "2 measurements failed: --tags-after" in said
     assert len(json.loads(two_gateways.read_text())) == 2
 
 
