@@ -16,6 +16,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 DEVELOPMENT := .venv/.development
 DOCS := .venv/.docs
+REPORT := .venv/.report
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 REQUIREMENTS := $(PYTHON) tools/requirements.py
 
@@ -33,14 +34,12 @@ help: ## Show this list.
 	  /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 ##@ Use
-demo: install ## Measure the throughput of real gateways in network namespaces.
-	@mkdir -p build/demo
+demo: report ## Measure real gateways in network namespaces, and write an HTML report.
 	@$(BIN)/natxy demo --output build/demo/results.json
 
 install: $(INSTALLED) ## Install the package, the engine and the gateway in .venv.
 
-report: $(INSTALLED) ## Install what the HTML report and the Parquet files of `natxy report` need.
-	@$(PIP) install $$($(REQUIREMENTS) report)
+report: $(INSTALLED) $(REPORT) ## Install what the HTML report and the Parquet files need.
 
 records: $(INSTALLED) ## Install numpy and pyarrow, which the option --records needs.
 	@$(PIP) install $$($(REQUIREMENTS) records)
@@ -126,6 +125,11 @@ packages-test packages-long: packages-%: packages-demo
 .venv/.requirements: pyproject.toml tools/requirements.py .venv/bin/pip | packages-demo
 	@echo "Installing the Python packages"
 	@$(PIP) install $$($(REQUIREMENTS) build run)
+	@touch $@
+
+$(REPORT): pyproject.toml .venv/.requirements
+	@echo "Installing what the HTML report needs"
+	@$(PIP) install $$($(REQUIREMENTS) report)
 	@touch $@
 
 $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo

@@ -8,7 +8,7 @@ from typing import Any
 
 from natxy.campaign.folder import EXPERIMENT, TESTBED, CampaignFolder
 from natxy.campaign.journal import read_journal
-from natxy.campaign.plan import CampaignPlan, plan_of
+from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
 from natxy.campaign.records import read_campaign
 from natxy.model.experiment import Experiment, MeasureSection
 from natxy.model.measurement import Measurement
@@ -86,9 +86,7 @@ def read_data(folder: CampaignFolder) -> CampaignData:
         return _of_measurement(folder)
     asked = folder.asked()
     state = read_campaign(folder.journal)
-    plan = plan_of(
-        asked.experiment, asked.testbed, state.header["seed"], quick=state.header["quick"]
-    )
+    plan = plan_again(asked.experiment, asked.testbed, state.header)
     reading = _Reading()
     for record in read_journal(folder.journal):
         _read(record, reading)

@@ -17,6 +17,7 @@ from natxy.report.whole_file import write_whole
 
 EXPERIMENT, TESTBED, LOCK = "experiment.toml", "testbed.toml", "lock"
 PUBLISHED = "published.toml"
+PAGE = Path("report/report.html")  # of `natxy report`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +85,12 @@ class CampaignFolder:
     def journal(self) -> Path:
         return self.path / FILE_NAME
 
-    def create(self, asked: Asked) -> None:
-        """Makes the folder and copies both files into it."""
-        if self.journal.exists():
+    def create(self, asked: Asked, *, replace: bool = False) -> None:
+        """Copies both files into the folder; `replace` allows one of an earlier run."""
+        if replace:
+            self._refuse_other(asked.experiment.title)
+            (self.path / PAGE).unlink(missing_ok=True)  # it would be of the earlier run
+        elif self.journal.exists():
             raise ConfigurationError(
                 f"{self.path}: holds a campaign already (expected a new folder, or `natxy resume`)"
             )
@@ -94,6 +98,20 @@ class CampaignFolder:
         write_whole(self.path / TESTBED, asked.testbed_source.text)
         if asked.published is not None:
             write_whole(self.path / PUBLISHED, asked.published_text)
+
+    def _refuse_other(self, title: str) -> None:
+        """Raises ConfigurationError if the folder has files that are not of this experiment."""
+        experiment, testbed = self.path / EXPERIMENT, self.path / TESTBED
+        if experiment.exists():
+            if Source.read(experiment).toml().get("title") != title:
+                raise ConfigurationError(
+                    f"{experiment}: is of another campaign and is not overwritten (expected a new "
+                    "folder)"
+                )
+        elif testbed.exists():
+            raise ConfigurationError(
+                f"{testbed}: already exists and is not overwritten (expected a new folder)"
+            )
 
     def asked(self) -> Asked:
         """Reads the experiment that the campaign was started with."""

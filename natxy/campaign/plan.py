@@ -3,8 +3,8 @@
 import hashlib
 import json
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from natxy.model.experiment import ColumnSection, Experiment, MeasureSection, Options, merged
@@ -36,14 +36,22 @@ class CampaignPlan:
     experiment: Experiment
     seed: int
     quick: bool
+    options: Options = field(default_factory=dict)  # in place of those in the experiment
     conditions: dict[str, dict[str, Any]]  # by the label of a column: its testbed, and its cores
     cells: tuple[Cell, ...]  # in the order in which they are measured
 
 
 def plan_of(
-    experiment: Experiment, testbed: dict[str, Any], seed: int, *, quick: bool = False
+    experiment: Experiment,
+    testbed: dict[str, Any],
+    seed: int,
+    *,
+    quick: bool = False,
+    options: Options | None = None,
 ) -> CampaignPlan:
     """Returns the cells in their order; `testbed` is the content of the experiment's testbed.
+
+    `options` of every measurement come after those of the experiment, also the columns'.
 
     Cells with equal values of the expensive keys form a block. Within a block, the rounds follow
     one another; within a round, the order is drawn, so that a drift of the device or the machine is
@@ -51,13 +59,14 @@ def plan_of(
     """
     asked = quickly(experiment) if quick else experiment
     base = merged(testbed, asked.changes)
+    last = options or {}
     columns = [(column, _testbed(base, column, asked, quick=quick)) for column in asked.columns]
     draw = random.Random(_hash(seed, "order"))
     shuffled = asked.order == "shuffled"
     cells: list[Cell] = []
     for block in _blocks(columns, asked.expensive):
         for number in range(1, asked.rounds + 1):
-            of_round = list(_cells(asked, block, number, seed))
+            of_round = list(_cells(asked, block, number, seed, last))
             if shuffled:
                 draw.shuffle(of_round)
             cells += of_round
@@ -65,8 +74,22 @@ def plan_of(
         experiment=asked,
         seed=seed,
         quick=quick,
+        options=last,
         conditions={column.label: _conditions((column, testbed)) for column, testbed in columns},
         cells=tuple(cells),
+    )
+
+
+def plan_again(
+    experiment: Experiment, testbed: dict[str, Any], header: Mapping[str, Any]
+) -> CampaignPlan:
+    """Returns the plan of a campaign that has begun; `header` is the first line of its journal."""
+    return plan_of(
+        experiment,
+        testbed,
+        header["seed"],
+        quick=header["quick"],
+        options=header.get("options", {}),
     )
 
 
@@ -122,7 +145,7 @@ def _at(testbed: dict[str, Any], path: str) -> Any:
 
 
 def _cells(
-    experiment: Experiment, block: Sequence[Column], number: int, seed: int
+    experiment: Experiment, block: Sequence[Column], number: int, seed: int, last: Options
 ) -> Iterator[Cell]:
     for column, testbed in block:
         for measure in experiment.measure:
@@ -133,7 +156,7 @@ def _cells(
                 measure=measure,
                 round=number,
                 testbed=merged(_without(testbed, measure.without), measure.testbed),
-                options={**experiment.options, **measure.options, **column.options},
+                options={**experiment.options, **measure.options, **column.options, **last},
                 seed=_hash(seed, f"{column.label} {measure.name} {number}") % 2**63,
             )
 

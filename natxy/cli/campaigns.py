@@ -13,7 +13,7 @@ from natxy.campaign.folder import Asked, CampaignFolder
 from natxy.campaign.journal import Journal
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.records import CampaignState, read_campaign
-from natxy.campaign.runner import Runner
+from natxy.campaign.runner import Runner, Watcher
 from natxy.cli.narrator import JsonNarrator, Narrator
 from natxy.cli.options import progress_console, result_console
 from natxy.cli.series import COLLECTED, Work
@@ -95,6 +95,10 @@ def check(plan: CampaignPlan) -> None:
         dut_of(asked, source)
 
 
+def narrator(*, as_json: bool = False) -> Watcher:
+    return JsonNarrator() if as_json else Narrator(console=progress_console)
+
+
 def default_folder(path: Path) -> Path:
     return Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{path.stem}"
 
@@ -105,31 +109,37 @@ def start(
     folder: CampaignFolder,
     command: str,
     *,
-    as_json: bool = False,
+    watcher: Watcher | None = None,
+    replace: bool = False,
 ) -> None:
-    """Runs a new campaign in a new folder."""
+    """Runs a new campaign in a new folder, or in that of an earlier run, which it replaces."""
     with folder.locked():
-        folder.create(asked)
+        folder.create(asked, replace=replace)
         header = {
             "natxy_version": natxy.__version__,
             "command": [command],
             "seed": plan.seed,
             "experiment": asked.experiment.title,
             "quick": plan.quick,
+            "options": plan.options,
             "cells": len(plan.cells),
         }
-        with Journal(folder.journal, header) as journal:
+        with Journal(folder.journal, header, replace=replace) as journal:
             state = CampaignState(header=header)
-            _run(plan, folder, journal, state, retries_failed=False, as_json=as_json)
+            _run(plan, folder, journal, state, watcher=watcher, retries_failed=False)
 
 
 def go_on(
-    plan: CampaignPlan, folder: CampaignFolder, *, retries_failed: bool, as_json: bool = False
+    plan: CampaignPlan,
+    folder: CampaignFolder,
+    *,
+    retries_failed: bool,
+    watcher: Watcher | None = None,
 ) -> None:
     """Runs the cells of an interrupted campaign that have not ended; the folder is locked."""
     state = read_campaign(folder.journal)
     with Journal.reopened(folder.journal) as journal:
-        _run(plan, folder, journal, state, retries_failed=retries_failed, as_json=as_json)
+        _run(plan, folder, journal, state, watcher=watcher, retries_failed=retries_failed)
 
 
 def _run(
@@ -138,8 +148,8 @@ def _run(
     journal: Journal,
     state: CampaignState,
     *,
+    watcher: Watcher | None,
     retries_failed: bool,
-    as_json: bool,
 ) -> None:
     if plan.quick:
         say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
@@ -149,7 +159,7 @@ def _run(
         dut_of=dut_of,
         journal=journal,
         state=state,
-        watcher=JsonNarrator() if as_json else Narrator(console=progress_console),
+        watcher=watcher or narrator(),
         retries_failed=retries_failed,
     )
     try:

@@ -13,7 +13,8 @@ from rich.console import Console
 from natxy.campaign.plan import Cell
 from natxy.campaign.runner import Place
 from natxy.cli.progress import SearchDisplay
-from natxy.model.measurement import Measurement
+from natxy.cli.series import LOOKS_FOR_CONNECTIONS
+from natxy.model.measurement import Measurement, Unit
 from natxy.report.bounds import marked
 from natxy.report.numbers import seconds_left
 from natxy.statistics import median
@@ -49,12 +50,14 @@ class Narrator:
 
     console: Console
     _pace: Pace = field(default_factory=Pace, init=False)
+    _unit: Unit = field(default="fps", init=False)  # of the rates that the cell tries
 
     def cell_started(self, cell: Cell, place: Place) -> None:
         rounds = f", round {cell.round}" if cell.round > 1 else ""
         left_s = self._pace.left_s(place.left)
         left = "" if left_s is None else f" (about {seconds_left(left_s)} left)"
         self._say(f"[{place.number}/{place.count}] {cell.title}{rounds}{left}")
+        self._unit = "cps" if cell.measure.command in LOOKS_FOR_CONNECTIONS else "fps"
         self._pace.began()
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:
@@ -70,7 +73,9 @@ class Narrator:
     @contextmanager
     def measuring(self, title: str) -> Iterator[Observer]:
         display: AbstractContextManager[Observer] = (
-            SearchDisplay(self.console, title) if self.console.is_terminal else _nobody()
+            SearchDisplay(self.console, title, unit=self._unit)
+            if self.console.is_terminal
+            else _nobody()
         )
         with display as observer:
             yield observer

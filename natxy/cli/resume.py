@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from natxy.campaign.folder import CampaignFolder
-from natxy.campaign.plan import plan_of
+from natxy.campaign.plan import plan_again
 from natxy.campaign.records import read_campaign
-from natxy.cli.campaigns import EventsOption, check, go_on, tell
+from natxy.cli.campaigns import EventsOption, check, go_on, narrator, tell
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the campaign.")]
 
@@ -25,8 +25,8 @@ def resume(
     asked = campaign.asked()
     with campaign.locked():
         header = read_campaign(campaign.journal).header
-        plan = plan_of(asked.experiment, asked.testbed, header["seed"], quick=header["quick"])
+        plan = plan_again(asked.experiment, asked.testbed, header)
         check(plan)
-        go_on(plan, campaign, retries_failed=retry, as_json=json_output)
+        go_on(plan, campaign, retries_failed=retry, watcher=narrator(as_json=json_output))
     if not json_output:
         tell(f"Campaign: {folder}")

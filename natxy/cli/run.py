@@ -8,7 +8,7 @@ import typer
 
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.plan import plan_of
-from natxy.cli.campaigns import EventsOption, check, default_folder, start, tell
+from natxy.cli.campaigns import EventsOption, check, default_folder, narrator, start, tell
 from natxy.cli.options import SeedOption, seed_of
 
 ExperimentArgument = Annotated[
@@ -43,6 +43,6 @@ def run(
     check(plan)
     folder = CampaignFolder(path=output or default_folder(experiment))
     command = shlex.join(["natxy", "run", str(experiment)])
-    start(asked, plan, folder, command, as_json=json_output)
+    start(asked, plan, folder, command, watcher=narrator(as_json=json_output))
     if not json_output:
         tell(f"Campaign: {folder.path}")

@@ -11,7 +11,7 @@ import typer
 
 from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
-from natxy.campaign.plan import plan_of
+from natxy.campaign.plan import plan_again
 from natxy.campaign.records import read_campaign
 from natxy.campaign.report import page_of
 from natxy.cli.campaigns import tell
@@ -60,9 +60,7 @@ def served(folder: Path, host: str = LOOPBACK, port: int = 0) -> ThreadingHTTPSe
 def page(campaign: CampaignFolder) -> str:
     """Returns the page of the campaign as its journal is now."""
     asked, state = campaign.asked(), read_campaign(campaign.journal)
-    plan = plan_of(
-        asked.experiment, asked.testbed, state.header["seed"], quick=state.header["quick"]
-    )
+    plan = plan_again(asked.experiment, asked.testbed, state.header)
     cells = []
     for cell in plan.cells:
         known = state.cells.get(cell.key)

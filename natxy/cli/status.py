@@ -1,7 +1,7 @@
 """`natxy status`: says what a campaign has done."""
 
 from natxy.campaign.folder import CampaignFolder
-from natxy.campaign.plan import Cell, plan_of
+from natxy.campaign.plan import Cell, plan_again
 from natxy.campaign.records import CampaignState, CellState, read_campaign
 from natxy.cli.campaigns import tell
 from natxy.cli.narrator import found
@@ -13,9 +13,7 @@ def status(folder: FolderArgument) -> None:
     campaign = CampaignFolder(path=folder)
     asked = campaign.asked()
     state = read_campaign(campaign.journal)
-    plan = plan_of(
-        asked.experiment, asked.testbed, state.header["seed"], quick=state.header["quick"]
-    )
+    plan = plan_again(asked.experiment, asked.testbed, state.header)
     ended = sum(state.ended(cell.key) for cell in plan.cells)
     failed = sum(each.failed for each in state.cells.values())
     tell(f"{asked.experiment.title}: {ended} of {len(plan.cells)} cells ended, {failed} failed")

@@ -1,6 +1,7 @@
 """`natxy throughput`: finds the highest rate without loss."""
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Annotated
 
 import typer
@@ -8,7 +9,13 @@ import typer
 from natxy.cli.choices import unknown_value
 from natxy.cli.counts import numbers_of
 from natxy.cli.mlr_goals import GoalOptions, goals_of
-from natxy.cli.options import EarlyEndOption, VerifyLossOption, loss_tolerance, search_error
+from natxy.cli.options import (
+    EarlyEndOption,
+    VerifyLossOption,
+    loss_tolerance,
+    search_error,
+    seconds,
+)
 from natxy.cli.series import Measure, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import throughput_search
@@ -68,6 +75,14 @@ def throughput(
         ),
     ] = None,
     verify_loss: VerifyLossOption = None,
+    patience: Annotated[
+        float | None,
+        typer.Option(
+            help="Start no repetition later than this many seconds after the first one [default: "
+            "no limit].",
+            metavar="S",
+        ),
+    ] = None,
     exceed_ratio: Annotated[
         float | None,
         typer.Option(
@@ -132,6 +147,10 @@ def throughput(
                 "--early-end: is not possible with --search mlr, which needs whole trials "
                 "(expected --search bisection)"
             )
+        if patience is not None:
+            raise ConfigurationError(
+                "--patience: is not possible with --search mlr (expected --search bisection)"
+            )
         if bursts is not None:
             raise ConfigurationError(
                 "--bursts: is not possible with --search mlr (expected --search bisection)"
@@ -161,6 +180,7 @@ def throughput(
         early_end=early_end,
         loss=loss_tolerance(loss),
         loss_verifications=of_profile.loss_verifications if verify_loss is None else verify_loss,
+        patience_s=None if patience is None else seconds("--patience", patience, Fraction(0)),
     )
     first, *others = (_measuring(replace(plan, bursts=each)) for each in each_burst)
     run_series(options, "throughput", first, also=others)

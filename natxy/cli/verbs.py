@@ -15,8 +15,8 @@ from natxy.cli.version import print_version
 # line there, all modules would have to be imported.
 GROUPS = {
     "Set up": {
-        "demo": "Find the throughput of three gateways on this machine, with trials of 0.2 "
-        "seconds.",
+        "demo": "Measure four gateways on this machine, with short trials, and write an HTML "
+        "report.",
         "init": "Write a testbed file with a comment on every key.",
         "doctor": "Report what on this machine disturbs a measurement, its effect and the remedy.",
         "self-test": "Find the highest rate that this tester reaches without loss, and its own "

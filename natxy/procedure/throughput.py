@@ -72,6 +72,8 @@ class ThroughputPlan(Plan):
                 "loss (expected one of them)"
             )
         check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)
+        if self.patience_s is not None:
+            check("--patience", self.patience_s, lowest=0, highest=86400)
         if self.max_rate_fps is not None:
             self.timing.check_rate("--max-rate", self.max_rate_fps)
 

@@ -7,6 +7,7 @@ can be shown side by side.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from textwrap import wrap
 
 from rich import box
 from rich.cells import cell_len
@@ -41,6 +42,7 @@ NAME = "figure"  # the only column whose cells may be wrapped
 NETWORKS = "net-\nworks"  # shown only if a measurement has several networks
 PLACE = ("frame\nsize", "fore-\nground", NETWORKS, MEDIA, RATE, NAME)
 DISPERSION = "disper-\nsion"
+HEAD = 13  # characters of a device's name in a line above its column
 SPREAD = ("mean", "std. dev.", DISPERSION)
 
 
@@ -151,12 +153,13 @@ def _cells(figure: Figure, of: Summary, *, extremes: bool) -> list[str]:
 
 
 def side_by_side(title: str, measurements: Sequence[Measurement]) -> Table:
-    """Returns a table of the first figure with a column per device; three fit 80 characters."""
+    """Returns a table of the first figure with a column per device; four fit 80 characters."""
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE)
     table.min_width = len(title) + 1
-    table.add_column("")
+    table.padding = (0, 1, 0, 0)
+    table.add_column("", no_wrap=True)
     for measurement in measurements:
-        table.add_column(measurement.conditions.dut, justify="right")
+        table.add_column("\n".join(wrap(measurement.conditions.dut, HEAD)), justify="right")
     for name, *cells in zip(*_device_columns(measurements), strict=True):
         table.add_row(name, *cells, style="bold" if name == "median" else "")
     return table

@@ -224,28 +224,36 @@ def _of_this_lab(pid: int) -> list[str]:
     return [line for line in listed.stdout.splitlines() if f"natxy-lab-{pid}-" in line]
 
 
-def test_the_demo_measures_three_gateways(tmp_path: Path) -> None:
+def test_the_demo_measures_four_gateways(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     once = ("--seed", "11", "--repetitions", "1")
     done = valid_run(lambda: natxy("demo", "--output", str(path), *once))
     assert done.returncode == 0, done.stderr
     results: list[dict[str, Any]] = json.loads(path.read_text())
-    assert [result["dut"] for result in results] == [
-        "Linux router, IPv4",
-        "Linux router, IPv6",
-        "tayga, stateless NAT64",
+    usual = ["throughput", "latency", "pdv", "frame-loss"]
+    stateful = [*usual, "establishment", "capacity", "tear-down"]
+    gateways = {
+        "Linux router, IPv4": usual,
+        "Linux router, IPv6": usual,
+        "tayga, stateless NAT64": usual,
+        "Linux, stateful NAT44": stateful,
+    }
+    assert [(result["dut"], result["procedure"]) for result in results] == [
+        (gateway, procedure) for gateway, measured in gateways.items() for procedure in measured
     ]
     for result in results:
-        assert result["rate_fps_per_direction"] > RATE_FPS
         assert result["misdelivered"] == 0
-        assert result["direction"] == "both"
-        assert result["seed"] == 11
+        assert result.get("rate_fps_per_direction", RATE_FPS + 1) > RATE_FPS
+    capacity = next(result for result in results if result["procedure"] == "capacity")
+    assert 4092 <= capacity["figures"][-1]["median"] <= 4096, "the table has 4,096 entries"
     assert "Does not conform to RFC 2544" in done.stdout
     assert "Repeat it: natxy demo --repetitions 1 --seed 11" in done.stdout
     journal = tmp_path / "journal.jsonl.gz"
     lines = list(read_journal(journal))
-    assert [line["name"] for line in lines if line["record"] == "setup"] == [
+    assert lines[0]["seed"] == 11
+    assert [line["column"] for line in lines if line["record"] == "cell"] == [
         result["dut"] for result in results
     ]
+    assert (tmp_path / "report" / "report.html").is_file()
     # All bounds were whole ticks of the engine's clock: no list of buckets was left as it is.
     assert b'"buckets":[[' not in gzip.decompress(journal.read_bytes())

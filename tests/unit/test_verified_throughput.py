@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from natxy.cli.demo import _plan as demo_plan
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement
@@ -144,9 +143,8 @@ def test_the_share_lost_is_that_of_the_worse_direction(nat64: TrafficPlan) -> No
     assert lost_share(early) is None
 
 
-def test_how_often_is_checked_and_the_demo_verifies() -> None:
+def test_how_often_is_checked() -> None:
     with pytest.raises(ConfigurationError, match="--verify-loss: -1 is out of range"):
         replace(PLAN, loss_verifications=-1)
     with pytest.raises(ConfigurationError, match="--verify-loss: 101 is out of range"):
         replace(PLAN, loss_verifications=101)
-    assert demo_plan("any", 1, 5).loss_verifications == 1

@@ -1,0 +1,65 @@
+"""What a person sees of the demo: the progress, and a table of each gateway when it is measured."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+
+from natxy.campaign.plan import Cell
+from natxy.campaign.runner import Place
+from natxy.cli.narrator import Narrator
+from natxy.cli.progress import SearchDisplay
+from natxy.model.measurement import Measurement
+from natxy.report.gateway_table import conformance_notes, gateway_table
+from natxy.report.results_json import write_results
+from natxy.trial.observer import Observer
+
+
+@dataclass(kw_only=True)
+class GatewayTables(Narrator):
+    """Writes all results to a file as they come; each column of the campaign is a gateway."""
+
+    tables: Console
+    output: Path
+    results: list[Measurement] = field(default_factory=list, init=False)  # of all gateways
+    failed: dict[str, list[str]] = field(default_factory=dict, init=False)  # cells, by error
+    _left: Sequence[Cell] = field(default=(), init=False)  # after the cell that runs
+
+    def cell_started(self, cell: Cell, place: Place) -> None:
+        super().cell_started(cell, place)
+        self._left = place.left[1:]
+
+    def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:
+        super().cell_ended(cell, results, error)
+        gateway = cell.column.label
+        self.results += [_named(result, gateway) for result in results]
+        write_results(self.output, self.results)
+        if error:
+            self.failed.setdefault(error, []).append(cell.title)
+        if not any(other.column.label == gateway for other in self._left):
+            self._show(gateway)
+
+    def failures(self) -> Iterator[str]:
+        """Yields a sentence for each error; a port in use, for example, fails all cells."""
+        for error, cells in self.failed.items():
+            which = cells[0] if len(cells) == 1 else f"{len(cells)} measurements"
+            yield f"{which} failed: {error}"
+
+    @contextmanager
+    def measuring(self, title: str) -> Iterator[Observer]:
+        with SearchDisplay(self.console, title, unit=self._unit) as display:
+            yield display
+
+    def _show(self, gateway: str) -> None:
+        results = [result for result in self.results if result.conditions.dut == gateway]
+        if results:
+            self.tables.print(gateway_table(gateway, results))
+        for line in conformance_notes(results):
+            self.tables.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _named(result: Measurement, gateway: str) -> Measurement:
+    conditions = result.conditions.model_copy(update={"dut": gateway})
+    return result.model_copy(update={"conditions": conditions})

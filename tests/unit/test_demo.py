@@ -1,0 +1,190 @@
+"""The demo: an ordinary campaign whose gateways are shown one after another, and a report."""
+
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import natxy.cli.demo
+from natxy.campaign.folder import Asked, CampaignFolder, read_asked
+from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
+from natxy.campaign.records import read_campaign
+from natxy.cli import run_command
+from natxy.cli.campaigns import check
+from natxy.cli.demo import TITLE, demo_experiment
+from natxy.errors import ConfigurationError
+from natxy.model.experiment import Options
+from natxy.model.measurement import Figure
+from natxy.report.gateway_table import conformance_notes, gateway_table
+from natxy.trial.profile import QUICK
+from tests.unit.conftest import NAT64
+from tests.unit.test_campaign import EXPERIMENT
+from tests.unit.test_measurement_report import measurement
+
+STATEFUL = ["establishment", "capacity", "tear-down"]
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def two_gateways(tmp_path: Path, engine: list[str], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A demo of two gateways of the fake engine; returns the file for its results."""
+    (tmp_path / "testbed.toml").write_text(NAT64)
+    path = tmp_path / "demo.toml"
+    path.write_text('order = "written"\n' + EXPERIMENT.replace("rounds = 2", ""))
+    monkeypatch.setattr(natxy.cli.demo, "demo_experiment", lambda: path)
+    return tmp_path / "demo" / "results.json"
+
+
+def asked() -> Asked:
+    return read_asked(demo_experiment())
+
+
+def planned(options: Options | None = None) -> CampaignPlan:
+    return plan_of(asked().experiment, asked().testbed, 1, options=options)
+
+
+def test_the_demo_measures_gateway_by_gateway() -> None:
+    plan = planned()
+    check(plan)
+    of = {
+        column: [cell.measure.command for cell in plan.cells if cell.column.label == column]
+        for column in dict.fromkeys(cell.column.label for cell in plan.cells)
+    }
+    usual = ["throughput", "latency", "pdv", "frame-loss"]
+    assert of == {
+        "Linux router, IPv4": usual,
+        "Linux router, IPv6": usual,
+        "tayga, stateless NAT64": usual,
+        "Linux, stateful NAT44": [*usual, *STATEFUL],
+    }
+    assert [cell.column.label for cell in plan.cells] == [
+        column for column, measures in of.items() for _ in measures
+    ], "a gateway's cells follow one another"
+
+
+def test_the_demo_searches_for_each_throughput_several_times_and_verifies_losses() -> None:
+    searches = [cell.options for cell in planned().cells if cell.measure.command == "throughput"]
+    assert searches == [{"profile": "quick", "repetitions": 5, "error": "1%", "patience": 60}] * 4
+    assert QUICK.loss_verifications == 1
+
+
+def test_repetitions_are_those_of_every_measurement() -> None:
+    assert {cell.options["repetitions"] for cell in planned({"repetitions": 1}).cells} == {1}
+
+
+@pytest.mark.parametrize("wrong", ["-1", "100000"])
+def test_patience_has_limits(wrong: str, testbed_file: Path, capsys: Captured) -> None:
+    assert run_command(["throughput", str(testbed_file), "--patience", wrong]) == 2
+    assert f"--patience: {wrong} is out of range" in capsys.readouterr().err
+
+
+def test_patience_is_not_for_mlrsearch(testbed_file: Path, capsys: Captured) -> None:
+    asked = ["--search", "mlr", "--patience", "1"]
+    assert run_command(["throughput", str(testbed_file), *asked]) == 2
+    assert "--patience: is not possible with --search mlr" in capsys.readouterr().err
+
+
+def test_each_gateway_has_its_table_before_the_next_one_starts(
+    two_gateways: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = io.StringIO()
+    console = Console(file=both, width=80)
+    monkeypatch.setattr(natxy.cli.demo, "progress_console", console)
+    monkeypatch.setattr(natxy.cli.demo, "result_console", console)
+    assert run_command(["demo", "--output", str(two_gateways), "--seed", "4"]) == 0
+    said = both.getvalue()
+    first, second, *_ = (match.start() for match in re.finditer("median", said))
+    assert said.index("[2/4]") < first < said.index("[3/4]")
+    assert said.index("[4/4]") < second < said.index(TITLE)
+    assert max(map(len, said.splitlines())) < 120
+
+
+def test_the_demo_is_a_campaign_with_a_report(two_gateways: Path, capsys: Captured) -> None:
+    once = ["--seed", "4", "--repetitions", "1"]
+    assert run_command(["demo", "--output", str(two_gateways), *once]) == 0
+    said = capsys.readouterr().out
+    folder = CampaignFolder(path=two_gateways.parent)
+    assert f"HTML report: {folder.path / 'report/report.html'}" in said
+    assert "PDV" in (folder.path / "report" / "report.html").read_text()
+    results = json.loads(two_gateways.read_text())
+    assert [(result["dut"], result["procedure"]) for result in results] == [
+        (gateway, procedure) for gateway in ("84 B", "512 B") for procedure in ("throughput", "pdv")
+    ]
+    assert {len(result["figures"][0]["values"]) for result in results} == {1}
+    header = read_campaign(folder.journal).header
+    again = plan_again(folder.asked().experiment, folder.asked().testbed, header)
+    assert {cell.options["repetitions"] for cell in again.cells} == {1}, "it can be resumed"
+
+
+def test_without_the_extra_packages_the_demo_says_how_to_get_the_report(
+    two_gateways: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    once = ["--repetitions", "1"]
+    assert run_command(["demo", "--output", str(two_gateways), *once]) == 0
+    said = capsys.readouterr().out
+    assert "No HTML report: " in said
+    assert f"natxy report {two_gateways.parent}" in said
+    assert (two_gateways.parent / "report" / "table.txt").exists()
+
+
+def test_a_demo_whose_gateway_fails_shows_the_others_and_fails(
+    two_gateways: Path, capsys: Captured
+) -> None:
+    experiment = two_gateways.parents[1] / "demo.toml"
+    wrong = "rate = 1000, tags_after = 0.01"  # after the last frame of a trial
+    text = experiment.read_text().replace("rate = 1000", wrong).replace('"pdv"', '"latency"')
+    experiment.write_text(text)
+    assert run_command(["demo", "--output", str(two_gateways), "--repetitions", "1"]) == 1
+    said = capsys.readouterr().out
+    assert "2 measurements failed: --tags-after" in said
+    assert len(json.loads(two_gateways.read_text())) == 2
+
+
+def test_a_demo_replaces_an_earlier_one(two_gateways: Path) -> None:
+    page = two_gateways.parent / "report" / "report.html"
+    for seed in (4, 5):
+        once = ["--seed", str(seed), "--repetitions", "1"]
+        assert run_command(["demo", "--output", str(two_gateways), *once]) == 0
+        journal = CampaignFolder(path=two_gateways.parent).journal
+        assert read_campaign(journal).header["seed"] == seed
+        assert f"Seed {seed}." in page.read_text()
+
+
+def test_a_demo_replaces_nothing_else(tmp_path: Path) -> None:
+    folder = CampaignFolder(path=tmp_path)
+    (tmp_path / "testbed.toml").write_text("[tester]\n")
+    with pytest.raises(ConfigurationError, match=r"testbed.toml: already exists"):
+        folder.create(asked(), replace=True)
+    (tmp_path / "experiment.toml").write_text('title = "a week of work"\n')
+    with pytest.raises(ConfigurationError, match=r"experiment.toml: is of another campaign"):
+        folder.create(asked(), replace=True)
+
+
+def test_a_gateways_table_fits_a_terminal() -> None:
+    longest = Figure(
+        name="(connection tear-down rate)",
+        unit="cps",
+        at="20,000 connections",
+        values=(1_234_567.0,),
+        lower_bound=(True,),
+    )
+    text = io.StringIO()
+    results = [measurement(figures=(longest,)), measurement()]
+    Console(file=text, width=80).print(gateway_table("Linux, stateful NAT44", results), crop=False)
+    lines = text.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "≥ 1,234,567" in text.getvalue()
+    (row,) = (line for line in lines if "PDV" in line)
+    assert row.split() == ["→", "PDV", "2", "µs", "1", "µs", "3", "µs", "3"]
+
+
+def test_a_table_names_what_does_not_conform() -> None:
+    assert list(conformance_notes([measurement()])) == []
+    short = measurement(deviations=("trials of 0.2 s, not 60 s",))
+    (note,) = conformance_notes([measurement(procedure="latency"), short])
+    assert ": pdv. " in note
