@@ -86,7 +86,7 @@ docs: $(DOCS) ## Build the documentation as a site (build/site/index.html).
 docs-serve: $(DOCS) ## Show the documentation on http://127.0.0.1:8000 while it is edited.
 	@$(BIN)/mkdocs serve --dev-addr 127.0.0.1:8000
 
-reference: $(DEVELOPMENT) ## Write docs/reference/testbed.md, commands.md and published.md.
+reference: $(DEVELOPMENT) ## Write the generated pages of docs/reference.
 	@$(BIN)/python tools/reference.py
 
 clean: ## Remove all that was built, with the journals and results under build/.

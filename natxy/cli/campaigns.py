@@ -1,6 +1,7 @@
 """What the commands of campaigns share: the work of a cell, and the start of a run."""
 
 import shlex
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -62,21 +63,28 @@ def work_of(cell: Cell) -> Work:
             f'{_where(cell)}: unknown command "{cell.measure.command}" (expected one of '
             f"{', '.join(MEASURING)})"
         )
-    command = command_of(cell.measure.command)
-    words = ["TESTBED", *arguments_of(cell), "--seed", str(cell.seed)]
-    collected: list[Work] = []
-    token = COLLECTED.set(collected)
+    words = [*arguments_of(cell), "--seed", str(cell.seed)]
     try:
-        with command.make_context(cell.measure.command, words) as context:
-            command.invoke(context)
+        work = collected(cell.measure.command, words)
     except click.ClickException as error:
         raise ConfigurationError(f"{_where(cell)}: {error.format_message()}") from None
     except ConfigurationError as error:
         raise ConfigurationError(f"{_where(cell)}: {error}") from None
+    work.check()
+    return work
+
+
+def collected(verb: str, words: Sequence[str]) -> Work:
+    """Returns what a measuring command with these options would do."""
+    command = command_of(verb)
+    works: list[Work] = []
+    token = COLLECTED.set(works)
+    try:
+        with command.make_context(verb, ["TESTBED", *words]) as context:
+            command.invoke(context)
     finally:
         COLLECTED.reset(token)
-    (work,) = collected
-    work.check()
+    (work,) = works
     return work
 
 
