@@ -135,7 +135,7 @@ $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo
 	@touch $@
 
 $(DEVELOPMENT): pyproject.toml $(INSTALLED)
-	@$(PIP) install $$($(REQUIREMENTS) dev records report)
+	@$(PIP) install $$($(REQUIREMENTS) dev records report distributed)
 	@touch $@
 
 $(DOCS): pyproject.toml $(INSTALLED)

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +11,13 @@ import click
 import typer
 
 import natxy
+from natxy.campaign.dask_workers import check_installed
 from natxy.campaign.folder import Asked, CampaignFolder
 from natxy.campaign.journal import Journal
-from natxy.campaign.plan import CampaignPlan, Cell
+from natxy.campaign.plan import CampaignPlan, Cell, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
-from natxy.campaign.runner import Runner
-from natxy.cli.narrator import JsonNarrator, Narrator
+from natxy.campaign.testbeds import TestbedsRunner
+from natxy.cli.narrator import JsonNarrator, Narrator, Pace
 from natxy.cli.options import progress_console, result_console
 from natxy.cli.series import COLLECTED, Work
 from natxy.cli.verbs import GROUPS, command_of
@@ -103,6 +105,36 @@ def check(plan: CampaignPlan) -> None:
         dut_of(asked, source)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Further:
+    """The testbeds beside the first, on which cells are measured at the same time."""
+
+    plans: tuple[CampaignPlan, ...] = ()  # the cells on each of them
+    scheduler: str = ""  # address of Dask's scheduler; empty: one is started
+
+
+ALONE = Further()
+
+
+def further_of(asked: Asked, plan: CampaignPlan, scheduler: str | None) -> Further:
+    """Returns the checked plans of further testbeds; they have the cells of `plan`, in its order.
+
+    Raises ConfigurationError if there are any and the extra for them is not installed.
+    """
+    if not asked.further:
+        if scheduler:
+            raise ConfigurationError("--scheduler: is used only with --testbeds (expected both)")
+        return Further()
+    check_installed()
+    plans = tuple(
+        plan_of(asked.experiment, testbed, plan.seed, quick=plan.quick)
+        for testbed in asked.testbeds[1:]
+    )
+    for each in plans:
+        check(each)
+    return Further(plans=plans, scheduler=scheduler or "")
+
+
 def default_folder(path: Path) -> Path:
     return Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{path.stem}"
 
@@ -114,6 +146,7 @@ def start(
     command: str,
     *,
     as_json: bool = False,
+    further: Further = ALONE,
 ) -> None:
     """Runs a new campaign in a new folder."""
     with folder.locked():
@@ -128,38 +161,50 @@ def start(
         }
         with Journal(folder.journal, header) as journal:
             state = CampaignState(header=header)
-            _run(plan, folder, journal, state, retries_failed=False, as_json=as_json)
+            runner = _runner(plan, journal, state, further, as_json=as_json)
+            _run(runner, folder)
 
 
 def go_on(
-    plan: CampaignPlan, folder: CampaignFolder, *, retries_failed: bool, as_json: bool = False
+    plan: CampaignPlan,
+    folder: CampaignFolder,
+    *,
+    retries_failed: bool,
+    as_json: bool = False,
+    further: Further = ALONE,
 ) -> None:
     """Runs the cells of an interrupted campaign that have not ended; the folder is locked."""
     state = read_campaign(folder.journal)
     with Journal.reopened(folder.journal) as journal:
-        _run(plan, folder, journal, state, retries_failed=retries_failed, as_json=as_json)
+        runner = _runner(plan, journal, state, further, as_json=as_json)
+        runner.retries_failed = retries_failed
+        _run(runner, folder)
 
 
-def _run(
+def _runner(
     plan: CampaignPlan,
-    folder: CampaignFolder,
     journal: Journal,
     state: CampaignState,
+    further: Further,
     *,
-    retries_failed: bool,
     as_json: bool,
-) -> None:
-    if plan.quick:
-        say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
-    runner = Runner(
+) -> TestbedsRunner:
+    pace = Pace(testbeds=1 + len(further.plans))
+    return TestbedsRunner(
         plan=plan,
+        further=further.plans,
+        scheduler=further.scheduler,
         work_of=work_of,
         dut_of=dut_of,
         journal=journal,
         state=state,
-        watcher=JsonNarrator() if as_json else Narrator(console=progress_console),
-        retries_failed=retries_failed,
+        watcher=JsonNarrator(pace) if as_json else Narrator(console=progress_console, pace=pace),
     )
+
+
+def _run(runner: TestbedsRunner, folder: CampaignFolder) -> None:
+    if runner.plan.quick:
+        say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
     try:
         runner.run()
     except BaseException:
