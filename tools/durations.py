@@ -83,7 +83,7 @@ def _rows() -> Iterator[str]:
 
 def _row(name: str, verb: str, words: tuple[str, ...]) -> str:
     written = {"connections": {"count": COUNT}} if verb in STATEFUL else {}
-    testbed = Source(name=verb).validated(Testbed, {**REQUIRED, **written})
+    testbed: Testbed = Source(name=verb).validated(Testbed, {**REQUIRED, **written})
     durations = (
         about(float(duration_s(collected(verb, [*words, "--profile", profile]), testbed)))
         for profile in PROFILES

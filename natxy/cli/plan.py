@@ -49,7 +49,7 @@ def durations_s(planned: CampaignPlan) -> list[float]:
     known: dict[tuple[str, str], float] = {}
     for cell in planned.cells:
         if (of := _of(cell)) not in known:
-            testbed = Source(name=cell.title).validated(Testbed, cell.testbed)
+            testbed: Testbed = Source(name=cell.title).validated(Testbed, cell.testbed)
             known[of] = float(duration_s(work_of(cell), testbed))
     return [known[_of(cell)] for cell in planned.cells]
 

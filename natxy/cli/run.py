@@ -47,8 +47,8 @@ def run(
     testbeds: Annotated[
         str | None,
         typer.Option(
-            help="Equal testbeds on which cells are measured at the same time, instead of the "
-            "experiment's testbed: a list such as a.toml,b.toml.",
+            help="Equal testbeds on which cells are measured at the same time, such as "
+            "a.toml,b.toml [default: the experiment's testbed].",
             metavar="FILE,...",
         ),
     ] = None,

@@ -29,7 +29,7 @@ def seconds(verb: str, *words: str, **sections: Any) -> Fraction:
         "traffic": {"left_ip_version": 4, "right_ip_version": 4},
         **sections,
     }
-    testbed = Source(name="testbed").validated(Testbed, written)
+    testbed: Testbed = Source(name="testbed").validated(Testbed, written)
     return duration_s(collected(verb, words), testbed) - SET_UP_S
 
 

@@ -13,8 +13,9 @@ from natxy.campaign.plan import plan_of
 from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.testbeds import TestbedsRunner
 from natxy.cli import run_command
-from natxy.cli.campaigns import dut_of, work_of
+from natxy.cli.campaigns import work_of
 from natxy.cli.narrator import JsonNarrator
+from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError
 from tests.unit.conftest import NAT64
 from tests.unit.test_campaign import EXPERIMENT
