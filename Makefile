@@ -85,7 +85,7 @@ docs: $(DOCS) ## Build the documentation as a site (build/site/index.html).
 docs-serve: $(DOCS) ## Show the documentation on http://127.0.0.1:8000 while it is edited.
 	@$(BIN)/mkdocs serve --dev-addr 127.0.0.1:8000
 
-reference: $(DEVELOPMENT) ## Write docs/reference/testbed.md, commands.md and published.md.
+reference: $(DEVELOPMENT) ## Write the generated pages of docs/reference.
 	@$(BIN)/python tools/reference.py
 
 clean: ## Remove all that was built, with the journals and results under build/.
@@ -139,7 +139,7 @@ $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo
 	@touch $@
 
 $(DEVELOPMENT): pyproject.toml $(INSTALLED)
-	@$(PIP) install $$($(REQUIREMENTS) dev records report)
+	@$(PIP) install $$($(REQUIREMENTS) dev records report distributed)
 	@touch $@
 
 $(DOCS): pyproject.toml $(INSTALLED)

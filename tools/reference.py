@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/testbed.md, docs/reference/commands.md and docs/reference/published.md.
+"""Writes the pages of docs/reference that follow from the source: testbed.md, commands.md,
+published.md and durations.md.
 
 The keys of a testbed with types, ranges and defaults are those of the models; their meanings are in
 tools/testbed_keys.toml. The commands and their options are those of
 the parsers. The keys of a published table are those of its model, and the list of the tables is
-that of experiments/published.
+that of experiments/published. The durations are those that
+`natxy plan` shows (tools/durations.py).
 With --check, nothing is written; the exit status tells whether the pages are current.
 """
 
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from durations import durations_page
 
 from natxy.cli.verbs import GROUPS, command_of
 from natxy.model.base import Model
@@ -310,6 +313,7 @@ def main() -> int:
         "commands.md": commands_page,
         "published.md": published_page,
     }
+    pages["durations.md"] = lambda: durations_page(GENERATED)
     for name, text in ((name, page()) for name, page in pages.items()):
         page = PAGES / name
         if page.exists() and page.read_text() == text:

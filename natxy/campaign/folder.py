@@ -2,9 +2,10 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from natxy.report.whole_file import write_whole
 EXPERIMENT, TESTBED, LOCK = "experiment.toml", "testbed.toml", "lock"
 PUBLISHED = "published.toml"
 PAGE = Path("report/report.html")  # of `natxy report`
+OWN_SECTIONS = {"tester", "dut"}  # in which equal testbeds may differ
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,24 +32,35 @@ class Asked:
     testbed_source: Source
     published: Published | None = None
     published_text: str = ""
+    # Further testbeds, equal to the first, on which cells are measured at the same time.
+    further: tuple[Source, ...] = ()
+
+    @property
+    def testbeds(self) -> tuple[dict[str, Any], ...]:
+        """The contents of all testbeds."""
+        return (self.testbed, *(source.toml() for source in self.further))
 
 
-def read_asked(path: Path) -> Asked:
-    """Reads an experiment's file, the testbed and the published table that it names."""
+def read_asked(path: Path, testbeds: Sequence[Path] = ()) -> Asked:
+    """Reads an experiment's file, the testbed and the published table that it names.
+
+    `testbeds` are equal ones that replace the experiment's.
+    """
     experiment, source = read_experiment(path)
     named = experiment.published
     return _read(
         experiment,
         source,
-        testbed=path.parent / experiment.testbed,
+        testbeds=testbeds or (path.parent / experiment.testbed,),
         published=path.parent / named.file if named else None,
     )
 
 
 def _read(
-    experiment: Experiment, source: Source, *, testbed: Path, published: Path | None
+    experiment: Experiment, source: Source, *, testbeds: Sequence[Path], published: Path | None
 ) -> Asked:
-    testbed_source = Source.read(testbed)
+    testbed_source, *further = map(Source.read, testbeds)
+    check_equal(testbed_source, further)
     asked = Asked(
         experiment=experiment,
         source=source,
@@ -55,9 +68,23 @@ def _read(
         testbed_source=testbed_source,
         published=read_published(published) if published else None,
         published_text=Source.read(published).text if published else "",
+        further=tuple(further),
     )
     _check_pairs(asked)
     return asked
+
+
+def check_equal(first: Source, further: Sequence[Source]) -> None:
+    """Raises ConfigurationError if testbeds differ in more than the tester and the device."""
+    expected = first.toml()
+    for source in further:
+        found = source.toml()
+        for section in sorted((expected.keys() | found.keys()) - OWN_SECTIONS):
+            if found.get(section) != expected.get(section):
+                raise ConfigurationError(
+                    f"{source.name}: [{section}] differs from that of {first.name} (expected equal "
+                    "testbeds, which differ only in [tester] and [dut])"
+                )
 
 
 def _check_pairs(asked: Asked) -> None:
@@ -96,6 +123,8 @@ class CampaignFolder:
             )
         write_whole(self.path / EXPERIMENT, asked.source.text)
         write_whole(self.path / TESTBED, asked.testbed_source.text)
+        for number, source in enumerate(asked.further, start=2):
+            write_whole(self._testbed(number), source.text)
         if asked.published is not None:
             write_whole(self.path / PUBLISHED, asked.published_text)
 
@@ -123,9 +152,16 @@ class CampaignFolder:
         return _read(
             experiment,
             source,
-            testbed=self.path / TESTBED,
+            testbeds=(self.path / TESTBED, *self._further()),
             published=self.path / PUBLISHED if experiment.published else None,
         )
+
+    def _testbed(self, number: int) -> Path:
+        return self.path / f"testbed-{number}.toml"
+
+    def _further(self) -> Iterator[Path]:
+        """Yields the files of the second testbed and those after it."""
+        return takewhile(Path.exists, map(self._testbed, count(2)))
 
     @contextmanager
     def locked(self) -> Iterator[None]:

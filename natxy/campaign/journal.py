@@ -86,7 +86,11 @@ class Journal(Observer):
 
     def append(self, *records: Model) -> None:
         """Writes the records as one member of the file, so that it holds all or none of them."""
-        self._append([record.model_dump(mode="json") for record in records])
+        self.append_written([record.model_dump(mode="json") for record in records])
+
+    def append_written(self, records: list[dict[str, Any]]) -> None:
+        """Writes records that are JSON already, as one member of the file."""
+        self._append(records)
 
     def _append(self, records: list[dict[str, Any]]) -> None:
         text = "".join(map(self._text, records))

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from natxy.campaign.hooks import check_hook, run_hook
-from natxy.campaign.journal import Journal
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.provenance import provenance
 from natxy.campaign.records import CampaignState, CellEnd, CellRecord
@@ -15,6 +14,7 @@ from natxy.campaign.tape import RUN, AnswerRecord, Tape, TapeEnds
 from natxy.campaign.taped import TapedDut, TapedEngine
 from natxy.dut.base import Dut
 from natxy.errors import NatxyError, StorageError
+from natxy.model.base import Model
 from natxy.model.measurement import Measurement
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
@@ -45,6 +45,12 @@ class Place:
     left: Sequence[Cell]  # this one and those after it
 
 
+class Records(Protocol):
+    """Takes the records of a campaign; those of one call are kept together."""
+
+    def append(self, *records: Model) -> None: ...
+
+
 class Watcher(Protocol):
     """Shows what a campaign does."""
 
@@ -63,7 +69,7 @@ class Runner:
     plan: CampaignPlan
     work_of: Callable[[Cell], Work]
     dut_of: Callable[[Testbed, Source], Dut]
-    journal: Journal
+    journal: Records
     state: CampaignState
     watcher: Watcher
     retries_failed: bool = False
@@ -72,18 +78,27 @@ class Runner:
 
     def run(self) -> None:
         """Runs the cells that have not ended; a cell that fails leaves its sentence."""
-        cells = self.plan.cells
-        left = [(number, cell) for number, cell in enumerate(cells, start=1) if self._open(cell)]
+        cells = enumerate(self.plan.cells, start=1)
+        left = [(number, cell) for number, cell in cells if self._open(cell)]
         hooks = self.plan.experiment.hooks
         if left:
             self._hooks("before", hooks.before)
-        for done, (number, cell) in enumerate(left):
-            after = [each for _, each in left[done:]]
-            self.watcher.cell_started(cell, Place(number=number, count=len(cells), left=after))
-            self._cell(cell, number)
-        if left:
-            self._leave_column()
+            self._cells(left)
             self._hooks("after", hooks.after)
+
+    def run_alone(self, cell: Cell, number: int) -> None:
+        """Runs one cell, with the commands of its column around it."""
+        self._cell(cell, number)
+        self._leave_column()
+
+    def _cells(self, left: Sequence[tuple[int, Cell]]) -> None:
+        for done, (number, cell) in enumerate(left):
+            self.watcher.cell_started(cell, self._place(number, left[done:]))
+            self._cell(cell, number)
+        self._leave_column()
+
+    def _place(self, number: int, left: Sequence[tuple[int, Cell]]) -> Place:
+        return Place(number=number, count=len(self.plan.cells), left=[cell for _, cell in left])
 
     def _open(self, cell: Cell) -> bool:
         known = self.state.cells.get(cell.key)
@@ -113,7 +128,7 @@ class Runner:
             error = str(failure)
             if self._begun != cell.key:
                 self._begin(cell, number, None)
-        end = CellEnd(key=cell.key, error=error, ended=_now())
+        end = CellEnd(key=cell.key, error=error, ended=now())
         self.journal.append(*tape.take_new(), *results, end)
         self.watcher.cell_ended(cell, results, error)
 
@@ -156,7 +171,7 @@ class Runner:
             measure=cell.measure.name,
             round=cell.round,
             seed=cell.seed,
-            started=_now(),
+            started=now(),
             answers=answers,
             provenance={} if setup is None else provenance(setup, seed=cell.seed, command=[]),
         )
@@ -190,7 +205,7 @@ class Runner:
 class TrialWriter(Observer):
     """Writes each new trial with the answers that led to it; trials of the tape are there."""
 
-    def __init__(self, journal: Journal, tape: Tape) -> None:
+    def __init__(self, journal: Records, tape: Tape) -> None:
         self._journal = journal
         self._tape = tape
 
@@ -208,5 +223,6 @@ class TrialWriter(Observer):
         self._journal.append(*answers, trial)
 
 
-def _now() -> str:
+def now() -> str:
+    """Returns the time of day, as the journal has it."""
     return datetime.now(UTC).isoformat(timespec="seconds")

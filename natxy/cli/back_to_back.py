@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.series import run_series
+from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import found_first
 from natxy.procedure.back_to_back import PROFILES, BackToBackPlan
@@ -56,4 +56,4 @@ def back_to_back(
         search=found_first(replace(options, duration=None, drain=None)),
         step_frames=step,
     )
-    run_series(options, "back-to-back", lambda tester, dut, seen: measure(plan, tester, dut, seen))
+    run_series(options, "back-to-back", planned(plan, measure))

@@ -1,6 +1,8 @@
 """What the commands of campaigns share: the work of a cell, and the start of a run."""
 
 import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -9,12 +11,14 @@ import click
 import typer
 
 import natxy
+from natxy.campaign.dask_workers import check_installed
 from natxy.campaign.folder import Asked, CampaignFolder
 from natxy.campaign.journal import Journal
-from natxy.campaign.plan import CampaignPlan, Cell
+from natxy.campaign.plan import CampaignPlan, Cell, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
-from natxy.campaign.runner import Runner, Watcher
-from natxy.cli.narrator import JsonNarrator, Narrator
+from natxy.campaign.runner import Watcher
+from natxy.campaign.testbeds import TestbedsRunner
+from natxy.cli.narrator import JsonNarrator, Narrator, Pace
 from natxy.cli.options import progress_console, result_console
 from natxy.cli.series import COLLECTED, Work
 from natxy.cli.verbs import GROUPS, command_of
@@ -62,21 +66,28 @@ def work_of(cell: Cell) -> Work:
             f'{_where(cell)}: unknown command "{cell.measure.command}" (expected one of '
             f"{', '.join(MEASURING)})"
         )
-    command = command_of(cell.measure.command)
-    words = ["TESTBED", *arguments_of(cell), "--seed", str(cell.seed)]
-    collected: list[Work] = []
-    token = COLLECTED.set(collected)
+    words = [*arguments_of(cell), "--seed", str(cell.seed)]
     try:
-        with command.make_context(cell.measure.command, words) as context:
-            command.invoke(context)
+        work = collected(cell.measure.command, words)
     except click.ClickException as error:
         raise ConfigurationError(f"{_where(cell)}: {error.format_message()}") from None
     except ConfigurationError as error:
         raise ConfigurationError(f"{_where(cell)}: {error}") from None
+    work.check()
+    return work
+
+
+def collected(verb: str, words: Sequence[str]) -> Work:
+    """Returns what a measuring command with these options would do."""
+    command = command_of(verb)
+    works: list[Work] = []
+    token = COLLECTED.set(works)
+    try:
+        with command.make_context(verb, ["TESTBED", *words]) as context:
+            command.invoke(context)
     finally:
         COLLECTED.reset(token)
-    (work,) = collected
-    work.check()
+    (work,) = works
     return work
 
 
@@ -95,8 +106,44 @@ def check(plan: CampaignPlan) -> None:
         dut_of(asked, source)
 
 
-def narrator(*, as_json: bool = False) -> Watcher:
-    return JsonNarrator() if as_json else Narrator(console=progress_console)
+def narrator(*, as_json: bool = False, testbeds: int = 1) -> Watcher:
+    pace = Pace(testbeds=testbeds)
+    return JsonNarrator(pace) if as_json else Narrator(console=progress_console, pace=pace)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Further:
+    """The testbeds beside the first, on which cells are measured at the same time."""
+
+    plans: tuple[CampaignPlan, ...] = ()  # the cells on each of them
+    scheduler: str = ""  # address of Dask's scheduler; empty: one is started
+
+    @property
+    def testbeds(self) -> int:
+        """Number of all testbeds, the first included."""
+        return 1 + len(self.plans)
+
+
+ALONE = Further()
+
+
+def further_of(asked: Asked, plan: CampaignPlan, scheduler: str | None) -> Further:
+    """Returns the checked plans of further testbeds; they have the cells of `plan`, in its order.
+
+    Raises ConfigurationError if there are any and the extra for them is not installed.
+    """
+    if not asked.further:
+        if scheduler:
+            raise ConfigurationError("--scheduler: is used only with --testbeds (expected both)")
+        return Further()
+    check_installed()
+    plans = tuple(
+        plan_of(asked.experiment, testbed, plan.seed, quick=plan.quick, options=plan.options)
+        for testbed in asked.testbeds[1:]
+    )
+    for each in plans:
+        check(each)
+    return Further(plans=plans, scheduler=scheduler or "")
 
 
 def default_folder(path: Path) -> Path:
@@ -110,6 +157,7 @@ def start(
     command: str,
     *,
     watcher: Watcher | None = None,
+    further: Further = ALONE,
     replace: bool = False,
 ) -> None:
     """Runs a new campaign in a new folder, or in that of an earlier run, which it replaces."""
@@ -126,7 +174,7 @@ def start(
         }
         with Journal(folder.journal, header, replace=replace) as journal:
             state = CampaignState(header=header)
-            _run(plan, folder, journal, state, watcher=watcher, retries_failed=False)
+            _run(_runner(plan, journal, state, watcher or narrator(), further), folder)
 
 
 def go_on(
@@ -135,33 +183,38 @@ def go_on(
     *,
     retries_failed: bool,
     watcher: Watcher | None = None,
+    further: Further = ALONE,
 ) -> None:
     """Runs the cells of an interrupted campaign that have not ended; the folder is locked."""
     state = read_campaign(folder.journal)
     with Journal.reopened(folder.journal) as journal:
-        _run(plan, folder, journal, state, watcher=watcher, retries_failed=retries_failed)
+        runner = _runner(plan, journal, state, watcher or narrator(), further)
+        runner.retries_failed = retries_failed
+        _run(runner, folder)
 
 
-def _run(
+def _runner(
     plan: CampaignPlan,
-    folder: CampaignFolder,
     journal: Journal,
     state: CampaignState,
-    *,
-    watcher: Watcher | None,
-    retries_failed: bool,
-) -> None:
-    if plan.quick:
-        say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
-    runner = Runner(
+    watcher: Watcher,
+    further: Further,
+) -> TestbedsRunner:
+    return TestbedsRunner(
         plan=plan,
+        further=further.plans,
+        scheduler=further.scheduler,
         work_of=work_of,
         dut_of=dut_of,
         journal=journal,
         state=state,
-        watcher=watcher or narrator(),
-        retries_failed=retries_failed,
+        watcher=watcher,
     )
+
+
+def _run(runner: TestbedsRunner, folder: CampaignFolder) -> None:
+    if runner.plan.quick:
+        say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
     try:
         runner.run()
     except BaseException:

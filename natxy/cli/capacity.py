@@ -6,16 +6,15 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import search_error
-from natxy.cli.series import run_series
+from natxy.cli.series import Planned, run_series
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions, measuring
 from natxy.exact import exact
-from natxy.model.testbed import ConnectionsSection
+from natxy.model.testbed import ConnectionsSection, Testbed
 from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.procedure.capacity import PROFILES, CapacityPlan
 from natxy.procedure.capacity import capacity as measure
 from natxy.procedure.establishment import DEFAULT_ALPHA
-from natxy.procedure.table_size import connections_of
 from natxy.search.capacity_goal import FIRST_CPS, CapacityGoal
 
 
@@ -104,7 +103,8 @@ def capacity(
         most=MAX_CONNECTIONS if most is None else most,
     )
 
-    def plan(asked: ConnectionsSection) -> CapacityPlan:
+    def plan(testbed: Testbed) -> CapacityPlan:
+        asked = testbed.connections or ConnectionsSection(count=goal.c0)  # or it is refused
         return CapacityPlan(
             timing=options.timing(base.timing),
             seed=options.seed_value,
@@ -117,8 +117,4 @@ def capacity(
             alpha=validation_share,
         )
 
-    run_series(
-        options,
-        "capacity",
-        lambda tester, dut, seen: measure(plan(connections_of(tester)), tester, dut, seen),
-    )
+    run_series(options, "capacity", Planned(plan, measure))

@@ -7,7 +7,7 @@ import typer
 from natxy.cli.counts import numbers_of
 from natxy.cli.options import LossOption
 from natxy.cli.searching import ErrorOption, FigureOption, MaxRateOption, searching
-from natxy.cli.series import run_series
+from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
     CountsOption,
@@ -75,6 +75,6 @@ def degradation(
     run_series(
         options,
         "degradation",
-        lambda tester, dut, seen: measure(plan, tester, dut, seen),
+        planned(plan, measure),
         own_connections=True,
     )

@@ -12,7 +12,7 @@ from natxy.cli.options import (
     loss_tolerance,
     search_error,
 )
-from natxy.cli.series import run_series
+from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions, measuring
 from natxy.exact import exact
 from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES, EstablishmentPlan
@@ -69,7 +69,7 @@ def establishment(
         early_end=early_end,
         loss_verifications=base.loss_verifications if verify_loss is None else verify_loss,
     )
-    run_series(options, "establishment", lambda tester, dut, seen: measure(plan, tester, dut, seen))
+    run_series(options, "establishment", planned(plan, measure))
 
 
 def _alpha(given: float | None, *, validated: bool) -> Fraction | None:

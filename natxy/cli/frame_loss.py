@@ -6,7 +6,7 @@ import typer
 
 from natxy.cli.options import loss_tolerance
 from natxy.cli.rates import rates_of
-from natxy.cli.series import run_series
+from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.errors import ConfigurationError
 from natxy.exact import exact
@@ -64,4 +64,4 @@ def frame_loss(
         rates_fps=rates_of(rates),
         loss=loss_tolerance(loss),
     )
-    run_series(options, "frame-loss", lambda tester, dut, seen: measure(plan, tester, dut, seen))
+    run_series(options, "frame-loss", planned(plan, measure))

@@ -8,7 +8,7 @@ import typer
 from natxy.cli.options import RateOption, seconds
 from natxy.cli.rate_plan import rate_plan
 from natxy.cli.records import RecordsOption
-from natxy.cli.series import run_series
+from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.latency import PROFILES, LatencyPlan
 from natxy.procedure.latency import latency as measure
@@ -43,6 +43,4 @@ def latency(
         if tags_after is None
         else seconds("--tags-after", tags_after, Fraction(0)),
     )
-    run_series(
-        options, "latency", lambda tester, dut, seen: measure(plan, tester, dut, seen), records
-    )
+    run_series(options, "latency", planned(plan, measure), records)

@@ -25,14 +25,15 @@ from natxy.trial.observer import Observer
 class Pace:
     """How long the cells took, and from that how long the others will take."""
 
+    testbeds: int = 1  # on which cells are measured at the same time
     took_s: dict[str, list[float]] = field(default_factory=dict)  # by the measurement's name
-    _began_s: float = 0.0
+    _began_s: dict[str, float] = field(default_factory=dict)  # by the cell's key
 
-    def began(self) -> None:
-        self._began_s = time.monotonic()
+    def began(self, cell: Cell) -> None:
+        self._began_s[cell.key] = time.monotonic()
 
     def ended(self, cell: Cell) -> float:
-        seconds = time.monotonic() - self._began_s
+        seconds = time.monotonic() - self._began_s.pop(cell.key)
         self.took_s.setdefault(cell.measure.name, []).append(seconds)
         return seconds
 
@@ -41,7 +42,7 @@ class Pace:
         if any(cell.measure.name not in self.took_s for cell in cells):
             return None
         means = {name: sum(all_s) / len(all_s) for name, all_s in self.took_s.items()}
-        return sum(means[cell.measure.name] for cell in cells)
+        return sum(means[cell.measure.name] for cell in cells) / self.testbeds
 
 
 @dataclass(kw_only=True)
@@ -49,19 +50,21 @@ class Narrator:
     """Says what a campaign does, on a console."""
 
     console: Console
-    _pace: Pace = field(default_factory=Pace, init=False)
+    pace: Pace = field(default_factory=Pace)
     _unit: Unit = field(default="fps", init=False)  # of the rates that the cell tries
 
     def cell_started(self, cell: Cell, place: Place) -> None:
         rounds = f", round {cell.round}" if cell.round > 1 else ""
-        left_s = self._pace.left_s(place.left)
+        left_s = self.pace.left_s(place.left)
         left = "" if left_s is None else f" (about {seconds_left(left_s)} left)"
         self._say(f"[{place.number}/{place.count}] {cell.title}{rounds}{left}")
         self._unit = "cps" if cell.measure.command in LOOKS_FOR_CONNECTIONS else "fps"
-        self._pace.began()
+        self.pace.began(cell)
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:
-        self._pace.ended(cell)
+        self.pace.ended(cell)
+        if self.pace.testbeds > 1:  # the line before may be another cell's
+            self._say(f"{cell.title}, round {cell.round}:")
         if error:
             self._say(f"  failed: {error}")
         for result in results:
@@ -84,14 +87,14 @@ class Narrator:
         self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-@dataclass(kw_only=True)
+@dataclass
 class JsonNarrator:
     """Prints what a campaign does as JSON, one object a line, on standard output."""
 
-    _pace: Pace = field(default_factory=Pace, init=False)
+    pace: Pace = field(default_factory=Pace)
 
     def cell_started(self, cell: Cell, place: Place) -> None:
-        left_s = self._pace.left_s(place.left)
+        left_s = self.pace.left_s(place.left)
         self._print(
             "cell-started",
             **_named(cell),
@@ -99,10 +102,10 @@ class JsonNarrator:
             count=place.count,
             seconds_left=None if left_s is None else round(left_s),
         )
-        self._pace.began()
+        self.pace.began(cell)
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:
-        seconds = round(self._pace.ended(cell), 3)
+        seconds = round(self.pace.ended(cell), 3)
         figures = [
             {
                 "name": figure.name,

@@ -11,7 +11,7 @@ import typer
 from natxy.cli.choices import listed, unknown_value
 from natxy.cli.options import RateOption, seconds
 from natxy.cli.rate_plan import rate_plan
-from natxy.cli.series import run_series
+from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.errors import ConfigurationError
@@ -151,7 +151,7 @@ def overload(
         incremental=incremental,
         step_s=None if step is None else seconds("--step", step, Fraction(0)),
     )
-    run_series(options, "overload", lambda tester, dut, seen: measure(plan, tester, dut, seen))
+    run_series(options, "overload", planned(plan, measure))
 
 
 def _test(options: SeriesOptions, of: str, asked: Asked) -> Benchmarked:

@@ -3,7 +3,7 @@
 from natxy.cli.options import RateOption
 from natxy.cli.rate_plan import rate_plan
 from natxy.cli.records import RecordsOption
-from natxy.cli.series import run_series
+from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.pdv import PROFILES, PdvPlan
 from natxy.procedure.pdv import pdv as measure
@@ -19,4 +19,4 @@ def pdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption 
         rate=rate,
         records=records is not None,
     )
-    run_series(options, "pdv", lambda tester, dut, seen: measure(plan, tester, dut, seen), records)
+    run_series(options, "pdv", planned(plan, measure), records)

@@ -7,7 +7,7 @@ import typer
 
 from natxy.cli.options import seconds
 from natxy.cli.rate_plan import rate_plan
-from natxy.cli.series import run_series
+from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.recovery import PROFILES, RecoveryPlan
 from natxy.procedure.recovery import recovery as measure
@@ -43,4 +43,4 @@ def recovery(
         rate=throughput,
         after_s=None if after is None else seconds("--after", after, Fraction(0)),
     )
-    run_series(options, "recovery", lambda tester, dut, seen: measure(plan, tester, dut, seen))
+    run_series(options, "recovery", planned(plan, measure))

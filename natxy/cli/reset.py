@@ -7,7 +7,7 @@ import typer
 
 from natxy.cli.options import RateOption, seconds
 from natxy.cli.rate_plan import rate_plan
-from natxy.cli.series import run_series
+from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.reset import PROFILES, ResetPlan
 from natxy.procedure.reset import reset as measure
@@ -35,4 +35,4 @@ def reset(
         if reset_after is None
         else seconds("--reset-after", reset_after, Fraction(0)),
     )
-    run_series(options, "reset", lambda tester, dut, seen: measure(plan, tester, dut, seen))
+    run_series(options, "reset", planned(plan, measure))

@@ -8,7 +8,8 @@ import typer
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.plan import plan_again
 from natxy.campaign.records import read_campaign
-from natxy.cli.campaigns import EventsOption, check, go_on, narrator, tell
+from natxy.cli.campaigns import EventsOption, check, further_of, go_on, narrator, tell
+from natxy.cli.run import SchedulerOption
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the campaign.")]
 
@@ -18,6 +19,7 @@ def resume(
     retry: Annotated[
         bool, typer.Option("--retry", help="Measure the cells that failed once more.")
     ] = False,
+    scheduler: SchedulerOption = None,
     json_output: EventsOption = False,
 ) -> None:
     """Go on with a campaign; no finished trial is lost or repeated."""
@@ -27,6 +29,8 @@ def resume(
         header = read_campaign(campaign.journal).header
         plan = plan_again(asked.experiment, asked.testbed, header)
         check(plan)
-        go_on(plan, campaign, retries_failed=retry, watcher=narrator(as_json=json_output))
+        further = further_of(asked, plan, scheduler)
+        watcher = narrator(as_json=json_output, testbeds=further.testbeds)
+        go_on(plan, campaign, retries_failed=retry, watcher=watcher, further=further)
     if not json_output:
         tell(f"Campaign: {folder}")

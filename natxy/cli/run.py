@@ -8,7 +8,15 @@ import typer
 
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.plan import plan_of
-from natxy.cli.campaigns import EventsOption, check, default_folder, narrator, start, tell
+from natxy.cli.campaigns import (
+    EventsOption,
+    check,
+    default_folder,
+    further_of,
+    narrator,
+    start,
+    tell,
+)
 from natxy.cli.options import SeedOption, seed_of
 
 ExperimentArgument = Annotated[
@@ -24,6 +32,16 @@ QuickOption = Annotated[
 ]
 
 
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(
+        help="With several testbeds: address of a Dask scheduler whose workers measure, for "
+        "example tcp://10.0.0.1:8786 [default: workers on this machine are started].",
+        metavar="ADDRESS",
+    ),
+]
+
+
 def run(
     experiment: ExperimentArgument,
     quick: QuickOption = False,
@@ -34,15 +52,26 @@ def run(
             help="New folder of the campaign [default: natxy-results/TIME-NAME].", metavar="DIR"
         ),
     ] = None,
+    testbeds: Annotated[
+        str | None,
+        typer.Option(
+            help="Equal testbeds on which cells are measured at the same time, such as "
+            "a.toml,b.toml [default: the experiment's testbed].",
+            metavar="FILE,...",
+        ),
+    ] = None,
+    scheduler: SchedulerOption = None,
     json_output: EventsOption = False,
 ) -> None:
     """Run the campaign of an experiment file; `natxy resume` goes on after an interruption."""
-    asked = read_asked(experiment)
+    asked = read_asked(experiment, [Path(name) for name in testbeds.split(",")] if testbeds else ())
     chosen = asked.experiment.seed if seed is None else seed
     plan = plan_of(asked.experiment, asked.testbed, seed_of(chosen), quick=quick)
     check(plan)
+    further = further_of(asked, plan, scheduler)
     folder = CampaignFolder(path=output or default_folder(experiment))
     command = shlex.join(["natxy", "run", str(experiment)])
-    start(asked, plan, folder, command, watcher=narrator(as_json=json_output))
+    watcher = narrator(as_json=json_output, testbeds=further.testbeds)
+    start(asked, plan, folder, command, watcher=watcher, further=further)
     if not json_output:
         tell(f"Campaign: {folder.path}")

@@ -7,7 +7,7 @@ import typer
 from natxy.cli.counts import numbers_of
 from natxy.cli.options import LossOption
 from natxy.cli.searching import ErrorOption, FigureOption, MaxRateOption, searching
-from natxy.cli.series import run_series
+from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.scale_up import ScaleUpPlan
 from natxy.procedure.scale_up import scale_up as measure
@@ -31,4 +31,4 @@ def scale_up(
         search=searching(options, of, error=error, max_rate=max_rate, loss=loss),
         cores=numbers_of("--cores", cores),
     )
-    run_series(options, "scale-up", lambda tester, dut, seen: measure(plan, tester, dut, seen))
+    run_series(options, "scale-up", planned(plan, measure))

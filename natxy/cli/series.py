@@ -46,7 +46,23 @@ LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # they measure phase 1 an
 # These set up phase 1 themselves, for each number of connections or cores.
 HAS_ITS_OWN_PHASE_1 = (*LOOKS_FOR_CONNECTIONS, "tear-down", "degradation", "scale-up")
 OF_ONE_NETWORK = ("overload",)  # all its flows have the same pair of addresses
-Measure = Callable[[ReadyTester, Dut, Observer], Measurement]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A measurement with its plan, which may depend on the testbed."""
+
+    plan_of: Callable[[Testbed], Any]
+    measure: Callable[[Any, ReadyTester, Dut, Observer], Measurement]
+
+    def __call__(self, tester: ReadyTester, dut: Dut, observer: Observer) -> Measurement:
+        return self.measure(self.plan_of(tester.testbed), tester, dut, observer)
+
+
+def planned(
+    plan: Any, measure: Callable[[Any, ReadyTester, Dut, Observer], Measurement]
+) -> Planned:
+    return Planned(lambda _: plan, measure)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +72,7 @@ class Work:
     options: SeriesOptions
     name: str  # of the command
     # Each is measured at each frame size, mix and number of networks.
-    measures: tuple[Measure, ...]
+    measures: tuple[Planned, ...]
     records: Path | None = None
     # The measures set the number of connections; a testbed without [connections] gets a section.
     own_connections: bool = False
@@ -110,11 +126,11 @@ COLLECTED: ContextVar[list[Work] | None] = ContextVar("collected", default=None)
 def run_series(
     options: SeriesOptions,
     name: str,
-    measure: Measure,
+    measure: Planned,
     records: Path | None = None,
     *,
     own_connections: bool = False,
-    also: Sequence[Measure] = (),
+    also: Sequence[Planned] = (),
 ) -> list[Measurement]:
     """Measures at each frame size, mix and number of networks, and writes and shows the results.
 

@@ -1,6 +1,6 @@
 """`natxy tear-down`: measures how fast a stateful gateway deletes its connections."""
 
-from natxy.cli.series import run_series
+from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
     CountsOption,
@@ -31,6 +31,6 @@ def tear_down(
     run_series(
         options,
         "tear-down",
-        lambda tester, dut, seen: measure(plan, tester, dut, seen),
+        planned(plan, measure),
         own_connections=bool(plan.sizes),
     )

@@ -16,11 +16,10 @@ from natxy.cli.options import (
     search_error,
     seconds,
 )
-from natxy.cli.series import Measure, run_series
+from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
-from natxy.procedure.throughput import ThroughputPlan
 from natxy.procedure.throughput import throughput as measure
 from natxy.trial.bursts import Bursts
 from natxy.trial.profile import PROFILES
@@ -167,9 +166,7 @@ def throughput(
             repetitions=options.repetitions_of(base),
             max_rate_fps=max_rate,
         )
-        run_series(
-            options, "throughput", lambda tester, dut, seen: mlr_throughput(mlr, tester, dut, seen)
-        )
+        run_series(options, "throughput", planned(mlr, mlr_throughput))
         return
     of_goals.refuse()
     of_profile = throughput_search(
@@ -182,7 +179,7 @@ def throughput(
         loss_verifications=of_profile.loss_verifications if verify_loss is None else verify_loss,
         patience_s=None if patience is None else seconds("--patience", patience, Fraction(0)),
     )
-    first, *others = (_measuring(replace(plan, bursts=each)) for each in each_burst)
+    first, *others = (planned(replace(plan, bursts=each), measure) for each in each_burst)
     run_series(options, "throughput", first, also=others)
 
 
@@ -196,7 +193,3 @@ def bursts_of(lengths: str | None, rate_fps: int | None) -> tuple[Bursts | None,
         None if frames == 1 else Bursts(frames=frames, rate_fps=rate_fps)
         for frames in numbers_of("--bursts", lengths)
     )
-
-
-def _measuring(plan: ThroughputPlan) -> Measure:
-    return lambda tester, dut, seen: measure(plan, tester, dut, seen)

@@ -44,7 +44,8 @@ GROUPS = {
         "degradation": "Measure a figure over the number of connections (RFC 9693).",
     },
     "Campaigns": {
-        "plan": "Show the cells of a campaign in their order, and the commands that it runs.",
+        "plan": "Show the cells of a campaign in their order, their commands, and how long they "
+        "take.",
         "run": "Run the campaign of an experiment file; `natxy resume` goes on after an "
         "interruption.",
         "resume": "Go on with a campaign; no finished trial is lost or repeated.",

@@ -80,7 +80,7 @@ def degradation(
     for number, (column, ready) in enumerate(columns, start=1):
         at = _at(column, connections_of(ready).count, _set(column, dut))
         try:
-            found.append(measured(_search(plan.search, column), number, ready, dut, observer))
+            found.append(measured(search_of(plan.search, column), number, ready, dut, observer))
         except WithoutConnections as reason:
             if not found:
                 raise
@@ -143,7 +143,8 @@ def _set(column: Column, dut: Dut) -> TableParameters:
     return parameters_of(dut)
 
 
-def _search(search: Searching, column: Column) -> Searching:
+def search_of(search: Searching, column: Column) -> Searching:
+    """Returns the search with the repetitions and the error of a column."""
     changes = {
         name: value
         for name, value in (("repetitions", column.repetitions), ("error", column.error))

@@ -24,12 +24,7 @@ def with_phase_1_rate(
     asked = tester.traffic.connections
     if asked is None or asked.rate_fps is not None:
         return tester
-    plan = EstablishmentPlan(
-        timing=replace(timing, frame_timeout_s=Fraction(0)),
-        seed=repetition_seed(seed, SEARCH),
-        repetitions=1,
-        error=COARSE,
-    )
+    plan = phase_1_search(timing, seed=seed)
     found_cps = int(establishment(plan, tester, dut, observer).figures[0].values[0])
     rate_fps = int(found_cps * SAFE)
     if not rate_fps:
@@ -39,3 +34,13 @@ def with_phase_1_rate(
         )
     origin = f"half of the establishment rate, {found_cps:,}, found first"
     return replace(tester.with_connections(rate_fps=rate_fps), phase_1_origin=origin)
+
+
+def phase_1_search(timing: Timing, *, seed: int) -> EstablishmentPlan:
+    """Returns the plan of the search for the highest rate at which no connection is lost."""
+    return EstablishmentPlan(
+        timing=replace(timing, frame_timeout_s=Fraction(0)),
+        seed=repetition_seed(seed, SEARCH),
+        repetitions=1,
+        error=COARSE,
+    )

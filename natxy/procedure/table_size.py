@@ -5,7 +5,7 @@ from math import ceil
 
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import ConfigurationError, DutError
-from natxy.model.testbed import ConnectionsSection, PortRanges
+from natxy.model.testbed import ConnectionsSection, PortRanges, Testbed
 from natxy.model.traffic_spec import MAX_CONNECTIONS, Series
 from natxy.trial.setup import ReadyTester, name_of
 
@@ -75,6 +75,17 @@ class Size:
         count = combinations if self.connections is None else self.connections
         _check_connections("--source-ports, --destination-ports", count)
         return tester.with_connections(count=count).with_traffic(**{outward: ranges})
+
+    def about(self, testbed: Testbed) -> int:
+        """Returns the number of connections, before the address fields of the traffic are known."""
+        if self.connections is not None:
+            return self.connections
+        assert self.destination_ports is not None, "one of them is given"
+        asked = testbed.connections
+        reverse = asked is not None and asked.initiator == "right"
+        written = testbed.traffic.reverse if reverse else testbed.traffic.forward
+        source = self.source_ports.count if self.source_ports else written.source_port.values
+        return min(source * self.destination_ports.count, MAX_CONNECTIONS)
 
 
 def connections_of(tester: ReadyTester) -> ConnectionsSection:

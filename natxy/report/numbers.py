@@ -26,6 +26,18 @@ def seconds_left(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+def about(seconds: float) -> str:
+    """Returns an estimated duration, which needs no more than two digits or so: 3.4 h, 12 days."""
+    for limit, divisor, unit in ((100.0, 1.0, "s"), (6e3, 60.0, "min"), (172_800.0, 3600.0, "h")):
+        if seconds < limit:
+            return f"{_two_digits(seconds / divisor)} {unit}"
+    return f"{_two_digits(seconds / 86_400)} days"
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:.1f}" if value < 9.95 and value != int(value) else f"{value:.0f}"
+
+
 def _three_digits(value: float) -> str:
     if value == int(value) and value < 1000:
         return str(int(value))

@@ -1,0 +1,99 @@
+"""The workers of Dask that measure cells: one for each testbed, with the resource "testbed".
+
+Everything that is started here listens on the loopback interface alone.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from natxy.errors import ConfigurationError, MeasurementError
+
+LOOPBACK = "127.0.0.1"
+RESOURCE = "testbed"
+DEATHS = 2  # a cell is given to another worker after so many deaths; after one more it fails
+WAIT_S = 60  # for the workers of a scheduler that runs already
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": DEATHS,
+    # What would take CPU time from a measurement on the same machine.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.interval": "10s",
+}
+
+
+def check_installed() -> None:
+    """Raises ConfigurationError if the extra is not installed."""
+    try:
+        import distributed  # noqa: F401
+    except ModuleNotFoundError as missing:
+        raise ConfigurationError(
+            f"--testbeds: the Python package {missing.name} is not installed (`pip install "
+            '"natxy[distributed]"` installs it)'
+        ) from None
+
+
+@contextmanager
+def client_of(scheduler: str, testbeds: int) -> Iterator[Any]:
+    """Yields a client of the scheduler at this address; if it is empty, of one that is started."""
+    import dask
+    from distributed import Client
+
+    with dask.config.set(SETTINGS):
+        if scheduler:
+            with _connected(scheduler, testbeds) as client:
+                yield client
+            return
+        with _cluster(testbeds) as cluster, Client(cluster) as client:
+            client.wait_for_workers(testbeds, timeout=WAIT_S)
+            yield client
+
+
+def _cluster(testbeds: int) -> Any:
+    """Returns a scheduler in this process, and a process for each testbed, named by its number."""
+    from distributed import Nanny, Scheduler, SpecCluster
+
+    options = {
+        "host": LOOPBACK,
+        "nthreads": 1,
+        "resources": {RESOURCE: 1},
+        "memory_limit": 0,  # no limit
+        "dashboard_address": f"{LOOPBACK}:0",
+        "silence_logs": logging.CRITICAL,
+    }
+    return SpecCluster(
+        scheduler={
+            "cls": Scheduler,
+            "options": {
+                "host": LOOPBACK,
+                "port": 0,
+                "dashboard": False,
+                "dashboard_address": f"{LOOPBACK}:0",
+            },
+        },
+        workers={
+            str(number): {"cls": Nanny, "options": options} for number in range(1, testbeds + 1)
+        },
+        silence_logs=logging.CRITICAL,
+    )
+
+
+@contextmanager
+def _connected(scheduler: str, testbeds: int) -> Iterator[Any]:
+    from distributed import Client
+
+    try:
+        client = Client(scheduler, timeout=WAIT_S)
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"--scheduler: {scheduler} cannot be reached: {error} (expected the address that `dask "
+            "scheduler` shows)"
+        ) from None
+    with client:
+        try:
+            client.wait_for_workers(testbeds, timeout=WAIT_S)
+        except TimeoutError:
+            raise MeasurementError(
+                f"{scheduler}: has fewer than {testbeds} workers (expected one for each testbed)"
+            ) from None
+        yield client

@@ -1,0 +1,33 @@
+"""How long the work of a command takes, at all of its frame sizes and mixes."""
+
+from fractions import Fraction
+
+from natxy.cli.places import RFC8219_SIZES_BYTES, foregrounds_of, networks_in, sizes_of
+from natxy.cli.series import HAS_ITS_OWN_PHASE_1, Work
+from natxy.model.testbed import Testbed
+from natxy.model.traffic import ETHERNET_BYTES
+from natxy.procedure.expected import SET_UP_S, expected_s, phase_1_search_s
+from natxy.trial.profile import PROFILES
+
+
+def duration_s(work: Work, testbed: Testbed) -> Fraction:
+    """Returns about how many seconds the work takes, set-up included."""
+    asked = work.asked(testbed)
+    of_one_place_s = sum(
+        (expected_s(one.plan_of(asked), asked) for one in work.measures), start=Fraction(0)
+    )
+    if work.name not in HAS_ITS_OWN_PHASE_1:
+        timing = work.options.timing(work.options.profile_of(PROFILES).timing)
+        of_one_place_s += len(work.measures) * phase_1_search_s(timing, asked)
+    return SET_UP_S + _places(work, asked) * of_one_place_s
+
+
+def _places(work: Work, testbed: Testbed) -> int:
+    """Returns the number of combinations of frame size, mix and number of networks."""
+    sizes = sizes_of(work.options.frame_size)
+    if sizes == RFC8219_SIZES_BYTES:
+        largest = testbed.tester.mtu_bytes + ETHERNET_BYTES
+        sizes = tuple(size for size in sizes if size <= largest)
+    shares = foregrounds_of(work.options.foreground)
+    networks = networks_in(work.options.networks)
+    return max(1, len(sizes or (0,)) * len(shares or (0,)) * len(networks or (0,)))

@@ -1,0 +1,276 @@
+"""How long measurements take, as `natxy plan` says before anything has run.
+
+The searches are run against a device that is assumed here. The time to repeat trials that noise
+made invalid is not included, nor that of commands and of a reset of the device.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import singledispatch
+
+from natxy.model.testbed import Testbed
+from natxy.model.verdict import Verdict
+from natxy.procedure.at_rate import RatePlan
+from natxy.procedure.back_to_back import FIRST_BURST, BackToBackPlan
+from natxy.procedure.capacity import CapacityPlan
+from natxy.procedure.degradation import DegradationPlan, search_of
+from natxy.procedure.establishment import EstablishmentPlan, first_guess
+from natxy.procedure.frame_loss import LOSSLESS_TO_END, FrameLossPlan
+from natxy.procedure.mlr_throughput import MlrThroughputPlan
+from natxy.procedure.overload import QUARTERS, OverloadPlan
+from natxy.procedure.phase_1_rate import SAFE, phase_1_search
+from natxy.procedure.plan import Plan
+from natxy.procedure.recovery import RecoveryPlan
+from natxy.procedure.scale_up import ScaleUpPlan
+from natxy.procedure.series import Searching
+from natxy.procedure.table_size import Size
+from natxy.procedure.tear_down import TearDownPlan
+from natxy.procedure.throughput import FIRST_GUESS_FPS, GROWTH, ThroughputPlan
+from natxy.search.bisection import Bisection, SearchError
+from natxy.search.capacity import CapacitySearch
+from natxy.search.capacity_attempt import Answer
+from natxy.search.loss_verification import LossVerification
+from natxy.search.mlr import MeasuredTrial, MlrSearch
+from natxy.trial.establishing import Establishing
+from natxy.trial.phases import SAMPLE_FPS
+from natxy.trial.timing import Timing
+
+ASSUMED_FPS = 100_000  # the device's rate, in frames or connections a second
+BELOW_MAXIMUM = Fraction(2, 3)  # the device's rate, as a share of a lower --max-rate
+ASSUMED_BURST = 1000  # frames that the device's buffer holds
+ASSUMED_TABLE = 3  # the device's table holds this many times C0
+LOSSLESS = Fraction(1, 2)  # the highest rate without loss, as a share of a series' maximum
+DELETION_S = Fraction(1)  # to delete the connections of a full table, and those of an empty one
+# From a trial's end to the next one's first frame, without drain and settle time.
+BETWEEN_S = Fraction(1, 10)
+# To start and stop the gateway and the tester, and to wait until the links forward.
+SET_UP_S = Fraction(3)
+
+
+@singledispatch
+def expected_s(plan: object, testbed: Testbed) -> Fraction:
+    """Returns about how long a measurement takes, in seconds, without the set-up.
+
+    `testbed` has the connections of the measurement.
+    """
+    raise TypeError(f"{type(plan).__name__}: has no duration")
+
+
+def phase_1_search_s(timing: Timing, testbed: Testbed) -> Fraction:
+    """Returns how long the search for the rate of phase 1 takes; 0 if none is needed."""
+    asked = testbed.connections
+    if asked is None or asked.rate_fps is not None:
+        return Fraction(0)
+    return expected_s(phase_1_search(timing, seed=0), testbed)
+
+
+@expected_s.register
+def _throughput(plan: ThroughputPlan, testbed: Testbed) -> Fraction:
+    device_fps = _device(plan.max_rate_fps)
+    search = Bisection(
+        upper_fps=plan.max_rate_fps or plan.timing.highest_rate_fps,
+        first_fps=plan.max_rate_fps or max(FIRST_GUESS_FPS, plan.least_fps),
+        growth=GROWTH,
+        error=plan.error,
+    )
+    tried = _tried(search, device_fps, plan.loss_verifications)
+    once_s = sum((_trial_s(plan, testbed, plan.duration_s(fps)) for fps in tried), Fraction(0))
+    whole_s = plan.repetitions * once_s
+    return whole_s if plan.patience_s is None else min(whole_s, plan.patience_s + once_s)
+
+
+@expected_s.register
+def _mlr(plan: MlrThroughputPlan, testbed: Testbed) -> Fraction:
+    maximum_fps = plan.max_rate_fps or 2 * ASSUMED_FPS
+    device_fps = _device(maximum_fps)
+
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        sent = max(1, int(duration_s * rate_fps))
+        passes = rate_fps <= device_fps
+        lost = 0 if passes else int(sent * Fraction(rate_fps - device_fps, rate_fps))
+        return MeasuredTrial(sent=sent, lost=lost, verdict=Verdict.PASS if passes else Verdict.FAIL)
+
+    search = MlrSearch(
+        goals=plan.goals, minimum_fps=plan.min_rate_fps, maximum_fps=maximum_fps
+    ).run(measure)
+    return plan.repetitions * sum(
+        (_trial_s(plan, testbed, one.duration_s) for one in search.trials), Fraction(0)
+    )
+
+
+@expected_s.register
+def _at_rate(plan: RatePlan, testbed: Testbed) -> Fraction:
+    lasts_s = plan.timing.duration_s
+    if isinstance(plan, RecoveryPlan):
+        lasts_s += plan.lasts_after_s
+    of_trials_s = plan.repetitions * _trial_s(plan, testbed, lasts_s)
+    return _search_s(plan.search, testbed, given_fps=plan.rate_fps) + of_trials_s
+
+
+@expected_s.register
+def _frame_loss(plan: FrameLossPlan, testbed: Testbed) -> Fraction:
+    with_loss = -(-(1 - LOSSLESS) // plan.step)
+    rates = len(plan.rates_fps) or int(with_loss) + LOSSLESS_TO_END
+    return rates * plan.repetitions * _trial_s(plan, testbed, plan.timing.duration_s)
+
+
+@expected_s.register
+def _back_to_back(plan: BackToBackPlan, testbed: Testbed) -> Fraction:
+    throughput_fps = plan.throughput_fps or ASSUMED_FPS
+    search = Bisection(
+        upper_fps=2 * ASSUMED_BURST,
+        first_fps=FIRST_BURST,
+        error=SearchError(rate_fps=plan.step_frames or 2),
+    )
+    bursts = _tried(search, ASSUMED_BURST)
+    once_s = sum(
+        (_trial_s(plan, testbed, Fraction(frames, throughput_fps)) for frames in bursts),
+        Fraction(0),
+    )
+    found_s = _search_s(plan.search, testbed, given_fps=plan.throughput_fps)
+    return found_s + plan.repetitions * once_s
+
+
+@expected_s.register
+def _establishment(plan: EstablishmentPlan, testbed: Testbed) -> Fraction:
+    asked = testbed.connections
+    if asked is None:
+        return Fraction(0)  # the measurement refuses such a testbed
+    search = Bisection(
+        upper_fps=plan.max_rate_cps or plan.timing.highest_rate_fps,
+        first_fps=plan.first_cps or plan.max_rate_cps or first_guess(asked.count),
+        growth=GROWTH,
+        error=plan.error,
+    )
+    tried = _tried(search, _device(plan.max_rate_cps), plan.loss_verifications)
+    loads = (plan.load(rate_cps, above_cps=0) for rate_cps in tried)
+    return plan.repetitions * sum(
+        (_establishing_s(plan, testbed, load) for load in loads), Fraction(0)
+    )
+
+
+@expected_s.register
+def _capacity(plan: CapacityPlan, testbed: Testbed) -> Fraction:
+    table = min(ASSUMED_TABLE * plan.goal.c0, plan.goal.most)
+    search = CapacitySearch(plan.goal)
+    once_s = Fraction(0)
+    while (attempt := search.next()) is not None:
+        load = Establishing(rate_fps=attempt.rate_cps, alpha=plan.alpha, count=attempt.connections)
+        once_s += _establishing_s(plan, testbed, load)
+        passes = attempt.connections <= table and attempt.rate_cps <= _device(plan.goal.max_cps)
+        search.tell(Answer.PASS if passes else Answer.FAIL, held=min(attempt.connections, table))
+    return plan.repetitions * once_s
+
+
+@expected_s.register
+def _tear_down(plan: TearDownPlan, testbed: Testbed) -> Fraction:
+    total_s = Fraction(0)
+    for at in _sized(plan.sizes, testbed):
+        load = Establishing(rate_fps=plan.rate_cps or _phase_1_fps(at))
+        once_s = _establishing_s(plan, at, load) + DELETION_S
+        total_s += phase_1_search_s(plan.timing, at) + plan.repetitions * once_s
+    return total_s
+
+
+@expected_s.register
+def _degradation(plan: DegradationPlan, testbed: Testbed) -> Fraction:
+    return sum(
+        (
+            _point_s(search_of(plan.search, column), at)
+            for column, at in zip(plan.columns, _sized(plan.columns, testbed), strict=True)
+        ),
+        Fraction(0),
+    )
+
+
+@expected_s.register
+def _scale_up(plan: ScaleUpPlan, testbed: Testbed) -> Fraction:
+    return len(plan.cores) * _point_s(plan.search, testbed)
+
+
+@expected_s.register
+def _overload(plan: OverloadPlan, testbed: Testbed) -> Fraction:
+    total_s = Fraction(0)
+    lasts_s = plan.test.timing.duration_s
+    for flows in (1, *(flows for flows in plan.flows if flows != 1)):
+        of_test_s = expected_s(plan.test, _with_count(testbed, flows))
+        if plan.incremental:
+            ramp_s = (QUARTERS - 1) * lasts_s if plan.step_s is None else flows * plan.step_s
+            of_test_s *= 1 + ramp_s / lasts_s
+        total_s += of_test_s
+    return total_s
+
+
+def _point_s(plan: Searching, testbed: Testbed) -> Fraction:
+    """Returns the duration of one point of a series."""
+    whole_s = expected_s(plan, testbed)
+    if isinstance(plan, ThroughputPlan):
+        whole_s += phase_1_search_s(plan.timing, testbed)
+    return whole_s
+
+
+def _search_s(
+    search: ThroughputPlan | None, testbed: Testbed, *, given_fps: int | None
+) -> Fraction:
+    """Returns the duration of the search for the throughput at which something is measured."""
+    if given_fps is not None or search is None:
+        return Fraction(0)
+    return expected_s(search, testbed)
+
+
+def _tried(search: Bisection, device_fps: int, loss_verifications: int = 0) -> list[int]:
+    """Returns the rates that a search tries if the device passes up to this rate."""
+    verified = LossVerification(search=search, repeats=loss_verifications)
+    tried = []
+    while (rate_fps := search.next()) is not None:
+        tried.append(rate_fps)
+        passes = rate_fps <= device_fps
+        lost = None if passes else Fraction(rate_fps - device_fps, rate_fps)
+        verified.tell(rate_fps, Verdict.PASS if passes else Verdict.FAIL, lost)
+    return tried
+
+
+def _device(maximum_fps: int | None) -> int:
+    if maximum_fps is None:
+        return ASSUMED_FPS
+    return min(ASSUMED_FPS, max(1, int(maximum_fps * BELOW_MAXIMUM)))
+
+
+def _trial_s(plan: Plan, testbed: Testbed, sends_s: Fraction) -> Fraction:
+    timing = plan.timing
+    before_s = timing.settle_s + BETWEEN_S + _phase_1_s(testbed, timing.drain_s)
+    return before_s + sends_s + timing.drain_s
+
+
+def _establishing_s(plan: Plan, testbed: Testbed, load: Establishing) -> Fraction:
+    """Returns the duration of a trial of phase 1 alone, or with validation."""
+    lasts_s = load.lasts_s(plan.timing.drain_s, testbed.connections)
+    return plan.timing.settle_s + BETWEEN_S + lasts_s
+
+
+def _phase_1_s(testbed: Testbed, drain_s: Fraction) -> Fraction:
+    """Returns the time from a trial's first frame to that of phase 2; see phases.py."""
+    asked = testbed.connections
+    if asked is None:
+        return Fraction(0)
+    lasts_s = Fraction(asked.count, _phase_1_fps(testbed)) + drain_s
+    if frames := min(asked.sample, asked.count):
+        lasts_s += Fraction(frames, SAMPLE_FPS) + drain_s
+    return lasts_s if asked.delay_s is None else max(lasts_s, Fraction(str(asked.delay_s)))
+
+
+def _phase_1_fps(testbed: Testbed) -> int:
+    asked = testbed.connections
+    given = None if asked is None else asked.rate_fps
+    return given or int(ASSUMED_FPS * SAFE)
+
+
+def _sized(sizes: Sequence[Size], testbed: Testbed) -> list[Testbed]:
+    return [_with_count(testbed, size.about(testbed)) for size in sizes] or [testbed]
+
+
+def _with_count(testbed: Testbed, count: int) -> Testbed:
+    asked = testbed.connections
+    if asked is None:
+        return testbed
+    return testbed.model_copy(update={"connections": asked.model_copy(update={"count": count})})

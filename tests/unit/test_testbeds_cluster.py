@@ -1,0 +1,60 @@
+"""A local cluster of two workers, whose engine is a script: what it finds is known bit by bit."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from natxy.campaign.journal import read_journal
+from tests.unit.conftest import NAT64
+from tests.unit.test_campaign import EXPERIMENT, run, what_counts
+from tests.workers import PATIENCE_S, addresses, awaited, kill_parent_of, started
+
+pytest.importorskip("distributed")
+NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
+CELLS = 8
+
+
+@pytest.fixture
+def experiment(tmp_path: Path, engine: list[str]) -> Path:
+    (tmp_path / "testbed.toml").write_text(NAT64)
+    (tmp_path / "other.toml").write_text(NAT64.replace("cores = [0]", "cores = [1]"))
+    path = tmp_path / "experiment.toml"
+    path.write_text(EXPERIMENT)
+    return path
+
+
+def on_both(experiment: Path, folder: Path) -> list[str]:
+    testbeds = ",".join(str(experiment.with_name(name)) for name in ("testbed.toml", "other.toml"))
+    return [*NATXY, "run", str(experiment), "--testbeds", testbeds, "--output", str(folder)]
+
+
+def kinds_in(folder: Path) -> list[str]:
+    return [record["record"] for record in read_journal(folder / "journal.jsonl.gz")]
+
+
+def test_two_testbeds_find_what_one_finds(experiment: Path, tmp_path: Path) -> None:
+    run(experiment, tmp_path / "one")
+    subprocess.run(on_both(experiment, tmp_path / "two"), check=True, timeout=PATIENCE_S)
+    assert what_counts(tmp_path / "two") == what_counts(tmp_path / "one")
+    kinds = kinds_in(tmp_path / "two")
+    begun = [at for at, kind in enumerate(kinds) if kind == "cell"]
+    ended = [at for at, kind in enumerate(kinds) if kind == "cell-end"]
+    assert len(begun) == CELLS
+    assert begun[1:] == [at + 1 for at in ended[:-1]], "the records of a cell stand together"
+
+
+def test_a_cell_whose_worker_is_killed_is_measured_by_another(
+    experiment: Path, tmp_path: Path
+) -> None:
+    """With a settle time, a cell lasts so long that its worker dies before its end."""
+    slower = EXPERIMENT.replace("duration = 0.01", "duration = 0.01, settle = 0.1")
+    experiment.write_text(slower.replace("rounds = 2", "rounds = 1"))
+    run(experiment, tmp_path / "one")
+    with started(on_both(experiment, tmp_path / "killed")) as process:
+        kill_parent_of(awaited(process.pid, "fake_engine.py"))
+        assert addresses(process.pid) == {"127.0.0.1"}
+        assert process.wait(timeout=PATIENCE_S) == 0
+    assert what_counts(tmp_path / "killed") == what_counts(tmp_path / "one")
+    assert kinds_in(tmp_path / "killed").count("cell") == CELLS / 2, "whole cells alone"
