@@ -111,6 +111,12 @@ def test_a_loss_that_is_accepted_needs_no_excuse(spec: TrialSpec) -> None:
     assert excuse(spec, result_of(*both(1_000), away_s=0.05), None, TENTH) is None
 
 
+def test_a_frame_that_came_wrong_has_no_excuse_where_a_loss_is_accepted(spec: TrialSpec) -> None:
+    lost, wrong = (stream_of(sent=10_000, missing=1_200, wrong=wrong) for wrong in (0, 1))
+    assert excuse(spec, result_of(lost, away_s=0.003), None, TENTH) is not None
+    assert excuse(spec, result_of(wrong, away_s=0.003), None, TENTH) is None
+
+
 def test_one_goal_of_several_is_enough(spec: TrialSpec) -> None:
     goals = Accepted(tolerances=(NO_LOSS, *TENTH.tolerances))
     assert excuse(spec, result_of(*both(300), away_s=0.003), None, goals) is not None
@@ -250,6 +256,12 @@ def test_a_pass_that_tells_nothing_new_is_repeated_where_noise_is_why() -> None:
     of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
     assert of.verdict is Verdict.INVALID
     assert "100,000 fps to 83,333 fps" in of.sentence
+
+
+def test_a_pass_at_a_rate_that_has_passed_before_is_repeated() -> None:
+    paused = result_of(stream_of(sent=10_000, paused_s=0.025))
+    passed = counted(replace(COUNTING, above_fps=80_000), RATE_FPS, paused, NOT_AWAY)
+    assert (passed.fps, passed.verdict) == (80_000, Verdict.INVALID)
 
 
 def test_frames_that_the_gateway_still_held_are_not_forwarded_at_the_rate() -> None:
