@@ -63,6 +63,12 @@ def test_an_absence_that_every_queue_outlasts_excuses_nothing(spec: TrialSpec) -
     assert excuse(spec, result_of(*both(10), away_s=0.0007), None) is not None
 
 
+def test_many_absences_that_every_queue_outlasts_excuse_nothing(spec: TrialSpec) -> None:
+    result = result_of(*both(10), away_s=0.0007)
+    shorter = tuple(each.model_copy(update={"longest_away_ns": 6e5}) for each in result.watched)
+    assert excuse(spec, result.model_copy(update={"watched": shorter}), None) is None
+
+
 def test_without_an_absence_nothing_is_excused(spec: TrialSpec) -> None:
     assert excuse(spec, result_of(*both(1)), None) is None
 
