@@ -68,6 +68,7 @@ TEST = [
 ]
 LONG = [
     Rung(name="tidy", command=["make", "tidy"], limit_s=3600),
+    Rung(name="planted", command=["make", "planted"], limit_s=3600),
     Rung(name="debian-13", command=["tools/chroot-test", "trixie"], limit_s=3600),
     Rung(name="accuracy", command=[*PYTEST, "tests", "-m", "long"], limit_s=7200),
 ]
