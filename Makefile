@@ -25,7 +25,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find engine gateway plumbing -name CMakeLists.txt -o -name '*.cmake') \
   $(shell find natxy -name '*.py' -o -name '*.pyi')
 
-.PHONY: help demo install check test test-long unit bench report fuzz tidy format format-check lint types reference docs docs-serve \
+.PHONY: help demo install check test test-long unit planted bench report fuzz tidy format format-check lint types reference docs docs-serve \
   cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas clean packages-demo packages-test packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
@@ -56,6 +56,9 @@ test: $(DEVELOPMENT) packages-test ## Run all tests of CI; NOISE=5% also takes t
 
 test-long: $(DEVELOPMENT) packages-test packages-long ## Run test, clang-tidy, long accuracy tests, Debian 13.
 	@$(LADDER) test test-long
+
+planted: $(DEVELOPMENT) packages-test ## Plant the defects of tests/planted; a test must catch each (minutes).
+	@$(BIN)/python tools/planted.py --jobs $(JOBS)
 
 bench: packages-test ## Measure cycles per frame against dpdk-testpmd (build/bench/bench.json).
 	@cmake --preset bench >/dev/null && cmake --build --preset bench -j$(JOBS)

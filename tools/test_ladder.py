@@ -69,6 +69,7 @@ TEST = [
 LONG = [
     Rung(name="fuzz-long", command=["make", "fuzz", "FUZZ_SECONDS=60"], limit_s=300),
     Rung(name="tidy", command=["make", "tidy"], limit_s=3600),
+    Rung(name="planted", command=["make", "planted"], limit_s=3600),
     Rung(name="debian-13", command=["tools/chroot-test", "trixie"], limit_s=3600),
     Rung(name="accuracy", command=[*PYTEST, "tests", "-m", "long"], limit_s=7200),
 ]

@@ -63,6 +63,12 @@ def test_an_absence_that_every_queue_outlasts_excuses_nothing(spec: TrialSpec) -
     assert excuse(spec, result_of(*both(10), away_s=0.0007), None) is not None
 
 
+def test_many_absences_that_every_queue_outlasts_excuse_nothing(spec: TrialSpec) -> None:
+    result = result_of(*both(10), away_s=0.0007)
+    shorter = tuple(each.model_copy(update={"longest_away_ns": 6e5}) for each in result.watched)
+    assert excuse(spec, result.model_copy(update={"watched": shorter}), None) is None
+
+
 def test_without_an_absence_nothing_is_excused(spec: TrialSpec) -> None:
     assert excuse(spec, result_of(*both(1)), None) is None
 
@@ -109,6 +115,12 @@ def test_an_absence_has_to_explain_what_exceeds_the_accepted_loss(spec: TrialSpe
 
 def test_a_loss_that_is_accepted_needs_no_excuse(spec: TrialSpec) -> None:
     assert excuse(spec, result_of(*both(1_000), away_s=0.05), None, TENTH) is None
+
+
+def test_a_frame_that_came_wrong_has_no_excuse_where_a_loss_is_accepted(spec: TrialSpec) -> None:
+    lost, wrong = (stream_of(sent=10_000, missing=1_200, wrong=wrong) for wrong in (0, 1))
+    assert excuse(spec, result_of(lost, away_s=0.003), None, TENTH) is not None
+    assert excuse(spec, result_of(wrong, away_s=0.003), None, TENTH) is None
 
 
 def test_one_goal_of_several_is_enough(spec: TrialSpec) -> None:
@@ -250,6 +262,12 @@ def test_a_pass_that_tells_nothing_new_is_repeated_where_noise_is_why() -> None:
     of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
     assert of.verdict is Verdict.INVALID
     assert "100,000 fps to 83,333 fps" in of.sentence
+
+
+def test_a_pass_at_a_rate_that_has_passed_before_is_repeated() -> None:
+    paused = result_of(stream_of(sent=10_000, paused_s=0.025))
+    passed = counted(replace(COUNTING, above_fps=80_000), RATE_FPS, paused, NOT_AWAY)
+    assert (passed.fps, passed.verdict) == (80_000, Verdict.INVALID)
 
 
 def test_frames_that_the_gateway_still_held_are_not_forwarded_at_the_rate() -> None:

@@ -9,7 +9,7 @@ from natxy.cli import run_command
 from natxy.cli.options import loss_tolerance, with_connection_options
 from natxy.cli.searching import searching
 from natxy.cli.series_options import SeriesOptions
-from natxy.cli.sizes import sizes_of
+from natxy.cli.sizes import one_each, sizes_of
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed
@@ -180,3 +180,9 @@ def test_the_list_of_n_is_enough_for_connections(
     assert "has no connection table" in capsys.readouterr().err
     assert run_command(["tear-down", str(testbed_file), "--output", str(tmp_path / "p")]) == 2
     assert "connections: is missing" in capsys.readouterr().err
+
+
+def test_a_single_value_is_that_of_every_column() -> None:
+    assert one_each("--entries", [5], 3) == [5, 5, 5]
+    assert one_each("--entries", [5, 6, 7], 3) == [5, 6, 7]
+    assert one_each("--entries", [], 3) == [None, None, None]

@@ -154,6 +154,13 @@ def test_with_background_traffic_phase_1_counts_it_too() -> None:
     assert spec.phases[0].minimum_connections == 900
 
 
+def test_the_connections_of_a_mix_are_its_foreground_frames() -> None:
+    mixed = plan({}, n=10, m=6)
+    for frames in range(25):
+        foreground_frames = sum(number % 10 < 6 for number in range(frames))
+        assert mixed.connections_among(frames) == foreground_frames
+
+
 def test_fewer_connections_are_accepted_where_the_testbed_says_so() -> None:
     accepts = spec_of(plan({"incomplete": "accept", "minimum": 990}))
     assert accepts.phases[0].minimum_connections == 990

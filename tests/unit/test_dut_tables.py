@@ -32,10 +32,15 @@ def table_of(dut: CommandDut | CalibrationDut) -> ConnectionTable:
     return dut.table
 
 
-def test_a_command_counts_and_times_its_own_deletion() -> None:
-    table = table_of(command_dut(count="echo 1000", delete_all="echo deleted; echo 0.25"))
+def test_a_command_counts_and_times_its_own_deletion(tmp_path: Path) -> None:
+    """The connections are counted before, since none is left after it."""
+    left = tmp_path / "left"
+    left.write_text("1000\n")
+    deletes = f"echo 0 > {left}; echo deleted; echo 0.25"
+    table = table_of(command_dut(count=f"cat {left}", delete_all=deletes))
     assert table.count() == 1000
     assert table.delete_all() == Deletion(connections=1000, seconds=0.25)
+    assert table.count() == 0
 
 
 def test_values_are_in_the_environment_and_never_in_the_command(tmp_path: Path) -> None:

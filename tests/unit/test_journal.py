@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from itertools import accumulate, pairwise
 from pathlib import Path
 from random import Random
@@ -118,6 +119,20 @@ def test_trials_are_read_as_they_were_written(provenance: dict[str, Any], tmp_pa
         for each in written:
             journal.trial_ended(each)
     assert trials_in(path) == written
+
+
+def test_a_trial_is_on_the_disk_before_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.jsonl.gz"
+    kept_bytes: list[int] = []
+    monkeypatch.setattr(
+        "natxy.campaign.journal.os.fsync", lambda file: kept_bytes.append(os.fstat(file).st_size)
+    )
+    with Journal(path, PROVENANCE) as journal:
+        for number in (1, 2):
+            journal.trial_ended(trial(number))
+            assert kept_bytes[-1:] == [path.stat().st_size]
 
 
 def test_a_trial_takes_a_twentieth(tmp_path: Path) -> None:

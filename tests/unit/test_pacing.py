@@ -1,7 +1,7 @@
 """Whether a tester was too slow, which a lower rate helps, or away, which nothing but time does."""
 
 from natxy.model.trial_result import TrialResult, WorkerResult
-from natxy.verdict.pacing import is_too_slow
+from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow, long_pauses
 from tests.unit.results import result_of, stream_of
 
 
@@ -52,3 +52,10 @@ def test_a_port_that_did_not_take_all_was_too_slow() -> None:
 def test_a_sender_that_gave_up_because_its_core_was_away_was_not_too_slow() -> None:
     gave_up = stream_of(sent=999, paused_s=0.01).model_copy(update={"due": 1000})
     assert not is_too_slow(off_core(result_of(gave_up), 0.01))
+
+
+def test_pauses_are_a_share_of_the_time_without_them() -> None:
+    """2 % of 98 ms are 1.96 ms."""
+    for paused_s, is_long in ((0.00195, False), (0.00198, True)):
+        result = result_of(stream_of(sent=1000, paused_s=paused_s, sending_s=0.1))
+        assert (long_pauses(result, PAUSE_SHARE) is not None) == is_long

@@ -56,8 +56,11 @@ def test_not_more_than_the_media_carries(nat64: TrafficPlan) -> None:
     assert [segment.rate_fps for segment in stream.segments] == [12_019, 6_009]
 
 
-def test_the_time_is_from_the_fall_to_the_last_lost_frame(nat64: TrafficPlan) -> None:
-    result = recovery(plan(), sulking(0.12).tester(nat64), NoDut())
+@pytest.mark.parametrize("after_s", [None, Fraction(1, 2)])
+def test_the_time_is_from_the_fall_to_the_last_lost_frame(
+    after_s: Fraction | None, nat64: TrafficPlan
+) -> None:
+    result = recovery(plan(after_s=after_s), sulking(0.12).tester(nat64), NoDut())
     for direction in ("forward", "reverse"):
         figure = result.figure(RECOVERY, direction)
         assert figure.values == pytest.approx((0.12, 0.12), abs=2 / 5_500)

@@ -1,0 +1,47 @@
+"""The kernel's connection tracking table, over a namespace that nothing asks."""
+
+import pytest
+
+from natxy.dut import conntrack
+from natxy.dut.conntrack import UDP_TIMEOUTS, Conntrack
+from natxy.dut.gateway import Site
+
+
+class Commands:
+    """Notes the commands and returns one text for all of them."""
+
+    def __init__(self, printed: str = "") -> None:
+        self._printed = printed
+        self.run: list[list[str]] = []
+
+    def __call__(self, arguments: list[str], *, timeout_s: float = 0.0) -> str:
+        self.run.append(arguments)
+        return self._printed
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> Conntrack:
+    site = Site.__new__(Site)
+    monkeypatch.setattr(Site, "namespace", "natxy-g")
+    return Conntrack(site)
+
+
+def test_timeouts_are_set_in_whole_seconds_and_not_too_short(
+    table: Conntrack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, dict[str, int]]] = []
+    monkeypatch.setattr(conntrack, "set_sysctls", lambda *given: told.append(given))
+    table.set_timeout(4.2)
+    assert told == [("natxy-g", {f"net/netfilter/{name}": 5 for name in UDP_TIMEOUTS})]
+
+
+@pytest.mark.parametrize("printed", ["10.5 12.75\n", "10,5 12,75\n"], ids=["point", "comma"])
+def test_a_deletion_is_timed_by_its_own_clock(
+    printed: str, table: Conntrack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connections are counted before, since none is left after it."""
+    commands = Commands(printed)
+    monkeypatch.setattr(conntrack, "execute", commands)
+    monkeypatch.setattr(Conntrack, "count", lambda _: len(commands.run) or 1000)
+    deletion = table.delete_all()
+    assert (deletion.connections, deletion.seconds) == (1000, 2.25)

@@ -1,0 +1,37 @@
+"""What a load tolerates, and what no tolerance allows."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.model.stream_counters import ConnectionCounters
+from natxy.search.loss_tolerance import LossTolerance
+from natxy.trial.load import steady
+from tests.unit.results import result_of, stream_of
+
+STRICT = steady(1000, Fraction(1))
+TOLERANT = replace(STRICT, accepted=LossTolerance(fraction=Fraction(1, 100)))
+
+
+def test_each_direction_may_lose_as_much_as_is_tolerated() -> None:
+    reverse = stream_of(sent=1000, missing=10, direction="reverse")
+    assert TOLERANT.passes(result_of(stream_of(sent=1000, missing=10), reverse))
+    assert not TOLERANT.passes(result_of(stream_of(sent=1000, missing=11), reverse))
+
+
+@pytest.mark.parametrize("cut", [{"ended_early": True}, {"incomplete": True}], ids=str)
+def test_a_trial_that_was_cut_short_does_not_pass(cut: dict[str, Any]) -> None:
+    lost = result_of(stream_of(sent=1000, missing=1))
+    assert TOLERANT.passes(lost)
+    assert not TOLERANT.passes(lost.model_copy(update=cut))
+
+
+def test_a_mapping_that_changed_is_never_tolerated() -> None:
+    none: dict[str, int] = dict.fromkeys(ConnectionCounters.model_fields, 0)
+    for changed in (0, 1):
+        counters = ConnectionCounters.model_validate(none | {"changed": changed})
+        stream = stream_of(sent=1000).model_copy(update={"connections": counters})
+        for load in (STRICT, TOLERANT):
+            assert load.passes(result_of(stream)) == (changed == 0)
