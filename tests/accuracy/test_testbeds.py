@@ -14,7 +14,7 @@ from natxy.campaign.journal import read_journal
 from natxy.campaign.records import CampaignState, read_campaign
 from tests.workers import PATIENCE_S, awaited, kill_parent_of, started
 
-pytest.importorskip("distributed")
+pytestmark = pytest.mark.long  # two testbeds on two CPUs are slow
 NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
 RATES = (400, 600, 800, 1000)  # the highest rate to try in each column
 LOWERED_BY = 0.1  # less than the difference between two rates

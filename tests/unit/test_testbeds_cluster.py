@@ -11,7 +11,6 @@ from tests.unit.conftest import NAT64
 from tests.unit.test_campaign import EXPERIMENT, run, what_counts
 from tests.workers import PATIENCE_S, addresses, awaited, kill_parent_of, started
 
-pytest.importorskip("distributed")
 NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
 CELLS = 8
 

@@ -411,9 +411,7 @@ def test_the_engine_is_told_to_end_early(measure: Measure, monkeypatch: pytest.M
     assert any("frame timeout of 10 ms" in note for note in notes(result))
 
 
-@pytest.mark.parametrize(
-    ("patience_s", "made"), [(None, 3), (Fraction(3600), 3), (Fraction(0), 1)]
-)
+@pytest.mark.parametrize(("patience_s", "made"), [(None, 3), (Fraction(3600), 3), (Fraction(0), 1)])
 def test_no_repetition_begins_when_the_time_for_them_is_over(
     measure: Measure, patience_s: Fraction | None, made: int
 ) -> None:
