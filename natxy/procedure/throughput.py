@@ -13,6 +13,7 @@ from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.burst_remarks import burst_remarks
 from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
@@ -320,7 +321,7 @@ def _figures(plan: ThroughputPlan, found: Sequence[Search]) -> tuple[Figure, ...
 def _remarks(plan: ThroughputPlan, tester: ReadyTester, found: Sequence[Search]) -> tuple[str, ...]:
     said = [
         f"Search error {plan.error}; each repetition is a separate search.",
-        *_burst_remarks(plan, tester),
+        *burst_remarks(plan.bursts, tester),
         *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
     ]
     if any(each.limit is Limit.MAXIMUM and not each.lower_bound for each in found):
@@ -336,24 +337,5 @@ def _remarks(plan: ThroughputPlan, tester: ReadyTester, found: Sequence[Search])
         said.append(
             f"{left_out} of {plan.repetitions} repetitions were not run: the time limit was "
             "reached."
-        )
-    return tuple(said)
-
-
-def _burst_remarks(plan: ThroughputPlan, tester: ReadyTester) -> tuple[str, ...]:
-    """Returns how bursts were sent; empty for steady traffic."""
-    if plan.bursts is None:
-        return ()
-    frames = plan.burst_frames
-    said = [
-        f"Bursts of {frames:,} frames at {plan.bursts.rate_of(tester):,} fps; throughput is the "
-        "mean rate over bursts and silence, and the least interval is burst / throughput (RFC 2544 "
-        "section 21)."
-    ]
-    ring_frames = min((port.rx_ring_frames for port in tester.hello.ports), default=0)
-    if frames > ring_frames > 0:
-        said.append(
-            f"A burst of {frames:,} frames is longer than the tester's ring ({ring_frames:,} "
-            "frames): a trial in which the ring may have been full is invalid, not failed."
         )
     return tuple(said)
