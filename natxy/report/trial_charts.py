@@ -8,6 +8,8 @@ VERDICTS = {
     "FAIL": ("#D55E00", "cross"),
     "INVALID": ("#E69F00", "triangle-up"),
 }
+# So that a point at the end of an axis is whole: a plot that can be zoomed cuts what lies outside.
+ROOM = {"padding": 8, "nice": False}
 
 
 def trace_chart(trials: Rows) -> Chart:
@@ -23,8 +25,8 @@ def trace_chart(trials: Rows) -> Chart:
         transform=[{"filter": "datum.cell == cell"}],
         mark={"type": "point", "filled": True, "size": 60},
         encoding={
-            "x": number("number", "trial", axis={"tickMinStep": 1}),
-            "y": number("rate_fps", "rate, fps"),
+            "x": number("number", "trial", axis={"tickMinStep": 1}, scale=ROOM),
+            "y": number("rate_fps", "rate, fps", scale=ROOM),
             "color": colour("verdict", scale={"domain": verdicts, "range": colours}),
             "shape": {"field": "verdict", "legend": None, "scale": shape_scale},
             "tooltip": [
@@ -50,8 +52,8 @@ def pauses_chart(trials: Rows) -> Chart:
         params=[ZOOM],
         mark={"type": "point", "filled": True, "opacity": 0.6, "tooltip": True},
         encoding={
-            "x": number("at_s", "seconds since the first trial"),
-            "y": number("ms", "ms"),
+            "x": number("at_s", "seconds since the first trial", scale=ROOM),
+            "y": number("ms", "ms", scale=ROOM),
             "color": colour("who"),
         },
     )
