@@ -1,11 +1,12 @@
 """What a report needs of a campaign, read from its folder."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from natxy.campaign.delay_curves import DelayCurve, DelayHistograms
 from natxy.campaign.folder import EXPERIMENT, TESTBED, CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
@@ -15,8 +16,6 @@ from natxy.model.measurement import Measurement
 from natxy.model.published import Published
 from natxy.model.telemetry import Telemetry
 from natxy.report.campaign_table import CellResult
-
-CDF_POINTS = 120  # of a curve; the tail has half of them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,16 +42,6 @@ class TrialPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DelayCurve:
-    """The distribution of delays in a cell, of one direction, over all its valid trials."""
-
-    column: str
-    measure: str
-    direction: str
-    points: tuple[tuple[float, float], ...]  # delay in microseconds, share of the frames
-
-
-@dataclass(frozen=True, kw_only=True)
 class CampaignData:
     experiment: Experiment  # with all columns, also those that --quick leaves out
     plan: CampaignPlan
@@ -75,7 +64,7 @@ class _Reading:
 
     cell: dict[str, Any] = field(default_factory=dict)
     trials: dict[str, list[TrialPoint]] = field(default_factory=dict)  # by the cell's key
-    histograms: dict[tuple[str, str], dict[float, int]] = field(default_factory=dict)
+    delays: DelayHistograms = field(default_factory=DelayHistograms)
     provenance: dict[str, Any] = field(default_factory=dict)
     begin: datetime | None = None
 
@@ -109,7 +98,9 @@ def read_data(folder: CampaignFolder) -> CampaignData:
             for cell in known
         ),
         trials=tuple(point for points in reading.trials.values() for point in points),
-        delays=tuple(_curves(plan, reading)),
+        delays=tuple(
+            reading.delays.curves(plan, {key: cell.results for key, cell in state.cells.items()})
+        ),
         provenance=reading.provenance,
     )
 
@@ -133,7 +124,10 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
         replace(point, measure=command) for points in reading.trials.values() for point in points
     ]
     plan = plan_of(experiment, header.get("testbed", {}), header.get("seed") or 0)
-    reading.histograms = {(plan.cells[0].key, at): of for (_, at), of in reading.histograms.items()}
+    key = plan.cells[0].key
+    reading.delays.found = {
+        (key, direction, at): of for (_, direction, at), of in reading.delays.found.items()
+    }
     return CampaignData(
         experiment=experiment,
         plan=plan,
@@ -150,7 +144,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
             ),
         ),
         trials=tuple(trials),
-        delays=tuple(_curves(plan, reading)),
+        delays=tuple(reading.delays.curves(plan, {key: results})),
         provenance={name: value for name, value in header.items() if name != "record"},
     )
 
@@ -165,7 +159,7 @@ def _read(record: dict[str, Any], reading: _Reading) -> None:
         del points[record["number"] - 1 :]
         points.append(_point(record, reading))
         if record["verdict"] != "INVALID":
-            _add_delays(record, reading)
+            reading.delays.add(reading.cell["key"], record)
 
 
 def _point(record: dict[str, Any], reading: _Reading) -> TrialPoint:
@@ -209,47 +203,3 @@ def _telemetry(record: dict[str, Any]) -> dict[str, Any]:
         "connections": known.connections,
         "dropped": known.dropped,
     }
-
-
-def _add_delays(record: dict[str, Any], reading: _Reading) -> None:
-    for stream in record["result"]["streams"]:
-        histogram = reading.histograms.setdefault((reading.cell["key"], stream["direction"]), {})
-        for kind in stream["kinds"].values():
-            for _, upper_ns, count in kind["delay"]["buckets"] if kind else ():
-                histogram[upper_ns] = histogram.get(upper_ns, 0) + count
-
-
-def _curves(plan: CampaignPlan, reading: _Reading) -> Iterator[DelayCurve]:
-    """Yields a curve for each cell of a measurement of delays, its rounds together."""
-    together: dict[tuple[str, str, str], dict[float, int]] = {}
-    for cell in plan.cells:
-        if cell.measure.command not in ("latency", "pdv", "ipdv"):
-            continue
-        for direction in ("forward", "reverse"):
-            key = (cell.column.label, cell.measure.name, direction)
-            into = together.setdefault(key, {})
-            for upper_ns, count in reading.histograms.get((cell.key, direction), {}).items():
-                into[upper_ns] = into.get(upper_ns, 0) + count
-    for (column, measure, direction), histogram in together.items():
-        if histogram:
-            yield DelayCurve(
-                column=column, measure=measure, direction=direction, points=tuple(_cdf(histogram))
-            )
-
-
-def _cdf(histogram: dict[float, int]) -> Iterator[tuple[float, float]]:
-    """Yields some points of the cumulative distribution, closer to one another in the tail."""
-    total = sum(histogram.values())
-    half = CDF_POINTS // 2
-    shares = [place / half for place in range(half)]
-    shares += [1 - 10 ** (-6 * place / half) for place in range(half)]
-    wanted = sorted({*shares, 1.0})
-    below = 0
-    for upper_ns, count in sorted(histogram.items()):
-        below += count
-        share = below / total
-        if share >= wanted[0]:
-            yield upper_ns / 1000, share
-            wanted = [each for each in wanted if each > share]
-        if not wanted:
-            return

@@ -5,30 +5,30 @@ from pathlib import Path
 
 import natxy
 from natxy.campaign.data import CampaignData, read_data
+from natxy.campaign.delay_course import delay_course
 from natxy.campaign.folder import CampaignFolder
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, Told, campaign_html
 from natxy.report.campaign_table import CampaignTable, campaign_table, found_figures
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.chart_files import write_data
-from natxy.report.charts import (
-    Chart,
-    computed_chart,
-    delay_charts,
-    figure_charts,
-    pauses_chart,
-    trace_chart,
-)
+from natxy.report.charts import Chart
 from natxy.report.csit import documents
+from natxy.report.delay_charts import course_charts, distribution_charts
+from natxy.report.figure_charts import computed_charts, figure_charts
+from natxy.report.trial_charts import pauses_chart, trace_chart
 from natxy.report.whole_file import write_whole
 
 TEXTS = {"txt": text, "md": markdown, "csv": table_csv, "tex": latex}
 
 
 def write_report(
-    folder: Path, into: Path, *, html: bool
+    folder: Path, into: Path, *, html: bool, records: Path | None = None
 ) -> tuple[CampaignTable, CampaignTable | None]:
-    """Writes the report of a campaign's or measurement's folder; returns its tables."""
+    """Writes the report of a campaign's or measurement's folder; returns its tables.
+
+    `records` is a file that --records wrote; its delays are plotted over time.
+    """
     data = read_data(CampaignFolder(path=folder))
     table = table_of(data)
     published = beside_of(data, table)
@@ -36,12 +36,13 @@ def write_report(
         write_whole(into / f"table.{ending}", made(table))
         if published is not None:
             write_whole(into / f"published.{ending}", made(published))
-    charts = charts_of(data, table)
+    charts = [*charts_of(data, table), *course_charts(delay_course(records) if records else [])]
     write_data(charts, into / "data")
     for name, document in documents(table.title, data.cells):
         write_whole(into / "csit" / name, document)
     if html:
-        write_whole(into / "report.html", page_of(data))
+        page = campaign_html(table, published, charts, told(data))
+        write_whole(into / "report.html", page)
     return table, published
 
 
@@ -71,25 +72,25 @@ def beside_of(data: CampaignData, table: CampaignTable) -> CampaignTable | None:
 
 def charts_of(data: CampaignData, table: CampaignTable) -> list[Chart]:
     trials = [
-        {**asdict(point), "cell": _cell(point.measure, point.column, point.round)}
+        {**asdict(point), "cell": _joined(point.measure, point.column, f"round {point.round}")}
         for point in data.trials
     ]
     curves = [
-        {"curve": f"{curve.measure}, {curve.column}, {curve.direction}", "delay_us": x, "share": y}
+        {"curve": _joined(curve.measure, curve.column, curve.direction), "delay_us": x, "share": y}
         for curve in data.delays
         for x, y in curve.points
     ]
     return [
         *figure_charts(table.columns, data.cells),
-        *computed_chart(table),
-        *delay_charts(curves),
+        *computed_charts(table),
+        *distribution_charts(curves),
         trace_chart(trials),
         pauses_chart(trials),
     ]
 
 
-def _cell(measure: str, column: str, number: int) -> str:
-    return ", ".join(part for part in (measure, column, f"round {number}") if part)
+def _joined(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
 
 
 def told(data: CampaignData) -> Told:

@@ -17,12 +17,19 @@ def report(
         Path | None,
         typer.Option(help="Folder for the files [default: report in DIR].", metavar="DIR"),
     ] = None,
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            help="Plot the delays of this file, which --records of a measurement wrote, over time.",
+            metavar="FILE",
+        ),
+    ] = None,
     html: Annotated[
         bool, typer.Option("--html/--no-html", help="Write the HTML report too.")
     ] = True,
 ) -> None:
     """Write the tables, plots and data of a campaign or a measurement as files."""
-    table, published = write_report(folder, output or folder / "report", html=html)
+    table, published = write_report(folder, output or folder / "report", html=html, records=records)
     tell(text(table))
     if published is not None:
         tell(text(published))

@@ -170,7 +170,7 @@ def run_series(
             results.append(result)
     _write(folder, results)
     if options.report:
-        write_report(folder, folder / "report", html=True)
+        write_report(folder, folder / "report", html=True, records=records)
     show(results, options.seed_value, folder, as_json=options.json_output)
     return results
 

@@ -74,6 +74,7 @@ def _body(
         yield from _list(published.notes)
     for chart in charts:
         yield f"<h2>{escape(chart.title)}</h2>"
+        yield f'<ul class="legend" id="legend-{escape(chart.key)}"></ul>'
         yield f'<div class="chart" id="chart-{escape(chart.key)}"></div>'
     notes = (*table.notes, *told.notes)
     if notes:

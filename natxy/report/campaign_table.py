@@ -44,6 +44,7 @@ class Row:
     unit: str = ""
     group: str = ""  # the measurement; empty: a condition, or computed
     main: bool = False  # a median of a main figure
+    kind: str = ""  # of a computed row: "relative scale-up"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,7 +246,7 @@ def _computed(
     values = tuple(
         _compared(value, unit, figure) for value, figure in zip(compared, figures, strict=True)
     )
-    return Row(name=row.name, values=values, unit=unit)
+    return Row(name=row.name, values=values, unit=unit, kind=row.kind)
 
 
 def _compared(value: float | None, unit: Unit, figure: Figure | None) -> Value:

@@ -2,92 +2,107 @@
 nothing, and its controls do what they say."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from selenium.webdriver import Chrome, ChromeOptions
-from selenium.webdriver.chrome.service import Service
+from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from natxy.campaign.report import write_report
-from tests.unit.conftest import engine  # noqa: F401
-from tests.unit.test_campaign import experiment, run  # noqa: F401
+from natxy.report.charts import file_name
+from tests.browser.pages import (
+    DESKTOP,
+    PATIENCE_S,
+    PHONE,
+    SIZES,
+    THEMES,
+    clicked_through,
+    faults,
+    opened,
+    photographed,
+)
+from tests.unit.campaigns import EXPERIMENT, run
+from tests.unit.conftest import FAKE_ENGINE, NAT64
 
 pytestmark = pytest.mark.long
-DESKTOP, PHONE = (1280, 900), (390, 844)  # width and height in CSS pixels
-PATIENCE_S = 60
 MOST_OCTETS = 5_000_000
+LONG_NAME = (
+    "Delay variation at a thousand frames a second, which is more than fits on a phone's line"
+)
 
 
 @pytest.fixture
-def page(experiment: Path, tmp_path: Path) -> Path:  # noqa: F811
-    run(experiment, tmp_path / "campaign")
-    write_report(tmp_path / "campaign", tmp_path / "report", html=True)
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The report of a campaign, whose names are long, with a file of records."""
+    monkeypatch.setenv("NATXY_ENGINE", str(FAKE_ENGINE))
+    (tmp_path / "testbed.toml").write_text(NAT64)
+    path = tmp_path / "experiment.toml"
+    text = EXPERIMENT.replace('command = "pdv"', f'command = "pdv"\nlabel = "{LONG_NAME}"')
+    path.write_text(text + '\n[[row]]\nkind = "ratio to the previous"\nof = "throughput"\n')
+    run(path, tmp_path / "campaign")
+    frames = tmp_path / "frames.parquet"
+    pq.write_table(pa.Table.from_pylist(some_frames()), frames)
+    write_report(tmp_path / "campaign", tmp_path / "report", html=True, records=frames)
     return tmp_path / "report" / "report.html"
 
 
-@pytest.fixture
-def browser() -> Iterator[Chrome]:
-    options = ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-    try:
-        yield driver
-    finally:
-        driver.quit()
+def some_frames() -> list[dict[str, object]]:
+    """The records of two trials, as far as a plot reads them."""
+    return [
+        {
+            "trial": trial,
+            "frame_size_bytes": 84,
+            "phase": "test",
+            "direction": direction,
+            "status": "received",
+            "departure_ns": number * 1e6,
+            "delay_ns": 20_000.0 + number % 7 * 1000,
+        }
+        for trial in (1, 2)
+        for direction in ("forward", "reverse")
+        for number in range(500)
+    ]
 
 
-def opened(browser: Chrome, page: Path, size: tuple[int, int], theme: str) -> None:
-    width, height = size
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    features = [{"name": "prefers-color-scheme", "value": theme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    browser.get(page.as_uri())
-    drawn(browser, theme)
-
-
-def drawn(browser: Chrome, theme: str) -> None:
-    def is_drawn(driver: Chrome) -> bool:
-        return bool(driver.execute_script("return document.documentElement.dataset.drawn") == theme)
-
-    WebDriverWait(browser, PATIENCE_S).until(is_drawn)
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_each_chart_is_drawn(
     browser: Chrome, page: Path, size: tuple[int, int], theme: str
 ) -> None:
     assert page.stat().st_size < MOST_OCTETS
     opened(browser, page, size, theme)
-    charts = browser.find_elements(By.CSS_SELECTOR, ".chart")
-    assert len(charts) == 4, "two measurements, delays, trials; nobody paused"
-    for chart in charts:
-        assert chart.find_elements(
-            By.CSS_SELECTOR, "svg .mark-symbol, svg .mark-rect, svg .mark-line"
+    charts = browser.find_elements(By.CLASS_NAME, "chart")
+    assert [chart.get_attribute("id") for chart in charts] == [
+        f"chart-{key}"
+        for key in (
+            "throughput",
+            file_name(LONG_NAME),
+            "computed-ratio-to-the-previous",
+            "delays",
+            "trials",
+            "delay-over-time",
         )
-    widest = browser.execute_script("return document.documentElement.scrollWidth")
-    assert widest <= size[0], "the page scrolls down, not aside"
-    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-    log = browser.get_log("browser")  # type: ignore[no-untyped-call]
-    said = [entry["message"] for entry in log]
-    assert said == []
-    browser.save_screenshot(str(page.with_name(f"{size[0]}-{theme}.png")))
+    ], "nobody paused"
+    assert list(faults(browser)) == []
+    clicked_through(browser, theme)
+    assert list(faults(browser)) == []
+    photographed(browser, page.with_name(f"{size[0]}-{theme}.png"))
+
+
+def test_a_long_name_is_whole_in_the_legend(browser: Chrome, page: Path) -> None:
+    opened(browser, page, PHONE, "light")
+    legend = browser.find_element(By.ID, "legend-delays")
+    names = [item.text for item in legend.find_elements(By.TAG_NAME, "li")]
+    assert [name.removeprefix("■") for name in names] == [
+        f"{LONG_NAME}, {size} B, {way}" for size in (84, 512) for way in ("forward", "reverse")
+    ]
 
 
 def test_the_controls_do_what_they_say(browser: Chrome, page: Path) -> None:
     opened(browser, page, DESKTOP, "light")
-    paper = "return getComputedStyle(document.body).backgroundColor"
-    light = browser.execute_script(paper)
-    browser.find_element(By.ID, "theme").click()
-    drawn(browser, "dark")
-    assert browser.execute_script(paper) != light
 
     def points() -> list[str]:
         marks = browser.find_elements(By.CSS_SELECTOR, "#chart-trials svg .mark-symbol path")
@@ -98,7 +113,7 @@ def test_the_controls_do_what_they_say(browser: Chrome, page: Path) -> None:
     assert before
     cells.select_by_index(1)
     WebDriverWait(browser, PATIENCE_S).until(lambda _: points() != before)
-    folded = browser.find_element(By.CSS_SELECTOR, "details")
+    folded = browser.find_element(By.TAG_NAME, "details")
     folded.find_element(By.TAG_NAME, "summary").click()
     assert "title = " in folded.find_element(By.TAG_NAME, "pre").text
     rows = json.loads(browser.find_element(By.ID, "charts").get_attribute("textContent") or "[]")

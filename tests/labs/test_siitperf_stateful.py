@@ -207,7 +207,9 @@ def test_addresses_that_are_not_said_are_inferred(folder: Path) -> None:
 
 @pytest.mark.parametrize(("t_ms", "global_ms"), [(300, 50), (50, 300)])
 def test_each_phase_waits_for_its_own_timeout(t_ms: int, global_ms: int, folder: Path) -> None:
-    """A frame takes 100 ms: what leaves in a phase's last 50 ms is too late for 50 ms."""
+    """A frame takes 100 ms: what leaves in a phase's last 50 ms is too late for 50 ms.
+
+    A tester that was away at the end of a phase waits a little longer."""
     slow = f"nat = {{{PER_CONNECTION}}}\nfaults = [{{kind = 'delay', ns = 100000000}}]\n"
     words = f"84 1000 1 {global_ms} 2 2 1000 900 1000 {t_ms} 1300"
     lines = lines_of(folder, CALIBRATION + slow, words)
@@ -217,4 +219,4 @@ def test_each_phase_waits_for_its_own_timeout(t_ms: int, global_ms: int, folder:
         if (t_ms if side == "Preliminary" else global_ms) == 300:
             assert frames == 1000
         else:
-            assert 930 <= frames <= 955
+            assert 930 <= frames <= 970

@@ -7,6 +7,7 @@ import pytest
 
 from natxy.model.testbed import Testbed, read_testbed
 from natxy.model.traffic import TrafficPlan
+from tests.unit.campaigns import EXPERIMENT
 
 FAKE_ENGINE = Path(__file__).with_name("fake_engine.py")
 NAT64 = """\
@@ -54,3 +55,12 @@ def nat64(testbed_file: Path) -> TrafficPlan:
 @pytest.fixture
 def nat64_testbed(nat64: TrafficPlan) -> Testbed:
     return nat64.testbed
+
+
+@pytest.fixture
+def experiment(tmp_path: Path, engine: list[str]) -> Path:
+    """The file of a small campaign, whose testbed is `testbed_file`'s."""
+    (tmp_path / "testbed.toml").write_text(NAT64)
+    path = tmp_path / "experiment.toml"
+    path.write_text(EXPERIMENT)
+    return path

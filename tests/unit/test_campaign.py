@@ -10,57 +10,19 @@ import pytest
 
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import Journal, read_journal
-from natxy.campaign.plan import CampaignPlan, plan_of
+from natxy.campaign.plan import plan_of
 from natxy.campaign.records import read_campaign
 from natxy.cli import run_command
-from natxy.cli.campaigns import check, go_on, start
+from natxy.cli.campaigns import check, go_on
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, InUse, StorageError
 from natxy.model.experiment import read_experiment
 from natxy.model.telemetry import Snapshot
-from tests.unit.conftest import NAT64
-
-EXPERIMENT = """\
-title = "Throughput and loss over the frame size"
-testbed = "testbed.toml"
-seed = 7
-rounds = 2
-options = { profile = "quick", repetitions = 2, duration = 0.01 }
-
-[[vary]]
-key = "traffic.frame_size_bytes"
-values = [84, 512]
-label = "{} B"
-
-[[measure]]
-command = "throughput"
-options = { error = "5%", max_rate = 200000 }
-
-[[measure]]
-command = "pdv"
-options = { rate = 1000 }
-"""
+from tests.unit.campaigns import EXPERIMENT, planned, run
 
 
 class Killed(BaseException):
     """Stands for SIGKILL: nothing in the product catches it on purpose."""
-
-
-@pytest.fixture
-def experiment(tmp_path: Path, engine: list[str]) -> Path:
-    (tmp_path / "testbed.toml").write_text(NAT64)
-    path = tmp_path / "experiment.toml"
-    path.write_text(EXPERIMENT)
-    return path
-
-
-def planned(path: Path, **changes: Any) -> CampaignPlan:
-    asked = read_asked(path)
-    return plan_of(asked.experiment, asked.testbed, asked.experiment.seed or 0, **changes)
-
-
-def run(path: Path, folder: Path) -> None:
-    start(read_asked(path), planned(path), CampaignFolder(path=folder), "natxy run")
 
 
 def resume(folder: Path) -> None:

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from natxy.campaign.data import read_data
@@ -24,11 +23,10 @@ from natxy.report.beside import beside
 from natxy.report.campaign_html import campaign_html
 from natxy.report.campaign_table import CellResult, campaign_table, found_figures
 from natxy.report.campaign_text import latex, markdown, table_csv, text
-from natxy.report.chart_files import write_data
 from natxy.report.comparison import compared, mann_whitney_p, missing, smallest_p, worse
 from natxy.report.csit import document_of
+from tests.unit.campaigns import run
 from tests.unit.conftest import NAT64
-from tests.unit.test_campaign import experiment, run  # noqa: F401
 from tests.unit.test_measurement_report import measurement as some_measurement
 
 SCALE_UP = Experiment.model_validate_json(
@@ -134,7 +132,7 @@ def test_the_formats_have_the_same_values() -> None:
     }
 
 
-def test_a_report_of_a_campaign_has_its_data(experiment: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_report_of_a_campaign_has_its_data(experiment: Path, tmp_path: Path) -> None:
     run(experiment, tmp_path / "campaign")
     data = read_data(CampaignFolder(path=tmp_path / "campaign"))
     table = table_of(data)
@@ -281,7 +279,7 @@ def test_a_pair_that_fits_nothing_is_refused(wrong: str, sentence: str, tmp_path
         read_asked(path)
 
 
-def test_a_campaign_keeps_what_was_published(experiment: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_campaign_keeps_what_was_published(experiment: Path, tmp_path: Path) -> None:
     published = FOLDER / "published" / "sd-figure-02.toml"
     named = f'[published]\nfile = "{published}"\n'
     pairs = 'pair = [{ row = "throughput_median", of = "throughput" }]\n'
@@ -309,24 +307,7 @@ def test_a_measurement_has_a_device_of_its_own() -> None:
     assert blocks == sorted(blocks, key=lambda cores: cores or 0), "cores are set once each"
 
 
-def test_the_data_of_each_plot_can_be_read_in_one_line(
-    experiment: Path,  # noqa: F811
-    tmp_path: Path,
-) -> None:
-    folder = tmp_path / "campaign"
-    run(experiment, folder)
-    data = read_data(CampaignFolder(path=folder))
-    charts = [chart for chart in charts_of(data, table_of(data)) if chart.rows]
-    write_data(charts, tmp_path)
-    assert {chart.key for chart in charts} >= {"throughput", "pdv", "trials"}
-    for chart in charts:
-        read = pq.read_table(tmp_path / f"{chart.key}.parquet").to_pylist()
-        assert read == [{name: row.get(name) for name in read[0]} for row in chart.rows]
-        with (tmp_path / f"{chart.key}.csv").open() as file:
-            assert len(list(csv.DictReader(file))) == len(chart.rows)
-
-
-def test_a_cell_is_a_test_case_of_csit(experiment: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_cell_is_a_test_case_of_csit(experiment: Path, tmp_path: Path) -> None:
     """Throughput has the bounds of the search, of both directions together."""
     folder = tmp_path / "campaign"
     run(experiment, folder)

@@ -13,12 +13,12 @@ from natxy.campaign.report import charts_of, table_of
 from natxy.dut.none import NoDut
 from natxy.model.telemetry import CpuTime, Snapshot
 from natxy.report.chart_files import write_data
-from tests.unit.test_campaign import experiment, run  # noqa: F401
+from tests.unit.campaigns import run
 
 COLUMNS = ("busy_percent", "memory_bytes", "connections", "dropped")
 
 
-def trials_of(experiment: Path, folder: Path) -> list[dict[str, str]]:  # noqa: F811
+def trials_of(experiment: Path, folder: Path) -> list[dict[str, str]]:
     run(experiment, folder)
     data = read_data(CampaignFolder(path=folder))
     write_data(charts_of(data, table_of(data)), folder / "data")
@@ -27,7 +27,7 @@ def trials_of(experiment: Path, folder: Path) -> list[dict[str, str]]:  # noqa: 
 
 
 def test_each_trial_has_it_in_columns(
-    experiment: Path,  # noqa: F811
+    experiment: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -48,6 +48,6 @@ def test_each_trial_has_it_in_columns(
         assert [trial[name] for name in COLUMNS] == ["50.0", "9", "7", "3"]
 
 
-def test_what_is_not_known_is_empty(experiment: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_what_is_not_known_is_empty(experiment: Path, tmp_path: Path) -> None:
     for trial in trials_of(experiment, tmp_path / "campaign"):
         assert not any(trial[name] for name in COLUMNS)

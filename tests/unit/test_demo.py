@@ -21,8 +21,8 @@ from natxy.model.experiment import Options
 from natxy.model.measurement import Figure
 from natxy.report.gateway_table import conformance_notes, gateway_table
 from natxy.trial.profile import QUICK
+from tests.unit.campaigns import EXPERIMENT
 from tests.unit.conftest import NAT64
-from tests.unit.test_campaign import EXPERIMENT
 from tests.unit.test_measurement_report import measurement
 
 STATEFUL = ["establishment", "capacity", "tear-down"]

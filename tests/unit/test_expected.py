@@ -16,8 +16,8 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.procedure.expected import BETWEEN_S, DELETION_S, SET_UP_S
 from natxy.report.numbers import about
+from tests.unit.campaigns import EXPERIMENT
 from tests.unit.conftest import NAT64
-from tests.unit.test_campaign import EXPERIMENT
 
 NEEDED: dict[str, Sequence[str]] = {"degradation": ("--counts", "1000,10000")}
 STATEFUL = ("establishment", "capacity", "tear-down", "degradation")

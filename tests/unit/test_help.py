@@ -11,7 +11,7 @@ from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.trial.profile import PROFILES, Profile
 
 # Options that do nothing unless they are given, and one that is required.
-WITHOUT_DEFAULT = ("rate", "spec", "rates", "from_")
+WITHOUT_DEFAULT = ("rate", "spec", "rates", "from_", "records")
 
 
 def commands() -> dict[str, click.Command]:

@@ -13,8 +13,7 @@ import pytest
 from natxy.cli.serve import served
 from natxy.errors import ConfigurationError
 from natxy.report.live_page import LiveCell, live_page
-from tests.unit.conftest import engine  # noqa: F401
-from tests.unit.test_campaign import experiment, run  # noqa: F401
+from tests.unit.campaigns import run
 
 
 @contextmanager
@@ -37,7 +36,7 @@ def read(address: str) -> str:
 
 
 @pytest.fixture
-def folder(experiment: Path, tmp_path: Path) -> Path:  # noqa: F811
+def folder(experiment: Path, tmp_path: Path) -> Path:
     run(experiment, tmp_path / "campaign")
     return tmp_path / "campaign"
 

@@ -17,8 +17,8 @@ from natxy.cli.campaigns import work_of
 from natxy.cli.narrator import JsonNarrator
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError
+from tests.unit.campaigns import EXPERIMENT
 from tests.unit.conftest import NAT64
-from tests.unit.test_campaign import EXPERIMENT
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from natxy.campaign.journal import read_journal
+from tests.unit.campaigns import EXPERIMENT, run
 from tests.unit.conftest import NAT64
-from tests.unit.test_campaign import EXPERIMENT, run, what_counts
+from tests.unit.test_campaign import what_counts
 from tests.workers import PATIENCE_S, addresses, awaited, kill_parent_of, started
 
 NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]

@@ -1,0 +1,176 @@
+"""Plots of figures: bars of medians with error bars, and bars of what is computed from them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from natxy.model.measurement import Figure, Measurement, Unit
+from natxy.report.campaign_table import CampaignTable, CellResult, together
+from natxy.report.charts import Chart, Rows, chart, colour, file_name, number
+from natxy.statistics import median
+
+AXES: dict[Unit, tuple[str, float]] = {
+    "fps": ("frames a second", 1.0),
+    "cps": ("connections a second", 1.0),
+    "ns": ("µs", 1000.0),
+    "%": ("%", 1.0),
+    "frames": ("frames", 1.0),
+    "connections": ("connections", 1.0),
+    "s": ("seconds", 1.0),
+    "times": ("times", 1.0),
+    "octets": ("octets", 1.0),
+}
+ERROR_BAR = "#888"  # is seen on the colours of bars, on white and on black
+Key = tuple[str, str, str, str]  # column, figure's name, point of its series, direction
+
+
+def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[Chart]:
+    """Returns a chart for each measurement and unit: the main figures, with median and extremes."""
+    found: dict[tuple[str, Unit], dict[Key, Figure]] = {}
+    for cell in cells:
+        for result, variant in zip(cell.results, _variants(cell.results), strict=True):
+            for figure in result.figures:
+                if not figure.primary or not figure.values:
+                    continue
+                of = found.setdefault((cell.measure, figure.unit), {})
+                at = ", ".join(word for word in (variant, figure.at) if word)
+                key = (cell.column, figure.name, at, figure.direction or "")
+                of[key] = together(of[key], figure) if key in of else figure
+    measures = [measure for measure, _ in found]
+    return [
+        _figures(measure, unit, columns, figures, alone=measures.count(measure) == 1)
+        for (measure, unit), figures in found.items()
+    ]
+
+
+def _variants(results: Sequence[Measurement]) -> list[str]:
+    """Returns what tells the results of one cell apart: "84 B, 50 % foreground"."""
+    conditions = [result.conditions for result in results]
+    words = [
+        (f"{each.frame_size_bytes:,} B", f"{each.foreground_percent:g} % foreground", each.networks)
+        for each in conditions
+    ]
+    differ = [len(set(column)) > 1 for column in zip(*words, strict=True)]
+    return [
+        ", ".join(
+            word if place < 2 else f"networks {word}"
+            for place, word in enumerate(each)
+            if differ[place]
+        )
+        for each in words
+    ]
+
+
+def _figures(
+    measure: str, unit: Unit, columns: Sequence[str], figures: dict[Key, Figure], *, alone: bool
+) -> Chart:
+    label, divisor = AXES[unit]
+    names = list(dict.fromkeys(name for _, name, _, _ in figures))
+    rows: Rows = []
+    for (column, name, at, direction), figure in figures.items():
+        values = [value / divisor for value in figure.values]
+        rows.append(
+            {
+                "column": column,
+                "figure": " ".join(word for word in (name, direction) if word),
+                "at": at,
+                "unit": label,
+                "median": median(values),
+                "minimum": min(values),
+                "maximum": max(values),
+                "n": len(values),
+            }
+        )
+    in_series = _in_series(columns, rows)
+    parts = ("column", "figure") if in_series else ("figure",)
+    told = [part for part in parts if len({row[part] for row in rows}) > 1]
+    for row in rows:
+        row["bar"] = ", ".join(row[part] for part in told) or row["figure"]
+    return chart(
+        file_name(measure if alone else f"{measure} {label.replace('%', 'percent')}"),
+        measure if alone else f"{measure}: {', '.join(names)}",
+        rows,
+        encoding=_places(columns, in_series=in_series),
+        layer=[_bars(label), *_error_bars(label, rows)],
+    )
+
+
+def _in_series(columns: Sequence[str], rows: Rows) -> bool:
+    """Tells whether bars stand at the points of a series, not at the columns.
+
+    They stand at the columns if each has one point, such as another number of connections.
+    """
+    points = {(row["column"], row["at"]) for row in rows}
+    several = len(points) > len({column for column, _ in points})
+    return several or (len(columns) == 1 and not columns[0])
+
+
+def _places(columns: Sequence[str], *, in_series: bool) -> dict[str, Any]:
+    sort = None if in_series else list(columns)
+    field = "at" if in_series else "column"
+    return {
+        "x": _place(field, sort),
+        "xOffset": {"field": "bar", "type": "nominal", "sort": None},
+        "color": colour("bar", sort=None),
+        "tooltip": [
+            *({"field": name} for name in ("column", "figure", "at", "n")),
+            *(number(name, name, format=",.4~r") for name in ("median", "minimum", "maximum")),
+        ],
+    }
+
+
+def _place(field: str, sort: list[str] | None) -> dict[str, Any]:
+    """Returns the axis with a group of bars for each value; labels have a line for each part."""
+    axis = {"labelExpr": "split(datum.label, ', ')"}
+    return {"field": field, "type": "nominal", "sort": sort, "title": None, "axis": axis}
+
+
+def _bars(label: str) -> dict[str, Any]:
+    return {
+        "mark": {"type": "bar", "opacity": 0.75},
+        "encoding": {"y": number("median", label, stack=None)},
+    }
+
+
+def _error_bars(label: str, rows: Rows) -> list[dict[str, Any]]:
+    """Returns the layers of the error bars, which only bars of more than one value have."""
+    if all(row["minimum"] == row["maximum"] for row in rows):
+        return []  # an axis for no data would be a warning in the browser
+    several = [{"filter": "datum.minimum < datum.maximum"}]
+    grey = {"color": {"value": ERROR_BAR}}
+    end = {"type": "tick", "orient": "horizontal", "size": 8, "thickness": 2}
+    low, high = number("minimum", label), number("maximum", label)
+    return [
+        {
+            "transform": several,
+            "mark": {"type": "rule", "strokeWidth": 2},
+            "encoding": {"y": low, "y2": {"field": "maximum"}, **grey},
+        },
+        {"transform": several, "mark": end, "encoding": {"y": low, **grey}},
+        {"transform": several, "mark": end, "encoding": {"y": high, **grey}},
+    ]
+
+
+def computed_charts(table: CampaignTable) -> list[Chart]:
+    """Returns a chart for each kind of the rows that are computed from the medians."""
+    found: dict[str, Rows] = {}
+    for row in table.rows:
+        for column, value in zip(table.columns, row.values, strict=True):
+            if row.kind and value.number is not None:
+                entry = {"column": column, "row": row.name, "value": value.number}
+                found.setdefault(row.kind, []).append(entry)
+    return [_computed(kind, table.columns, rows) for kind, rows in found.items()]
+
+
+def _computed(kind: str, columns: Sequence[str], rows: Rows) -> Chart:
+    return chart(
+        file_name(f"computed {kind}"),
+        f"Computed from the medians: {kind}",
+        rows,
+        mark={"type": "bar", "opacity": 0.75, "tooltip": True},
+        encoding={
+            "x": _place("column", list(columns)),
+            "xOffset": {"field": "row", "type": "nominal", "sort": None},
+            "y": number("value", "%" if kind == "dispersion" else None, stack=None),
+            "color": colour("row", sort=None),
+        },
+    )

@@ -1,0 +1,59 @@
+"""Plots of trials: what a search tried, and what disturbed it."""
+
+from natxy.report.charts import ZOOM, Chart, Rows, chart, choice, colour, number
+
+# Colours that people with a colour vision deficiency can tell apart (Okabe and Ito), and shapes.
+VERDICTS = {
+    "PASS": ("#009E73", "circle"),
+    "FAIL": ("#D55E00", "cross"),
+    "INVALID": ("#E69F00", "triangle-up"),
+}
+# So that a point at the end of an axis is whole: a plot that can be zoomed cuts what lies outside.
+ROOM = {"padding": 8, "nice": False}
+
+
+def trace_chart(trials: Rows) -> Chart:
+    """Returns the rate and the verdict of each trial."""
+    colours, shapes = zip(*VERDICTS.values(), strict=True)
+    verdicts = list(VERDICTS)
+    shape_scale = {"domain": verdicts, "range": shapes}
+    return chart(
+        "trials",
+        "Searches: the rate and the verdict of each trial",
+        trials,
+        params=[choice("cell", trials), ZOOM],
+        transform=[{"filter": "datum.cell == cell"}],
+        mark={"type": "point", "filled": True, "size": 60},
+        encoding={
+            "x": number("number", "trial", axis={"tickMinStep": 1}, scale=ROOM),
+            "y": number("rate_fps", "rate, fps", scale=ROOM),
+            "color": colour("verdict", scale={"domain": verdicts, "range": colours}),
+            "shape": {"field": "verdict", "legend": None, "scale": shape_scale},
+            "tooltip": [
+                {"field": name}
+                for name in ("cell", "repetition", "rate_fps", "verdict", "lost_percent", "reason")
+            ],
+        },
+    )
+
+
+def pauses_chart(trials: Rows) -> Chart:
+    """Returns how long the tester paused and the gateway was away in each trial."""
+    rows = [
+        {"at_s": row["at_s"], "cell": row["cell"], "who": who, "ms": row[field]}
+        for row in trials
+        for who, field in (("tester paused", "paused_ms"), ("gateway away", "away_ms"))
+        if row[field]
+    ]
+    return chart(
+        "pauses",
+        "Noise: pauses of the tester and absences of the gateway in each trial",
+        rows,
+        params=[ZOOM],
+        mark={"type": "point", "filled": True, "opacity": 0.6, "tooltip": True},
+        encoding={
+            "x": number("at_s", "seconds since the first trial", scale=ROOM),
+            "y": number("ms", "ms", scale=ROOM),
+            "color": colour("who"),
+        },
+    )

@@ -1,0 +1,291 @@
+"""The plots of a report: what each draws, and their size."""
+
+import csv
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from natxy.campaign.data import read_data
+from natxy.campaign.delay_course import delay_course
+from natxy.campaign.delay_curves import DelayHistograms
+from natxy.campaign.folder import CampaignFolder, read_asked
+from natxy.campaign.journal import read_journal
+from natxy.campaign.plan import CampaignPlan, plan_of
+from natxy.campaign.report import charts_of, table_of, write_report
+from natxy.cli import run_command
+from natxy.errors import ConfigurationError
+from natxy.model.measurement import Figure, Measurement
+from natxy.report.campaign_table import CampaignTable, CellResult, Row, Value
+from natxy.report.chart_files import write_data
+from natxy.report.figure_charts import computed_charts, figure_charts
+from natxy.report.trial_charts import pauses_chart, trace_chart
+from tests.unit.campaigns import planned, run
+from tests.unit.test_measurement_report import measurement as some_measurement
+
+MOST_OCTETS = 5_000_000  # of a report of 1,000 trials
+TRIALS = 1_000
+
+
+def cell(column: str, *figures: Figure, **changes: object) -> CellResult:
+    result = some_measurement(figures=figures, **changes)
+    return CellResult(column=column, measure="some", round=1, results=(result,))
+
+
+def loss(at: str, direction: Any, *values: float) -> Figure:
+    return Figure(name="frame loss rate", unit="%", at=at, direction=direction, values=values)
+
+
+def test_loss_has_a_bar_for_each_rate_column_and_direction_with_its_extremes() -> None:
+    """SP Figure 6: bars over the rate, with error bars."""
+    figures = [
+        loss(f"{rate} fps", direction, 1.0, 2.0, 4.0)
+        for rate in (1000, 2000)
+        for direction in ("forward", "reverse")
+    ]
+    (chart,) = figure_charts(
+        ("84 B", "1,518 B"), [cell("84 B", *figures), cell("1,518 B", *figures)]
+    )
+    assert chart.spec["encoding"]["x"]["field"] == "at"
+    assert {(row["at"], row["bar"]) for row in chart.rows} == {
+        (f"{rate} fps", f"{column}, frame loss rate {direction}")
+        for rate in (1000, 2000)
+        for column in ("84 B", "1,518 B")
+        for direction in ("forward", "reverse")
+    }
+    assert {(row["minimum"], row["median"], row["maximum"]) for row in chart.rows} == {(1, 2, 4)}
+    assert [layer["mark"]["type"] for layer in chart.spec["layer"]] == [
+        "bar",
+        "rule",
+        "tick",
+        "tick",
+    ]
+
+
+def test_one_value_has_a_bar_and_no_error_bar() -> None:
+    (chart,) = figure_charts(("",), [cell("", loss("1000 fps", "forward", 3.0))])
+    assert [layer["mark"]["type"] for layer in chart.spec["layer"]] == ["bar"]
+    assert chart.spec["encoding"]["x"]["field"] == "at"
+
+
+def test_units_have_plots_of_their_own() -> None:
+    """A scale-up has rates and ratios, whose bars would not be seen beside those of the rates."""
+    rate = Figure(name="throughput", unit="fps", at="2 cores", values=(700_000.0,))
+    ratio = Figure(name="relative scale-up", unit="times", at="2 cores", values=(0.9,))
+    charts = figure_charts(("",), [cell("", rate, ratio)])
+    assert [(chart.key, chart.title) for chart in charts] == [
+        ("some-frames-a-second", "some: throughput"),
+        ("some-times", "some: relative scale-up"),
+    ]
+
+
+def test_columns_of_one_point_each_stand_side_by_side() -> None:
+    """MP Table 16: each column has another number of connections."""
+    cells = [cell(name, loss(name, None, 1.0)) for name in ("1,000", "2,000")]
+    (chart,) = figure_charts(("1,000", "2,000"), cells)
+    assert chart.spec["encoding"]["x"]["field"] == "column"
+    assert {row["bar"] for row in chart.rows} == {"frame loss rate"}
+
+
+def test_the_frame_sizes_of_a_measurement_are_told_apart() -> None:
+    results = tuple(
+        some_measurement(
+            figures=(loss("", None, size / 1000),),
+            conditions=some_measurement().conditions.model_copy(update={"frame_size_bytes": size}),
+        )
+        for size in (84, 1518)
+    )
+    (chart,) = figure_charts(
+        ("",), [CellResult(column="", measure="throughput", round=1, results=results)]
+    )
+    assert [(row["at"], row["median"]) for row in chart.rows] == [
+        ("84 B", 0.084),
+        ("1,518 B", 1.518),
+    ]
+
+
+def test_rows_that_are_computed_have_a_plot_for_each_kind() -> None:
+    """Scale-up and degradation: ratios of about 1 beside thousands of frames for each core."""
+    rows = (
+        Row(name="scale-up", kind="relative scale-up", values=(Value(number=1), Value(number=0.9))),
+        Row(name="per core", kind="per", values=(Value(number=400_000), Value())),
+        Row(name="throughput", group="throughput", values=(Value(number=1), Value(number=1))),
+    )
+    charts = computed_charts(CampaignTable(title="", columns=("1 core", "2 cores"), rows=rows))
+    assert {chart.key: len(chart.rows) for chart in charts} == {
+        "computed-relative-scale-up": 2,
+        "computed-per": 1,
+    }
+    assert {chart.spec["mark"]["type"] for chart in charts} == {"bar"}, "one value is seen as well"
+
+
+def test_a_trace_has_rate_and_verdict_and_the_noise_has_both_sides() -> None:
+    known = {"cell": "a", "number": 1, "rate_fps": 1000, "verdict": "PASS", "at_s": 0.5}
+    trials = [{**known, "paused_ms": 0.0, "away_ms": 1.5}, {**known, "paused_ms": 2, "away_ms": 3}]
+    encoding = trace_chart(trials).spec["encoding"]
+    assert [encoding[of]["field"] for of in ("x", "y", "color", "shape")] == [
+        "number",
+        "rate_fps",
+        "verdict",
+        "verdict",
+    ]
+    assert [(row["who"], row["ms"]) for row in pauses_chart(trials).rows] == [
+        ("gateway away", 1.5),
+        ("tester paused", 2),
+        ("gateway away", 3),
+    ]
+
+
+def record(rate_fps: int, *buckets: tuple[float, float, int]) -> dict[str, Any]:
+    kinds = {"foreground": {"delay": {"buckets": buckets}}, "background": None}
+    return {"rate_fps": rate_fps, "result": {"streams": [{"direction": "forward", "kinds": kinds}]}}
+
+
+def plan_for(command: str, tmp_path: Path, testbed_file: Path) -> CampaignPlan:
+    path = tmp_path / "experiment.toml"
+    path.write_text(
+        f'title = "x"\ntestbed = "{testbed_file}"\n[[measure]]\ncommand = "{command}"\n'
+    )
+    asked = read_asked(path)
+    return plan_of(asked.experiment, asked.testbed, 1)
+
+
+def at_rate(rate_fps: int) -> Measurement:
+    conditions = some_measurement().conditions.model_copy(update={"rate_fps": rate_fps})
+    return some_measurement(conditions=conditions)
+
+
+def test_delays_are_those_at_the_rate_of_the_measurement(
+    tmp_path: Path, testbed_file: Path
+) -> None:
+    plan = plan_for("latency", tmp_path, testbed_file)
+    key = plan.cells[0].key
+    histograms = DelayHistograms()
+    histograms.add(key, record(900_000, (1e6, 2e6, 1000)))  # of the search, where the queue is full
+    histograms.add(key, record(1000, (10_000, 11_000, 3)))
+    histograms.add(key, record(1000, (10_000, 11_000, 5), (20_000, 21_000, 2)))
+    (curve,) = histograms.curves(plan, {key: [at_rate(1000)]})
+    assert curve.points == ((10.0, 0.0), (11.0, 0.8), (21.0, 1.0))
+    throughput = plan_for("throughput", tmp_path, testbed_file)
+    assert not list(histograms.curves(throughput, {key: [at_rate(1000)]}))
+
+
+def frames(*changes: dict[str, object]) -> pa.Table:
+    frame = {"trial": 1, "frame_size_bytes": 84, "phase": "test", "direction": "forward"}
+    frame |= {"status": "received", "departure_ns": 0.0, "delay_ns": 1000.0}
+    return pa.Table.from_pylist([{**frame, **change} for change in changes])
+
+
+def test_delays_over_time_are_read_from_records(tmp_path: Path) -> None:
+    table = frames(
+        {"departure_ns": 0.0, "delay_ns": 1000.0},
+        {"departure_ns": 1.0, "delay_ns": 2000.0},
+        {"departure_ns": 2.0, "delay_ns": 3000.0},
+        {"departure_ns": 1.0, "delay_ns": 9000.0, "status": "late"},
+        {"departure_ns": 1.0, "delay_ns": 9000.0, "phase": "establish"},
+        {"departure_ns": 1e9, "delay_ns": 7000.0},
+        {"departure_ns": 1e9, "delay_ns": 5000.0, "direction": "reverse", "trial": 2},
+    )
+    path = tmp_path / "frames.parquet"
+    pq.write_table(table, path)
+    found = delay_course(path)
+    assert [(row["trial"], row["direction"], row["at_s"]) for row in found] == [
+        ("trial 1, 84 B", "forward", 0.0),
+        ("trial 1, 84 B", "forward", 1.0),
+        ("trial 2, 84 B", "reverse", 1.0),
+    ]
+    assert (found[0]["minimum_us"], found[0]["median_us"], found[0]["maximum_us"]) == (1, 2, 3)
+
+
+def test_a_file_that_holds_no_records_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "frames.parquet"
+    path.write_text("nothing")
+    with pytest.raises(ConfigurationError, match="expected a file that --records wrote"):
+        delay_course(path)
+
+
+def test_a_report_plots_a_file_of_records(experiment: Path, tmp_path: Path) -> None:
+    run(experiment, tmp_path / "campaign")
+    path = tmp_path / "frames.parquet"
+    pq.write_table(frames({}, {"departure_ns": 1e9}), path)
+    words = [str(tmp_path / "campaign"), "--records", str(path), "--no-html"]
+    assert run_command(["report", *words]) == 0
+    made = tmp_path / "campaign" / "report" / "data" / "delay-over-time.csv"
+    assert len(made.read_text().splitlines()) == 3
+
+
+def test_the_data_of_each_plot_can_be_read_in_one_line(experiment: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "campaign"
+    run(experiment, folder)
+    data = read_data(CampaignFolder(path=folder))
+    charts = [chart for chart in charts_of(data, table_of(data)) if chart.rows]
+    write_data(charts, tmp_path)
+    assert {chart.key for chart in charts} >= {"throughput", "pdv", "trials", "delays"}
+    for chart in charts:
+        wanted = pd.DataFrame(chart.rows)
+        pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / f"{chart.key}.parquet"), wanted)
+        text = pd.read_csv(tmp_path / f"{chart.key}.csv", keep_default_na=False)
+        pd.testing.assert_frame_equal(text, wanted, check_dtype=False)
+        with (tmp_path / f"{chart.key}.csv").open() as file:
+            assert len(list(csv.DictReader(file))) == len(chart.rows)
+
+
+def test_a_report_of_a_thousand_trials_is_small(experiment: Path, tmp_path: Path) -> None:
+    """Two cells are measured; the journal has them for 25 columns, with 20 trials in each, each
+    disturbed, and with delays as varied as those of a real gateway."""
+    whole = experiment.read_text().replace("rounds = 2", "")
+    experiment.write_text(whole.replace("[84, 512]", "[84]"))
+    folder = tmp_path / "campaign"
+    run(experiment, folder)
+    columns = range(84, 109)
+    (folder / "experiment.toml").write_text(whole.replace("[84, 512]", str(list(columns))))
+    journal = folder / "journal.jsonl.gz"
+    header, *records = read_journal(journal)
+    keys = {cell.title: cell.key for cell in planned(folder / "experiment.toml").cells}
+    lines = [header, *(line for size in columns for line in of_column(records, f"{size} B", keys))]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    journal.write_bytes(gzip.compress(text.encode()))
+    data = read_data(CampaignFolder(path=folder))
+    assert len(data.trials) == TRIALS
+    assert len(data.delays) == 2 * len(columns)
+    assert min(len(curve.points) for curve in data.delays) > 50
+    write_report(folder, tmp_path / "report", html=True)
+    assert (tmp_path / "report" / "report.html").stat().st_size < MOST_OCTETS
+
+
+def of_column(
+    records: list[dict[str, Any]], column: str, keys: dict[str, str]
+) -> Iterator[dict[str, Any]]:
+    """Yields the records of a campaign of one column, as those of another column, with the first
+    trial of each cell as often as a share of TRIALS."""
+    cell: dict[str, Any] = {}
+    is_first = True
+    for each in records:
+        if each["record"] == "cell":
+            is_first = True
+            cell = {**each, "column": column, "key": keys[f"{each['measure']}, {column}"]}
+            yield cell
+        elif each["record"] == "cell-end":
+            yield {**each, "key": cell["key"]}
+        elif each["record"] == "trial":
+            if is_first:
+                disturb(each)
+                yield from ({**each, "number": n + 1} for n in range(TRIALS // len(keys)))
+            is_first = False
+        else:
+            yield each
+
+
+def disturb(trial: dict[str, Any]) -> None:
+    """Gives a trial pauses, an absence, a long reason, and delays of 400 buckets."""
+    trial |= {"away_ns": 1234567.8, "fail_reason": "lost " * 20}
+    for stream in trial["result"]["streams"]:
+        stream["pauses"]["total_ns"] = 2345678.9
+        for kind in filter(None, stream["kinds"].values()):
+            kind["delay"]["buckets"] = [[n, n + 1, 10] for n in range(10_000, 10_400)]
