@@ -49,7 +49,7 @@ check: $(DEVELOPMENT) ## Before each commit: format, lint, types, Python unit te
 	@tools/test_ladder.py check
 
 unit: $(DEVELOPMENT) ## Run the Python unit tests.
-	@$(BIN)/pytest -q -n $(JOBS) tests/unit
+	@$(BIN)/pytest -q -n $(JOBS) -m "not long" tests/unit
 
 test: $(DEVELOPMENT) packages-test ## Run all tests of CI; NOISE=5% also takes that share of each core.
 	@$(LADDER) test

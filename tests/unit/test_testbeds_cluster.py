@@ -45,6 +45,7 @@ def test_two_testbeds_find_what_one_finds(experiment: Path, tmp_path: Path) -> N
     assert begun[1:] == [at + 1 for at in ended[:-1]], "the records of a cell stand together"
 
 
+@pytest.mark.long  # Dask waits for a worker that is gone
 def test_a_cell_whose_worker_is_killed_is_measured_by_another(
     experiment: Path, tmp_path: Path
 ) -> None:
