@@ -245,6 +245,17 @@ TEST(Flow, RepeatsFromTheSeedAndDiffersWithIt) {
   EXPECT_LT(same, 5);
 }
 
+TEST(Flow, APseudorandomEnumerationDiffersWithTheSeed) {
+  auto traffic = port_traffic(spec::Selection::kEnumeratePseudorandom);
+  traffic.source_port = {kIncreasing, 1024, 65535};
+  constexpr Shape kShape{.enumerated = true};
+  const Flow flow(traffic, 9);
+  const Flow other(traffic, 10);
+  int same = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) same += flow.at<kShape>(i) == other.at<kShape>(i);
+  EXPECT_LT(same, 5);
+}
+
 TEST(Flow, ALotIsTheSameAsEachOrdinalForItself) {
   using enum spec::Selection;
   constexpr Shape kShape{.addresses_vary = true, .enumerated = true};

@@ -95,6 +95,30 @@ TEST(Histogram, MergesAsIfRecordedTogether) {
   EXPECT_EQ(Histogram<10>().percentile(0.5), 0);
 }
 
+TEST(Histogram, ExtremesOfTheOtherOneAreMergedToo) {
+  Histogram<10> one;
+  Histogram<10> other;
+  one.record(500);
+  other.record(7);
+  other.record(9000);
+  one.merge(other);
+  EXPECT_EQ(one.min(), 7U);
+  EXPECT_EQ(one.max(), 9000U);
+}
+
+TEST(LossRuns, TheLongestRunIsOfConsecutiveNumbers) {
+  LossRuns runs;
+  runs.missing(3, 2);
+  runs.missing(10, 3);
+  runs.missing(13, 1);
+  runs.missing(20, 2);
+  EXPECT_EQ(runs.count, 8U);
+  EXPECT_EQ(runs.first, 3U);
+  EXPECT_EQ(runs.last, 21U);
+  EXPECT_EQ(runs.longest, 4U);
+  EXPECT_EQ(runs.longest_first, 10U);
+}
+
 TEST(Window, AgreesWithASetWhereverItReaches) {
   std::mt19937_64 random(3);
   for (const std::uint64_t capacity : {1U, 64U, 1000U, 4096U}) {

@@ -1,6 +1,10 @@
 // Tests what makes a trial invalid, and by which clock it says that it has measured.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "fake_runner.hpp"
 #include "run/invalid_reasons.hpp"
 #include "trial_cases.hpp"
@@ -81,6 +85,42 @@ TEST(Trial, ADropCounterThatMovedMakesItInvalid) {
             "right port: 5 frames dropped by the network interface (kernel_rx_dropped)");
 }
 
+TEST(Trial, EachDropCounterIsAReasonOfItsOwn) {
+  using Counters = spec::PortCounters;
+  const std::vector<std::pair<std::uint64_t Counters::*, std::string>> counters{
+      {&Counters::rx_missed, "(rx_missed)"},
+      {&Counters::rx_no_buffer, "(rx_no_buffer)"},
+      {&Counters::rx_errors, "(rx_errors)"},
+      {&Counters::tx_errors, "(tx_errors)"}};
+  FakeDevice device(1);
+  for (const auto& [counter, name] : counters) {
+    device.counts[0] = {};
+    const Poll drop = [&device, moves = counter](const spec::Progress& progress) {
+      if (progress.stage == spec::Stage::kSending) device.counts[0].*moves = 1;
+    };
+    const auto result = Runner(device).run(both_ways(), drop, kGoOn);
+    ASSERT_EQ(result.invalid_reasons.size(), 1U) << name;
+    EXPECT_NE(result.invalid_reasons.front().find(name), std::string::npos) << name;
+  }
+}
+
+TEST(Trial, OneFrameThatLeftTooLateMakesItInvalid) {
+  FakeDevice device(1);
+  auto spec = both_ways();
+  spec.lateness_tolerance_ns = 2'000'000;
+  unsigned calls = 0;
+  device.tx_queue(spec::Side::kLeft, 0).accept = [&calls](unsigned n) {
+    const auto away = tests::SteadyClock::now();
+    while (calls == 50 && tests::SteadyClock::now() - away < 4'000'000) {
+    }
+    ++calls;
+    return n;
+  };
+  const auto result = Runner(device).run(spec, kQuiet, kGoOn);
+  ASSERT_FALSE(result.valid);
+  EXPECT_NE(result.invalid_reasons.front().find("after it was due"), std::string::npos);
+}
+
 TEST(Trial, ByWhichClockDelaysAreIsSaid) {
   constexpr const char* kBehindTheSendCall = "send call, transmit queue, DMA, serialisation on ";
   FakeDevice device(1);
@@ -152,9 +192,21 @@ TEST(Trial, LossIsNotInvalid) {
   auto& queue = device.tx_queue(spec::Side::kLeft, 0);
   queue.gateways_fault = true;
   unsigned calls = 0;
-  queue.accept = [&calls](unsigned n) { return ++calls > 50 && calls < 100 ? 0 : n; };
-  const auto result = Runner(device).run(both_ways(), kQuiet, kGoOn);
+  std::uint64_t offered = 0;
+  std::vector<std::uint64_t> lost;
+  queue.accept = [&](unsigned n) {
+    const bool refuses = ++calls > 50 && calls < 100;
+    for (unsigned i = 0; refuses && i < n; ++i) lost.push_back(offered + i);
+    offered += n;
+    return refuses ? 0 : n;
+  };
+  auto spec = both_ways();
+  spec.warm_up.mode = spec::WarmUpMode::kNeighbours;  // without probes, which have no number
+  const auto result = Runner(device).run(spec, kQuiet, kGoOn);
   EXPECT_TRUE(result.valid);
+  ASSERT_TRUE(result.streams[0].losses);
+  EXPECT_EQ(result.streams[0].losses->first_number, lost.front());
+  EXPECT_EQ(result.streams[0].losses->last_number, lost.back());
   const auto& kinds = result.streams[0].kinds;
   EXPECT_GT(result.streams[0].refused_by_gateway, 0U);
   EXPECT_EQ(kinds[0]->lost + kinds[1]->lost, result.streams[0].refused_by_gateway);

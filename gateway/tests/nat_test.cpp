@@ -268,12 +268,14 @@ TEST(Nat64, TranslatesBothWays) {
   EXPECT_EQ(source_port(out), 1024);
   EXPECT_EQ(out.frame.source(), ip("198.19.0.1"));
   EXPECT_EQ(out.frame.destination(), ip("198.19.0.2"));
+  EXPECT_EQ(out.frame.hop_limit(), 63);
   EXPECT_TRUE(out.frame.ip_checksum_is_right());
   EXPECT_TRUE(out.frame.udp_checksum_is_right());
   EXPECT_EQ(bench.answer(1024), 5000);
   const auto& in = bench.departures().back();
   EXPECT_EQ(in.frame.source(), ip("64:ff9b::198.19.0.2"));
   EXPECT_EQ(in.frame.destination(), ip("2001:2::2"));
+  EXPECT_EQ(in.frame.hop_limit(), 63);
   EXPECT_TRUE(in.frame.udp_checksum_is_right());
 }
 
