@@ -21,3 +21,10 @@ def burst_remarks(bursts: Bursts | None, tester: ReadyTester) -> tuple[str, ...]
             "frames): a trial in which the ring may have been full is invalid, not failed."
         )
     return tuple(said)
+
+
+def why_nothing_passed(bursts: Bursts | None, least_fps: int) -> str:
+    if bursts is None:
+        return "frames were lost at every rate tried"
+    every_s = bursts.frames / least_fps
+    return f"the lowest rate tried is {least_fps:,} fps, one burst every {every_s:.3g} s"

@@ -13,7 +13,7 @@ from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.burst_remarks import burst_remarks
+from natxy.procedure.burst_remarks import burst_remarks, why_nothing_passed
 from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
@@ -165,12 +165,7 @@ def throughput(
         deviations=plan.deviations,
         remarks=_remarks(plan, tester, found),
         figures=_figures(plan, found),
-        counts=trials.counts.model_copy(
-            update={
-                "overturned": sum(each.counts.overturned for each in found),
-                "revoked": sum(each.counts.revoked for each in found),
-            }
-        ),
+        counts=trials.counts.searched(each.counts for each in found),
     )
 
 
@@ -326,13 +321,8 @@ def _remarks(plan: ThroughputPlan, tester: ReadyTester, found: Sequence[Search])
     ]
     if any(each.limit is Limit.MAXIMUM and not each.lower_bound for each in found):
         said.append("Limited by the media's rate.")
-    lost = "frames were lost at every rate tried"
-    if plan.bursts is not None:
-        lost = (
-            f"the lowest rate tried is {plan.least_fps:,} fps, one burst every "
-            f"{plan.burst_frames / plan.least_fps:.3g} s"
-        )
-    said += zero_remarks([each.rate_fps for each in found], lost)
+    why = why_nothing_passed(plan.bursts, plan.least_fps)
+    said += zero_remarks([each.rate_fps for each in found], why)
     if left_out := plan.repetitions - len(found):
         said.append(
             f"{left_out} of {plan.repetitions} repetitions were not run: the time limit was "
