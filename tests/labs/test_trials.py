@@ -246,7 +246,7 @@ def test_the_demo_measures_four_gateways(tmp_path: Path) -> None:
         assert result["misdelivered"] == 0
         assert result.get("rate_fps_per_direction", RATE_FPS + 1) > RATE_FPS
     capacity = next(result for result in results if result["procedure"] == "capacity")
-    (entries,) = (each for each in capacity["figures"] if each["name"] == CAPACITY)
+    (entries,) = (each for each in capacity["figures"] if each["figure"] == CAPACITY)
     assert 4092 <= entries["median"] <= 4096, "the table has 4,096 entries"
     assert "Does not conform to RFC 2544" in done.stdout
     assert "Repeat it: natxy demo --repetitions 1 --seed 11" in done.stdout
