@@ -1,6 +1,8 @@
 """The workers of Dask that measure cells: one for each testbed, with the resource "testbed".
 
-Everything that is started here listens on the loopback interface alone.
+Everything that is started here listens on the loopback interface alone, and talks only to who has
+the certificate that this process makes: workers run as root what they are sent, and other users of
+the machine reach the loopback interface as well.
 """
 
 import logging
@@ -51,10 +53,13 @@ def client_of(scheduler: str, testbeds: int) -> Iterator[Any]:
 
 def _cluster(testbeds: int) -> Any:
     """Returns a scheduler in this process, and a process for each testbed, named by its number."""
-    from distributed import Nanny, Scheduler, SpecCluster
+    from distributed import Nanny, Scheduler, Security, SpecCluster
 
+    security = Security.temporary()
     options = {
         "host": LOOPBACK,
+        "protocol": "tls://",
+        "security": security,
         "nthreads": 1,
         "resources": {RESOURCE: 1},
         "memory_limit": 0,  # no limit
@@ -67,6 +72,8 @@ def _cluster(testbeds: int) -> Any:
             "options": {
                 "host": LOOPBACK,
                 "port": 0,
+                "protocol": "tls://",
+                "security": security,
                 "dashboard": False,
                 "dashboard_address": f"{LOOPBACK}:0",
             },
@@ -74,6 +81,7 @@ def _cluster(testbeds: int) -> Any:
         workers={
             str(number): {"cls": Nanny, "options": options} for number in range(1, testbeds + 1)
         },
+        security=security,
         silence_logs=logging.CRITICAL,
     )
 

@@ -122,7 +122,7 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
 
     search = MlrSearch(goals=plan.goals, minimum_fps=plan.min_rate_fps, maximum_fps=maximum_fps)
     outcome = search.run(measure)
-    while valid_trials.revokes(min(goal.rate_fps or 0 for goal in outcome.goals)):
+    while any(valid_trials.revokes(goal.rate_fps or 0) for goal in outcome.goals):
         outcome = search.run(measure)
     _check_hope(outcome, valid_trials.done[-1])
     refuse_without_connections(valid_trials.done)

@@ -1,6 +1,5 @@
 """Throughput: the highest rate at which all frames sent are received (RFC 2544 section 26.1)."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,6 +10,7 @@ from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.burst_remarks import burst_remarks, why_nothing_passed
@@ -149,6 +149,7 @@ class Search:
     # noise lasted through all repeats.
     too_slow: bool
     counts: TrialCounts
+    lasted_s: float  # the time of all trials, also of INVALID ones
 
 
 def throughput(
@@ -172,10 +173,10 @@ def throughput(
 def searches(plan: ThroughputPlan, trials: Trials) -> list[Search]:
     """Runs the searches of a measurement; none starts when the plan's patience is over."""
     rates = _Rates.of(plan, trials.tester)
-    begin_s = time.monotonic()
 
-    def goes_on(_: Sequence[Search]) -> bool:
-        return plan.patience_s is None or time.monotonic() - begin_s < plan.patience_s
+    def goes_on(found: Sequence[Search]) -> bool:
+        # The time of the trials, not of a clock: a resumed campaign has to decide alike.
+        return plan.patience_s is None or sum(each.lasted_s for each in found) < plan.patience_s
 
     return repeat(
         plan.repetitions,
@@ -257,7 +258,13 @@ def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) ->
             done,
             TrialCounts(overturned=verified.overturned, revoked=len(valid_trials.revoked)),
         ),
+        lasted_s=sum(_lasted_s(plan, trial.result) for trial in done),
     )
+
+
+def _lasted_s(plan: ThroughputPlan, result: TrialResult) -> float:
+    waited_s = plan.timing.drain_s + plan.timing.settle_s
+    return (result.preparation_ns + result.sending_ns) / 1e9 + float(waited_s)
 
 
 def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:

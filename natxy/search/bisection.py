@@ -104,9 +104,10 @@ class Bisection:
         else:
             self._ceiling_fps = min(rate_fps, self._ceiling_fps or rate_fps)
 
-    def forget_failures(self) -> None:
-        """Goes on above the result: the rates that failed are tried again, if they are reached."""
-        self._failed_fps = None
+    def forget_failures(self, kept_fps: int | None) -> None:
+        """Goes on above the result; of the rates that failed, `kept_fps` is the lowest that counts
+        (None: no failure counts)."""
+        self._failed_fps = kept_fps
 
     def _upwards(self) -> int | None:
         if self._passed_fps is None:

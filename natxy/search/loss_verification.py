@@ -50,10 +50,10 @@ class LossVerification:
             rate_fps = rate_fps if counted_fps is None else counted_fps
         self.search.tell(rate_fps, verdict)
 
-    def forget_failures(self) -> None:
-        """Forgets all failures, which have turned out to tell nothing; the search goes on."""
+    def forget_failures(self, kept_fps: int | None) -> None:
+        """Forgets the failures below `kept_fps`, which tell nothing; the search goes on."""
         self._failures.clear()
-        self.search.forget_failures()
+        self.search.forget_failures(kept_fps)
 
     def _is_doubtful(self, rate_fps: int, lost: Fraction | None) -> bool:
         gross = lost is not None and lost > GROSS

@@ -11,7 +11,9 @@ from natxy.trial.load import AnyLoad
 from natxy.trial.repeats import BUDGET_S
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.trials import Trials
-from natxy.verdict.placement import bad_placement, by_the_best
+from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
+
+MOST_REVOCATIONS = 3  # in one search
 
 
 @dataclass(kw_only=True)
@@ -29,13 +31,15 @@ class ValidTrials:
     gave_up_too_slow: bool = True
     # Numbers of failed trials that tell nothing: their CPUs were placed badly.
     revoked: set[int] = field(default_factory=set)
+    _revocations: int = field(default=0, init=False)
 
     def rates(self, verified: LossVerification) -> Iterator[int]:
         """Yields the rates that a search asks for, also after failures that had to be revoked."""
         search = verified.search
         while (rate_fps := search.next()) is not None or self.revokes(search.result_fps or 0):
             if rate_fps is None:
-                verified.forget_failures()
+                left = self._failed(search.result_fps or 0)
+                verified.forget_failures(min((each.rate_fps for each in left), default=None))
             else:
                 yield rate_fps
 
@@ -46,20 +50,42 @@ class ValidTrials:
         later trial shows a better one, a trial that failed may turn out to have been placed badly.
         A failure at the lowest rate that failed above the result bounds it.
         """
-        results = [trial.result for trial in self.done]
-        failed = [
+        failed = self._failed(above_fps)
+        lowest_fps = min((trial.rate_fps for trial in failed), default=0)
+        bad = {trial.rate_fps for trial in failed if self._was_badly_placed(trial)}
+        if lowest_fps not in bad or self._revocations == MOST_REVOCATIONS:
+            return False
+        self._revocations += 1
+        self.revoked |= {trial.number for trial in failed if trial.rate_fps in bad}
+        return True
+
+    def _failed(self, above_fps: int) -> list[TrialRecord]:
+        """Returns the failed trials, of rates above this one, at or above which none passed."""
+        passed = (trial.rate_fps for trial in self.done if trial.verdict is Verdict.PASS)
+        highest_fps = max((above_fps, *passed))
+        return [
             trial
             for trial in self.done
             if trial.verdict is Verdict.FAIL
-            and trial.rate_fps > above_fps
+            and trial.rate_fps > highest_fps
             and trial.number not in self.revoked
         ]
-        lowest_fps = min((trial.rate_fps for trial in failed), default=0)
-        bad = [each for each in failed if bad_placement(by_the_best(each.result, results))]
-        if not any(trial.rate_fps == lowest_fps for trial in bad):
+
+    def _was_badly_placed(self, trial: TrialRecord) -> bool:
+        """Returns whether a later trial shows that this one failed for its placement.
+
+        What was known at the time of the trial has been judged already.
+        """
+        if is_badly_placed(trial.result) or trial.lost_connections:
             return False
-        self.revoked |= {trial.number for trial in bad}
-        return True
+        forwarded = None
+        if not trial.result.lost:
+            if not trial.fail_reason or trial.counted_fps is None:
+                return False  # it failed in another phase
+            forwarded = trial.counted_fps / trial.rate_fps
+        later = (each.result for each in self.done if each.number > trial.number)
+        placed = by_the_best(trial.result, later)
+        return bad_placement(placed, forwarded=forwarded) is not None
 
     def run(self, load: AnyLoad, bracket: tuple[int, int]) -> TrialRecord:
         """Runs trials of the load until one is valid or the repeats are over; returns the last.

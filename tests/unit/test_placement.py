@@ -248,6 +248,39 @@ def test_a_search_goes_on_above_failures_that_turn_out_to_tell_nothing(
     assert not any("or more" in note for note in notes)
 
 
+def test_a_search_ends_where_near_cores_were_seen_once_and_never_again(nat64: TrafficPlan) -> None:
+    """The best is forgotten after ten minutes: the machine may have moved to another host."""
+    engine = first_seen_far(0)
+    engine.round_trip_ns = lambda _: 50.0 if len(engine.specs) == 1 else 300.0
+    engine.nearest_ns = lambda _: 50.0 if len(engine.specs) == 1 else 300.0
+    plan = ThroughputPlan(
+        timing=Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
+        repetitions=1,
+        seed=1,
+        error=SearchError(fraction=Fraction(1, 100)),
+    )
+    result = throughput(plan, engine.tester(nat64), NoDut())
+    assert result.figures[0].values[0] == pytest.approx(60_000, rel=0.011)
+    assert result.counts.revoked == 0
+
+
+def test_what_was_known_to_be_badly_placed_is_not_judged_again(nat64: TrafficPlan) -> None:
+    """It lost more than the placement explains, and does so again."""
+    engine = ScriptedEngine(
+        lose=lambda stream: range(frames_in(stream) if rate_of(stream) > 40_000 else 0),
+        round_trip_ns=lambda _: 300.0,
+    )
+    plan = ThroughputPlan(
+        timing=Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
+        repetitions=1,
+        seed=1,
+        error=SearchError(fraction=Fraction(1, 100)),
+    )
+    result = throughput(plan, engine.tester(nat64), NoDut())
+    assert result.figures[0].values[0] == pytest.approx(40_000, rel=0.011)
+    assert result.counts.revoked == 0
+
+
 def test_mlrsearch_searches_again_where_failures_turn_out_to_tell_nothing(
     nat64: TrafficPlan,
 ) -> None:
