@@ -197,11 +197,12 @@ def commands_page() -> str:
         for verb in verbs:
             lines += ["", f"### natxy {verb}", "", *command_lines(commands[verb], shared)]
     lines += ["", "## Options of most commands", "", "| option | what it does |", "|---|---|"]
-    described: dict[str, str] = {}
+    described: dict[str, Counter[str]] = {}
     for command in commands.values():
         for option in options_of(command):
-            described.setdefault(option.opts[-1], row(option, without_default=True))
-    lines += [described[name] for name in described if name in shared]
+            rows = described.setdefault(option.opts[-1], Counter())
+            rows[row(option, without_default=True)] += 1
+    lines += [rows.most_common(1)[0][0] for name, rows in described.items() if name in shared]
     return "\n".join(lines) + "\n"
 
 

@@ -77,8 +77,13 @@ def _read(
 def check_equal(first: Source, further: Sequence[Source]) -> None:
     """Raises ConfigurationError if testbeds differ in more than the tester and the device."""
     expected = first.toml()
-    for source in further:
+    for number, source in enumerate(further):
         found = source.toml()
+        if any(found == other.toml() for other in (first, *further[:number])):
+            raise ConfigurationError(
+                f"{source.name}: is the same testbed as one before it (expected other cores and "
+                "ports)"
+            )
         for section in sorted((expected.keys() | found.keys()) - OWN_SECTIONS):
             if found.get(section) != expected.get(section):
                 raise ConfigurationError(

@@ -134,7 +134,9 @@ def further_of(asked: Asked, plan: CampaignPlan, scheduler: str | None) -> Furth
     """
     if not asked.further:
         if scheduler:
-            raise ConfigurationError("--scheduler: is used only with --testbeds (expected both)")
+            raise ConfigurationError(
+                "--scheduler: has one testbed to measure on (expected two or more in --testbeds)"
+            )
         return Further()
     check_installed()
     plans = tuple(
