@@ -10,7 +10,6 @@ from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.burst_remarks import burst_remarks, why_nothing_passed
@@ -149,7 +148,7 @@ class Search:
     # noise lasted through all repeats.
     too_slow: bool
     counts: TrialCounts
-    lasted_s: float  # the time of all trials, also of INVALID ones
+    planned_s: Fraction  # the time of all trials, also of INVALID ones
 
 
 def throughput(
@@ -176,7 +175,7 @@ def searches(plan: ThroughputPlan, trials: Trials) -> list[Search]:
 
     def goes_on(found: Sequence[Search]) -> bool:
         # The time of the trials, not of a clock: a resumed campaign has to decide alike.
-        return plan.patience_s is None or sum(each.lasted_s for each in found) < plan.patience_s
+        return plan.patience_s is None or sum(each.planned_s for each in found) < plan.patience_s
 
     return repeat(
         plan.repetitions,
@@ -258,13 +257,8 @@ def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) ->
             done,
             TrialCounts(overturned=verified.overturned, revoked=len(valid_trials.revoked)),
         ),
-        lasted_s=sum(_lasted_s(plan, trial.result) for trial in done),
+        planned_s=valid_trials.planned_s,
     )
-
-
-def _lasted_s(plan: ThroughputPlan, result: TrialResult) -> float:
-    waited_s = plan.timing.drain_s + plan.timing.settle_s
-    return (result.preparation_ns + result.sending_ns) / 1e9 + float(waited_s)
 
 
 def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:

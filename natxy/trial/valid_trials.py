@@ -14,6 +14,7 @@ from natxy.trial.trials import Trials
 from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
 
 MOST_REVOCATIONS = 3  # in one search
+BETWEEN_S = Fraction(1, 10)  # from one trial to the next, beside their planned times
 
 
 @dataclass(kw_only=True)
@@ -29,6 +30,8 @@ class ValidTrials:
     done: list[TrialRecord] = field(default_factory=list)
     # Whether the tester was too slow in the last trial of the last load that stayed INVALID.
     gave_up_too_slow: bool = True
+    # How long the trials took by plan: unlike a clock, the same where a campaign is resumed.
+    planned_s: Fraction = Fraction(0)
     # Numbers of failed trials that tell nothing: their CPUs were placed badly.
     revoked: set[int] = field(default_factory=set)
     _revocations: int = field(default=0, init=False)
@@ -103,6 +106,7 @@ class ValidTrials:
             self.trials.observer.trial_started(load.rate_fps, bracket, load.count)
             trial = self.trials.run(load=load, repetition=self.repetition, seed=seed)
             self.done.append(trial)
+            self.planned_s += repeats.trial_s + BETWEEN_S
             if trial.verdict is not Verdict.INVALID:
                 return trial
             too_slow = self.is_too_slow(trial)
