@@ -34,6 +34,7 @@ from natxy.search.mlr import MeasuredTrial, MlrSearch
 from natxy.trial.establishing import Establishing
 from natxy.trial.phases import SAMPLE_FPS
 from natxy.trial.timing import Timing
+from natxy.trial.valid_trials import BETWEEN_S
 
 ASSUMED_FPS = 100_000  # the device's rate, in frames or connections a second
 BELOW_MAXIMUM = Fraction(2, 3)  # the device's rate, as a share of a lower --max-rate
@@ -41,8 +42,6 @@ ASSUMED_BURST = 1000  # frames that the device's buffer holds
 ASSUMED_TABLE = 3  # the device's table holds this many times C0
 LOSSLESS = Fraction(1, 2)  # the highest rate without loss, as a share of a series' maximum
 DELETION_S = Fraction(1)  # to delete the connections of a full table, and those of an empty one
-# From a trial's end to the next one's first frame, without drain and settle time.
-BETWEEN_S = Fraction(1, 10)
 # To start and stop the gateway and the tester, and to wait until the links forward.
 SET_UP_S = Fraction(3)
 

@@ -14,7 +14,8 @@ from natxy.trial.trials import Trials
 from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
 
 MOST_REVOCATIONS = 3  # in one search
-BETWEEN_S = Fraction(1, 10)  # from one trial to the next, beside their planned times
+# From a trial's end to the next one's first frame, without drain and settle time.
+BETWEEN_S = Fraction(1, 10)
 
 
 @dataclass(kw_only=True)
