@@ -14,7 +14,7 @@ from natxy.cli.expected import duration_s
 from natxy.cli.plan import ends
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from natxy.procedure.expected import BETWEEN_S, DELETION_S, SET_UP_S
+from natxy.procedure.expected import DELETION_S, SET_UP_S
 from natxy.report.numbers import about
 from tests.unit.campaigns import EXPERIMENT
 from tests.unit.conftest import NAT64
