@@ -11,13 +11,13 @@ from natxy.procedure.expected import (
     ASSUMED_FPS,
     ASSUMED_TABLE,
     BELOW_MAXIMUM,
-    BETWEEN_S,
     DELETION_S,
     LOSSLESS,
     SET_UP_S,
 )
 from natxy.procedure.phase_1_rate import SAFE
 from natxy.report.numbers import about
+from natxy.trial.valid_trials import BETWEEN_S
 
 PROFILES = ("rfc", "quick")
 COUNT = 100_000  # connections of the stateful measurements
