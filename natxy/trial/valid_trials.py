@@ -64,7 +64,7 @@ class ValidTrials:
         return True
 
     def _failed(self, above_fps: int) -> list[TrialRecord]:
-        """Returns the failed trials, of rates above this one, at or above which none passed."""
+        """Returns the failed trials at rates above this one and above each rate that passed."""
         passed = (trial.rate_fps for trial in self.done if trial.verdict is Verdict.PASS)
         highest_fps = max((above_fps, *passed))
         return [

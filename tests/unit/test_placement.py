@@ -1,6 +1,7 @@
 """CPUs that a host placed badly: what that excuses, what is known of it, and how long it lasts."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -26,6 +27,10 @@ from tests.unit.results import result_of, stream_of
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 SENT, SENDING_S = 30_000, 0.1
+TIMING = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20))
+PLAN = ThroughputPlan(
+    timing=TIMING, repetitions=1, seed=1, error=SearchError(fraction=Fraction(1, 100))
+)
 
 
 def lost(frames: int, *, round_trip_ns: float = 300.0, away_s: float = 0.0) -> TrialResult:
@@ -228,13 +233,7 @@ def first_seen_far(far: int) -> ScriptedEngine:
 def test_a_search_goes_on_above_failures_that_turn_out_to_tell_nothing(
     verifications: int, nat64: TrafficPlan
 ) -> None:
-    plan = ThroughputPlan(
-        timing=Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
-        repetitions=1,
-        seed=1,
-        error=SearchError(fraction=Fraction(1, 100)),
-        loss_verifications=verifications,
-    )
+    plan = replace(PLAN, loss_verifications=verifications)
     never = throughput(plan, first_seen_far(10_000).tester(nat64), NoDut())
     assert never.figures[0].values[0] == pytest.approx(40_000, rel=0.011)
     assert never.counts.revoked == 0
@@ -253,13 +252,7 @@ def test_a_search_ends_where_near_cores_were_seen_once_and_never_again(nat64: Tr
     engine = first_seen_far(0)
     engine.round_trip_ns = lambda _: 50.0 if len(engine.specs) == 1 else 300.0
     engine.nearest_ns = lambda _: 50.0 if len(engine.specs) == 1 else 300.0
-    plan = ThroughputPlan(
-        timing=Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
-        repetitions=1,
-        seed=1,
-        error=SearchError(fraction=Fraction(1, 100)),
-    )
-    result = throughput(plan, engine.tester(nat64), NoDut())
+    result = throughput(PLAN, engine.tester(nat64), NoDut())
     assert result.figures[0].values[0] == pytest.approx(60_000, rel=0.011)
     assert result.counts.revoked == 0
 
@@ -270,13 +263,7 @@ def test_what_was_known_to_be_badly_placed_is_not_judged_again(nat64: TrafficPla
         lose=lambda stream: range(frames_in(stream) if rate_of(stream) > 40_000 else 0),
         round_trip_ns=lambda _: 300.0,
     )
-    plan = ThroughputPlan(
-        timing=Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
-        repetitions=1,
-        seed=1,
-        error=SearchError(fraction=Fraction(1, 100)),
-    )
-    result = throughput(plan, engine.tester(nat64), NoDut())
+    result = throughput(PLAN, engine.tester(nat64), NoDut())
     assert result.figures[0].values[0] == pytest.approx(40_000, rel=0.011)
     assert result.counts.revoked == 0
 
@@ -285,7 +272,7 @@ def test_mlrsearch_searches_again_where_failures_turn_out_to_tell_nothing(
     nat64: TrafficPlan,
 ) -> None:
     plan = MlrThroughputPlan(
-        timing=Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
+        timing=TIMING,
         goals=(rfc2544_goal(final_duration_s=Fraction(1, 20), width=Fraction(1, 50)),),
         seed=1,
         max_rate_fps=100_000,
@@ -316,7 +303,7 @@ def trials_of(engine: ScriptedEngine, traffic: TrafficPlan) -> Trials:
     return Trials(
         tester=engine.tester(traffic),
         dut=NoDut(),
-        timing=Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
+        timing=TIMING,
         campaign_seed=1,
         observer=Observer(),
     )
