@@ -37,6 +37,7 @@ class CampaignPlan:
     seed: int
     quick: bool
     options: Options = field(default_factory=dict)  # in place of those in the experiment
+    labels: tuple[str, ...] | None = None  # of the columns that are measured; None: all
     conditions: dict[str, dict[str, Any]]  # by the label of a column: its testbed, and its cores
     cells: tuple[Cell, ...]  # in the order in which they are measured
 
@@ -48,16 +49,20 @@ def plan_of(
     *,
     quick: bool = False,
     options: Options | None = None,
+    labels: Sequence[str] | None = None,
 ) -> CampaignPlan:
     """Returns the cells in their order; `testbed` is the content of the experiment's testbed.
 
-    `options` of every measurement come after those of the experiment, also the columns'.
+    `options` of every measurement come after those of the experiment, also the columns'. `labels`
+    are those of the columns that are measured; None: all.
 
     Cells with equal values of the expensive keys form a block. Within a block, the rounds follow
     one another; within a round, the order is drawn, so that a drift of the device or the machine is
     not taken for an effect of a column.
     """
     asked = quickly(experiment) if quick else experiment
+    if labels is not None:
+        asked = _only(asked, labels)
     base = merged(testbed, asked.changes)
     last = options or {}
     columns = [(column, _testbed(base, column, asked, quick=quick)) for column in asked.columns]
@@ -75,6 +80,7 @@ def plan_of(
         seed=seed,
         quick=quick,
         options=last,
+        labels=None if labels is None else tuple(labels),
         conditions={column.label: _conditions((column, testbed)) for column, testbed in columns},
         cells=tuple(cells),
     )
@@ -90,6 +96,7 @@ def plan_again(
         header["seed"],
         quick=header["quick"],
         options=header.get("options", {}),
+        labels=header.get("columns"),
     )
 
 
@@ -103,7 +110,7 @@ def _testbed(
 def quickly(experiment: Experiment) -> Experiment:
     """Returns the experiment as `--quick` runs it: the quick profile, and what [quick] says."""
     kept = experiment.quick.columns
-    columns = [each for each in experiment.columns if kept is None or each.label in kept]
+    columns = experiment.columns if kept is None else _only(experiment, kept).columns
     options: Options = {"profile": "quick", **experiment.quick.options}
     return experiment.model_copy(
         update={
@@ -115,6 +122,11 @@ def quickly(experiment: Experiment) -> Experiment:
             ),
         }
     )
+
+
+def _only(experiment: Experiment, labels: Sequence[str]) -> Experiment:
+    columns = tuple(each for each in experiment.columns if each.label in labels)
+    return experiment.model_copy(update={"vary": (), "column": columns})
 
 
 Column = tuple[ColumnSection, dict[str, Any]]

@@ -140,7 +140,14 @@ def further_of(asked: Asked, plan: CampaignPlan, scheduler: str | None) -> Furth
         return Further()
     check_installed()
     plans = tuple(
-        plan_of(asked.experiment, testbed, plan.seed, quick=plan.quick, options=plan.options)
+        plan_of(
+            asked.experiment,
+            testbed,
+            plan.seed,
+            quick=plan.quick,
+            options=plan.options,
+            labels=plan.labels,
+        )
         for testbed in asked.testbeds[1:]
     )
     for each in plans:
@@ -172,6 +179,7 @@ def start(
             "experiment": asked.experiment.title,
             "quick": plan.quick,
             "options": plan.options,
+            "columns": plan.labels,
             "cells": len(plan.cells),
         }
         with Journal(folder.journal, header, replace=replace) as journal:

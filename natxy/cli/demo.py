@@ -21,6 +21,7 @@ from natxy.cli.options import (
     seed_of,
 )
 from natxy.errors import ConfigurationError
+from natxy.model.experiment import Experiment
 from natxy.model.measurement import Measurement
 from natxy.report.measurement_table import side_by_side, side_by_side_notes
 
@@ -38,6 +39,15 @@ def demo(
             metavar="FILE",
         ),
     ] = OUTPUT,
+    gateway: Annotated[
+        str,
+        typer.Option(
+            help='Measure only the gateways whose name contains TEXT, such as "NAT44" [default: '
+            "all].",
+            metavar="TEXT",
+            show_default=False,
+        ),
+    ] = "",
     seed: SeedOption = None,
     repetitions: Annotated[
         int | None,
@@ -56,6 +66,7 @@ def demo(
         asked.testbed,
         seed_of(seed),
         options={} if repetitions is None else {"repetitions": repetitions},
+        labels=_labels(asked.experiment, gateway) if gateway else None,
     )
     check(plan)
     folder = CampaignFolder(path=output.parent)
@@ -68,6 +79,18 @@ def demo(
         tell(line)
     if shown.failed:
         raise typer.Exit(1)
+
+
+def _labels(experiment: Experiment, text: str) -> list[str]:
+    """Returns the gateways whose name contains the text; raises ConfigurationError if none does."""
+    names = [column.label for column in experiment.columns]
+    found = [name for name in names if text.casefold() in name.casefold()]
+    if not found:
+        expected = ", ".join(f'"{name}"' for name in names)
+        raise ConfigurationError(
+            f'--gateway: no gateway has "{text}" in its name (expected a part of one of {expected})'
+        )
+    return found
 
 
 def demo_experiment() -> Path:

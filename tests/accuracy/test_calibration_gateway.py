@@ -29,7 +29,7 @@ from tests.accuracy.calibration import (
     gateway_that,
     valid_trial,
 )
-from tests.valid import ATTEMPTS, NOISY
+from tests.valid import ATTEMPTS, NOISY, with_and_without_noise
 
 BUCKET_US = 2000  # the bucket holds that much of the limit; who is away for longer overflows it
 NEAR_NS = 20_000
@@ -37,12 +37,14 @@ ERROR = SearchError(fraction=Fraction(1, 200))  # a fifth of what the bucket let
 
 
 @pytest.mark.parametrize("limit_fps", [10_000, 50_000, 200_000])
-def test_throughput_is_the_rate_limit(limit_fps: int, tmp_path: Path) -> None:
+@with_and_without_noise
+def test_throughput_is_the_rate_limit(limit_fps: int, noise: str, tmp_path: Path) -> None:
     """[L, L + B / T], to the search's error: a bucket of B frames lets that much more through.
 
-    Where the whole suite runs in noise, one trial of 0.1 s in thirty has no absence of 1 ms. There
-    trials are shorter, the bucket lets more through, and the search may end with a bound."""
-    timing = SHORT if NOISY else TIMING
+    In noise, one trial of 0.1 s in thirty has no absence of 1 ms. There trials are shorter, the
+    bucket lets more through, and the search may end with a bound."""
+    noisy = noise != "0%"
+    timing = SHORT if noisy else TIMING
     depth = limit_fps * BUCKET_US // 10**6
     fault = f'{{kind = "rate_limit", rate_fps = {limit_fps}, depth = {depth}}}'
     plan = ThroughputPlan(
@@ -54,7 +56,7 @@ def test_throughput_is_the_rate_limit(limit_fps: int, tmp_path: Path) -> None:
     )
     with gateway_that(fault, tmp_path, tolerance_us=BUCKET_US // 2) as (setup, _):
         (found,) = searches(plan, plan.trials(setup.tester, setup.dut, Observer()))
-    assert found.limit is Limit.DUT or (NOISY and found.lower_bound)
+    assert found.limit is Limit.DUT or (noisy and found.lower_bound)
     share = Fraction(1, 2) if found.lower_bound else 1 - ERROR.fraction
     excess_fps = depth / timing.duration_s
     assert limit_fps * share <= found.rate_fps <= limit_fps + excess_fps
@@ -163,8 +165,9 @@ BURSTS_LIMIT = f'{{kind = "rate_limit", rate_fps = {BURSTS_LIMIT_FPS}, depth = {
 
 
 @pytest.mark.parametrize("frames", [16, 256])
+@with_and_without_noise
 def test_bursts_pass_up_to_the_limit_where_the_bucket_takes_them(
-    frames: int, tmp_path: Path
+    frames: int, noise: str, tmp_path: Path
 ) -> None:
     """A bucket of D frames takes a burst of D whatever its rate. A burst that was late finds the
     bucket less full: D has twice a burst's room, or the 128 frames that a sender may make up
@@ -184,7 +187,7 @@ def test_bursts_pass_up_to_the_limit_where_the_bucket_takes_them(
     found = result.figure(f"throughput, bursts of {frames}")
     ((rate_fps,), (lower_bound,)) = (found.values, found.lower_bound)
     least_s = float(max(TIMING.duration_s, Fraction(10 * frames) / Fraction(rate_fps)))
-    assert NOISY or not lower_bound
+    assert noise != "0%" or not lower_bound
     assert not any("media" in remark for remark in result.remarks)  # the gateway was the limit
     share = 0.5 if lower_bound else 0.97
     excess_fps = BURSTS_DEPTH / least_s

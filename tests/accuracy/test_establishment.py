@@ -30,7 +30,7 @@ from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
-from tests.valid import ATTEMPTS
+from tests.valid import ATTEMPTS, with_and_without_noise
 from tests.valid import valid_trial as first_valid
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
@@ -141,6 +141,8 @@ def is_the_limit_or_a_bound(result: Measurement, lowest_cps: float, exact_cps: f
     assert result.counts.invalid_trials or not any(figure.lower_bound)
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 def test_the_limit_on_new_connections_is_found(tmp_path: Path) -> None:
     nat = "new_per_s = 20000, depth = 200"
     with stateful_gateway(tmp_path, nat=nat, **PUNCTUAL) as (setup, _):

@@ -17,7 +17,7 @@ from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
 from natxy.trial.observer import Observer
 from tests.accuracy.calibration import LOSES_NOTHING_US, SHORT, TIMING, gateway_that
-from tests.valid import ATTEMPTS, mostly_in_noise
+from tests.valid import ATTEMPTS, mostly_in_noise, with_and_without_noise
 
 LIMIT_FPS = 40_000
 DEPTH = 100  # frames; it holds 2.5 ms of the limit, and who is away for longer overflows it
@@ -114,6 +114,8 @@ def test_degradation_is_what_more_flows_cost(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None:
     """Delays of 1 and 4 ms in turn: all come within 10 ms, every second one not within 2, so that
     only a trial of a single frame passes: 19 a second in 0.1 s."""
@@ -131,6 +133,8 @@ def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None
         assert throughput(strict, setup.tester, setup.dut).figures[0].values == (39,)
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 def test_mlrsearch_judges_each_direction_for_itself(tmp_path: Path) -> None:
     """Each 125th frame of one direction is 0.8 % of it: too much, unless there are few frames; of
     both directions together it would be 0.4 %."""

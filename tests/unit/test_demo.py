@@ -120,6 +120,23 @@ def test_the_demo_is_a_campaign_with_a_report(two_gateways: Path, capsys: Captur
     assert {cell.options["repetitions"] for cell in again.cells} == {1}, "it can be resumed"
 
 
+def test_the_demo_of_one_gateway_stays_one_when_it_is_resumed(two_gateways: Path) -> None:
+    asked = ["--gateway", "512", "--repetitions", "1"]
+    assert run_command(["demo", "--output", str(two_gateways), *asked]) == 0
+    assert {result["dut"] for result in json.loads(two_gateways.read_text())} == {"512 B"}
+    folder = CampaignFolder(path=two_gateways.parent)
+    header = read_campaign(folder.journal).header
+    again = plan_again(folder.asked().experiment, folder.asked().testbed, header)
+    assert {cell.column.label for cell in again.cells} == {"512 B"}
+
+
+def test_a_gateway_that_the_demo_does_not_have(two_gateways: Path, capsys: Captured) -> None:
+    assert run_command(["demo", "--output", str(two_gateways), "--gateway", "jool"]) == 2
+    said = capsys.readouterr().err
+    assert '--gateway: no gateway has "jool" in its name (expected a part of one of "84 B"' in said
+    assert not two_gateways.parent.exists()
+
+
 def test_without_the_extra_packages_the_demo_says_how_to_get_the_report(
     two_gateways: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
