@@ -5,7 +5,7 @@ connection must then carry a frame of the responder as well.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.dut.base import Dut
@@ -24,6 +24,7 @@ from natxy.procedure.throughput import GROWTH
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
+from natxy.trial.bound import Bound, disproved
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import (
     check_answers,
@@ -117,6 +118,7 @@ class Search:
     trials: tuple[TrialRecord, ...]
     overturned: int  # failed trials at a rate that passed by loss verification
     revoked: int  # failed trials whose CPUs were placed badly
+    bound: Bound
 
     @property
     def made(self) -> ConnectionCounters | None:
@@ -138,12 +140,16 @@ def establishment(
         refuse_small_table(dut, tester.traffic.connections_among(asked.count))
     maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_cps)
     trials = plan.trials(tester, dut, observer)
-    found = repeat(
+    searches = repeat(
         plan.repetitions,
         observer,
         lambda number: search(plan, trials, number, maximum),
         lambda one: _figures(plan, [one]),
     )
+    found = [
+        replace(one, limit=Limit.TESTER, too_slow=False, lower_bound=True) if nothing else one
+        for one, nothing in zip(searches, disproved([one.bound for one in searches]), strict=True)
+    ]
     return Measurement(
         procedure="establishment",
         title="Maximum connection establishment rate",
@@ -191,6 +197,7 @@ def search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximu
         trials=tuple(done),
         overturned=verified.overturned,
         revoked=len(valid_trials.revoked),
+        bound=valid_trials.bound(bisection.result_fps or 0),
     )
 
 

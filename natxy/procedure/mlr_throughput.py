@@ -1,6 +1,6 @@
 """Throughput by MLRsearch: non-drop and partial drop rates in one search (RFC 9971)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -15,6 +15,7 @@ from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
+from natxy.trial.bound import Bound, disproved
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
 from natxy.trial.maximum import maximum_of
@@ -65,11 +66,13 @@ def mlr_throughput(
     observer = observer or Observer()
     trials = plan.trials(tester, dut, observer, doubts=lambda result: _too_easy(plan, result))
     maximum_fps = _maximum(plan, tester)
-    searched = repeat(
-        plan.repetitions,
-        observer,
-        lambda number: _search(plan, trials, number, maximum_fps),
-        lambda one: _figures(plan.goals, [one]),
+    searched = _without_disproved(
+        repeat(
+            plan.repetitions,
+            observer,
+            lambda number: _search(plan, trials, number, maximum_fps),
+            lambda one: _figures(plan.goals, [one]),
+        )
     )
     return Measurement(
         procedure="mlr-throughput",
@@ -104,6 +107,7 @@ class _Searched:
     outcome: MlrOutcome
     too_slow: bool
     revoked: int  # failed trials whose CPUs were placed badly
+    bounds: tuple[Bound, ...]  # for each goal
 
 
 def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: int) -> _Searched:
@@ -130,7 +134,23 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
         outcome=outcome,
         too_slow=valid_trials.gave_up_too_slow,
         revoked=len(valid_trials.revoked),
+        bounds=tuple(valid_trials.bound(goal.rate_fps or 0) for goal in outcome.goals),
     )
+
+
+def _without_disproved(searched: Sequence[_Searched]) -> list[_Searched]:
+    """Returns the repetitions; a goal whose upper bound tells nothing has a lower bound alone."""
+    by_goal = zip(*(each.bounds for each in searched), strict=True)
+    tell_nothing = zip(*map(disproved, by_goal), strict=True)
+    found = []
+    for each, nothing in zip(searched, tell_nothing, strict=True):
+        goals = tuple(map(_open, each.outcome.goals, nothing))
+        found.append(replace(each, outcome=replace(each.outcome, goals=goals)))
+    return found
+
+
+def _open(found: GoalOutcome, nothing: bool) -> GoalOutcome:
+    return replace(found, limit=Limit.TESTER, upper_fps=None) if nothing else found
 
 
 def _too_easy(plan: MlrThroughputPlan, result: TrialResult) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from natxy.model.verdict import Limit
 AT_LEAST = "the gateway can do at least this rate"
 TOO_SLOW = f"limited by the tester: trials above this rate were invalid, so {AT_LEAST}"
 NOISE = (
-    "limited by noise: trials above this rate stayed invalid for reasons that do not grow with the "
-    f"rate, such as a core that was away; {AT_LEAST}"
+    "limited by noise: trials above this rate stayed invalid, or turned out to tell nothing, for "
+    "reasons that do not grow with the rate, such as a core that was away or was placed badly; "
+    f"{AT_LEAST}"
 )
 HIGHEST = "since the highest rate that the search may try passed"
 

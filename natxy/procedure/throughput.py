@@ -18,6 +18,7 @@ from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
+from natxy.trial.bound import Bound, disproved
 from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
@@ -149,6 +150,7 @@ class Search:
     too_slow: bool
     counts: TrialCounts
     planned_s: Fraction  # the time of all trials, also of INVALID ones
+    bound: Bound
 
 
 def throughput(
@@ -177,13 +179,17 @@ def searches(plan: ThroughputPlan, trials: Trials) -> list[Search]:
         # The time of the trials, not of a clock: a resumed campaign has to decide alike.
         return plan.patience_s is None or sum(each.planned_s for each in found) < plan.patience_s
 
-    return repeat(
+    found = repeat(
         plan.repetitions,
         trials.observer,
         lambda number: _search(plan, rates, trials, number),
         lambda one: _figures(plan, [one]),
         goes_on=goes_on,
     )
+    return [
+        replace(one, limit=Limit.TESTER, too_slow=False, lower_bound=True) if nothing else one
+        for one, nothing in zip(found, disproved([one.bound for one in found]), strict=True)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,6 +264,7 @@ def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) ->
             TrialCounts(overturned=verified.overturned, revoked=len(valid_trials.revoked)),
         ),
         planned_s=valid_trials.planned_s,
+        bound=valid_trials.bound(search.result_fps or 0),
     )
 
 

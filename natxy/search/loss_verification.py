@@ -27,6 +27,7 @@ class LossVerification:
     repeats: int = 0
     overturned: int = field(default=0, init=False)  # failed trials at a rate that passed
     _failures: Counter[int] = field(default_factory=Counter, init=False)  # by rate
+    _confirmed: set[int] = field(default_factory=set, init=False)  # rates that failed
 
     def tell(
         self,
@@ -45,15 +46,20 @@ class LossVerification:
             self._failures[rate_fps] += 1
             if self._is_doubtful(rate_fps, lost):
                 return
+            self._confirmed.add(rate_fps)
         elif verdict is Verdict.PASS:
-            self.overturned += self._failures[rate_fps]
+            self.overturned += self._failures.pop(rate_fps, 0)
             rate_fps = rate_fps if counted_fps is None else counted_fps
         self.search.tell(rate_fps, verdict)
 
-    def forget_failures(self, kept_fps: int | None) -> None:
-        """Forgets the failures below `kept_fps`, which tell nothing; the search goes on."""
+    def keep_failures(self, kept: set[int]) -> None:
+        """Forgets the failures at other rates than these, which tell nothing; the search goes on.
+
+        A failure that was not confirmed still does not count.
+        """
         self._failures.clear()
-        self.search.forget_failures(kept_fps)
+        self._confirmed &= kept
+        self.search.forget_failures(min(self._confirmed, default=None))
 
     def _is_doubtful(self, rate_fps: int, lost: Fraction | None) -> bool:
         gross = lost is not None and lost > GROSS

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import WatchResult
 from natxy.model.verdict import Verdict
 from natxy.search.loss_verification import LossVerification
+from natxy.trial.bound import Bound, was_badly_placed
 from natxy.trial.load import AnyLoad
 from natxy.trial.repeats import BUDGET_S
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.trials import Trials
-from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
 
 MOST_REVOCATIONS = 3  # in one search
 # From a trial's end to the next one's first frame, without drain and settle time.
@@ -42,8 +43,9 @@ class ValidTrials:
         search = verified.search
         while (rate_fps := search.next()) is not None or self.revokes(search.result_fps or 0):
             if rate_fps is None:
-                left = self._failed(search.result_fps or 0)
-                verified.forget_failures(min((each.rate_fps for each in left), default=None))
+                verified.keep_failures(
+                    {trial.rate_fps for trial in self._failed(search.result_fps or 0)}
+                )
             else:
                 yield rate_fps
 
@@ -56,12 +58,18 @@ class ValidTrials:
         """
         failed = self._failed(above_fps)
         lowest_fps = min((trial.rate_fps for trial in failed), default=0)
-        bad = {trial.rate_fps for trial in failed if self._was_badly_placed(trial)}
+        bad = {
+            trial.rate_fps for trial in failed if was_badly_placed(trial, self._seen_after(trial))
+        }
         if lowest_fps not in bad or self._revocations == MOST_REVOCATIONS:
             return False
         self._revocations += 1
         self.revoked |= {trial.number for trial in failed if trial.rate_fps in bad}
         return True
+
+    def _seen_after(self, trial: TrialRecord) -> Iterator[WatchResult]:
+        later = (each for each in self.done if each.number > trial.number)
+        return (watch for each in later for watch in each.result.watched)
 
     def _failed(self, above_fps: int) -> list[TrialRecord]:
         """Returns the failed trials at rates above this one and above each rate that passed."""
@@ -75,21 +83,14 @@ class ValidTrials:
             and trial.number not in self.revoked
         ]
 
-    def _was_badly_placed(self, trial: TrialRecord) -> bool:
-        """Returns whether a later trial shows that this one failed for its placement.
-
-        What was known at the time of the trial has been judged already.
-        """
-        if is_badly_placed(trial.result) or trial.lost_connections:
-            return False
-        forwarded = None
-        if not trial.result.lost:
-            if not trial.fail_reason or trial.counted_fps is None:
-                return False  # it failed in another phase
-            forwarded = trial.counted_fps / trial.rate_fps
-        later = (each.result for each in self.done if each.number > trial.number)
-        placed = by_the_best(trial.result, later)
-        return bad_placement(placed, forwarded=forwarded) is not None
+    def bound(self, result_fps: int) -> Bound:
+        """Returns the failed trials that bound this result of the search."""
+        failed = self._failed(result_fps)
+        lowest_fps = min((trial.rate_fps for trial in failed), default=0)
+        return Bound(
+            failures=tuple(trial for trial in failed if trial.rate_fps == lowest_fps),
+            seen=tuple(watch for trial in self.done for watch in trial.result.watched),
+        )
 
     def run(self, load: AnyLoad, bracket: tuple[int, int]) -> TrialRecord:
         """Runs trials of the load until one is valid or the repeats are over; returns the last.

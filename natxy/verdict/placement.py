@@ -29,12 +29,12 @@ def is_badly_placed(result: TrialResult) -> bool:
     return any(_is_far(watch) or _is_shared(watch) for watch in result.watched)
 
 
-def by_the_best(result: TrialResult, others: Iterable[TrialResult]) -> TrialResult:
-    """Returns the result with the best placement that it or the other trials know.
+def by_the_best(result: TrialResult, others: Iterable[WatchResult]) -> TrialResult:
+    """Returns the result with the best placement that it or other trials know.
 
     What is known of a machine grows: the first trials may all have been placed badly.
     """
-    known = [watch for each in (result, *others) for watch in each.watched]
+    known = [*result.watched, *others]
 
     def best(watch: WatchResult) -> WatchResult:
         of_cpu = [each for each in known if each.cpu == watch.cpu]

@@ -189,3 +189,32 @@ def test_a_start_at_the_guess_costs_few_trials() -> None:
     assert trials(repeats=0, growth=GROWTH) < trials(repeats=0, growth=2) - 2
     assert trials(repeats=0, growth=GROWTH) < 13
     assert trials(repeats=1, growth=GROWTH) < 17.5
+
+
+def test_a_failure_without_confirmation_does_not_count_after_others_were_revoked() -> None:
+    """It was followed by INVALID trials alone, so that its rate is the tester's ceiling."""
+    search = Bisection(upper_fps=1000, first_fps=400, error=SearchError(rate_fps=200))
+    verified = LossVerification(search=search, repeats=1)
+    for verdict in (FAIL, INVALID):
+        verified.tell(400, verdict, FEW)
+    for _ in range(2):
+        verified.tell(300, FAIL, FEW)
+    verified.tell(250, PASS)
+    limits = [search.limit]
+    verified.keep_failures({400})  # those at 300 were revoked
+    limits.append(search.limit)
+    assert limits == [Limit.DUT, Limit.TESTER]
+
+
+def test_a_rate_that_passed_fails_only_after_as_many_failures_as_any_other() -> None:
+    """It is asked for again if the rate that counted was lower."""
+    search = Bisection(upper_fps=1000, first_fps=400)
+    verified = LossVerification(search=search, repeats=1)
+    verified.tell(400, FAIL, FEW)
+    verified.tell(400, PASS, counted_fps=390)
+    limits = []
+    for _ in range(2):
+        verified.tell(400, FAIL, FEW)
+        limits.append(search.limit)
+    assert limits == [Limit.MAXIMUM, Limit.DUT]
+    assert verified.overturned == 1

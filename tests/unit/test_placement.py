@@ -203,10 +203,10 @@ def test_a_trial_is_judged_by_the_best_that_any_trial_has_shown() -> None:
         }
     )
     assert bad_placement(first) is None
-    assert bad_placement(by_the_best(first, [lost(0, round_trip_ns=51.0)])) is not None
-    assert bad_placement(by_the_best(first, [first])) is None
+    assert bad_placement(by_the_best(first, lost(0, round_trip_ns=51.0).watched)) is not None
+    assert bad_placement(by_the_best(first, first.watched)) is None
     unknown = paced(2_300.0, 0.0, 0.0)
-    assert by_the_best(unknown, [unknown]) == unknown
+    assert by_the_best(unknown, unknown.watched) == unknown
 
 
 def first_seen_far(far: int) -> ScriptedEngine:
@@ -247,6 +247,28 @@ def test_a_search_goes_on_above_failures_that_turn_out_to_tell_nothing(
     assert not any("or more" in note for note in notes)
 
 
+def test_a_later_repetition_disproves_an_earlier_one(nat64: TrafficPlan) -> None:
+    """The first one knew far cores alone; the others see near ones, and a faster gateway."""
+    alone = throughput(PLAN, first_seen_far(10_000).tester(nat64), NoDut())
+    engine = first_seen_far(alone.counts.trials)
+    result = throughput(replace(PLAN, repetitions=3), engine.tester(nat64), NoDut())
+    (figure,) = result.figures
+    assert figure.values == pytest.approx((40_000, 60_000, 60_000), rel=0.011)
+    assert figure.lower_bound == (True, False, False)
+    assert any("placed badly" in remark for remark in result.remarks)
+
+
+def test_a_failure_that_is_revoked_no_more_makes_a_lower_bound(
+    nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = throughput(PLAN, first_seen_far(10_000).tester(nat64), NoDut())
+    monkeypatch.setattr("natxy.trial.valid_trials.MOST_REVOCATIONS", 0)
+    result = throughput(PLAN, first_seen_far(alone.counts.trials - 1).tester(nat64), NoDut())
+    (figure,) = result.figures
+    assert figure.values == pytest.approx((40_000,), rel=0.011)
+    assert figure.lower_bound == (True,)
+
+
 def test_a_search_ends_where_near_cores_were_seen_once_and_never_again(nat64: TrafficPlan) -> None:
     """The best is forgotten after ten minutes: the machine may have moved to another host."""
     engine = first_seen_far(0)
@@ -282,6 +304,10 @@ def test_mlrsearch_searches_again_where_failures_turn_out_to_tell_nothing(
     assert never.figures[0].values[0] == pytest.approx(40_000, rel=0.03)
     assert late.figures[0].values[0] == pytest.approx(60_000, rel=0.03)
     assert late.counts.revoked
+    engine = first_seen_far(never.counts.trials)
+    twice = mlr_throughput(replace(plan, repetitions=2), engine.tester(nat64), NoDut())
+    assert twice.figures[0].values == pytest.approx((40_000, 60_000), rel=0.03)
+    assert twice.figures[0].lower_bound == (True, False)
 
 
 def far_until(number: int) -> ScriptedEngine:

@@ -1,0 +1,43 @@
+"""The failed trials that bound the result of a search, and whether they tell anything."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import WatchResult
+from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    failures: tuple[TrialRecord, ...]  # at the lowest rate that failed; none: nothing failed
+    seen: tuple[WatchResult, ...]  # the placements of the CPUs in all trials of the search
+
+    def tells_nothing(self, later: Iterable["Bound"]) -> bool:
+        """Returns whether a failure was placed badly by what this search and later ones know."""
+        known = [*self.seen, *(watch for each in later for watch in each.seen)]
+        return any(was_badly_placed(trial, known) for trial in self.failures)
+
+
+def disproved(bounds: Sequence[Bound]) -> list[bool]:
+    """Returns for each search of a measurement, in order, whether its bound tells nothing.
+
+    A search revokes such failures itself (docs/decisions/0026), but it knows only the trials up to
+    its own end, and it revokes them only so often.
+    """
+    return [bound.tells_nothing(bounds[place + 1 :]) for place, bound in enumerate(bounds)]
+
+
+def was_badly_placed(trial: TrialRecord, known: Iterable[WatchResult]) -> bool:
+    """Returns whether a trial failed for its placement, by what is known of placements now.
+
+    What was known at the time of the trial has been judged already.
+    """
+    if is_badly_placed(trial.result) or trial.lost_connections:
+        return False
+    forwarded = None
+    if not trial.result.lost:
+        if not trial.fail_reason or trial.counted_fps is None:
+            return False  # it failed in another phase
+        forwarded = trial.counted_fps / trial.rate_fps
+    return bad_placement(by_the_best(trial.result, known), forwarded=forwarded) is not None
