@@ -47,7 +47,9 @@ class ArrivalRecorder {
     }
     if (setup.tags) report_.tags.emplace();
     report_.examples.reserve(kMaxExamples);
-    if (plan != nullptr) report_.shortest = ShortestDelays(plan->schedule.frames());
+    if (plan != nullptr) {
+      for (auto& kind : report_.kinds) kind.shortest = ShortestDelays(plan->schedule.frames());
+    }
   }
 
   void begin(Ticks start) { start_ = start; }
@@ -85,7 +87,7 @@ class ArrivalRecorder {
     tally.received += lot.size;
     tally.without_udp_checksum += static_cast<unsigned>(std::popcount(lot.without_checksum));
     tally.delay.record(delays.data(), lot.size);
-    report_.shortest.record(lot.numbers.data(), delays.data(), lot.size);
+    tally.shortest.record(lot.numbers.data(), delays.data(), lot.size);
     end_silence(arrived);
     if (setup_->records != nullptr) {
       keep(kind, FrameStatus::kReceived, lot, delays, {.first = 0, .end = lot.size});

@@ -27,6 +27,7 @@ struct KindTally {
   std::array<std::uint64_t, frame::kDefects> defects{};  // by frame::Defect
   std::uint8_t hop_limit = 0;  // required on arrival; 0: no frame has arrived to learn it from
   DelayHistogram delay;
+  ShortestDelays shortest;                  // of each kind: its queue in the gateway may be its own
   std::optional<DelayVariation> variation;  // present if the spec asks for it
 };
 
@@ -53,7 +54,6 @@ struct ReceiverReport {
   // Late frames that may have arrived in time, because of the poll gap; 0 if the port stamps them.
   std::uint64_t uncertain_late = 0;
   Ticks last_arrival = kNever;  // of the received frames
-  ShortestDelays shortest;
   std::vector<FaultExample> examples;
   ConnectionTally connections;
   std::optional<DelayHistogram> tags;  // delays of the tagged frames, if there are any

@@ -106,18 +106,19 @@ std::optional<spec::ConnectionCounters> connections(const StreamReport& stream) 
 
 // Returns how long the gateway held the frames back: by how much the last frame's delay exceeds the
 // shortest delay, limited to the growth of the shortest delay. Without this limit, the ordinary
-// variation of delays would count too. See spec::StreamResult::held_back_ns.
+// variation of delays would count too. The kind that was held back longer counts: the gateway may
+// queue foreground traffic only. See spec::StreamResult::held_back_ns.
 double held_back_ns(const StreamReport& report, TickRate ticks) {
   const auto last = report.receiver->last_arrival;
   if (last == kNever || last < report.sender.last_departure) return 0;
-  double shortest = -1;
+  const auto delay = static_cast<double>(last - report.sender.last_departure);
+  double held_back = 0;
   for (const auto& kind : report.receiver->kinds) {
     if (kind.delay.recorded() == 0) continue;
-    const auto least = static_cast<double>(kind.delay.min());
-    shortest = shortest < 0 ? least : std::min(shortest, least);
+    const auto shortest = static_cast<double>(kind.delay.min());
+    held_back = std::max(held_back, std::min(delay - shortest, kind.shortest.growth()));
   }
-  const auto delay = static_cast<double>(last - report.sender.last_departure);
-  return ticks.to_ns(std::max(0.0, std::min(delay - shortest, report.receiver->shortest.growth())));
+  return ticks.to_ns(held_back);
 }
 
 }  // namespace

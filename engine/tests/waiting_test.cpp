@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace {
 using tests::FakeClock;
 using tests::kStart;
 using tests::Loop;
+using tests::MixedLoop;
 using tests::TestReceiver;
 using tests::TestSender;
 
@@ -204,7 +206,7 @@ TEST_F(Loop, OnlyAQueueThatGrowsMakesTheShortestDelayLonger) {
       receiver.step(FakeClock::time);
     }
     EXPECT_EQ(receiver.report().kinds[0].received, 1000U);
-    return receiver.report().shortest.growth();
+    return receiver.report().kinds[0].shortest.growth();
   };
   const auto varies = [](std::uint64_t number) { return number * 7919 % 900; };
   EXPECT_NEAR(growth([](std::uint64_t number) { return 1000 + 50 * number; }), 50'000, 100);
@@ -213,6 +215,31 @@ TEST_F(Loop, OnlyAQueueThatGrowsMakesTheShortestDelayLonger) {
   EXPECT_NEAR(growth([](std::uint64_t) { return 50'000; }), 0, 20);
   EXPECT_NEAR(growth(varies), 0, 20);
   EXPECT_EQ(growth([](std::uint64_t number) { return 100'000 - 50 * number; }), 0) << "it empties";
+}
+
+// Tests a gateway that queues foreground traffic only: background traffic, which is one frame of
+// ten, has the shortest delays from the first to the last.
+TEST_F(MixedLoop, AQueueThatGrowsForOneKindIsSeen) {
+  send_all(10);
+  const auto frames = drain_wire();
+  std::multimap<Ticks, std::size_t> arrivals;
+  for (std::size_t number = 0; number < frames.size(); ++number) {
+    const auto size = static_cast<std::uint32_t>(frames[number].size());
+    const auto stamp = frame::claim(frames[number].data(), size, plan_.tag).stamp;
+    const Ticks queued = stamp.stream().kind() == spec::Kind::kForeground ? 50 * number : 0;
+    arrivals.emplace(kStart + plan_.schedule.due(number) + 1000 + queued, number);
+  }
+  TestReceiver receiver(&plan_, setup(), rx_);
+  receiver.begin(kStart);
+  for (const auto& [time, number] : arrivals) {
+    wire_.put(frames[number]);
+    FakeClock::time = time;
+    receiver.step(time);
+  }
+  EXPECT_EQ(receiver.report().kinds[0].received, 900U);
+  EXPECT_EQ(receiver.report().kinds[1].received, 100U);
+  EXPECT_NEAR(receiver.report().kinds[0].shortest.growth(), 50'000, 500);
+  EXPECT_NEAR(receiver.report().kinds[1].shortest.growth(), 0, 100);
 }
 
 // With a port's time stamps, the time from the stamp to the poll is not a part of a delay, whether
