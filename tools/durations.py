@@ -30,11 +30,10 @@ REQUIRED = {
 ASSUMED = (
     f"The device forwards {ASSUMED_FPS:,} frames a second in each direction, and creates "
     f"{ASSUMED_FPS:,} connections a second. If that is more than {float(BELOW_MAXIMUM):.2g} of "
-    "`--max-rate`, it is that share of `--max-rate`.",
-    "A search without `--max-rate` starts at its guess, as it does in a lab, whose links have no "
+    "`--max-rate`, the device does this share of `--max-rate` instead.",
+    "A search without `--max-rate` starts at a guess, as in a lab, whose links have no rate.",
+    f"In `frame-loss`, the device loses frames above {float(LOSSLESS * 100):g} % of the first "
     "rate.",
-    f"A gateway loses frames above {float(LOSSLESS * 100):g} % of the rate at which `frame-loss` "
-    "begins.",
     f"The longest burst has {ASSUMED_BURST:,} frames. The table holds {ASSUMED_TABLE} times C0.",
     f"Phase 1 without a given rate runs at {float(ASSUMED_FPS * SAFE):,.0f} connections a second, "
     "which is searched for first.",

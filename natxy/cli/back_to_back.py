@@ -34,16 +34,16 @@ def back_to_back(
         int | None,
         typer.Option(
             help="End a search when the longest burst is bounded to within N frames. A burst may "
-            "take longer than its rate says by the time of N frames at the throughput [default: "
-            "the frames that the throughput passes in 20 us].",
+            "take longer than its rate says, by the time that N frames take at the throughput "
+            "[default: the frames that pass in 20 us at the throughput].",
             metavar="N",
         ),
     ] = None,
 ) -> None:
     """Find the longest burst without loss, and the buffer time (RFC 9004).
 
-    --duration is that of the longest burst that is tried. --drain is the shortest rest after a
-    burst; the rest begins when the burst has been received at the throughput.
+    --duration is the duration of the longest burst that is tried. --drain is the shortest rest
+    after a burst. The rest begins when the gateway has forwarded the burst at the throughput.
     """
     base = options.profile_of(PROFILES)
     plan = BackToBackPlan(

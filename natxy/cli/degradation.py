@@ -30,23 +30,24 @@ def degradation(
     entries: Annotated[
         str | None,
         typer.Option(
-            help="Entries of the gateway's table, by column or one for all [default: unchanged].",
+            help="Entries of the gateway's table, one value for each column or one for all "
+            "[default: unchanged].",
             metavar="LIST",
         ),
     ] = None,
     hash_sizes: Annotated[
         str | None,
         typer.Option(
-            help="Hash buckets of the gateway's table, by column or one for all [default: "
-            "unchanged].",
+            help="Hash buckets of the gateway's table, one value for each column or one for all "
+            "[default: unchanged].",
             metavar="LIST",
         ),
     ] = None,
     timeouts: Annotated[
         str | None,
         typer.Option(
-            help="Seconds after which the gateway drops an idle connection, by column or one for "
-            "all [default: unchanged].",
+            help="Seconds after which the gateway drops an idle connection, one value for each "
+            "column or one for all [default: unchanged].",
             metavar="LIST",
         ),
     ] = None,

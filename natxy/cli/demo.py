@@ -119,7 +119,7 @@ def _files(folder: CampaignFolder, output: Path, seed: int) -> Iterator[str]:
     yield f"Seed {seed}. Repeat it: {repeat_command(seed)}"
     yield f"Results: {output}, journal of all trials: {folder.path / JOURNAL}"
     yield _report(folder.path)
-    yield "Next: `natxy doctor` reports what on this machine disturbs a measurement."
+    yield "Next: `natxy doctor` reports what disturbs a measurement on this machine."
 
 
 def _report(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""`natxy doctor`: reports what on this machine disturbs a measurement."""
+"""`natxy doctor`: reports what disturbs a measurement on this machine."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def doctor(
     cores: CoresOption = "0",
     json_output: JsonOption = False,
 ) -> None:
-    """Report what on this machine disturbs a measurement, its effect and the remedy."""
+    """Report what disturbs a measurement on this machine, its effect and the remedy."""
     machine = Machine()
     findings = [
         *examine_tools(),

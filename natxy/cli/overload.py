@@ -141,9 +141,9 @@ def overload(
 ) -> None:
     """Measure how a test's figures degrade with network flows (RFC 8219 section 10).
 
-    --rate is the rate of latency, pdv, ipdv and reset, and the throughput for recovery and
-    back-to-back. If it is not given, the throughput of each number of flows is searched for first.
-    The defaults of the options under Trials are shown for --of throughput.
+    With --of latency, pdv, ipdv or reset, --rate is the rate of the trials. With --of recovery or
+    back-to-back, it is the throughput. If it is not given, the throughput of each number of flows
+    is searched for first. The defaults under Trials are those of --of throughput.
     """
     plan = OverloadPlan(
         test=_test(options, of, Asked(rate=rate, max_rate=max_rate, error=error)),

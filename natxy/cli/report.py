@@ -20,7 +20,7 @@ def report(
     records: Annotated[
         Path | None,
         typer.Option(
-            help="Plot the delays of this file, which --records of a measurement wrote, over time.",
+            help="Plot delays over time from this file, which a measurement wrote with --records.",
             metavar="FILE",
         ),
     ] = None,

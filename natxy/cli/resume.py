@@ -16,9 +16,7 @@ FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of t
 
 def resume(
     folder: FolderArgument,
-    retry: Annotated[
-        bool, typer.Option("--retry", help="Measure the cells that failed once more.")
-    ] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Measure failed cells again.")] = False,
     scheduler: SchedulerOption = None,
     json_output: EventsOption = False,
 ) -> None:

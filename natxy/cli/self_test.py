@@ -55,7 +55,7 @@ def self_test(
     loop: Annotated[
         str | None,
         typer.Option(
-            help="Loop on this machine: ring, in memory, or veth, through the kernel [default: "
+            help="Loop on this machine: ring (in memory) or veth (through the kernel) [default: "
             "ring].",
             metavar="HOW",
         ),
@@ -71,7 +71,8 @@ def self_test(
     ip_version: Annotated[
         int | None,
         typer.Option(
-            help="IP version of the traffic of a loop without a testbed, 4 or 6 [default: 6].",
+            help="IP version of the traffic, 4 or 6; only for a loop without a testbed [default: "
+            "6].",
             metavar="VERSION",
         ),
     ] = None,

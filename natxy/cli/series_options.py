@@ -52,9 +52,9 @@ class SeriesOptions:
         str | None,
         typer.Option(
             help="Octets of the IPv6 frame, FCS included; the same frame is 20 smaller as IPv4. "
-            "84,512,1518 measures each size in turn; rfc8219 measures the sizes of RFC 8219 that "
-            "fit the MTU, for IPv4 alone 20 larger, so that the wire has the RFC's sizes "
-            "[default: the testbed's].",
+            "The list 84,512,1518 measures each size in turn. rfc8219 measures the sizes of RFC "
+            "8219 that fit the MTU; if only IPv4 is sent, each is 20 larger, so that the frames on "
+            "the wire have the RFC's sizes [default: the testbed's].",
             metavar="BYTES",
             rich_help_panel=TRAFFIC,
         ),
@@ -63,7 +63,8 @@ class SeriesOptions:
         str | None,
         typer.Option(
             help="Share of foreground traffic, which the gateway translates, in %; the rest is "
-            "native IPv6. 100,90,50,10 measures RFC 8219's mixes in turn [default: the testbed's].",
+            "native IPv6. The list 100,90,50,10 measures RFC 8219's mixes in turn [default: the "
+            "testbed's].",
             metavar="PERCENT",
             rich_help_panel=TRAFFIC,
         ),
@@ -71,8 +72,8 @@ class SeriesOptions:
     networks: Annotated[
         str | None,
         typer.Option(
-            help="Number of destination networks behind each side, 1 to 256; 1,256 measures "
-            "RFC 2544's numbers in turn [default: the testbed's].",
+            help="Number of destination networks behind each side, 1 to 256. The list 1,256 "
+            "measures with one network, then with 256, as RFC 2544 asks [default: the testbed's].",
             metavar="N,...",
             rich_help_panel=TRAFFIC,
         ),

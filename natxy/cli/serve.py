@@ -28,13 +28,13 @@ def serve(
     host: Annotated[
         str,
         typer.Option(
-            help="Address to listen on. Others than the default are reachable from the network, "
-            "without a password.",
+            help="Address to listen on. With another address than the default, the pages can be "
+            "read from the network without a password.",
             metavar="ADDRESS",
         ),
     ] = LOOPBACK,
     port: Annotated[
-        int, typer.Option(help="TCP port; 0: any that is free.", min=0, max=65535, metavar="N")
+        int, typer.Option(help="TCP port; 0 takes a free one.", min=0, max=65535, metavar="N")
     ] = 8000,
 ) -> None:
     """Show a campaign in a browser while it runs, on this machine only."""

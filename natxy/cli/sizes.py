@@ -14,8 +14,8 @@ CountsOption = Annotated[
     str | None,
     typer.Option(
         "--counts",
-        help="Number of connections of each column, for example 1000,2000,4000; as many "
-        "destination ports are used as they need [default: all combinations of the given ports].",
+        help="Number of connections in each column, for example 1000,2000,4000; as many "
+        "destination ports are used as these need [default: all combinations of the given ports].",
         metavar="LIST",
     ),
 ]
@@ -23,8 +23,9 @@ SourcePortsOption = Annotated[
     str | None,
     typer.Option(
         "--source-ports",
-        help="Source ports, by column or one for all: a number of ports from the testbed's first "
-        "on, such as 40000, or a range such as 10000-49999 [default: the testbed's].",
+        help="Source ports, one value for each column or one for all: a number of ports from the "
+        "testbed's first on, such as 40000, or a range such as 10000-49999 [default: the "
+        "testbed's].",
         metavar="LIST",
     ),
 ]

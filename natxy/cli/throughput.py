@@ -50,8 +50,8 @@ def throughput(
     frame_timeout: Annotated[
         float | None,
         typer.Option(
-            help="Seconds of delay after which a frame counts as lost, for example 0.01 [default: "
-            "no limit].",
+            help="Seconds of delay after which a frame is late, which counts as lost, for example "
+            "0.01 [default: no limit].",
             metavar="S",
         ),
     ] = None,
@@ -68,8 +68,8 @@ def throughput(
         str | None,
         typer.Option(
             help="Let a trial pass although it lost up to this share of its frames, for example "
-            "0.01%. With --search mlr a list such as 0.5%,1%, of which each is a partial drop rate "
-            "beside the non-drop rate [default: no loss].",
+            "0.01%. With --search mlr a list such as 0.5%,1%: a partial drop rate (PDR) for each "
+            "share is found beside the non-drop rate (NDR) [default: no loss].",
             metavar="PERCENT",
         ),
     ] = None,
@@ -77,8 +77,8 @@ def throughput(
     patience: Annotated[
         float | None,
         typer.Option(
-            help="Start no repetition later than this many seconds after the first one [default: "
-            "no limit].",
+            help="Start no repetition later than this many seconds after the first one began "
+            "[default: no limit].",
             metavar="S",
         ),
     ] = None,
@@ -113,8 +113,8 @@ def throughput(
         str | None,
         typer.Option(
             help="Send bursts of N frames and report the least interval between them; 1 is steady "
-            "traffic. 1,16,64,256,1024 measures RFC 2544's lengths in turn [default: steady "
-            "traffic].",
+            "traffic. The list 1,16,64,256,1024 measures RFC 2544's lengths in turn [default: "
+            "steady traffic].",
             metavar="N,...",
             rich_help_panel=BURSTS,
         ),

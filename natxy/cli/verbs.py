@@ -18,7 +18,7 @@ GROUPS = {
         "demo": "Measure four gateways on this machine, with short trials, and write an HTML "
         "report.",
         "init": "Write a testbed file with a comment on every key.",
-        "doctor": "Report what on this machine disturbs a measurement, its effect and the remedy.",
+        "doctor": "Report what disturbs a measurement on this machine, its effect and the remedy.",
         "self-test": "Find the highest rate that this tester reaches without loss, and its own "
         "delay.",
     },

@@ -1,1 +1,1 @@
-"""Examines what on a machine disturbs a measurement, with its effect and the remedy."""
+"""Examines what disturbs a measurement on a machine, with its effect and the remedy."""

@@ -16,7 +16,7 @@ class TrialRecord(Model):
     repetition: int  # from 1
     rate_fps: int  # per direction
     # The rate that counts if the trial passed: frames / (sending time + pauses + the time that the
-    # gateway held the frames longer). None: the rate that was asked for.
+    # gateway held frames back). None: the rate that was asked for.
     counted_fps: int | None = None
     started: str  # ISO 8601
     verdict: Verdict

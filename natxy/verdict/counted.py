@@ -33,7 +33,7 @@ class Counting:
 class Counted:
     """The rate that counts, and the verdict that follows from it.
 
-    `fps` is frames / (time to send + pauses + time that the gateway held the frames longer). If a
+    `fps` is frames / (time to send + pauses + time that the gateway held frames back). If a
     sender was late at the end without having paused, its time to send includes this lateness.
     """
 
