@@ -5,7 +5,7 @@ connection must then carry a frame of the responder as well.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.dut.base import Dut
@@ -24,7 +24,7 @@ from natxy.procedure.throughput import GROWTH
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
-from natxy.trial.bound import Bound, disproved
+from natxy.trial.bound import Bounded, without_disproved
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import (
     check_answers,
@@ -108,17 +108,13 @@ class EstablishmentPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search:
+class Search(Bounded):
     """The result of one search."""
 
     rate_cps: int
-    limit: Limit
-    lower_bound: bool
-    too_slow: bool  # has the same meaning as that of a search for the throughput
     trials: tuple[TrialRecord, ...]
     overturned: int  # failed trials at a rate that passed by loss verification
     revoked: int  # failed trials whose CPUs were placed badly
-    bound: Bound
 
     @property
     def made(self) -> ConnectionCounters | None:
@@ -146,10 +142,7 @@ def establishment(
         lambda number: search(plan, trials, number, maximum),
         lambda one: _figures(plan, [one]),
     )
-    found = [
-        replace(one, limit=Limit.TESTER, too_slow=False, lower_bound=True) if nothing else one
-        for one, nothing in zip(searches, disproved([one.bound for one in searches]), strict=True)
-    ]
+    found = without_disproved(searches)
     return Measurement(
         procedure="establishment",
         title="Maximum connection establishment rate",

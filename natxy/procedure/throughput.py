@@ -18,7 +18,7 @@ from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
-from natxy.trial.bound import Bound, disproved
+from natxy.trial.bound import Bounded, without_disproved
 from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
@@ -139,18 +139,12 @@ class ThroughputPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search:
+class Search(Bounded):
     """The result of one search."""
 
     rate_fps: int  # per direction; the highest that passed, or 0 if none did
-    limit: Limit
-    lower_bound: bool  # the DUT can do at least this rate: something else ended the search
-    # At Limit.TESTER: True if the reason for the INVALID trials grows with the rate, False if
-    # noise lasted through all repeats.
-    too_slow: bool
     counts: TrialCounts
     planned_s: Fraction  # the time of all trials, also of INVALID ones
-    bound: Bound
 
 
 def throughput(
@@ -186,10 +180,7 @@ def searches(plan: ThroughputPlan, trials: Trials) -> list[Search]:
         lambda one: _figures(plan, [one]),
         goes_on=goes_on,
     )
-    return [
-        replace(one, limit=Limit.TESTER, too_slow=False, lower_bound=True) if nothing else one
-        for one, nothing in zip(found, disproved([one.bound for one in found]), strict=True)
-    ]
+    return without_disproved(found)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,12 @@
 """The failed trials that bound the result of a search, and whether they tell anything."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self, TypeVar
 
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import WatchResult
+from natxy.model.verdict import Limit
 from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
 
 
@@ -17,6 +19,31 @@ class Bound:
         """Returns whether a failure was placed badly by what this search and later ones know."""
         known = [*self.seen, *(watch for each in later for watch in each.seen)]
         return any(was_badly_placed(trial, known) for trial in self.failures)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounded:
+    """What ended a search; its result adds the rate that was found."""
+
+    limit: Limit
+    lower_bound: bool  # the DUT can do at least this rate: something else ended the search
+    # At Limit.TESTER: True if the reason for the INVALID trials grows with the rate, False if
+    # noise lasted through all repeats, or the failures turned out to tell nothing.
+    too_slow: bool
+    bound: Bound
+
+    def opened(self) -> Self:
+        """Returns the result as a lower bound, limited by noise."""
+        return replace(self, limit=Limit.TESTER, too_slow=False, lower_bound=True)
+
+
+Found = TypeVar("Found", bound=Bounded)
+
+
+def without_disproved(found: Sequence[Found]) -> list[Found]:
+    """Returns the results of all searches, as lower bounds where their bounds tell nothing."""
+    nothing = disproved([one.bound for one in found])
+    return [one.opened() if of_one else one for one, of_one in zip(found, nothing, strict=True)]
 
 
 def disproved(bounds: Sequence[Bound]) -> list[bool]:
