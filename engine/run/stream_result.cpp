@@ -104,21 +104,27 @@ std::optional<spec::ConnectionCounters> connections(const StreamReport& stream) 
                                   .ending_new_percent = share * 100};
 }
 
-// Returns how long the gateway held the frames back: by how much the last frame's delay exceeds the
-// shortest delay, limited to the growth of the shortest delay. Without this limit, the ordinary
-// variation of delays would count too. The kind that was held back longer counts: the gateway may
-// queue foreground traffic only. See spec::StreamResult::held_back_ns.
-double held_back_ns(const StreamReport& report, TickRate ticks) {
+struct HeldBack {
+  double by_growth = 0;  // see spec::StreamResult::held_back_ns
+  double excess = 0;     // see spec::StreamResult::last_delay_excess_ns
+};
+
+// Returns by how much, in ticks, the last frame's delay exceeds the shortest delay, with and
+// without the limit to the growth of the shortest delay. Without this limit, the ordinary variation
+// of delays counts too. The kind that was held back longer counts: the gateway may queue foreground
+// traffic only.
+HeldBack held_back(const StreamReport& report) {
+  HeldBack held;
   const auto last = report.receiver->last_arrival;
-  if (last == kNever || last < report.sender.last_departure) return 0;
+  if (last == kNever || last < report.sender.last_departure) return held;
   const auto delay = static_cast<double>(last - report.sender.last_departure);
-  double held_back = 0;
   for (const auto& kind : report.receiver->kinds) {
     if (kind.delay.recorded() == 0) continue;
-    const auto shortest = static_cast<double>(kind.delay.min());
-    held_back = std::max(held_back, std::min(delay - shortest, kind.shortest.growth()));
+    const auto excess = delay - static_cast<double>(kind.delay.min());
+    held.excess = std::max(held.excess, excess);
+    held.by_growth = std::max(held.by_growth, std::min(excess, kind.shortest.growth()));
   }
-  return ticks.to_ns(held_back);
+  return held;
 }
 
 }  // namespace
@@ -127,6 +133,7 @@ spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& 
                                  const Starts& starts, TickRate ticks) {
   const auto& sender = report.sender;
   const auto sent_any = sender.first_departure != kNever;
+  const auto held = held_back(report);
   const auto ns = [ticks](Ticks value) { return ticks.to_ns(static_cast<double>(value)); };
   spec::StreamResult result{
       .phase = phase.name,
@@ -144,7 +151,8 @@ spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& 
       .send_call = distribution(sender.send_call.buckets(), ticks),
       .poll_gap = distribution(report.receiver->poll_gap.buckets(), ticks),
       .step_gap = distribution(sender.step_gap.buckets(), ticks),
-      .held_back_ns = held_back_ns(report, ticks),
+      .held_back_ns = ticks.to_ns(held.by_growth),
+      .last_delay_excess_ns = ticks.to_ns(held.excess),
       .overrun_frames = report.receiver->overrun,
       .uncertain_late = report.receiver->uncertain_late,
       .kinds = {},

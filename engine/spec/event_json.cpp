@@ -120,6 +120,7 @@ Json json_of(const StreamResult& of) {
           {"poll_gap", json_of(of.poll_gap)},
           {"step_gap", json_of(of.step_gap)},
           {"held_back_ns", of.held_back_ns},
+          {"last_delay_excess_ns", of.last_delay_excess_ns},
           {"overrun_frames", of.overrun_frames},
           {"uncertain_late", of.uncertain_late},
           {"kinds", std::move(kinds)},

@@ -149,6 +149,9 @@ struct StreamResult {
   // shortest delay. It is limited to 10/9 of the growth of the shortest delay from the first tenth
   // of the frames to the last tenth, because only a growing queue makes the shortest delay longer.
   double held_back_ns = 0;
+  // The same without that limit: ordinary variation of delays is in it, and so is an absence of the
+  // gateway at the end of the trial, which gave it more time than the trial's rate leaves.
+  double last_delay_excess_ns = 0;
   // The most frames that may have waited for a poll at once; 0 if the port's ring held them all.
   std::uint64_t overrun_frames = 0;
   // Late frames that may have arrived in time, because of the poll gap; 0 if the port stamps them.

@@ -36,6 +36,7 @@ class StreamResult(Model):
     poll_gap: Distribution = NOTHING
     step_gap: Distribution = NOTHING
     held_back_ns: float = 0.0  # how much longer frames took to leave the gateway than to enter it
+    last_delay_excess_ns: float = 0.0  # the same, with the ordinary variation of delays
     overrun_frames: Count = 0  # frames that may have waited at once, if the ring holds fewer
     uncertain_late: Count = 0  # late frames that may have been in time, according to poll_gap
     kinds: Kinds

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from natxy.dut.base import Absence
 from natxy.model.phase_names import AGAIN, ASK_AGAIN, ESTABLISH, MAKE_AGAIN, VALIDATE
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
@@ -10,6 +11,8 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Phase
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.phases import steady_segment
+from natxy.verdict.away import away_in
+from natxy.verdict.counted import Counted, Counting, Offer, counted_of, worst_poll_gap_s
 from natxy.verdict.pacing import PAUSE_SHARE
 
 SLOWLY = 10  # missing connections are created, or tested, again at a tenth of the rate
@@ -57,16 +60,22 @@ class Establishing:
         accepted = LossTolerance(fraction=self.loss)
         return all(accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in asked)
 
-    def counted_cps(self, result: TrialResult) -> int:
-        """Returns connections / (time to send + pauses) of the phase that paused for the larger
-        share of its time (docs/decisions/0017)."""
+    def counted(self, result: TrialResult, absence: Absence | None, above_cps: int) -> Counted:
+        """Returns the rate that counts, of the phase that took longer in comparison to its time to
+        send (docs/decisions/0017)."""
         rates_fps = {ESTABLISH: self.rate_fps, VALIDATE: self.validation_fps}
-        shares = (
-            Fraction(stream.pauses.total_ns) / 10**9 * rates_fps[stream.phase] / stream.due
+        offers = [
+            Offer(
+                stream=stream,
+                rate_fps=rates_fps[stream.phase],
+                away=away_in(result, stream.phase, absence),
+            )
             for stream in result.streams
-            if stream.phase in rates_fps and stream.due
-        )
-        return int(self.rate_fps / (1 + max(shares, default=Fraction(0))))
+            if stream.phase in rates_fps
+        ]
+        # The number of connections limits a trial, so buffers can hide an overload in each.
+        counting = Counting(above_fps=above_cps, short=True)
+        return counted_of(counting, self.rate_fps, offers, worst_poll_gap_s(result))
 
     def at_rate(self, result: TrialResult) -> TrialResult:
         """Returns the result without the phases that repeat missing connections."""

@@ -19,7 +19,7 @@ from natxy.trial.load import AnyLoad, Load
 from natxy.trial.phases import measures_phase_2, ramp_phases
 from natxy.trial.trial import Outcome
 from natxy.verdict.away import ROOM_FRAMES, Accepted, away_in, excuse
-from natxy.verdict.counted import counted, slowed
+from natxy.verdict.counted import Counted, counted
 from natxy.verdict.delay_error import late_in_doubt
 from natxy.verdict.pacing import long_pauses
 from natxy.verdict.placement import bad_placement
@@ -143,21 +143,26 @@ def _paused_too_long(trial: FinishedTrial) -> str | None:
 def _of_rate(trial: FinishedTrial) -> Judged:
     """Judges the rate of a trial whose loss is tolerated."""
     load, whole = trial.load, trial.whole
-    if isinstance(load, Load) and load.counting is not None:
-        away = away_in(whole, trial.spec.phases[-1].name, trial.outcome.absence)
-        of = counted(load.counting, load.rate_fps, trial.measured, away)
+    if of := _counted(trial):
         forwarded = of.gateway_fps / load.rate_fps
         if of.verdict is Verdict.FAIL and (placed := _badly_placed(trial, forwarded)):
             return Judged(Verdict.INVALID, (placed,), excused=True)
         invalid = (of.sentence,) if of.verdict is Verdict.INVALID else ()
         failed = of.sentence if of.verdict is Verdict.FAIL else ""
         return Judged(of.verdict, invalid, failed, of.fps)
-    if isinstance(load, Establishing) and load.above_cps is not None:
-        cps = load.counted_cps(whole)
-        if cps <= load.above_cps:
-            return Judged(Verdict.INVALID, (slowed(load.rate_fps, cps),))
-        return Judged(Verdict.PASS, counted_fps=cps)
     # Connections that are created, or tested, again must only exist: the rate does not matter.
     paced = load.at_rate(whole) if isinstance(load, Establishing) else whole
     paused = long_pauses(paced, load.pause_share)
     return Judged(Verdict.INVALID, (paused,)) if paused else Judged(Verdict.PASS)
+
+
+def _counted(trial: FinishedTrial) -> Counted | None:
+    """Returns the rate that counts; None if the trial belongs to no search for a rate."""
+    load, absence = trial.load, trial.outcome.absence
+    if isinstance(load, Establishing):
+        above_cps = load.above_cps
+        return None if above_cps is None else load.counted(trial.whole, absence, above_cps)
+    if load.counting is None:
+        return None
+    away = away_in(trial.whole, trial.spec.phases[-1].name, absence)
+    return counted(load.counting, load.rate_fps, trial.measured, away)

@@ -4,6 +4,7 @@ A sender that paused took longer to offer its frames, and a gateway that still h
 sending ended did not forward them at the trial's rate.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -30,11 +31,21 @@ class Counting:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Offer:
+    """A stream, the rate at which its frames were due, and the gateway's absences meanwhile."""
+
+    stream: StreamResult
+    rate_fps: int
+    away: Away
+
+
+@dataclass(frozen=True, kw_only=True)
 class Counted:
     """The rate that counts, and the verdict that follows from it.
 
-    `fps` is frames / (time to send + pauses + time that the gateway held frames back). If a
-    sender was late at the end without having paused, its time to send includes this lateness.
+    `fps` is frames / (time to send + pauses + time that the gateway held frames back, or was away
+    at the end). If a sender was late at the end without having paused, its time to send includes
+    this lateness.
     """
 
     fps: int
@@ -44,23 +55,36 @@ class Counted:
 
 
 def counted(counting: Counting, rate_fps: int, result: TrialResult, away: Away) -> Counted:
-    """Judges a trial without loss."""
-    streams = [stream for stream in result.streams if stream.due]
-    gap_s = max((port.worst_poll_gap_ns for port in result.ports), default=0.0) / 1e9
-    rates = [_rates(counting, rate_fps, stream, away.total_s + gap_s) for stream in streams]
-    fps = min((of_all for of_all, _ in rates), default=rate_fps)
-    without_noise_fps = min((of_gateway for _, of_gateway in rates), default=rate_fps)
+    """Judges a trial without loss whose streams all have the same rate."""
+    offers = [Offer(stream=stream, rate_fps=rate_fps, away=away) for stream in result.streams]
+    return counted_of(counting, rate_fps, offers, worst_poll_gap_s(result))
+
+
+def worst_poll_gap_s(result: TrialResult) -> float:
+    return max((port.worst_poll_gap_ns for port in result.ports), default=0.0) / 1e9
+
+
+def counted_of(
+    counting: Counting, rate_fps: int, offers: Sequence[Offer], poll_gap_s: float
+) -> Counted:
+    """Judges a trial without loss.
+
+    `rate_fps` is the trial's rate. A stream may have another one; then its share of that rate
+    counts.
+    """
+    slowest = [
+        _slowest(counting, rate_fps, offer, poll_gap_s) for offer in offers if offer.stream.due
+    ]
+    fps = min((of_all for of_all, _ in slowest), default=rate_fps)
+    without_noise_fps = min((of_gateway for _, of_gateway in slowest), default=rate_fps)
     if fps > counting.above_fps:
         return Counted(fps=fps, gateway_fps=without_noise_fps, verdict=Verdict.PASS)
-    if without_noise_fps <= counting.above_fps:
-        return Counted(
-            fps=fps, gateway_fps=without_noise_fps, verdict=Verdict.FAIL, sentence=_held(result)
-        )
+    held = without_noise_fps <= counting.above_fps
     return Counted(
         fps=fps,
         gateway_fps=without_noise_fps,
-        verdict=Verdict.INVALID,
-        sentence=slowed(rate_fps, fps),
+        verdict=Verdict.FAIL if held else Verdict.INVALID,
+        sentence=_held(offers) if held else slowed(rate_fps, fps),
     )
 
 
@@ -72,30 +96,45 @@ def slowed(rate_fps: int, fps: int) -> str:
     )
 
 
-def _rates(
-    counting: Counting, rate_fps: int, stream: StreamResult, noise_s: float
-) -> tuple[int, int]:
+def _slowest(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -> tuple[int, int]:
     """Returns two rates, rounded down: the rate that counts, and the rate without noise.
 
-    The first includes pauses, lateness and the time that frames were held back, the second only
-    the time of holding back that noise does not explain.
+    The first includes pauses, lateness, and the time that frames were held back or that the gateway
+    was away at the end, the second only the time of holding back that noise does not explain.
     """
-    sending_s = Fraction(stream.due, rate_fps)
-    beyond_s = Fraction(stream.held_back_ns) / 10**9 - counting.silence_s
-    held_s = beyond_s if counting.short and beyond_s * 10**9 > POLLS_NS else Fraction(0)
+    stream = offer.stream
+    sending_s = Fraction(stream.due, offer.rate_fps)
+    held_s = _significant_s(Fraction(stream.held_back_ns) / 10**9 - counting.silence_s)
+    ended_late_s = _significant_s(_away_at_the_end_s(offer) - counting.silence_s)
+    if not counting.short:
+        held_s = ended_late_s = Fraction(0)
     paused_s = Fraction(stream.pauses.total_ns) / 10**9
-    took_s = Fraction(stream.sending_ns) / 10**9 + Fraction(1, rate_fps) + counting.silence_s
-    late_s = took_s - sending_s - paused_s
-    late_s = late_s if late_s * 10**9 > POLLS_NS else Fraction(0)
-    own_s = max(Fraction(0), held_s - Fraction(noise_s))
+    took_s = Fraction(stream.sending_ns) / 10**9 + Fraction(1, offer.rate_fps) + counting.silence_s
+    late_s = _significant_s(took_s - sending_s - paused_s)
+    own_s = max(Fraction(0), held_s - Fraction(offer.away.total_s + poll_gap_s))
+    longer_s = paused_s + late_s + max(held_s, ended_late_s)
     return (
-        int(stream.due / (sending_s + paused_s + late_s + held_s)),
-        int(stream.due / (sending_s + own_s)),
+        int(rate_fps * sending_s / (sending_s + longer_s)),
+        int(rate_fps * sending_s / (sending_s + own_s)),
     )
 
 
-def _held(result: TrialResult) -> str:
-    held_ns = max(stream.held_back_ns for stream in result.streams)
+def _away_at_the_end_s(offer: Offer) -> Fraction:
+    """Returns by how much an absence at the end may have lengthened the gateway's time.
+
+    A gateway that limits a rate goes on counting the time while it is away, and frames that wait
+    for it meet a limit that they would have exceeded.
+    """
+    excess_s = Fraction(offer.stream.last_delay_excess_ns) / 10**9
+    return min(excess_s, Fraction(offer.away.longest_s))
+
+
+def _significant_s(time_s: Fraction) -> Fraction:
+    return time_s if time_s * 10**9 > POLLS_NS else Fraction(0)
+
+
+def _held(offers: Sequence[Offer]) -> str:
+    held_ns = max(offer.stream.held_back_ns for offer in offers)
     return (
         f"no frame was lost, but the frames took {held_ns / 1e6:.2f} ms longer to leave the "
         "gateway than to enter it: a longer trial would have filled its buffers"

@@ -20,6 +20,7 @@ def stream_of(
     direction: Direction = "forward",
     paused_s: float = 0.0,
     held_s: float = 0.0,
+    ended_late_s: float = 0.0,
     sending_s: float = 0.1,
     phase: str = "test",
 ) -> StreamResult:
@@ -51,6 +52,7 @@ def stream_of(
         lateness=NOTHING,
         send_call=NOTHING,
         held_back_ns=held_s * 1e9,
+        last_delay_excess_ns=max(held_s, ended_late_s) * 1e9,
         kinds=Kinds(foreground=counters),
         silence=Silence(from_ns=0.0, until_ns=0.0),
     )

@@ -153,7 +153,7 @@ class StatefulEngine:
                 "total_ns": self.paused_ns(stream),
                 "longest_ns": self.paused_ns(stream),
             },
-            "sending_ns": sent * 1e9 / rate + self.paused_ns(stream),
+            "sending_ns": max(0, sent - 1) * 1e9 / rate + self.paused_ns(stream),
             "first_departure_ns": 0.0,
             **dict.fromkeys(("lateness", "send_call"), DELAY),
             "kinds": {"foreground": _counters(sent, came, wrong), "background": None},

@@ -295,6 +295,21 @@ def test_what_is_held_back_while_the_gateway_was_away_is_noise() -> None:
     assert of.verdict is Verdict.INVALID
 
 
+@pytest.mark.parametrize(
+    ("away_s", "fps"), [(0.02, 95_238), (0.002, 98_039), (0.0, RATE_FPS)], ids=str
+)
+def test_an_absence_at_the_end_gave_the_gateway_more_time(away_s: float, fps: int) -> None:
+    """The last of 10,000 frames came 5 ms later than the shortest delay asks for, in 100 ms.
+
+    Only as much of that counts as the absence lasted; without one, delays have varied.
+    """
+    result = result_of(stream_of(sent=10_000, ended_late_s=0.005), away_s=away_s)
+    of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
+    assert (of.fps, of.verdict, of.gateway_fps) == (fps, Verdict.PASS, RATE_FPS)
+    long_trials = Counting(above_fps=90_000, short=False)
+    assert counted(long_trials, RATE_FPS, result, away_in(result, "test", None)).fps == RATE_FPS
+
+
 def test_the_rate_that_counts_is_the_rate_itself_where_nothing_was_away() -> None:
     """Of any whole number of frames a second: not one less by a rounding error."""
     for rate_fps in range(100_001, 101_000):

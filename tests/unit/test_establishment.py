@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.base import TableParameters
+from natxy.dut.base import Absence, TableParameters
 from natxy.errors import ConfigurationError, MeasurementError, TesterLimit
 from natxy.model.measurement import Measurement
 from natxy.model.trial_record import TrialRecord
@@ -162,7 +162,30 @@ def test_pauses_of_the_phase_that_paused_longest_count() -> None:
         stream_of(sent=1000, phase="validate", paused_s=0.1),
         stream_of(sent=10, phase="ask again", paused_s=5.0),
     )
-    assert load.counted_cps(result) == int(1000 / 1.05)
+    assert load.counted(result, None, above_cps=0).fps == int(1000 / 1.05)
+
+
+@pytest.mark.parametrize(("above_cps", "verdict"), [(0, Verdict.PASS), (850, Verdict.FAIL)])
+def test_connections_that_the_gateway_still_held_were_not_made_at_the_rate(
+    above_cps: int, verdict: Verdict
+) -> None:
+    """1,000 frames in 1 s; they took 0.25 s longer to leave the gateway than to enter it."""
+    load = Establishing(rate_fps=1000)
+    result = result_of(stream_of(sent=1000, phase="establish", held_s=0.25))
+    of = load.counted(result, None, above_cps)
+    assert (of.fps, of.verdict) == (800, verdict)
+
+
+def test_an_absence_at_the_end_of_validation_is_no_rate_of_connections() -> None:
+    """Validation takes 2 s, and the gateway was away for the last 0.1 s more."""
+    load = Establishing(rate_fps=1000, alpha=Fraction(1, 2))
+    result = result_of(
+        stream_of(sent=1000, phase="establish"),
+        stream_of(sent=1000, phase="validate", ended_late_s=0.1),
+    )
+    absence = Absence(where="the calibration gateway", total_s=0.2, longest_s=0.15)
+    assert load.counted(result, absence, above_cps=0).fps == int(1000 / 1.05)
+    assert load.counted(result, None, above_cps=0).fps == 1000
 
 
 def test_each_repetition_starts_at_the_same_rate() -> None:
