@@ -50,7 +50,7 @@ def throughput(
     frame_timeout: Annotated[
         float | None,
         typer.Option(
-            help="Seconds of delay after which a frame is late, which counts as lost, for example "
+            help="Delay in seconds after which a frame is late and counts as lost, for example "
             "0.01 [default: no limit].",
             metavar="S",
         ),
