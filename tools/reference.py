@@ -51,18 +51,19 @@ TWINS = {
 SHARED = 10  # an option of so many commands is described once
 PUBLISHED = ROOT / "experiments" / "published"
 PUBLISHED_POINTS = (
-    "**Values** are those of the document, in the unit of the row: 223.5 in units of 1,000 cps is "
-    "223500. `printed` has the document's texts, which tell how far a number was rounded. Where a "
-    "text is short for a number that the document gives elsewhere, such as 1.56M for 2,500 x 625, "
-    "the value is the exact number.",
-    "**Derived rows** follow from other rows by a rule. A unit test computes each of them again, "
-    "within the rounding of the printed numbers.",
-    "**Misprints** stay in the values, and `misprints` has the right ones. `Published.numbers` "
-    "returns the values with misprints put right. A misprint outside of the cells is in `notes`.",
-    "**Rates**: `traffic.rates` tells whether a figure in fps counts the frames of each direction, "
+    "**Values** are those of the document, in the unit of the row. For example, 223.5 in a row in "
+    "thousands of cps becomes 223500. `printed` has the texts of the document, which show how far "
+    "a number was rounded. A text may stand for a number that the document gives elsewhere, such "
+    "as 1.56M for 2,500 x 625: the value is then the exact number.",
+    "**Derived rows** are computed from other rows by a rule. A unit test computes each of them "
+    "again, and allows for the rounding of the printed numbers.",
+    "**Misprints** stay in the values; `misprints` has the correct values. `Published.numbers` "
+    "returns the values with all misprints corrected. A misprint that is not in a cell is in "
+    "`notes`.",
+    "**Rates**: `traffic.rates` says whether a figure in fps counts the frames of each direction, "
     "as Natxy does, or the sum of all active directions.",
-    "**Figures that are drawn** have settings, but no values, since the document prints no "
-    "numbers.",
+    "**Figures that are drawn** have settings but no values, because the document prints no "
+    "numbers for them.",
 )
 DOCUMENTS = {
     "SD": "The scalability draft",
@@ -254,10 +255,10 @@ def published_page() -> str:
         "",
         GENERATED,
         "",
-        "The folder [experiments/published](../../experiments/published) holds tables and figures "
-        "of three documents as data, so that what you measure can be compared with what was "
-        "published. Each table or figure is a TOML file. "
-        "`natxy.model.published.read_published` reads one, and checks that it is whole.",
+        "The folder [experiments/published](../../experiments/published) holds the tables and "
+        "figures of three documents as data, so that you can compare your results with them. Each "
+        "table or figure is a TOML file. `natxy.model.published.read_published` reads a file and "
+        "checks that it is complete. This page lists the files, and then the keys of a file.",
         "",
         *(f"- {point}" for point in PUBLISHED_POINTS),
     ]

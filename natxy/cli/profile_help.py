@@ -19,7 +19,7 @@ def profile_help(profiles: Mapping[str, Profile]) -> dict[str, str]:
     repetitions = _default(rfc.repetitions, quick.repetitions)
     return {
         "profile": "Defaults of the options: rfc has the values that the RFC asks for, quick has "
-        "short trials for a first look; both are shown with each option.",
+        "short trials for a first look; the help of each option shows both.",
         "duration": f"Seconds during which a trial sends frames {duration}.",
         "drain": f"Seconds during which a trial still receives after its last frame {drain}.",
         "settle": f"Seconds between two trials {settle}.",

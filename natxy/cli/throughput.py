@@ -50,7 +50,7 @@ def throughput(
     frame_timeout: Annotated[
         float | None,
         typer.Option(
-            help="Seconds of delay after which a frame is late, which counts as lost, for example "
+            help="Delay in seconds after which a frame is late and counts as lost, for example "
             "0.01 [default: no limit].",
             metavar="S",
         ),
@@ -77,16 +77,16 @@ def throughput(
     patience: Annotated[
         float | None,
         typer.Option(
-            help="Start no repetition later than this many seconds after the first one began "
-            "[default: no limit].",
+            help="Start no further repetition once all trials together have taken this many "
+            "seconds [default: no limit].",
             metavar="S",
         ),
     ] = None,
     exceed_ratio: Annotated[
         float | None,
         typer.Option(
-            help="With --search mlr: share of a rate's trials, by duration, that may lose more "
-            "than --loss [default: 0].",
+            help="With --search mlr: let a rate pass although some of its trials lost more than "
+            "--loss: up to this share of their total duration [default: 0].",
             metavar="RATIO",
             rich_help_panel=SEARCH,
         ),

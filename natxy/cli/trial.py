@@ -78,7 +78,7 @@ def trial(
     frame_timeout: Annotated[
         float | None,
         typer.Option(
-            help="Seconds of delay after which a frame counts as late [default: no limit].",
+            help="Delay in seconds after which a frame counts as late [default: no limit].",
             metavar="S",
             rich_help_panel=TRIALS,
         ),

@@ -28,12 +28,12 @@ class Misprint(Model):
     """Cells of one row, or of one variable of the columns, that the document prints wrongly."""
 
     columns: tuple[Positive, ...] = Field(
-        min_length=1, description="the columns of the wrong cells, counted from 1"
+        min_length=1, description="columns of the misprinted cells, counted from 1"
     )
     correct: tuple[float, ...] = Field(
-        default=(), description="the right values of these cells; empty: unknown"
+        default=(), description="correct values of these cells; empty if unknown"
     )
-    reason: Text = Field(description="why they are wrong")
+    reason: Text = Field(description="why the printed values are wrong")
 
 
 class Published(Model):
@@ -42,28 +42,32 @@ class Published(Model):
     source: Origin
     measured: Measured
     devices: dict[str, Device] = Field(
-        default={}, description="devices under test; none: the tester itself was measured"
+        default={}, description="devices under test; none if the tester itself was measured"
     )
     tester: TesterUsed
     traffic: TrafficUsed
     connections: ConnectionsUsed | None = Field(
-        default=None, description="absent: the device is stateless"
+        default=None,
+        description="connections of a stateful device; absent if the device is stateless",
     )
     trials: TrialsUsed = TrialsUsed()
     not_stated: tuple[Text, ...] = Field(
         default=(), description="settings that the document does not state"
     )
     drawn: bool = Field(
-        default=False, description="the document draws the figures, and prints no numbers"
+        default=False,
+        description="true if the document only draws the figure and prints no numbers",
     )
     columns: dict[str, Variable] = Field(
-        default={}, description="variables that differ from column to column"
+        default={}, description="variables whose values differ from column to column"
     )
     rows: dict[str, Row] = Field(default={}, description="the rows, in the document's order")
     misprints: dict[str, Misprint] = Field(
-        default={}, description="wrong cells, by the name of their row or variable"
+        default={}, description="misprinted cells; NAME is that of their row or variable"
     )
-    notes: tuple[Text, ...] = Field(default=(), description="what one must know to use the figures")
+    notes: tuple[Text, ...] = Field(
+        default=(), description="facts that a user of the figures must know"
+    )
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

@@ -22,45 +22,51 @@ class Origin(Model):
         description="SD: the scalability draft; MP: the stateful NAT64 methodology paper; SP: the "
         "siitperf design paper"
     )
-    title: Text = Field(description="the document's title")
-    author: Text = Field(description="its authors")
-    published: Text = Field(description="where and when it was published")
-    doi: str = Field(default="", description="its DOI")
-    url: str = Field(default="", description="its address")
-    kind: Literal["table", "figure"] = Field(description="what the file holds")
-    number: Positive = Field(description="of the table or figure in the document")
-    section: Text = Field(description="of the document, where the measurement is described")
-    caption: Text = Field(description="as printed, without kind and number")
+    title: Text = Field(description="title of the document")
+    author: Text = Field(description="authors of the document")
+    published: Text = Field(description="where and when the document was published")
+    doi: str = Field(default="", description="DOI of the document")
+    url: str = Field(default="", description="address of the document")
+    kind: Literal["table", "figure"] = Field(
+        description="whether the file holds a table or a figure"
+    )
+    number: Positive = Field(description="number of the table or figure in the document")
+    section: Text = Field(description="section of the document that describes the measurement")
+    caption: Text = Field(
+        description="caption as printed, without the word Table or Figure and the number"
+    )
 
 
 class Measured(Model):
     """What was measured."""
 
-    summary: Text = Field(description="the measurement, in Natxy's terms")
+    summary: Text = Field(description="the measurement in the terms of Natxy")
     commands: tuple[Text, ...] = Field(
-        min_length=1, description="Natxy's commands that measure these figures"
+        min_length=1, description="commands of Natxy that measure these figures"
     )
 
 
 class Device(Model):
     """A device under test."""
 
-    name: Text = Field(description="of the implementation")
-    function: Text = Field(description="what it does with frames")
-    version: str = Field(default="", description="of the implementation; empty: not stated")
-    operating_system: Text = Field(description="with the version of the kernel")
+    name: Text = Field(description="name of the implementation")
+    function: Text = Field(description="what the device does with frames")
+    version: str = Field(
+        default="", description="version of the implementation; empty if not stated"
+    )
+    operating_system: Text = Field(description="name, and version of the kernel")
     machine: Text = Field(description="model, CPUs, memory and ports")
     cores: Positive | None = Field(
-        default=None, description="active cores; absent: not stated, or `columns` has them"
+        default=None, description="active cores; absent if not stated, or if `columns` has them"
     )
-    settings: str = Field(default="", description="how it was set up")
+    settings: str = Field(default="", description="how the device was set up")
 
 
 class TesterUsed(Model):
     """The tester of the document."""
 
-    program: Text = Field(description="name and version")
-    operating_system: Text = Field(description="with the version of the kernel")
+    program: Text = Field(description="name and version of the program")
+    operating_system: Text = Field(description="name, and version of the kernel")
     dpdk: Text = Field(description="version of DPDK")
     machine: Text = Field(description="model, CPUs, memory and ports")
 
@@ -69,20 +75,26 @@ class TrafficUsed(Model):
     """The tester's traffic. A key that differs from column to column is absent."""
 
     left_ip_version: IpVersion | None = Field(
-        default=None, description="of the left side, which is the initiator if there is one"
+        default=None,
+        description="IP version of the left side, which is the initiator if there is one",
     )
-    right_ip_version: IpVersion | None = Field(default=None, description="of the right side")
-    direction: Directions | None = Field(default=None, description="as in a testbed")
+    right_ip_version: IpVersion | None = Field(
+        default=None, description="IP version of the right side"
+    )
+    direction: Directions | None = Field(
+        default=None, description="direction of the traffic, as in a testbed"
+    )
     rates: Literal["each direction", "sum of directions"] = Field(
         description="which frames a figure in fps counts: those of each direction, or those of all "
         "active directions together"
     )
     frame_sizes_bytes: tuple[Positive, ...] = Field(
-        default=(), description="of the IPv6 frames; empty: not stated, or `columns` has them"
+        default=(),
+        description="sizes of the IPv6 frames; empty if not stated, or if `columns` has them",
     )
-    networks: Positive | None = Field(default=None, description="destination networks a side")
+    networks: Positive | None = Field(default=None, description="destination networks on each side")
     rate_fps: Positive | None = Field(
-        default=None, description="per direction; absent: the procedure searches for it"
+        default=None, description="rate per direction; absent if the procedure searches for it"
     )
 
 
@@ -92,35 +104,48 @@ class ConnectionsUsed(Model):
     count: Annotated[int, Between(1, MAX_CONNECTIONS)] | None = Field(
         default=None, description="connections that phase 1 creates"
     )
-    source_ports: Positive | None = Field(default=None, description="size of the range")
-    destination_ports: Positive | None = Field(default=None, description="size of the range")
+    source_ports: Positive | None = Field(default=None, description="number of source ports")
+    destination_ports: Positive | None = Field(
+        default=None, description="number of destination ports"
+    )
     order: str = Field(
-        default="", description="in which phase 1 enumerates them; empty: not stated"
+        default="",
+        description="order in which phase 1 enumerates the connections; empty if not stated",
     )
     table_entries: Positive | None = Field(
-        default=None, description="size of the device's connection tracking table"
+        default=None, description="entries of the device's connection tracking table"
     )
-    hash_size: Positive | None = Field(default=None, description="size of its hash table")
-    timeout_s: Seconds | None = Field(default=None, description="the device's UDP timeout")
+    hash_size: Positive | None = Field(
+        default=None, description="buckets of the table's hash table"
+    )
+    timeout_s: Seconds | None = Field(default=None, description="UDP timeout of the device")
     alpha: Share | None = Field(
-        default=None, description="rate of the validation as a share of phase 1's rate"
+        default=None, description="rate of validation as a share of phase 1's rate"
     )
-    beta: Share | None = Field(default=None, description="of the capacity's exponential search")
-    gamma: Share | None = Field(default=None, description="of the capacity's final search")
+    beta: Share | None = Field(
+        default=None, description="beta of the exponential search for the capacity"
+    )
+    gamma: Share | None = Field(
+        default=None, description="gamma of the final search for the capacity"
+    )
 
 
 class TrialsUsed(Model):
     """Trials, repetitions and the search. A key that differs from column to column is absent."""
 
-    repetitions: Positive | None = Field(default=None, description="of each figure")
-    duration_s: Seconds | None = Field(default=None, description="of a trial")
+    repetitions: Positive | None = Field(default=None, description="repetitions of each figure")
+    duration_s: Seconds | None = Field(default=None, description="duration of a trial")
     drain_s: Seconds | None = Field(
-        default=None, description="the tester's timeout: how long it still receives"
+        default=None, description="time after the last frame during which the tester still receives"
     )
-    frame_timeout_s: Seconds | None = Field(default=None, description="of each frame")
-    tagged_frames: Positive | None = Field(default=None, description="in a latency trial")
+    frame_timeout_s: Seconds | None = Field(
+        default=None, description="delay after which a frame counts as lost"
+    )
+    tagged_frames: Positive | None = Field(
+        default=None, description="tagged frames of a latency trial"
+    )
     tags_after_s: Seconds | None = Field(
         default=None, description="time from the first frame to the first tagged one"
     )
-    search_error: str = Field(default="", description="at which the search ends")
-    loss_accepted: str = Field(default="", description="empty: no loss is accepted")
+    search_error: str = Field(default="", description="error at which the search ends")
+    loss_accepted: str = Field(default="", description="loss that is accepted; empty for none")

@@ -66,11 +66,14 @@ class Derivation(Model):
     """How the numbers of a row follow from those of other rows or variables."""
 
     rule: Rule = Field(
-        description="with the operands a, b and c: relative scale up, a / (b x a of the first "
-        "column) for b cores; to previous column, a / a of that column; quotient, a / b; "
-        "difference, a - b; dispersion, (a - b) / c. A row in % has 100 times as much"
+        description="how the row follows from the operands a, b and c. Relative scale up: "
+        "a / (b x a of the first column), where b is the number of cores. To previous column: "
+        "a / a of the previous column. Quotient: a / b. Difference: a - b. Dispersion: "
+        "(a - b) / c. If the row is in %, the result is multiplied by 100"
     )
-    of: tuple[Text, ...] = Field(description="the operands: names of rows or variables, in order")
+    of: tuple[Text, ...] = Field(
+        description="names of the rows or variables that are the operands, in order"
+    )
 
     @model_validator(mode="after")
     def _has_its_operands(self) -> Self:
@@ -85,13 +88,15 @@ class Derivation(Model):
 class Variable(Model):
     """What differs from column to column."""
 
-    variable: Text = Field(description="what it is, as printed or, if that is missing, in words")
-    unit: Unit = Field(description="the unit of its values; empty: none")
+    variable: Text = Field(
+        description="name of the variable as printed; in words if none is printed"
+    )
+    unit: Unit = Field(description="unit of the values; empty if they have none")
     values: tuple[NumberOrText, ...] = Field(
-        min_length=1, description="one for each column; numbers, or words of Natxy"
+        min_length=1, description="one value for each column: a number, or a word of Natxy"
     )
     printed: tuple[str, ...] = Field(
-        default=(), description="the values as printed, where they look different"
+        default=(), description="the values as printed, if that differs from `values`"
     )
 
     @model_validator(mode="after")
@@ -103,26 +108,30 @@ class Variable(Model):
 class Row(Model):
     """One row: a setting, a figure that was measured, or one derived from other rows."""
 
-    label: Text = Field(description="as printed")
-    role: Role = Field(description="what the row is")
-    figure: str = Field(
-        default="", description="the figure as Natxy names it; a measured row has one"
+    label: Text = Field(description="name of the row as printed")
+    role: Role = Field(
+        description="whether the row holds a setting, a measured figure or a derived one"
     )
-    statistic: Statistic = Field(default="", description="of the repetitions")
-    device: str = Field(default="", description="which device, if only some rows are about it")
+    figure: str = Field(
+        default="", description="name that Natxy has for the figure; required in a measured row"
+    )
+    statistic: Statistic = Field(default="", description="statistic over the repetitions")
+    device: str = Field(
+        default="", description="name of the device, if the rows are about different devices"
+    )
     unit: Unit = Field(
-        description='the unit of the values; "1/s": frames or connections a second, by the figure '
-        "that the row belongs to; empty: none"
+        description='unit of the values; "1/s": frames or connections a second, as the figure of '
+        'the row says; "by column": as `columns.unit` says for each column; empty if they have none'
     )
     scale: Literal[1, 1000, 1000000] = Field(
-        default=1, description="the document prints the values divided by it"
+        default=1, description="the document prints the values divided by this number"
     )
     values: tuple[Number, ...] = Field(
-        description='one for each column, in the unit; "–": the document has none'
+        description='one value for each column, in `unit`; "–" if the document has none'
     )
     printed: tuple[str, ...] = Field(
         default=(),
-        description="the values as printed; needed unless they are whole numbers, printed in full",
+        description="the values as printed; required unless all are whole numbers, printed in full",
     )
     derived: Derivation | None = Field(default=None, description="how a derived row is computed")
 
