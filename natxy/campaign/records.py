@@ -31,7 +31,10 @@ class CellRecord(Model):
 
 
 class CellEnd(Model):
-    """A cell has ended, with results or with the sentence that says why it has none."""
+    """A cell has ended, with results, or with a sentence that says what failed.
+
+    It has both if only the command after its column failed.
+    """
 
     record: Literal["cell-end"] = "cell-end"
     key: str
@@ -100,6 +103,7 @@ def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None
             begun = CellRecord.model_validate(record)
             cell = state.cells.setdefault(begun.key, CellState(key=begun.key, begun=begun))
             del cell.answers[begun.answers :]
+            cell.results.clear()  # of a failed cell that is measured again
             cell.end = None
         elif cell is None:
             continue

@@ -201,6 +201,44 @@ def test_a_hook_that_fails_fails_the_cells_of_its_column(experiment: Path, tmp_p
     )
 
 
+def test_a_command_after_a_column_that_fails_takes_no_result_away(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last cell of each column says which command failed; a retry has each result once."""
+    bad = tmp_path / "bad"
+    bad.touch()
+    hooks = f'\n[hooks]\nafter_column = [["test", "!", "-e", "{bad}"]]\n'
+    text = 'order = "written"\n' + EXPERIMENT.replace("rounds = 2", "") + hooks
+    experiment.write_text(text)
+    folder = tmp_path / "campaign"
+    run(experiment, folder)
+    said = f"after_column: test '!' -e {bad} ended with status 1: no output (the results are kept)"
+    state = read_campaign(folder / "journal.jsonl.gz")
+    errors = [cell.end.error for cell in state.cells.values() if cell.end]
+    assert errors == ["", said, "", said]
+    assert [len(cell.results) for cell in state.cells.values()] == [1] * 4
+    assert run_command(["status", str(folder)]) == 0
+    assert f"µs; failed: {said}" in capsys.readouterr().out
+    bad.unlink()
+    assert run_command(["resume", str(folder), "--retry"]) == 0
+    state = read_campaign(folder / "journal.jsonl.gz")
+    assert [cell.failed for cell in state.cells.values()] == [False] * 4
+    assert [len(cell.results) for cell in state.cells.values()] == [1] * 4
+
+
+def test_a_cell_that_fails_on_its_own_and_in_the_command_after_it_says_both(
+    experiment: Path, tmp_path: Path
+) -> None:
+    hooks = '\n[hooks]\nafter_column = [["false"]]\n'
+    text = EXPERIMENT.replace("rate = 1000", "rate = 1000, tags_after = 0.5")
+    experiment.write_text('order = "written"\n' + text.replace('"pdv"', '"latency"') + hooks)
+    run(experiment, tmp_path / "campaign")
+    state = read_campaign(tmp_path / "campaign" / "journal.jsonl.gz")
+    errors = [cell.end.error for cell in state.cells.values() if cell.end and cell.failed]
+    assert len(errors) == 4
+    assert all("--tags-after" in error and "; after_column: false" in error for error in errors)
+
+
 def test_quick_scales_down(experiment: Path) -> None:
     quick = '\n[quick]\ncolumns = ["84 B"]\noptions = { repetitions = 1 }\n'
     experiment.write_text(EXPERIMENT + quick)

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from natxy.campaign.cell_worker import Kept, Unseen
 from natxy.campaign.cell_worker import testbed_of as number_of
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import Journal
 from natxy.campaign.plan import plan_of
 from natxy.campaign.records import CampaignState, read_campaign
+from natxy.campaign.runner import Runner
 from natxy.campaign.testbeds import TestbedsRunner
 from natxy.cli import run_command
 from natxy.cli.campaigns import work_of
@@ -108,3 +110,26 @@ def test_a_cell_whose_workers_keep_dying_gets_its_sentence(
     (state,) = read_campaign(path).cells.values()
     assert state.end is not None
     assert state.end.error == "The worker died 3 times while it measured this cell."
+
+
+def test_a_worker_returns_the_records_of_a_cell_whose_last_command_fails(
+    files: tuple[Path, Path, Path], engine: list[str]
+) -> None:
+    text = EXPERIMENT + '\n[hooks]\nafter_column = [["false"]]\n'
+    files[0].write_text(text)
+    asked = read_asked(files[0])
+    plan = plan_of(asked.experiment, asked.testbed, 7)
+    kept = Kept()
+    runner = Runner(
+        plan=plan,
+        work_of=work_of,
+        dut_of=dut_of,
+        journal=kept,
+        state=CampaignState(header={}),
+        watcher=Unseen(),
+    )
+    runner.run_alone(plan.cells[0], 1)
+    kinds = [record["record"] for record in kept.records]
+    assert kinds.count("trial") > 1
+    assert kinds[-2:] == ["measurement", "cell-end"]
+    assert kept.records[-1]["error"].startswith("after_column: false ended with status 1")
