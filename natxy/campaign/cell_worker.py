@@ -55,6 +55,7 @@ def measure(order: Order) -> list[dict[str, Any]]:
         journal=kept,
         state=CampaignState(header={}),
         watcher=Unseen(),
+        testbed=testbed,
     )
     (cell,) = plan.cells
     runner.run_alone(cell, order.number)

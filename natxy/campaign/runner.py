@@ -73,6 +73,7 @@ class Runner:
     state: CampaignState
     watcher: Watcher
     retries_failed: bool = False
+    testbed: int = 1  # on which cells are measured
     _column: str | None = field(default=None, init=False)  # that the DUT is prepared for
     _begun: str = field(default="", init=False)  # the cell that began last
 
@@ -175,6 +176,7 @@ class Runner:
             seed=cell.seed,
             started=now(),
             answers=answers,
+            testbed=self.testbed,
             provenance={} if setup is None else provenance(setup, seed=cell.seed, command=[]),
         )
         self._begun = cell.key

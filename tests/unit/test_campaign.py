@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import Journal, read_journal
 from natxy.campaign.plan import plan_of
@@ -116,6 +117,16 @@ def test_a_campaign_that_is_killed_goes_on_as_if_it_had_not(
             kills += 1
     assert kills > 1
     assert what_counts(folder) == what_counts(tmp_path / "whole")
+    assert trials_of_report(folder) == trials_of_report(tmp_path / "whole")
+
+
+def trials_of_report(folder: Path) -> list[tuple[Any, ...]]:
+    """Each trial of the report's data, without its time."""
+    points = read_data(CampaignFolder(path=folder)).trials
+    return [
+        (each.column, each.measure, each.round, each.number, each.rate_fps, each.verdict)
+        for each in points
+    ]
 
 
 def test_a_cell_that_fails_leaves_its_sentence_and_the_campaign_goes_on(

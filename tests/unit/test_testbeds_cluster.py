@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from natxy.campaign.data import read_data
+from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
+from natxy.campaign.report import table_of
 from tests.unit.campaigns import EXPERIMENT, run
 from tests.unit.conftest import NAT64
 from tests.unit.test_campaign import what_counts
@@ -43,6 +46,13 @@ def test_two_testbeds_find_what_one_finds(experiment: Path, tmp_path: Path) -> N
     ended = [at for at, kind in enumerate(kinds) if kind == "cell-end"]
     assert len(begun) == CELLS
     assert begun[1:] == [at + 1 for at in ended[:-1]], "the records of a cell stand together"
+    data = read_data(CampaignFolder(path=tmp_path / "two"))
+    assert {cell.testbed for cell in data.cells} == {1, 2}
+    assert len(data.machines) == 2
+    assert "testbed-2.toml" in data.files
+    notes = [note for note in table_of(data).notes if note.startswith("Measured by testbed")]
+    assert len(notes) == 2
+    assert sum(note.count("round") for note in notes) >= 4, "each cell is named"
 
 
 @pytest.mark.long  # Dask waits for a worker that is gone
