@@ -91,6 +91,8 @@ class Unseen:
 
     def hook_started(self, when: str, command: Sequence[str]) -> None: ...
 
+    def remarked(self, sentence: str) -> None: ...
+
     @contextmanager
     def measuring(self, title: str) -> Iterator[Observer]:
         del title

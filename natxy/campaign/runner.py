@@ -60,6 +60,9 @@ class Watcher(Protocol):
 
     def hook_started(self, when: str, command: Sequence[str]) -> None: ...
 
+    def remarked(self, sentence: str) -> None:
+        """Shows a sentence that is not about one cell."""
+
     def measuring(self, title: str) -> AbstractContextManager[Observer]:
         """Returns what shows the progress of a measurement."""
 
