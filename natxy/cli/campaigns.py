@@ -16,7 +16,8 @@ from natxy.campaign.folder import Asked, CampaignFolder
 from natxy.campaign.journal import Journal
 from natxy.campaign.plan import CampaignPlan, Cell, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
-from natxy.campaign.runner import Watcher
+from natxy.campaign.results import write_campaign_results
+from natxy.campaign.runner import Watcher, now
 from natxy.campaign.testbeds import TestbedsRunner
 from natxy.cli.narrator import JsonNarrator, Narrator, Pace
 from natxy.cli.options import progress_console, result_console
@@ -176,6 +177,7 @@ def start(
             "natxy_version": natxy.__version__,
             "command": [command],
             "seed": plan.seed,
+            "started": now(),
             "experiment": asked.experiment.title,
             "quick": plan.quick,
             "options": plan.options,
@@ -227,6 +229,7 @@ def _run(runner: TestbedsRunner, folder: CampaignFolder) -> None:
         say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
     try:
         runner.run()
+        write_campaign_results(folder)
     except BaseException:
         say(f"Go on with: natxy resume {shlex.quote(str(folder.path))}")
         raise

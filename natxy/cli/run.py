@@ -1,6 +1,5 @@
 """`natxy run`: runs a campaign."""
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +16,7 @@ from natxy.cli.campaigns import (
     start,
     tell,
 )
-from natxy.cli.options import SeedOption, seed_of
+from natxy.cli.options import SeedOption, repeat_command, seed_of
 
 ExperimentArgument = Annotated[
     Path, typer.Argument(metavar="EXPERIMENT", help="Experiment file (TOML).")
@@ -70,7 +69,7 @@ def run(
     check(plan)
     further = further_of(asked, plan, scheduler)
     folder = CampaignFolder(path=output or default_folder(experiment))
-    command = shlex.join(["natxy", "run", str(experiment)])
+    command = repeat_command(plan.seed)
     watcher = narrator(as_json=json_output, testbeds=further.testbeds)
     start(asked, plan, folder, command, watcher=watcher, further=further)
     if not json_output:
