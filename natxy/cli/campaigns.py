@@ -129,9 +129,8 @@ ALONE = Further()
 
 
 def further_of(asked: Asked, plan: CampaignPlan, scheduler: str | None) -> Further:
-    """Returns the checked plans of further testbeds; they have the cells of `plan`, in its order.
-
-    Raises ConfigurationError if there are any and the extra for them is not installed.
+    """Returns the further testbeds. Raises ConfigurationError if there are any and the
+    extra for them is not installed.
     """
     if not asked.further:
         if scheduler:
@@ -140,6 +139,11 @@ def further_of(asked: Asked, plan: CampaignPlan, scheduler: str | None) -> Furth
             )
         return Further()
     check_installed()
+    return Further(plans=further_plans(asked, plan), scheduler=scheduler or "")
+
+
+def further_plans(asked: Asked, plan: CampaignPlan) -> tuple[CampaignPlan, ...]:
+    """Returns the checked plans of further testbeds; they have the cells of `plan`, in its order."""
     plans = tuple(
         plan_of(
             asked.experiment,
@@ -153,7 +157,7 @@ def further_of(asked: Asked, plan: CampaignPlan, scheduler: str | None) -> Furth
     )
     for each in plans:
         check(each)
-    return Further(plans=plans, scheduler=scheduler or "")
+    return plans
 
 
 def default_folder(path: Path) -> Path:

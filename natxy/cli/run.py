@@ -30,7 +30,14 @@ QuickOption = Annotated[
     ),
 ]
 
-
+TestbedsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Equal testbeds on which cells are measured at the same time, such as a.toml,b.toml "
+        "[default: the experiment's testbed].",
+        metavar="FILE,...",
+    ),
+]
 SchedulerOption = Annotated[
     str | None,
     typer.Option(
@@ -39,6 +46,10 @@ SchedulerOption = Annotated[
         metavar="ADDRESS",
     ),
 ]
+
+
+def paths_of(testbeds: str | None) -> list[Path]:
+    return [Path(name) for name in testbeds.split(",")] if testbeds else []
 
 
 def run(
@@ -51,19 +62,12 @@ def run(
             help="New folder of the campaign [default: natxy-results/TIME-NAME].", metavar="DIR"
         ),
     ] = None,
-    testbeds: Annotated[
-        str | None,
-        typer.Option(
-            help="Equal testbeds on which cells are measured at the same time, such as "
-            "a.toml,b.toml [default: the experiment's testbed].",
-            metavar="FILE,...",
-        ),
-    ] = None,
+    testbeds: TestbedsOption = None,
     scheduler: SchedulerOption = None,
     json_output: EventsOption = False,
 ) -> None:
     """Run the campaign of an experiment file; `natxy resume` goes on after an interruption."""
-    asked = read_asked(experiment, [Path(name) for name in testbeds.split(",")] if testbeds else ())
+    asked = read_asked(experiment, paths_of(testbeds))
     chosen = asked.experiment.seed if seed is None else seed
     plan = plan_of(asked.experiment, asked.testbed, seed_of(chosen), quick=quick)
     check(plan)
