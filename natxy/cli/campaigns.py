@@ -143,7 +143,7 @@ def further_of(asked: Asked, plan: CampaignPlan, scheduler: str | None) -> Furth
 
 
 def further_plans(asked: Asked, plan: CampaignPlan) -> tuple[CampaignPlan, ...]:
-    """Returns the checked plans of further testbeds; they have the cells of `plan`, in its order."""
+    """Returns the checked plans of further testbeds, with the cells of `plan` in its order."""
     plans = tuple(
         plan_of(
             asked.experiment,

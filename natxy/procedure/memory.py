@@ -28,7 +28,9 @@ class Sample:
     def of(cls, trial: TrialRecord) -> Self | None:
         """Returns None if the trial has no telemetry."""
         known = trial.telemetry
-        return known and cls(
+        if known is None:
+            return None
+        return cls(
             held=connections_held(trial.result) if trial.verdict is Verdict.PASS else None,
             before_bytes=known.memory_before_bytes,
             after_bytes=known.memory_bytes,

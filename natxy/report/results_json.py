@@ -86,9 +86,7 @@ def cell_entry(
     return {**place, **result_entry(result, made)}
 
 
-def write_results(
-    path: Path, results: Sequence[Measurement], made: Made | None = None
-) -> None:
+def write_results(path: Path, results: Sequence[Measurement], made: Made | None = None) -> None:
     write_entries(path, [result_entry(result, made) for result in results])
 
 

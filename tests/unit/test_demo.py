@@ -13,7 +13,7 @@ from rich.console import Console
 import natxy
 import natxy.cli.demo
 from natxy.campaign.folder import Asked, CampaignFolder, read_asked
-from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
+from natxy.campaign.plan import CampaignPlan, Cell, plan_again, plan_of
 from natxy.campaign.records import read_campaign
 from natxy.campaign.runner import Place
 from natxy.cli import run_command

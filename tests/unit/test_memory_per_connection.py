@@ -83,10 +83,14 @@ def in_series(search: Searching, **keys: object) -> tuple[Measurement, Measureme
         gateway = StatefulGateway(new_cps=100_000, frames_fps=100_000)
         dut = Counted(gateway=gateway, **keys)  # type: ignore[arg-type]
         connections = {} if procedure == "degradation" else {"count": 4000}
-        tester = StatefulEngine(gateway=gateway).tester(traffic_plan(connections, forward=WIDE, reverse=WIDE))
+        tester = StatefulEngine(gateway=gateway).tester(
+            traffic_plan(connections, forward=WIDE, reverse=WIDE)
+        )
         if procedure == "degradation":
             columns = tuple(Column(connections=count) for count in (4000, 6000))
-            measured.append(degradation(DegradationPlan(search=search, columns=columns), tester, dut))
+            measured.append(
+                degradation(DegradationPlan(search=search, columns=columns), tester, dut)
+            )
         else:
             measured.append(scale_up(ScaleUpPlan(search=search, cores=(1, 2)), tester, dut))
     return measured[0], measured[1]

@@ -75,8 +75,8 @@ def test_memory_grows_with_connections_and_buckets() -> None:
         return memory_bytes(known, options or {})
 
     assert memory(2 * 10**6) - memory(10**6) == 10**6 * (CONNECTION_BYTES + 8 + 8)
-    wider = memory(1000, hash_size=10**6) - memory(1000, hash_size=10**3)
-    assert wider == 8 * (10**6 - 10**3)
+    wider = memory(1000, hash_size=2**20) - memory(1000, hash_size=2**10)
+    assert wider == 8 * (2**20 - 2**10)
     assert memory(1000, {"counts": (1000, 10**6)}) == memory(10**6)
     assert memory(1000, {"c0": 1000}, conntrack_entries=10**6) == memory(
         10**6, conntrack_entries=10**6

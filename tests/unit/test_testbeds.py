@@ -95,7 +95,7 @@ def test_a_cell_whose_workers_keep_dying_gets_its_sentence(
 
     class Died:
         def result(self) -> Any:
-            raise KilledWorker("cell", SimpleNamespace(name="2"), 2)  # type: ignore[arg-type]
+            raise KilledWorker("cell", SimpleNamespace(name="2"), 2)
 
     asked = read_asked(files[0])
     plan = plan_of(asked.experiment, asked.testbed, 7)
@@ -174,7 +174,10 @@ class Scheduler:
     def scheduler_info(self, n_workers: int) -> dict[str, Any]:
         assert n_workers == -1, "all of them"
         workers = {
-            f"tcp://10.0.0.{place}:4000": {"name": name, "resources": {"testbed": 1.0} if has else {}}
+            f"tcp://10.0.0.{place}:4000": {
+                "name": name,
+                "resources": {"testbed": 1.0} if has else {},
+            }
             for place, (name, has) in enumerate(self.names.items(), start=2)
         }
         return {"workers": workers}
