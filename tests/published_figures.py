@@ -6,9 +6,7 @@ PUBLISHED, HERE = ", published", ", here"  # the ends of the names of two rows, 
 Row = tuple[str, Sequence[str]]  # its name, and the text of each column
 
 
-def unexplained(
-    columns: Sequence[str], rows: Sequence[Row], notes: Sequence[str]
-) -> Iterator[str]:
+def unexplained(columns: Sequence[str], rows: Sequence[Row], notes: Sequence[str]) -> Iterator[str]:
     """Yields a sentence for each published figure that has no measured one and no reason."""
     if not rows and not any("prints no numbers" in note for note in notes):
         yield "there is no published figure, and nothing says why"

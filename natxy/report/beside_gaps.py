@@ -30,9 +30,7 @@ def gap_notes(
     yield from _cells(experiment, shown, published, found)
 
 
-def _columns(
-    experiment: Experiment, shown: Sequence[str], published: Published
-) -> Iterator[str]:
+def _columns(experiment: Experiment, shown: Sequence[str], published: Published) -> Iterator[str]:
     left_out = [each.label for each in experiment.columns if each.label not in shown]
     if left_out:
         yield f"Published, and left out of this campaign: {_columns_named(left_out)}."

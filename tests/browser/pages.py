@@ -37,15 +37,22 @@ return [...document.querySelectorAll("h1, h2, p, li, button, select, svg, summar
 
 # The published table and what is said below it: names of its columns, its rows, its notes.
 BESIDE = """
-const head = [...document.querySelectorAll("h2")].find(h => h.textContent.endsWith("and measured here"));
+const heads = [...document.querySelectorAll("h2")];
+const head = heads.find(each => each.textContent.endsWith("and measured here"));
 if (!head) return null;
 const texts = nodes => [...nodes].map(node => node.textContent);
 const found = {columns: [], rows: [], notes: []};
-for (let part = head.nextElementSibling; part && part.tagName !== "H2"; part = part.nextElementSibling) {
+const parts = [...head.parentElement.children];
+const below = parts.slice(parts.indexOf(head) + 1);
+for (const part of below) {
+  if (part.tagName === "H2") break;
   if (part.tagName === "UL") found.notes.push(...texts(part.querySelectorAll("li")));
   for (const table of part.querySelectorAll("table")) {
     found.columns = texts(table.querySelectorAll("thead th")).slice(1);
-    for (const row of table.tBodies[0].rows) found.rows.push([row.cells[0].textContent, texts(row.cells).slice(1)]);
+    for (const row of table.tBodies[0].rows) {
+      const [name, ...values] = texts(row.cells);
+      found.rows.push([name, values]);
+    }
   }
 }
 return found"""
@@ -171,7 +178,9 @@ def _parts(colour: str) -> list[float]:
 
 
 def _luminance(parts: list[float]) -> float:
-    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts]
+    linear = [
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
+    ]
     return sum(a * b for a, b in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
@@ -201,8 +210,8 @@ def clicked_through(browser: Chrome, theme: str) -> None:
 
 def photographed(browser: Chrome, file: Path) -> None:
     """Writes the whole page as a picture, not only the part that the window shows."""
-    height = browser.execute_script("return document.documentElement.scrollHeight")
-    metrics = browser.execute_script("return [innerWidth, innerHeight]")
-    size = {"width": metrics[0], "height": height, "deviceScaleFactor": 1, "mobile": False}
+    metrics = browser.execute_script("return [innerWidth, document.documentElement.scrollHeight]")
+    size = {"width": metrics[0], "height": metrics[1], "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_script("scrollTo(0, 0)")
     browser.save_screenshot(str(file))

@@ -1,8 +1,8 @@
 """The experiments of the documents' tables, scaled down: each is run in its lab, and its report is
 opened as a person with a computer or a telephone sees it, in both themes, and clicked through.
 
-Each chart must be drawn, and each published figure must have a measured one beside it, or a sentence
-that says why not. `python -m tests.browser.look` does the same with a report that exists.
+Each chart must be drawn, and each published figure must have a measured one beside it, or a
+sentence that says why not. `python -m tests.browser.look` does the same with a report that exists.
 """
 
 import os
@@ -51,5 +51,9 @@ def test_the_report_of_an_experiment(browser: Chrome, name: str, tmp_path: Path)
     natxy("report", str(campaign))
     page = campaign / "report" / "report.html"
     assert report_faults(browser, page, page.parent) == []
-    failed = [note for note in (campaign / "report" / "table.txt").read_text().splitlines() if " failed: " in note]
+    failed = [
+        note
+        for note in (campaign / "report" / "table.txt").read_text().splitlines()
+        if " failed: " in note
+    ]
     assert failed == []
