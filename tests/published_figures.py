@@ -10,7 +10,8 @@ def unexplained(columns: Sequence[str], rows: Sequence[Row], notes: Sequence[str
     """Yields a sentence for each published figure that has no measured one and no reason."""
     if not rows and not any("prints no numbers" in note for note in notes):
         yield "there is no published figure, and nothing says why"
-    for (name, theirs), (below, ours) in zip(rows, (*rows[1:], ("", ())), strict=True):
+    following = (*rows[1:], ("", ()))
+    for (name, theirs), (below, ours) in zip(rows, following, strict=False):
         if not name.endswith(PUBLISHED):
             continue
         label = name.removesuffix(PUBLISHED)

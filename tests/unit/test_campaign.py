@@ -231,10 +231,13 @@ def test_a_command_after_a_column_that_fails_takes_no_result_away(
     assert run_command(["status", str(folder)]) == 0
     assert f"µs; failed: {said}" in capsys.readouterr().out
     bad.unlink()
+    trials = [cell.trials for cell in state.cells.values()]
     assert run_command(["resume", str(folder), "--retry"]) == 0
     state = read_campaign(folder / "journal.jsonl.gz")
     assert [cell.failed for cell in state.cells.values()] == [False] * 4
     assert [len(cell.results) for cell in state.cells.values()] == [1] * 4
+    assert [cell.trials for cell in state.cells.values()] == trials, "those of the first time went"
+    assert len(read_data(CampaignFolder(path=folder)).trials) == sum(trials)
 
 
 def test_a_cell_that_fails_on_its_own_and_in_the_command_after_it_says_both(
