@@ -65,7 +65,8 @@ def _of_the_gateway(testbed: Testbed, cores: int | None) -> str:
     if testbed.dut.get("kind") not in LABS:
         return ""
     tester = testbed.tester.cores
-    first = gateway_cpu(testbed.dut.get("gateway_cpu"), tester)
+    given: int | None = testbed.dut.get("gateway_cpu")  # perhaps of another machine
+    first = gateway_cpu(None, tester) if given is None else given
     if first is None:
         return ", none is free for the gateway"
     try:

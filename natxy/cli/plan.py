@@ -53,8 +53,10 @@ def plan(
             tell(f"before_column: {shlex.join(command)}")
         title = f"{number:4}  round {cell.round}  {cell.title} (about {about(cell_s)})"
         tell(f"{title}: {command_line(cell)}")
-    for line in (*_needs(plans), *shared_cpus(dict(enumerate(plans, start=1)))):
+    for line in _needs(plans):
         tell(line)
+    for line in shared_cpus(dict(enumerate(plans, start=1))):
+        tell(f"On one machine, {line}")
     if several:
         tell(f"One after another, the cells take about {about(sum(lasting_s))}.")
     tell(f"If it starts now, it ends about {ends(datetime.now(), total_s)}.")
