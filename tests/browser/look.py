@@ -1,4 +1,4 @@
-"""Says what is wrong with reports that exist: `python -m tests.browser.look DIR/report/report.html`.
+"""Says what is wrong with existing reports: `python -m tests.browser.look DIR/report/report.html`.
 
 It does what the test of the experiments does with each report, and writes the same pictures beside
 it. The status is 1 if anything is wrong.
