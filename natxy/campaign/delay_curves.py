@@ -37,9 +37,10 @@ class DelayHistograms:
                     histogram[bucket] = histogram.get(bucket, 0) + count
 
     def curves(self, plan: CampaignPlan) -> Iterator[DelayCurve]:
-        """Yields the curves of each measurement of delays."""
+        """Yields the curves of each measurement of delays, by the columns of the experiment."""
+        labels = [column.label for column in plan.experiment.columns]
         together: dict[tuple[str, str, str], Histogram] = {}
-        for cell in plan.cells:
+        for cell in sorted(plan.cells, key=lambda cell: labels.index(cell.column.label)):
             for (key, direction), histogram in self.found.items():
                 if key != cell.key:
                     continue
