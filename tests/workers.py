@@ -7,14 +7,17 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 PATIENCE_S = 240  # the machine may be busy
 
 
 @contextmanager
-def started(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Yields a process, which has ended afterwards with its descendants."""
-    process = subprocess.Popen(command)
+def started(
+    command: Sequence[str], *, output: IO[bytes] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Yields a process, which has ended afterwards with its descendants; it writes to `output`."""
+    process = subprocess.Popen(command, stdout=output)
     try:
         yield process
     finally:

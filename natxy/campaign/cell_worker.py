@@ -55,6 +55,7 @@ def measure(order: Order) -> list[dict[str, Any]]:
         journal=kept,
         state=CampaignState(header={}),
         watcher=Unseen(),
+        testbed=testbed,
     )
     (cell,) = plan.cells
     runner.run_alone(cell, order.number)
@@ -89,6 +90,8 @@ class Unseen:
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None: ...
 
     def hook_started(self, when: str, command: Sequence[str]) -> None: ...
+
+    def remarked(self, sentence: str) -> None: ...
 
     @contextmanager
     def measuring(self, title: str) -> Iterator[Observer]:

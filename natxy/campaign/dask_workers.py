@@ -6,16 +6,20 @@ the machine reach the loopback interface as well.
 """
 
 import logging
+import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from natxy.errors import ConfigurationError, MeasurementError
 
 LOOPBACK = "127.0.0.1"
 RESOURCE = "testbed"
 DEATHS = 2  # a cell is given to another worker after so many deaths; after one more it fails
-WAIT_S = 60  # for the workers of a scheduler that runs already
+WAIT_S = 60  # for the workers, at the start
+LOOK_S = 0.2
 SETTINGS = {
     "distributed.scheduler.allowed-failures": DEATHS,
     # What would take CPU time from a measurement on the same machine.
@@ -47,8 +51,46 @@ def client_of(scheduler: str, testbeds: int) -> Iterator[Any]:
                 yield client
             return
         with _cluster(testbeds) as cluster, Client(cluster) as client:
-            client.wait_for_workers(testbeds, timeout=WAIT_S)
+            wait_for_workers(client, testbeds)
             yield client
+
+
+def workers_of(client: Any) -> dict[str, str]:
+    """Returns the addresses of the workers that measure, by name: the number of the testbed."""
+    known = client.scheduler_info(n_workers=-1)["workers"]
+    return {
+        str(worker["name"]): address
+        for address, worker in known.items()
+        if worker["resources"].get(RESOURCE)
+    }
+
+
+def is_on_this_machine(address: str) -> bool:
+    """Tells whether a worker's address, such as tcp://10.0.0.1:4000, is one of this machine."""
+    host = urlsplit(address).hostname
+    if not host:
+        return False
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.bind((host, 0))
+    except OSError:
+        return False
+    return True
+
+
+def wait_for_workers(client: Any, testbeds: int) -> None:
+    """Waits for a worker of each testbed; raises MeasurementError, which names those missing."""
+    end = time.monotonic() + WAIT_S
+    while missing := [str(n) for n in range(1, testbeds + 1) if str(n) not in workers_of(client)]:
+        if time.monotonic() > end:
+            several = len(missing) > 1
+            raise MeasurementError(
+                f"{client.scheduler.address}: testbed{'s' * several} {' and '.join(missing)} "
+                f"{'have' if several else 'has'} no worker after {WAIT_S} s (expected for example "
+                f"`dask worker {client.scheduler.address} --name {missing[0]} --nthreads 1 "
+                f"--resources {RESOURCE}=1`)"
+            )
+        time.sleep(LOOK_S)
 
 
 def _cluster(testbeds: int) -> Any:
@@ -98,10 +140,5 @@ def _connected(scheduler: str, testbeds: int) -> Iterator[Any]:
             "scheduler` shows)"
         ) from None
     with client:
-        try:
-            client.wait_for_workers(testbeds, timeout=WAIT_S)
-        except TimeoutError:
-            raise MeasurementError(
-                f"{scheduler}: has fewer than {testbeds} workers (expected one for each testbed)"
-            ) from None
+        wait_for_workers(client, testbeds)
         yield client

@@ -1,16 +1,23 @@
 """What a report needs of a campaign, read from its folder."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
-from natxy.campaign.delay_curves import DelayCurve, DelayHistograms
-from natxy.campaign.folder import EXPERIMENT, TESTBED, CampaignFolder
+from natxy.campaign.delay_curves import (
+    MEASURES_DELAYS,
+    DelayCurve,
+    DelayHistograms,
+    own_trials,
+)
+from natxy.campaign.folder import EXPERIMENT, TESTBED, CampaignFolder, testbed_file
 from natxy.campaign.journal import read_journal
+from natxy.campaign.machines import MACHINE, machines_of
 from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
-from natxy.campaign.records import read_campaign
+from natxy.campaign.records import TrialPlace, read_campaign
 from natxy.model.experiment import Experiment, MeasureSection
 from natxy.model.measurement import Measurement
 from natxy.model.published import Published
@@ -50,7 +57,7 @@ class CampaignData:
     cells: tuple[CellResult, ...]
     trials: tuple[TrialPoint, ...]
     delays: tuple[DelayCurve, ...]
-    provenance: dict[str, Any]  # of the last cell that was set up
+    machines: dict[str, Any]  # what measured, by a title
 
     @property
     def conditions(self) -> dict[str, dict[str, Any]]:
@@ -58,14 +65,31 @@ class CampaignData:
         return self.plan.conditions
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Trials:
+    """Which trials of a cell are read, by their places in the journal."""
+
+    counted: frozenset[int]
+    of_delays: frozenset[int]  # trials of a measurement of delays itself, not of its searches
+
+    @classmethod
+    def of(cls, places: Sequence[TrialPlace], command: str, measurements: int) -> Self:
+        own = own_trials([each.number for each in places], measurements)
+        return cls(
+            counted=frozenset(each.at for each in places),
+            of_delays=frozenset(places[each].at for each in own if command in MEASURES_DELAYS),
+        )
+
+
 @dataclass(kw_only=True)
 class _Reading:
     """What was read so far; `cell` is the last one that began."""
 
+    wanted: Mapping[str, _Trials]  # by the cell's key
     cell: dict[str, Any] = field(default_factory=dict)
+    seen: Counter[str] = field(default_factory=Counter)  # trials, by the cell's key
     trials: dict[str, list[TrialPoint]] = field(default_factory=dict)  # by the cell's key
     delays: DelayHistograms = field(default_factory=DelayHistograms)
-    provenance: dict[str, Any] = field(default_factory=dict)
     begin: datetime | None = None
 
 
@@ -76,20 +100,35 @@ def read_data(folder: CampaignFolder) -> CampaignData:
     asked = folder.asked()
     state = read_campaign(folder.journal)
     plan = plan_again(asked.experiment, asked.testbed, state.header)
-    reading = _Reading()
+    commands = {cell.key: cell.measure.command for cell in plan.cells}
+    reading = _Reading(
+        wanted={
+            key: _Trials.of(cell.places, commands.get(key, ""), len(cell.results))
+            for key, cell in state.cells.items()
+        }
+    )
     for record in read_journal(folder.journal):
         _read(record, reading)
     known = [state.cells[cell.key] for cell in plan.cells if cell.key in state.cells]
     return CampaignData(
         experiment=asked.experiment,
         plan=plan,
-        files={EXPERIMENT: asked.source.text, TESTBED: asked.testbed_source.text},
+        files={
+            EXPERIMENT: asked.source.text,
+            TESTBED: asked.testbed_source.text,
+            **{
+                testbed_file(number): source.text
+                for number, source in enumerate(asked.further, start=2)
+            },
+        },
         published=asked.published,
         cells=tuple(
             CellResult(
                 column=cell.begun.column,
                 measure=cell.begun.measure,
                 round=cell.begun.round,
+                testbed=cell.begun.testbed,
+                host=cell.begun.host,
                 results=tuple(cell.results),
                 error=cell.end.error if cell.end else "it was interrupted",
                 started=cell.begun.started,
@@ -98,10 +137,8 @@ def read_data(folder: CampaignFolder) -> CampaignData:
             for cell in known
         ),
         trials=tuple(point for points in reading.trials.values() for point in points),
-        delays=tuple(
-            reading.delays.curves(plan, {key: cell.results for key, cell in state.cells.items()})
-        ),
-        provenance=reading.provenance,
+        delays=tuple(reading.delays.curves(plan)),
+        machines=machines_of(cell.begun for cell in known),
     )
 
 
@@ -109,25 +146,24 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
     """Reads the folder of a measuring command: a campaign of one column and one cell."""
     header: dict[str, Any] = {}
     results: list[Measurement] = []
-    cell = {"key": "", "column": "", "measure": "", "round": 1, "provenance": {}}
-    reading = _Reading(cell=cell)
+    places: list[TrialPlace] = []
     for record in read_journal(folder.journal):
         header = header or record
         if record["record"] == "measurement":
             results.append(Measurement.model_validate_json(json.dumps(record)))
         elif record["record"] == "trial":
-            _read(record, reading)
+            places.append(TrialPlace(at=len(places), number=record["number"], answers=0))
     command = results[0].procedure if results else "trial"
     title = f"{results[0].title} of {results[0].conditions.dut}" if results else str(folder.path)
     experiment = Experiment(title=title, testbed="", measure=(MeasureSection(command=command),))
-    trials = [
-        replace(point, measure=command) for points in reading.trials.values() for point in points
-    ]
     plan = plan_of(experiment, header.get("testbed", {}), header.get("seed") or 0)
     key = plan.cells[0].key
-    reading.delays.found = {
-        (key, direction, at): of for (_, direction, at), of in reading.delays.found.items()
-    }
+    reading = _Reading(
+        wanted={key: _Trials.of(places, command, len(results))},
+        cell={"key": key, "column": "", "measure": command, "round": 1},
+    )
+    for record in read_journal(folder.journal):
+        _read(record, reading)
     return CampaignData(
         experiment=experiment,
         plan=plan,
@@ -143,23 +179,24 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
                 started=header.get("started", ""),
             ),
         ),
-        trials=tuple(trials),
-        delays=tuple(reading.delays.curves(plan, {key: results})),
-        provenance={name: value for name, value in header.items() if name != "record"},
+        trials=tuple(point for points in reading.trials.values() for point in points),
+        delays=tuple(reading.delays.curves(plan)),
+        machines={MACHINE: {name: value for name, value in header.items() if name != "record"}},
     )
 
 
 def _read(record: dict[str, Any], reading: _Reading) -> None:
     if record["record"] == "cell":
         reading.cell = record
-        reading.provenance = record["provenance"] or reading.provenance
     elif record["record"] == "trial" and reading.cell:
-        points = reading.trials.setdefault(reading.cell["key"], [])
-        # A trial whose end was lost is run again, with its number.
-        del points[record["number"] - 1 :]
-        points.append(_point(record, reading))
-        if record["verdict"] != "INVALID":
-            reading.delays.add(reading.cell["key"], record)
+        key = reading.cell["key"]
+        place, wanted = reading.seen[key], reading.wanted.get(key)
+        reading.seen[key] += 1
+        if wanted is None or place not in wanted.counted:
+            return  # it was run again after an interruption, or came after the file was read first
+        reading.trials.setdefault(key, []).append(_point(record, reading))
+        if place in wanted.of_delays and record["verdict"] != "INVALID":
+            reading.delays.add(key, record)
 
 
 def _point(record: dict[str, Any], reading: _Reading) -> TrialPoint:

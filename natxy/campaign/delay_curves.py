@@ -1,11 +1,10 @@
 """The distributions of delays in a campaign, from the histograms of its trials."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from natxy.campaign.plan import CampaignPlan
-from natxy.model.measurement import Measurement
 
 MEASURES_DELAYS = ("latency", "pdv", "ipdv")
 POINTS = 120  # of a curve; the tail has half of them
@@ -24,34 +23,26 @@ class DelayCurve:
 
 @dataclass(kw_only=True)
 class DelayHistograms:
-    """The histograms of valid trials, added up by cell, direction and rate."""
+    """The histograms of the trials of measurements, added up by cell and direction."""
 
-    found: dict[tuple[str, str, int], Histogram] = field(default_factory=dict)
+    found: dict[tuple[str, str], Histogram] = field(default_factory=dict)
 
     def add(self, cell: str, trial: dict[str, Any]) -> None:
         """Adds a trial's record of the journal."""
         for stream in trial["result"]["streams"]:
-            place = (cell, stream["direction"], trial["rate_fps"])
-            histogram = self.found.setdefault(place, {})
+            histogram = self.found.setdefault((cell, stream["direction"]), {})
             for kind in stream["kinds"].values():
                 for lower_ns, upper_ns, count in kind["delay"]["buckets"] if kind else ():
                     bucket = (lower_ns, upper_ns)
                     histogram[bucket] = histogram.get(bucket, 0) + count
 
-    def curves(
-        self, plan: CampaignPlan, results: Mapping[str, Sequence[Measurement]]
-    ) -> Iterator[DelayCurve]:
-        """Yields the curves of each measurement of delays, at the rate at which it took place.
-
-        The trials of the search for that rate do not count. `results` has those of each cell.
-        """
+    def curves(self, plan: CampaignPlan) -> Iterator[DelayCurve]:
+        """Yields the curves of each measurement of delays, by the columns of the experiment."""
+        labels = [column.label for column in plan.experiment.columns]
         together: dict[tuple[str, str, str], Histogram] = {}
-        for cell in plan.cells:
-            if cell.measure.command not in MEASURES_DELAYS:
-                continue
-            rates = {result.conditions.rate_fps for result in results.get(cell.key, ())}
-            for (key, direction, rate_fps), histogram in self.found.items():
-                if key != cell.key or rate_fps not in rates:
+        for cell in sorted(plan.cells, key=lambda cell: labels.index(cell.column.label)):
+            for (key, direction), histogram in self.found.items():
+                if key != cell.key:
                     continue
                 of = (cell.column.label, cell.measure.name, direction)
                 into = together.setdefault(of, {})
@@ -61,6 +52,22 @@ class DelayHistograms:
             if histogram:
                 points = tuple(_cumulative(histogram))
                 yield DelayCurve(column=column, measure=measure, direction=direction, points=points)
+
+
+def own_trials(numbers: Sequence[int], measurements: int) -> set[int]:
+    """Returns the trials of the measurements themselves, by their places in `numbers`.
+
+    A measurement may search first, for its rate or for that of phase 1. The numbers of trials start
+    at 1 in each search and in each measurement, and measurements of one command have equally many
+    searches.
+    """
+    begins = [place for place, number in enumerate(numbers) if number == 1]
+    if not begins or not measurements or len(begins) % measurements:
+        return set()
+    step = len(begins) // measurements
+    ends = (*begins[1:], len(numbers))
+    own = list(zip(begins, ends, strict=True))[step - 1 :: step]
+    return {place for begin, end in own for place in range(begin, end)}
 
 
 def _cumulative(histogram: Histogram) -> Iterator[tuple[float, float]]:

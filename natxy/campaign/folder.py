@@ -41,6 +41,11 @@ class Asked:
         return (self.testbed, *(source.toml() for source in self.further))
 
 
+def testbed_file(number: int) -> str:
+    """Returns the name of the file of a further testbed, which has a number from 2."""
+    return f"testbed-{number}.toml"
+
+
 def read_asked(path: Path, testbeds: Sequence[Path] = ()) -> Asked:
     """Reads an experiment's file, the testbed and the published table that it names.
 
@@ -162,7 +167,7 @@ class CampaignFolder:
         )
 
     def _testbed(self, number: int) -> Path:
-        return self.path / f"testbed-{number}.toml"
+        return self.path / testbed_file(number)
 
     def _further(self) -> Iterator[Path]:
         """Yields the files of the second testbed and those after it."""

@@ -27,11 +27,21 @@ class CellRecord(Model):
     seed: int
     started: str  # ISO 8601
     answers: int = 0  # of those above, how many still count; 0 at the first beginning
+    testbed: int = 1  # its number, where there are several; 0: no worker has measured the cell
     provenance: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def host(self) -> str:
+        """The name of the machine that measured; empty if nothing could be set up."""
+        name: str = self.provenance.get("host", {}).get("name", "")
+        return name
 
 
 class CellEnd(Model):
-    """A cell has ended, with results or with the sentence that says why it has none."""
+    """A cell has ended, with results, or with a sentence that says what failed.
+
+    It has both if only the command after its column failed.
+    """
 
     record: Literal["cell-end"] = "cell-end"
     key: str
@@ -50,16 +60,43 @@ class HookRecord(Model):
     seconds: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class TrialPlace:
+    """A trial that counts: one that was not run again after an interruption."""
+
+    at: int  # among all trials of its cell in the journal, from 0
+    number: int  # of its record: from 1 in each search and in each measurement
+    answers: int  # of the cell, those of this trial included
+
+
 @dataclass(kw_only=True)
 class CellState:
     """What the journal knows of a cell."""
 
     key: str
-    begun: CellRecord
+    begun: CellRecord  # the last beginning; `started` is that of the first trial that counts
     answers: list[AnswerRecord] = field(default_factory=list)
     results: list[Measurement] = field(default_factory=list)
-    trials: int = 0
+    places: list[TrialPlace] = field(default_factory=list)
+    seen: int = 0  # trials in the journal, those that do not count included
     end: CellEnd | None = None
+
+    def goes_on(self, begun: CellRecord) -> None:
+        """Drops what a cell that begins again does not keep; all of it, of one that had failed."""
+        started = self.begun.started if begun.answers else begun.started
+        self.begun = begun.model_copy(update={"started": started})
+        self.end = None
+        self.results.clear()
+        del self.answers[begun.answers :]
+        self.places = [place for place in self.places if place.answers <= begun.answers]
+
+    def add_trial(self, number: int) -> None:
+        self.places.append(TrialPlace(at=self.seen, number=number, answers=len(self.answers)))
+        self.seen += 1
+
+    @property
+    def trials(self) -> int:
+        return len(self.places)
 
     @property
     def failed(self) -> bool:
@@ -99,8 +136,7 @@ def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None
         if kind == "cell":
             begun = CellRecord.model_validate(record)
             cell = state.cells.setdefault(begun.key, CellState(key=begun.key, begun=begun))
-            del cell.answers[begun.answers :]
-            cell.end = None
+            cell.goes_on(begun)
         elif cell is None:
             continue
         elif kind == "answer":
@@ -109,7 +145,7 @@ def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None
                 waiting = len(cell.answers)
             cell.answers.append(answer)
         elif kind == "trial":
-            cell.trials += 1
+            cell.add_trial(record["number"])
             if waiting is not None:
                 full = cell.answers[waiting].model_copy(update={"answer": record["result"]})
                 cell.answers[waiting] = full

@@ -16,6 +16,7 @@ from natxy.report.charts import Chart
 from natxy.report.csit import documents
 from natxy.report.delay_charts import course_charts, distribution_charts
 from natxy.report.figure_charts import computed_charts, figure_charts
+from natxy.report.testbed_notes import testbed_notes
 from natxy.report.trial_charts import pauses_chart, trace_chart
 from natxy.report.whole_file import write_whole
 
@@ -54,7 +55,8 @@ def page_of(data: CampaignData) -> str:
 
 def table_of(data: CampaignData) -> CampaignTable:
     table = campaign_table(data.plan.experiment, data.conditions, data.cells)
-    return replace(table, warning=_warning(data))
+    notes = (*table.notes, *testbed_notes(data.cells))
+    return replace(table, warning=_warning(data), notes=notes)
 
 
 def _warning(data: CampaignData) -> str:
@@ -109,7 +111,7 @@ def told(data: CampaignData) -> Told:
         f"{invalid:,} of them invalid and not counted. Seed {data.plan.seed}.",
         notes=tuple(dict.fromkeys(notes)),
         files=data.files,
-        provenance=data.provenance,
+        machines=data.machines,
         quick=data.plan.quick,
         made_by=f"Natxy {natxy.__version__}",
     )

@@ -13,7 +13,7 @@ from natxy.campaign.records import CampaignState, CellEnd, CellRecord
 from natxy.campaign.tape import RUN, AnswerRecord, Tape, TapeEnds
 from natxy.campaign.taped import TapedDut, TapedEngine
 from natxy.dut.base import Dut
-from natxy.errors import NatxyError, StorageError
+from natxy.errors import DutError, NatxyError, StorageError
 from natxy.model.base import Model
 from natxy.model.measurement import Measurement
 from natxy.model.source import Source
@@ -60,6 +60,9 @@ class Watcher(Protocol):
 
     def hook_started(self, when: str, command: Sequence[str]) -> None: ...
 
+    def remarked(self, sentence: str) -> None:
+        """Shows a sentence that is not about one cell."""
+
     def measuring(self, title: str) -> AbstractContextManager[Observer]:
         """Returns what shows the progress of a measurement."""
 
@@ -73,6 +76,7 @@ class Runner:
     state: CampaignState
     watcher: Watcher
     retries_failed: bool = False
+    testbed: int = 1  # on which cells are measured
     _column: str | None = field(default=None, init=False)  # that the DUT is prepared for
     _begun: str = field(default="", init=False)  # the cell that began last
 
@@ -88,14 +92,13 @@ class Runner:
 
     def run_alone(self, cell: Cell, number: int) -> None:
         """Runs one cell, with the commands of its column around it."""
-        self._cell(cell, number)
-        self._leave_column()
+        self._cell(cell, number, leaves=True)
 
     def _cells(self, left: Sequence[tuple[int, Cell]]) -> None:
         for done, (number, cell) in enumerate(left):
             self.watcher.cell_started(cell, self._place(number, left[done:]))
-            self._cell(cell, number)
-        self._leave_column()
+            following = [after.column.label for _, after in left[done + 1 : done + 2]]
+            self._cell(cell, number, leaves=following != [cell.column.label])
 
     def _place(self, number: int, left: Sequence[tuple[int, Cell]]) -> Place:
         return Place(number=number, count=len(self.plan.cells), left=[cell for _, cell in left])
@@ -106,7 +109,8 @@ class Runner:
             return True
         return self.retries_failed and known.failed
 
-    def _cell(self, cell: Cell, number: int) -> None:
+    def _cell(self, cell: Cell, number: int, *, leaves: bool) -> None:
+        """Measures a cell; the last one of a column `leaves` it, before its end is written."""
         known = self.state.cells.get(cell.key)
         answers = known.answers if known is not None and known.end is None else []
         tape = Tape(answers, self._keep)
@@ -128,6 +132,8 @@ class Runner:
             error = str(failure)
             if self._begun != cell.key:
                 self._begin(cell, number, None)
+        if leaves and (failed := self._leave_column()):
+            error = f"{error}; {failed}" if error else f"{failed} (the results are kept)"
         end = CellEnd(key=cell.key, error=error, ended=now())
         self.journal.append(*tape.take_new(), *results, end)
         self.watcher.cell_ended(cell, results, error)
@@ -173,6 +179,7 @@ class Runner:
             seed=cell.seed,
             started=now(),
             answers=answers,
+            testbed=self.testbed,
             provenance={} if setup is None else provenance(setup, seed=cell.seed, command=[]),
         )
         self._begun = cell.key
@@ -184,15 +191,20 @@ class Runner:
     def _enter_column(self, cell: Cell) -> None:
         if self._column == cell.column.label:
             return
-        self._leave_column()
         hooks = self.plan.experiment.hooks
         self._hooks("before_column", (*hooks.before_column, *cell.column.before))
         self._column = cell.column.label
 
-    def _leave_column(self) -> None:
-        if self._column is not None:
-            self._column = None
+    def _leave_column(self) -> str:
+        """Returns what failed, which takes no result away; empty if nothing did."""
+        if self._column is None:
+            return ""
+        self._column = None
+        try:
             self._hooks("after_column", self.plan.experiment.hooks.after_column)
+        except DutError as failure:
+            return str(failure)
+        return ""
 
     def _hooks(self, when: str, commands: Sequence[Sequence[str]]) -> None:
         for command in commands:

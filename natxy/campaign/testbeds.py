@@ -6,20 +6,48 @@ the journal, a whole cell at a time.
 
 import json
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from natxy.campaign.cell_worker import Order, measure
-from natxy.campaign.dask_workers import DEATHS, RESOURCE, client_of
+from natxy.campaign.changed_workers import worker_changes
+from natxy.campaign.dask_workers import (
+    DEATHS,
+    RESOURCE,
+    client_of,
+    is_on_this_machine,
+    workers_of,
+)
 from natxy.campaign.journal import Journal
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.records import CellEnd
 from natxy.campaign.runner import Runner, now
+from natxy.campaign.shared_cpus import shared_cpus
 from natxy.errors import MeasurementError
 from natxy.model.measurement import Measurement
 
 Numbered = tuple[int, Cell]
+LOOK_S = 3.0  # how often the workers are looked at while all of them measure
+
+
+def _looked(client: Any, running: list[Any]) -> tuple[set[Any], dict[str, str]]:
+    """Waits for a cell to end; returns those that have, and the workers.
+
+    Returns after a few seconds without one, so that a worker that has left is named soon.
+    """
+    from distributed import wait
+    from distributed.client import CancelledError
+    from distributed.comm import CommClosedError
+
+    try:
+        try:
+            ended = wait(running, timeout=LOOK_S, return_when="FIRST_COMPLETED").done
+        except TimeoutError:
+            ended = set()
+        return ended, workers_of(client)
+    except (CancelledError, CommClosedError):
+        raise MeasurementError("The connection to Dask's scheduler is lost.") from None
 
 
 @dataclass(kw_only=True)
@@ -35,27 +63,35 @@ class TestbedsRunner(Runner):
             super()._cells(left)
             return
         with client_of(self.scheduler, self._testbeds) as client:
+            for sentence in shared_cpus(self._here(workers_of(client))):
+                self.watcher.remarked(sentence)
             self._with_workers(client, left)
 
     @property
     def _testbeds(self) -> int:
         return 1 + len(self.further)
 
-    def _with_workers(self, client: Any, left: Sequence[Numbered]) -> None:
-        from distributed import wait
-        from distributed.client import CancelledError
+    def _here(self, workers: Mapping[str, str]) -> dict[int, CampaignPlan]:
+        """Returns the plans of the testbeds whose workers run on this machine, by number."""
+        return {
+            number: plan
+            for number, plan in enumerate((self.plan, *self.further), start=1)
+            if is_on_this_machine(workers.get(str(number), ""))
+        }
 
+    def _with_workers(self, client: Any, left: Sequence[Numbered]) -> None:
         waiting = deque(left)
         running: dict[Any, Numbered] = {}
+        workers = workers_of(client)
         while waiting or running:
             while waiting and len(running) < self._testbeds:
                 number, cell = waiting[0]
                 self.watcher.cell_started(cell, self._place(number, list(waiting)))
                 running[self._submitted(client, number)] = waiting.popleft()
-            try:
-                ended = wait(list(running), return_when="FIRST_COMPLETED").done
-            except CancelledError:
-                raise MeasurementError("The connection to Dask's scheduler is lost.") from None
+            ended, now_there = _looked(client, list(running))
+            for sentence in worker_changes(workers, now_there):
+                self.watcher.remarked(sentence)
+            workers = now_there
             for future in ended:
                 self._ended(*running.pop(future), future)
 
@@ -77,9 +113,11 @@ class TestbedsRunner(Runner):
 
         try:
             records = future.result()
-        except KilledWorker:
+        except KilledWorker as killed:
             self._begin(cell, number, None)
-            error = f"The worker died {DEATHS + 1} times while it measured this cell."
+            name = getattr(killed.last_worker, "name", "")
+            last = f", the last time that of testbed {name}" if name else ""
+            error = f"The worker died {DEATHS + 1} times while it measured this cell{last}."
             self.journal.append(CellEnd(key=cell.key, error=error, ended=now()))
             self.watcher.cell_ended(cell, [], error)
             return

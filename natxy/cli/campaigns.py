@@ -16,7 +16,8 @@ from natxy.campaign.folder import Asked, CampaignFolder
 from natxy.campaign.journal import Journal
 from natxy.campaign.plan import CampaignPlan, Cell, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
-from natxy.campaign.runner import Watcher
+from natxy.campaign.results import write_campaign_results
+from natxy.campaign.runner import Watcher, now
 from natxy.campaign.testbeds import TestbedsRunner
 from natxy.cli.narrator import JsonNarrator, Narrator, Pace
 from natxy.cli.options import progress_console, result_console
@@ -128,9 +129,8 @@ ALONE = Further()
 
 
 def further_of(asked: Asked, plan: CampaignPlan, scheduler: str | None) -> Further:
-    """Returns the checked plans of further testbeds; they have the cells of `plan`, in its order.
-
-    Raises ConfigurationError if there are any and the extra for them is not installed.
+    """Returns the further testbeds. Raises ConfigurationError if there are any and the
+    extra for them is not installed.
     """
     if not asked.further:
         if scheduler:
@@ -139,6 +139,11 @@ def further_of(asked: Asked, plan: CampaignPlan, scheduler: str | None) -> Furth
             )
         return Further()
     check_installed()
+    return Further(plans=further_plans(asked, plan), scheduler=scheduler or "")
+
+
+def further_plans(asked: Asked, plan: CampaignPlan) -> tuple[CampaignPlan, ...]:
+    """Returns the checked plans of further testbeds, with the cells of `plan` in its order."""
     plans = tuple(
         plan_of(
             asked.experiment,
@@ -152,7 +157,7 @@ def further_of(asked: Asked, plan: CampaignPlan, scheduler: str | None) -> Furth
     )
     for each in plans:
         check(each)
-    return Further(plans=plans, scheduler=scheduler or "")
+    return plans
 
 
 def default_folder(path: Path) -> Path:
@@ -176,6 +181,7 @@ def start(
             "natxy_version": natxy.__version__,
             "command": [command],
             "seed": plan.seed,
+            "started": now(),
             "experiment": asked.experiment.title,
             "quick": plan.quick,
             "options": plan.options,
@@ -227,6 +233,7 @@ def _run(runner: TestbedsRunner, folder: CampaignFolder) -> None:
         say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
     try:
         runner.run()
+        write_campaign_results(folder)
     except BaseException:
         say(f"Go on with: natxy resume {shlex.quote(str(folder.path))}")
         raise

@@ -70,8 +70,11 @@ def demo(
     )
     check(plan)
     folder = CampaignFolder(path=output.parent)
-    shown = GatewayTables(console=progress_console, tables=result_console, output=output)
-    start(asked, plan, folder, repeat_command(plan.seed), watcher=shown, replace=True)
+    command = repeat_command(plan.seed)
+    shown = GatewayTables(
+        console=progress_console, tables=result_console, output=output, command=command
+    )
+    start(asked, plan, folder, command, watcher=shown, replace=True)
     throughputs = [result for result in shown.results if result.procedure == "throughput"]
     if throughputs:
         result_console.print(side_by_side(TITLE, throughputs))

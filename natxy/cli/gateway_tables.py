@@ -4,16 +4,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from natxy.campaign.plan import Cell
-from natxy.campaign.runner import Place
+from natxy.campaign.runner import Place, now
 from natxy.cli.narrator import Narrator
 from natxy.cli.progress import SearchDisplay
 from natxy.model.measurement import Measurement
 from natxy.report.gateway_table import conformance_notes, gateway_table
-from natxy.report.results_json import write_results
+from natxy.report.results_json import Made, cell_entry, write_entries
 from natxy.trial.observer import Observer
 
 
@@ -23,6 +24,9 @@ class GatewayTables(Narrator):
 
     tables: Console
     output: Path
+    command: str  # that repeats the demo
+    _entries: list[dict[str, Any]] = field(default_factory=list, init=False)  # of the file
+    _started: str = field(default="", init=False)  # the cell that runs
     results: list[Measurement] = field(default_factory=list, init=False)  # of all gateways
     failed: dict[str, list[str]] = field(default_factory=dict, init=False)  # cells, by error
     _left: Sequence[Cell] = field(default=(), init=False)  # after the cell that runs
@@ -30,12 +34,18 @@ class GatewayTables(Narrator):
     def cell_started(self, cell: Cell, place: Place) -> None:
         super().cell_started(cell, place)
         self._left = place.left[1:]
+        self._started = now()
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:
         super().cell_ended(cell, results, error)
         gateway = cell.column.label
         self.results += [_named(result, gateway) for result in results]
-        write_results(self.output, self.results)
+        made = Made(command=self.command, started=self._started)
+        self._entries += [
+            cell_entry(result, made, column=gateway, measure=cell.measure.name, number=cell.round)
+            for result in results
+        ]
+        write_entries(self.output, self._entries)
         if error:
             self.failed.setdefault(error, []).append(cell.title)
         if not any(other.column.label == gateway for other in self._left):

@@ -73,6 +73,9 @@ class Narrator:
     def hook_started(self, when: str, command: Sequence[str]) -> None:
         self._say(f"{when}: {shlex.join(command)}")
 
+    def remarked(self, sentence: str) -> None:
+        self._say(sentence)
+
     @contextmanager
     def measuring(self, title: str) -> Iterator[Observer]:
         display: AbstractContextManager[Observer] = (
@@ -123,6 +126,9 @@ class JsonNarrator:
 
     def hook_started(self, when: str, command: Sequence[str]) -> None:
         self._print("hook-started", when=when, command=list(command))
+
+    def remarked(self, sentence: str) -> None:
+        self._print("remark", sentence=sentence)
 
     @contextmanager
     def measuring(self, title: str) -> Iterator[Observer]:

@@ -1,14 +1,19 @@
-"""`natxy plan`: says what a campaign will run, in which order, and about how long it takes."""
+"""`natxy plan`: says what a campaign runs, in which order, what it needs, and for how long."""
 
 import shlex
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from heapq import heapreplace
+from importlib.util import find_spec
 
 from natxy.campaign.folder import read_asked
 from natxy.campaign.plan import CampaignPlan, Cell, plan_of
-from natxy.cli.campaigns import check, command_line, tell, work_of
+from natxy.campaign.shared_cpus import shared_cpus
+from natxy.cli.campaigns import check, command_line, further_plans, tell, work_of
 from natxy.cli.expected import duration_s
+from natxy.cli.needs import needs_of
 from natxy.cli.options import SeedOption, seed_of
-from natxy.cli.run import ExperimentArgument, QuickOption
+from natxy.cli.run import ExperimentArgument, QuickOption, TestbedsOption, paths_of
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.report.numbers import about
@@ -20,17 +25,25 @@ NOT_INCLUDED = (
 
 
 def plan(
-    experiment: ExperimentArgument, quick: QuickOption = False, seed: SeedOption = None
+    experiment: ExperimentArgument,
+    quick: QuickOption = False,
+    seed: SeedOption = None,
+    testbeds: TestbedsOption = None,
 ) -> None:
-    """Show the cells of a campaign in their order, their commands, and how long they take."""
-    asked = read_asked(experiment)
+    """Show a campaign's cells in their order, what they need, and how long they take."""
+    asked = read_asked(experiment, paths_of(testbeds))
     chosen = asked.experiment.seed if seed is None else seed
     planned = plan_of(asked.experiment, asked.testbed, seed_of(chosen), quick=quick)
     check(planned)
+    plans = (planned, *further_plans(asked, planned))
     lasting_s = durations_s(planned)
-    total_s = sum(lasting_s)
+    total_s = in_parallel_s(lasting_s, len(plans))
+    several = f" on {len(plans)} testbeds at once" if len(plans) > 1 else ""
     count = len(planned.cells)
-    tell(f"{asked.experiment.title}: {count} cells, about {about(total_s)}, seed {planned.seed}")
+    tell(
+        f"{asked.experiment.title}: {count} cells, about {about(total_s)}{several}, seed "
+        f"{planned.seed}"
+    )
     hooks = planned.experiment.hooks
     for when in ("before", "before_column", "after_column", "after"):
         for command in getattr(hooks, when):
@@ -40,8 +53,51 @@ def plan(
             tell(f"before_column: {shlex.join(command)}")
         title = f"{number:4}  round {cell.round}  {cell.title} (about {about(cell_s)})"
         tell(f"{title}: {command_line(cell)}")
+    for line in _needs(plans):
+        tell(line)
+    for line in shared_cpus(dict(enumerate(plans, start=1))):
+        tell(f"On one machine, {line}")
+    if several:
+        tell(f"One after another, the cells take about {about(sum(lasting_s))}.")
     tell(f"If it starts now, it ends about {ends(datetime.now(), total_s)}.")
     tell(NOT_INCLUDED)
+
+
+def _needs(plans: Sequence[CampaignPlan]) -> Iterator[str]:
+    """Yields what the cells need, a line for those that need the same."""
+    for number, planned in enumerate(plans, start=1):
+        known: dict[tuple[str, str], str] = {}
+        cells: dict[str, list[int]] = {}
+        for place, cell in enumerate(planned.cells, start=1):
+            if (of := _of(cell)) not in known:
+                known[of] = needs_of(cell)
+            cells.setdefault(known[of], []).append(place)
+        where = f"Testbed {number} needs" if len(plans) > 1 else "Needs"
+        for needs, places in cells.items():
+            of_cells = f", for cells {ranges(places)}" if len(cells) > 1 else ""
+            yield f"{where}{of_cells}: {needs}."
+    if len(plans) > 1:
+        absent = "" if find_spec("distributed") else " (not installed here)"
+        yield f"Several testbeds need the extra natxy[distributed]{absent}."
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Returns increasing numbers as text: "1-3, 7"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def in_parallel_s(lasting_s: Sequence[float], testbeds: int) -> float:
+    """Returns when the last cell ends, where the testbed that is free first gets the next one."""
+    free_at_s = [0.0] * testbeds
+    for cell_s in lasting_s:
+        heapreplace(free_at_s, free_at_s[0] + cell_s)
+    return max(free_at_s)
 
 
 def durations_s(planned: CampaignPlan) -> list[float]:

@@ -1,6 +1,5 @@
 """`natxy run`: runs a campaign."""
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +16,7 @@ from natxy.cli.campaigns import (
     start,
     tell,
 )
-from natxy.cli.options import SeedOption, seed_of
+from natxy.cli.options import SeedOption, repeat_command, seed_of
 
 ExperimentArgument = Annotated[
     Path, typer.Argument(metavar="EXPERIMENT", help="Experiment file (TOML).")
@@ -31,7 +30,14 @@ QuickOption = Annotated[
     ),
 ]
 
-
+TestbedsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Equal testbeds on which cells are measured at the same time, such as a.toml,b.toml "
+        "[default: the experiment's testbed].",
+        metavar="FILE,...",
+    ),
+]
 SchedulerOption = Annotated[
     str | None,
     typer.Option(
@@ -40,6 +46,10 @@ SchedulerOption = Annotated[
         metavar="ADDRESS",
     ),
 ]
+
+
+def paths_of(testbeds: str | None) -> list[Path]:
+    return [Path(name) for name in testbeds.split(",")] if testbeds else []
 
 
 def run(
@@ -52,25 +62,18 @@ def run(
             help="New folder of the campaign [default: natxy-results/TIME-NAME].", metavar="DIR"
         ),
     ] = None,
-    testbeds: Annotated[
-        str | None,
-        typer.Option(
-            help="Equal testbeds on which cells are measured at the same time, such as "
-            "a.toml,b.toml [default: the experiment's testbed].",
-            metavar="FILE,...",
-        ),
-    ] = None,
+    testbeds: TestbedsOption = None,
     scheduler: SchedulerOption = None,
     json_output: EventsOption = False,
 ) -> None:
     """Run the campaign of an experiment file; `natxy resume` goes on after an interruption."""
-    asked = read_asked(experiment, [Path(name) for name in testbeds.split(",")] if testbeds else ())
+    asked = read_asked(experiment, paths_of(testbeds))
     chosen = asked.experiment.seed if seed is None else seed
     plan = plan_of(asked.experiment, asked.testbed, seed_of(chosen), quick=quick)
     check(plan)
     further = further_of(asked, plan, scheduler)
     folder = CampaignFolder(path=output or default_folder(experiment))
-    command = shlex.join(["natxy", "run", str(experiment)])
+    command = repeat_command(plan.seed)
     watcher = narrator(as_json=json_output, testbeds=further.testbeds)
     start(asked, plan, folder, command, watcher=watcher, further=further)
     if not json_output:

@@ -36,7 +36,7 @@ from natxy.report.measurement_table import measurement_notes, measurement_tables
 from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
-from natxy.report.results_json import result_entry, write_results
+from natxy.report.results_json import Made, result_entry, write_results
 from natxy.report.whole_file import write_whole
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.profile import PROFILES
@@ -156,7 +156,7 @@ def run_series(
     with (
         records_to(records) as kept,
         set_up(asked, source, dut_of(asked, source), kept) as setup,
-        _journal(setup, folder, options.seed_value) as journal,
+        Journal(folder / JOURNAL, header := _header(setup, options.seed_value)) as journal,
         naming(journal),
     ):
 
@@ -168,10 +168,11 @@ def run_series(
         for result in work.results(setup, observed):
             journal.append(result)
             results.append(result)
-    _write(folder, results)
+    made = Made.of(header)
+    _write(folder, results, made)
     if options.report:
         write_report(folder, folder / "report", html=True, records=records)
-    show(results, options.seed_value, folder, as_json=options.json_output)
+    show(results, options.seed_value, folder, made=made if options.json_output else None)
     return results
 
 
@@ -197,9 +198,8 @@ def _with_phase_1(
     return with_phase_1_rate(tester, dut, timing, seed=options.seed_value, observer=observer)
 
 
-def _journal(setup: Setup, folder: Path, seed: int) -> Journal:
-    header = provenance(setup, seed=seed, command=[repeat_command(seed)])
-    return Journal(folder / JOURNAL, header)
+def _header(setup: Setup, seed: int) -> dict[str, Any]:
+    return provenance(setup, seed=seed, command=[repeat_command(seed)])
 
 
 def _title(name: str, setup: Setup, tester: ReadyTester, place: str, options: SeriesOptions) -> str:
@@ -213,14 +213,17 @@ def _title(name: str, setup: Setup, tester: ReadyTester, place: str, options: Se
     )
 
 
-def _write(folder: Path, results: Sequence[Measurement]) -> None:
-    write_results(folder / RESULTS, results)
+def _write(folder: Path, results: Sequence[Measurement], made: Made) -> None:
+    write_results(folder / RESULTS, results, made)
     write_whole(folder / CSV, results_csv(results))
 
 
-def show(results: Sequence[Measurement], seed: int, folder: Path, *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps([result_entry(result) for result in results], indent=2))
+def show(
+    results: Sequence[Measurement], seed: int, folder: Path, *, made: Made | None = None
+) -> None:
+    """Prints tables; with `made`, the entries of results.json instead."""
+    if made is not None:
+        print(json.dumps([result_entry(result, made) for result in results], indent=2))
         return
     for line in _shown(results, result_console.width):
         lines = isinstance(line, str)

@@ -28,4 +28,5 @@ def said_of(cell: Cell, state: CampaignState) -> str:
         return "not begun"
     if known.end is None:
         return f"interrupted after {known.trials} trials"
-    return f"failed: {known.end.error}" if known.failed else "; ".join(map(found, known.results))
+    failed = (f"failed: {known.end.error}",) if known.failed else ()
+    return "; ".join((*map(found, known.results), *failed))

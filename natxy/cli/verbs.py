@@ -44,8 +44,7 @@ GROUPS = {
         "degradation": "Measure a figure over the number of connections (RFC 9693).",
     },
     "Campaigns": {
-        "plan": "Show the cells of a campaign in their order, their commands, and how long they "
-        "take.",
+        "plan": "Show a campaign's cells in their order, what they need, and how long they take.",
         "run": "Run the campaign of an experiment file; `natxy resume` goes on after an "
         "interruption.",
         "resume": "Go on with a campaign; no finished trial is lost or repeated.",

@@ -2,14 +2,28 @@
 
 import os
 import shutil
+from collections.abc import Mapping
 
 from natxy.doctor.finding import Finding, costs, good, impossible
+from natxy.dut.config import Driver
 from natxy.dut.ledger import sweep
 from natxy.dut.veth_loop import VethLoop
 from natxy.errors import EngineNotFound, NatxyError
 from natxy.tester.command import find_engine
 
-LAB_PROGRAMS = ("ip", "ethtool", "sysctl", "taskset", "tayga", "nft", "conntrack")
+# The programs that a lab in network namespaces runs, and those of its drivers (natxy/dut).
+OF_EVERY_LAB = ("ip", "ethtool", "sysctl", "taskset")
+TAYGA, IPTABLES = ("tayga", "stdbuf"), ("iptables", "iptables-restore")
+OF_DRIVER: Mapping[Driver, tuple[str, ...]] = {
+    "kernel-router": (),
+    "tayga": TAYGA,
+    "nat44": ("nft", "conntrack"),
+    "nat44-iptables": (*IPTABLES, "conntrack"),
+    "nat64": (*TAYGA, *IPTABLES, "conntrack"),
+}
+LAB_PROGRAMS = tuple(
+    dict.fromkeys((*OF_EVERY_LAB, *(name for names in OF_DRIVER.values() for name in names)))
+)
 
 
 def examine_tools() -> list[Finding]:

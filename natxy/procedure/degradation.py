@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.procedure.memory import MemorySamples, Samples, memory_at_points
 from natxy.procedure.series import (
     Searching,
     compared,
@@ -25,7 +26,7 @@ from natxy.search.bisection import SearchError
 from natxy.statistics import median
 from natxy.trial.connection_conditions import of_several
 from natxy.trial.connection_table import WithoutConnections, parameters_of
-from natxy.trial.observer import Observer
+from natxy.trial.observer import Observer, Observers
 from natxy.trial.setup import ReadyTester, name_of
 
 DEGRADATION = "degradation"
@@ -70,17 +71,21 @@ def degradation(
     """Measures the figure Xn in each column, and its degradation.
 
     The degradation is (X1 - Xn) / X1 x 100 %, where X1 is the figure of the first column. The
-    result also has the ratio of each figure to that of the previous column.
+    result also has the ratio of each figure to that of the previous column, and the memory per
+    connection in each column.
     """
     observer = observer or Observer()
     columns = [(column, _of(column, tester)) for column in plan.columns]
     found: list[Measurement] = []
     figures: list[Figure | None] = []
     without: list[str] = []
+    memory: dict[str, Samples] = {}  # by the column's name
     for number, (column, ready) in enumerate(columns, start=1):
         at = _at(column, connections_of(ready).count, _set(column, dut))
+        samples = MemorySamples()
+        watching = Observers([observer, samples])
         try:
-            found.append(measured(search_of(plan.search, column), number, ready, dut, observer))
+            found.append(measured(search_of(plan.search, column), number, ready, dut, watching))
         except WithoutConnections as reason:
             if not found:
                 raise
@@ -88,13 +93,15 @@ def degradation(
             observer.remarked(without[-1])
             figures.append(None)
             continue
-        figures.append(figure_of(found[-1], at))
+        figures.append(figure := figure_of(found[-1], at))
+        memory[figure.at] = samples.samples
     first = figure_of(found[0], "")
     if not median(first.values):
         raise DutError(
             f"{name_of(dut)} passes no trial with {connections_of(columns[0][1]).count:,} "
             "connections, so there is no figure to compare with."
         )
+    of_memory, about_memory = memory_at_points(memory, started_anew=False)
     return Measurement(
         procedure="degradation",
         title=f"Degradation of {first.name} with connections",
@@ -114,8 +121,9 @@ def degradation(
                 else ()
             ),
             *without,
+            *about_memory,
         ),
-        figures=compared(figures, _degraded),
+        figures=(*compared(figures, _degraded), *of_memory),
         counts=TrialCounts.total(each.counts for each in found),
     )
 

@@ -1,10 +1,12 @@
 """Scale up: how a figure grows with the cores of the device (RFC 9693; SD section 2.3)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.procedure.memory import MemorySamples, memory_at_points
 from natxy.procedure.series import (
     Searching,
     compared,
@@ -14,7 +16,7 @@ from natxy.procedure.series import (
     measured,
 )
 from natxy.statistics import median
-from natxy.trial.observer import Observer
+from natxy.trial.observer import Observer, Observers
 from natxy.trial.setup import ReadyTester, name_of
 
 RELATIVE = "relative scale up"
@@ -45,11 +47,12 @@ def scale_up(
 ) -> Measurement:
     """Measures the figure at each number k of cores.
 
-    The result also has the relative scale up, value(k) / (k x value(1)), and the ratio of each
-    figure to that at the previous number of cores.
+    The result also has the relative scale up, value(k) / (k x value(1)), the ratio of each figure
+    to that at the previous number of cores, and the memory per connection of a stateful device.
     """
     observer = observer or Observer()
     found: dict[int, Measurement] = {}
+    memory: dict[int, MemorySamples] = {}
     has: int | None = None  # cores that the device has now; None: unknown
     try:
         # The highest number comes first, so that an impossible one is reported before anything is
@@ -58,7 +61,9 @@ def scale_up(
             has = None
             dut.set_cores(cores)
             has = cores
-            found[cores] = measured(plan.search, cores, tester, dut, observer)
+            memory[cores] = MemorySamples()
+            watching = Observers([observer, memory[cores]])
+            found[cores] = measured(plan.search, cores, tester, dut, watching)
     finally:
         _leave(dut, has, observer)
     figures = {cores: figure_of(found[cores], _at(cores)) for cores in plan.cores}
@@ -70,6 +75,7 @@ def scale_up(
     cores_at = {figure.at: cores for cores, figure in figures.items()}
     points = list(figures.values())
     first = found[1]
+    of_memory, about_memory = _memory(figures, memory, tester)
     return Measurement(
         procedure="scale-up",
         title=f"Scale up of {alone.name}",
@@ -83,10 +89,24 @@ def scale_up(
                 if has_bounds(points)
                 else ()
             ),
+            *about_memory,
         ),
-        figures=compared(points, lambda one, first: _relative(cores_at[one.at], one, first)),
+        figures=(
+            *compared(points, lambda one, first: _relative(cores_at[one.at], one, first)),
+            *of_memory,
+        ),
         counts=TrialCounts.total(each.counts for each in found.values()),
     )
+
+
+def _memory(
+    figures: Mapping[int, Figure], memory: Mapping[int, MemorySamples], tester: ReadyTester
+) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
+    """Returns the memory per connection with each number of cores; none of a stateless device."""
+    if tester.traffic.connections is None:
+        return (), ()
+    points = {figure.at: memory[cores].samples for cores, figure in figures.items()}
+    return memory_at_points(points, started_anew=True)
 
 
 def _leave(dut: Dut, has: int | None, observer: Observer) -> None:

@@ -7,6 +7,7 @@ from natxy.model.measurement import Figure, Unit
 from natxy.model.published import Published
 from natxy.model.published_values import BY_COLUMN
 from natxy.model.published_values import Row as PublishedRow
+from natxy.report.beside_gaps import gap_notes, numbers_of
 from natxy.report.bounds import SIGNS
 from natxy.report.campaign_table import CampaignTable, Found, Row, Value, main_figure
 from natxy.statistics import P1, P99, median, percentile, summary
@@ -43,16 +44,13 @@ def beside(
         rows=tuple(
             row
             for pair in pairs
-            for row in _rows(pair, published, _numbers_of(pair, experiment), shown, found)
+            for row in _rows(pair, published, numbers_of(pair, experiment), shown, found)
         ),
-        notes=tuple(_notes(experiment, published)),
+        notes=(
+            *gap_notes(experiment, shown, published, found),
+            *_notes(experiment, published),
+        ),
     )
-
-
-def _numbers_of(pair: PairSection, experiment: Experiment) -> Mapping[str, int]:
-    """Returns the number of the published column for each column of the whole experiment."""
-    labels = [column.label for column in experiment.columns]
-    return dict(zip(labels, pair.columns or range(1, len(labels) + 1), strict=True))
 
 
 def _rows(

@@ -22,7 +22,7 @@ class Told:
     summary: str  # one sentence
     notes: tuple[str, ...]  # without which the figures could be misread
     files: Mapping[str, str]  # names and texts: experiment.toml
-    provenance: Mapping[str, Any]
+    machines: Mapping[str, Any]  # what measured, by a title
     quick: bool
     made_by: str  # "Natxy 0.1.0"
 
@@ -83,8 +83,8 @@ def _body(
     yield "<h2>Configuration</h2>"
     for name, text in told.files.items():
         yield _folded(name, text)
-    if told.provenance:
-        yield _folded("Machine, tester and gateway", json.dumps(told.provenance, indent=2))
+    for name, described in told.machines.items():
+        yield _folded(name, json.dumps(described, indent=2))
 
 
 def _list(lines: Sequence[str]) -> Iterator[str]:

@@ -27,6 +27,8 @@ class CellResult:
     error: str = ""
     started: str = ""  # ISO 8601, UTC
     ended: str = ""  # empty: it was interrupted
+    testbed: int = 1  # that measured it; 0: none has
+    host: str = ""  # the name of the machine that measured it
 
 
 @dataclass(frozen=True, kw_only=True)

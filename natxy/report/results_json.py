@@ -1,10 +1,12 @@
 """results.json: a flat list of results, for programs."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+import natxy
 from natxy.model.measurement import Measurement
 from natxy.model.standing_deviations import STANDING
 from natxy.report.results_csv import figure_entry
@@ -26,9 +28,27 @@ OF_SEARCH = {
 }
 
 
-def result_entry(result: Measurement) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """How a result was made."""
+
+    command: str
+    started: str  # ISO 8601, UTC
+    natxy_version: str = natxy.__version__
+
+    @classmethod
+    def of(cls, provenance: Mapping[str, Any]) -> Self:
+        """Returns what the first line of a journal says."""
+        (command,) = provenance["command"]
+        started, version = provenance["started"], provenance["natxy_version"]
+        return cls(command=command, started=started, natxy_version=version)
+
+
+def result_entry(result: Measurement, made: Made | None = None) -> dict[str, Any]:
+    """Returns the entry of a result; `made` is None if it is not known how it was made."""
     conditions = result.conditions
     return {
+        **({} if made is None else asdict(made)),
         "procedure": result.procedure,
         "reference": result.reference,
         **conditions.model_dump(mode="json", exclude={"search": OF_SEARCH}),
@@ -58,5 +78,17 @@ def _only_rate(result: Measurement) -> dict[str, Any]:
     return {"rate_fps_per_direction": rate_fps, "bound": figure.bound(rate_fps)}
 
 
-def write_results(path: Path, results: Sequence[Measurement]) -> None:
-    write_whole(path, json.dumps([result_entry(result) for result in results], indent=2) + "\n")
+def cell_entry(
+    result: Measurement, made: Made, *, column: str, measure: str, number: int
+) -> dict[str, Any]:
+    """Returns the entry of a result of a campaign, from the round with this number."""
+    place = {"column": column, "measure": measure, "round": number}
+    return {**place, **result_entry(result, made)}
+
+
+def write_results(path: Path, results: Sequence[Measurement], made: Made | None = None) -> None:
+    write_entries(path, [result_entry(result, made) for result in results])
+
+
+def write_entries(path: Path, entries: Sequence[dict[str, Any]]) -> None:
+    write_whole(path, json.dumps(entries, indent=2) + "\n")

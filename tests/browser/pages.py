@@ -1,12 +1,17 @@
 """A report in a browser: how it is opened, and what is wrong with what it shows."""
 
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from selenium.webdriver import Chrome
+from selenium.webdriver import Chrome, ChromeOptions
+from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from tests.published_figures import unexplained
 
 DESKTOP, PHONE = (1280, 900), (390, 844)  # width and height in CSS pixels
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
@@ -28,6 +33,87 @@ WIDER = """
 const width = document.documentElement.clientWidth;
 return [...document.querySelectorAll("h1, h2, p, li, button, select, svg, summary")]
   .filter(each => each.getBoundingClientRect().right > width + 1).map(each => each.textContent)"""
+
+
+# The published table and what is said below it: names of its columns, its rows, its notes.
+BESIDE = """
+const heads = [...document.querySelectorAll("h2")];
+const head = heads.find(each => each.textContent.endsWith("and measured here"));
+if (!head) return null;
+const texts = nodes => [...nodes].map(node => node.textContent);
+const found = {columns: [], rows: [], notes: []};
+const parts = [...head.parentElement.children];
+const below = parts.slice(parts.indexOf(head) + 1);
+for (const part of below) {
+  if (part.tagName === "H2") break;
+  if (part.tagName === "UL") found.notes.push(...texts(part.querySelectorAll("li")));
+  for (const table of part.querySelectorAll("table")) {
+    found.columns = texts(table.querySelectorAll("thead th")).slice(1);
+    for (const row of table.tBodies[0].rows) {
+      const [name, ...values] = texts(row.cells);
+      found.rows.push([name, values]);
+    }
+  }
+}
+return found"""
+# Tables that cannot be read by scrolling aside within their own box.
+STUCK = """
+const width = document.documentElement.clientWidth;
+return [...document.querySelectorAll("table")].filter(table => {
+  const box = table.closest(".wide");
+  if (!box || box.getBoundingClientRect().right > width + 1) return true;
+  box.scrollLeft = table.scrollWidth;
+  const last = table.rows[0].lastElementChild.getBoundingClientRect().right;
+  box.scrollLeft = 0;
+  return last > box.getBoundingClientRect().right + 1;
+}).map(table => table.rows[0].textContent)"""
+GRID = """
+const paper = getComputedStyle(document.body).backgroundColor;
+return [...document.querySelectorAll(".chart svg .role-axis-grid line")].map(line => {
+  const style = getComputedStyle(line);
+  return [style.stroke, Number(style.strokeOpacity) * Number(style.opacity), paper];
+})"""
+LEAST_CONTRAST = 1.3  # of a grid line and the paper (WCAG 2.2, contrast ratio); 1: it is not seen
+
+
+@contextmanager
+def chromium() -> Iterator[Chrome]:
+    """Yields a browser without a window."""
+    options = ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+def report_faults(browser: Chrome, page: Path, pictures: Path | None = None) -> list[str]:
+    """Returns what is wrong with a report: as it is opened and after each control was used, in both
+    themes and on both screens. A picture of each is written into the folder `pictures`."""
+    wrong: list[str] = []
+    for size, pixels in SIZES.items():
+        for theme in THEMES:
+            opened(browser, page, pixels, theme)
+            found = list(faults(browser))
+            clicked_through(browser, theme)
+            found += faults(browser)
+            wrong += [f"{size}, {theme}: {fault}" for fault in dict.fromkeys(found)]
+            if pictures is not None:
+                photographed(browser, pictures / f"{page.parents[1].name}-{size}-{theme}.png")
+    return [*wrong, *published_faults(browser)]
+
+
+def published_faults(browser: Chrome) -> Iterator[str]:
+    """Yields the published figures of the open report that nothing stands beside."""
+    beside = browser.execute_script(BESIDE)
+    if beside is None:
+        yield "there is no published table"
+    else:
+        yield from unexplained(beside["columns"], beside["rows"], beside["notes"])
 
 
 def opened(browser: Chrome, page: Path, size: tuple[int, int], theme: str) -> None:
@@ -52,9 +138,18 @@ def drawn(browser: Chrome, theme: str) -> None:
 
 def faults(browser: Chrome) -> Iterator[str]:
     """Yields what is wrong with the page, a sentence each."""
-    for chart in browser.find_elements(By.CLASS_NAME, "chart"):
+    charts = browser.find_elements(By.CLASS_NAME, "chart")
+    if not charts:
+        yield "there is no chart"
+    for chart in charts:
         if not chart.find_elements(By.CSS_SELECTOR, MARKS):
             yield f"{chart.get_attribute('id')} draws nothing"
+    for stroke, opacity, paper in browser.execute_script(GRID):
+        if (seen := contrast(stroke, opacity, paper)) < LEAST_CONTRAST:
+            yield f"a grid line of {stroke} on {paper} has a contrast of {seen:.2f}"
+            break
+    for table in browser.execute_script(STUCK):
+        yield f'the table "{table}" reaches out of its box'
     for text in browser.execute_script(CUT):
         yield f'a plot cuts the text "{text}"'
     for text in browser.execute_script(WIDER):
@@ -66,6 +161,27 @@ def faults(browser: Chrome) -> Iterator[str]:
         yield "the page loads something"
     log = browser.get_log("browser")  # type: ignore[no-untyped-call]
     yield from (entry["message"] for entry in log)
+
+
+def contrast(line: str, opacity: float, paper: str) -> float:
+    """Returns the contrast ratio of two CSS colours, the first of which may let the other through
+    (WCAG 2.2, relative luminance)."""
+    below = _parts(paper)
+    drawn = [opacity * a + (1 - opacity) * b for a, b in zip(_parts(line), below, strict=True)]
+    darker, lighter = sorted((_luminance(drawn), _luminance(below)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _parts(colour: str) -> list[float]:
+    """Returns red, green and blue, from 0 to 1, of `rgb(13, 17, 23)`."""
+    return [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+
+
+def _luminance(parts: list[float]) -> float:
+    linear = [
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
+    ]
+    return sum(a * b for a, b in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def has_marks(browser: Chrome, chart: WebElement) -> None:
@@ -94,8 +210,8 @@ def clicked_through(browser: Chrome, theme: str) -> None:
 
 def photographed(browser: Chrome, file: Path) -> None:
     """Writes the whole page as a picture, not only the part that the window shows."""
-    height = browser.execute_script("return document.documentElement.scrollHeight")
-    metrics = browser.execute_script("return [innerWidth, innerHeight]")
-    size = {"width": metrics[0], "height": height, "deviceScaleFactor": 1, "mobile": False}
+    metrics = browser.execute_script("return [innerWidth, document.documentElement.scrollHeight]")
+    size = {"width": metrics[0], "height": metrics[1], "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_script("scrollTo(0, 0)")
     browser.save_screenshot(str(file))

@@ -242,7 +242,7 @@ def test_the_demo_measures_the_gateways(asked: str, tmp_path: Path) -> None:
         "tayga, stateless NAT64": usual,
         "Linux, stateful NAT44": stateful,
     }
-    assert [(result["dut"], result["procedure"]) for result in results] == [
+    assert [(result["column"], result["procedure"]) for result in results] == [
         (gateway, procedure)
         for gateway, measured in gateways.items()
         if asked in gateway
@@ -260,7 +260,7 @@ def test_the_demo_measures_the_gateways(asked: str, tmp_path: Path) -> None:
     lines = list(read_journal(journal))
     assert lines[0]["seed"] == 11
     assert [line["column"] for line in lines if line["record"] == "cell"] == [
-        result["dut"] for result in results
+        result["column"] for result in results
     ]
     assert (tmp_path / "report" / "report.html").is_file()
     # All bounds were whole ticks of the engine's clock: no list of buckets was left as it is.

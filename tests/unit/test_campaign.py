@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import Journal, read_journal
 from natxy.campaign.plan import plan_of
@@ -116,6 +117,16 @@ def test_a_campaign_that_is_killed_goes_on_as_if_it_had_not(
             kills += 1
     assert kills > 1
     assert what_counts(folder) == what_counts(tmp_path / "whole")
+    assert trials_of_report(folder) == trials_of_report(tmp_path / "whole")
+
+
+def trials_of_report(folder: Path) -> list[tuple[Any, ...]]:
+    """Each trial of the report's data, without its time."""
+    points = read_data(CampaignFolder(path=folder)).trials
+    return [
+        (each.column, each.measure, each.round, each.number, each.rate_fps, each.verdict)
+        for each in points
+    ]
 
 
 def test_a_cell_that_fails_leaves_its_sentence_and_the_campaign_goes_on(
@@ -199,6 +210,47 @@ def test_a_hook_that_fails_fails_the_cells_of_its_column(experiment: Path, tmp_p
     assert all(
         "status 3: no such switch" in cell.end.error for cell in state.cells.values() if cell.end
     )
+
+
+def test_a_command_after_a_column_that_fails_takes_no_result_away(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last cell of each column says which command failed; a retry has each result once."""
+    bad = tmp_path / "bad"
+    bad.touch()
+    hooks = f'\n[hooks]\nafter_column = [["test", "!", "-e", "{bad}"]]\n'
+    text = 'order = "written"\n' + EXPERIMENT.replace("rounds = 2", "") + hooks
+    experiment.write_text(text)
+    folder = tmp_path / "campaign"
+    run(experiment, folder)
+    said = f"after_column: test '!' -e {bad} ended with status 1: no output (the results are kept)"
+    state = read_campaign(folder / "journal.jsonl.gz")
+    errors = [cell.end.error for cell in state.cells.values() if cell.end]
+    assert errors == ["", said, "", said]
+    assert [len(cell.results) for cell in state.cells.values()] == [1] * 4
+    assert run_command(["status", str(folder)]) == 0
+    assert f"µs; failed: {said}" in capsys.readouterr().out
+    bad.unlink()
+    trials = [cell.trials for cell in state.cells.values()]
+    assert run_command(["resume", str(folder), "--retry"]) == 0
+    state = read_campaign(folder / "journal.jsonl.gz")
+    assert [cell.failed for cell in state.cells.values()] == [False] * 4
+    assert [len(cell.results) for cell in state.cells.values()] == [1] * 4
+    assert [cell.trials for cell in state.cells.values()] == trials, "those of the first time went"
+    assert len(read_data(CampaignFolder(path=folder)).trials) == sum(trials)
+
+
+def test_a_cell_that_fails_on_its_own_and_in_the_command_after_it_says_both(
+    experiment: Path, tmp_path: Path
+) -> None:
+    hooks = '\n[hooks]\nafter_column = [["false"]]\n'
+    text = EXPERIMENT.replace("rate = 1000", "rate = 1000, tags_after = 0.5")
+    experiment.write_text('order = "written"\n' + text.replace('"pdv"', '"latency"') + hooks)
+    run(experiment, tmp_path / "campaign")
+    state = read_campaign(tmp_path / "campaign" / "journal.jsonl.gz")
+    errors = [cell.end.error for cell in state.cells.values() if cell.end and cell.failed]
+    assert len(errors) == 4
+    assert all("--tags-after" in error and "; after_column: false" in error for error in errors)
 
 
 def test_quick_scales_down(experiment: Path) -> None:

@@ -143,6 +143,9 @@ def test_a_report_of_a_campaign_has_its_data(experiment: Path, tmp_path: Path) -
     assert {row["curve"] for row in charts["delays"].rows} == {
         f"pdv, {size} B, {way}" for size in (84, 512) for way in ("forward", "reverse")
     }
+    assert [curve.column for curve in data.delays] == ["84 B", "84 B", "512 B", "512 B"], (
+        "as in the experiment, not in the order that was drawn"
+    )
     shares = [point[1] for point in data.delays[0].points]
     assert shares == sorted(shares)
     assert shares[-1] == 1

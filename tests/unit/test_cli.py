@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import natxy
 from natxy.campaign.journal import read_journal
 from natxy.cli import run_command
 from natxy.cli.options import repeat_command, search_error
@@ -118,6 +119,9 @@ def test_throughput_end_to_end(
     result = json.loads((folder / "results.json").read_text())[0]
     assert 49_990 < result["rate_fps_per_direction"] <= 50_000
     assert result["search"]["loss_verifications"] == 1
+    header = next(read_journal(folder / "journal.jsonl.gz"))
+    assert result["natxy_version"] == natxy.__version__ == header["natxy_version"]
+    assert (result["started"], [result["command"]]) == (header["started"], header["command"])
     *_, last = read_journal(folder / "journal.jsonl.gz")
     assert (last["record"], last["procedure"]) == ("measurement", "throughput")
     again = complaint(capsys, "throughput", testbed_file, *options)

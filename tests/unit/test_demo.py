@@ -4,18 +4,22 @@ import io
 import json
 import re
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+import natxy
 import natxy.cli.demo
 from natxy.campaign.folder import Asked, CampaignFolder, read_asked
-from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
+from natxy.campaign.plan import CampaignPlan, Cell, plan_again, plan_of
 from natxy.campaign.records import read_campaign
+from natxy.campaign.runner import Place
 from natxy.cli import run_command
 from natxy.cli.campaigns import check
 from natxy.cli.demo import TITLE, demo_experiment
+from natxy.cli.narrator import Narrator
 from natxy.errors import ConfigurationError
 from natxy.model.experiment import Options
 from natxy.model.measurement import Figure
@@ -111,19 +115,47 @@ def test_the_demo_is_a_campaign_with_a_report(two_gateways: Path, capsys: Captur
     assert f"HTML report: {folder.path / 'report/report.html'}" in said
     assert "PDV" in (folder.path / "report" / "report.html").read_text()
     results = json.loads(two_gateways.read_text())
-    assert [(result["dut"], result["procedure"]) for result in results] == [
+    assert [(result["column"], result["procedure"]) for result in results] == [
         (gateway, procedure) for gateway in ("84 B", "512 B") for procedure in ("throughput", "pdv")
     ]
     assert {len(result["figures"][0]["values"]) for result in results} == {1}
+    assert {result["natxy_version"] for result in results} == {natxy.__version__}
+    assert all(result["command"].endswith("--seed 4") for result in results)
+    assert all(datetime.fromisoformat(result["started"]).tzinfo for result in results)
     header = read_campaign(folder.journal).header
     again = plan_again(folder.asked().experiment, folder.asked().testbed, header)
     assert {cell.options["repetitions"] for cell in again.cells} == {1}, "it can be resumed"
 
 
+def test_the_results_of_a_demo_that_is_resumed_are_those_of_a_whole_one(
+    two_gateways: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = ["demo", "--output", str(two_gateways), "--seed", "4", "--repetitions", "1"]
+    assert run_command(once) == 0
+    whole = json.loads(two_gateways.read_text())
+
+    def interrupted(self: Narrator, cell: Cell, place: Place) -> None:
+        if place.number == 3:
+            raise KeyboardInterrupt
+        started(self, cell, place)
+
+    started = Narrator.cell_started
+    with monkeypatch.context() as patched:
+        patched.setattr(Narrator, "cell_started", interrupted)
+        assert run_command(once) != 0
+    assert len(json.loads(two_gateways.read_text())) == 2
+    assert run_command(["resume", str(two_gateways.parent)]) == 0
+    resumed = json.loads(two_gateways.read_text())
+    for entry in (*whole, *resumed):
+        assert entry.pop("started")
+        entry.pop("disturbance", None)
+    assert resumed == whole
+
+
 def test_the_demo_of_one_gateway_stays_one_when_it_is_resumed(two_gateways: Path) -> None:
     asked = ["--gateway", "512", "--repetitions", "1"]
     assert run_command(["demo", "--output", str(two_gateways), *asked]) == 0
-    assert {result["dut"] for result in json.loads(two_gateways.read_text())} == {"512 B"}
+    assert {result["column"] for result in json.loads(two_gateways.read_text())} == {"512 B"}
     folder = CampaignFolder(path=two_gateways.parent)
     header = read_campaign(folder.journal).header
     again = plan_again(folder.asked().experiment, folder.asked().testbed, header)

@@ -4,13 +4,18 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from natxy.model.measurement import Measurement
+from natxy.model.measurement import Figure, Measurement
 from natxy.model.telemetry import Snapshot
 from natxy.procedure.capacity import capacity
-from natxy.procedure.memory import MEMORY
+from natxy.procedure.degradation import Column, DegradationPlan, degradation
+from natxy.procedure.memory import MEMORY, MemorySamples
+from natxy.procedure.scale_up import ScaleUpPlan, scale_up
+from natxy.procedure.scale_up import _memory as of_scale_up
+from natxy.procedure.series import Searching
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_capacity_procedure import PLAN, WIDE
 from tests.unit.test_connections import plan as traffic_plan
+from tests.unit.test_degradation import ESTABLISHMENT, THROUGHPUT
 
 OCTETS = 384
 ENTRIES = 5000
@@ -23,6 +28,9 @@ class Counted(StatefulDut):
     own_bytes: int | None = 10**7
     greedy: bool = False
     most: int = field(default=0, init=False)
+
+    def set_cores(self, cores: int) -> None:
+        """It is as fast with any number."""
 
     def telemetry(self) -> Snapshot:
         if self.own_bytes is None:
@@ -66,3 +74,72 @@ def test_without_the_figure_a_remark_says_why(
     result = measured(own_bytes=own_bytes, entries=entries)
     assert MEMORY not in [figure.name for figure in result.figures]
     assert any(sentence in remark for remark in result.remarks)
+
+
+def in_series(search: Searching, **keys: object) -> tuple[Measurement, Measurement]:
+    """The degradation over two numbers of connections, and the scale up of two cores."""
+    measured = []
+    for procedure in ("degradation", "scale-up"):
+        gateway = StatefulGateway(new_cps=100_000, frames_fps=100_000)
+        dut = Counted(gateway=gateway, **keys)  # type: ignore[arg-type]
+        connections = {} if procedure == "degradation" else {"count": 4000}
+        tester = StatefulEngine(gateway=gateway).tester(
+            traffic_plan(connections, forward=WIDE, reverse=WIDE)
+        )
+        if procedure == "degradation":
+            columns = tuple(Column(connections=count) for count in (4000, 6000))
+            measured.append(
+                degradation(DegradationPlan(search=search, columns=columns), tester, dut)
+            )
+        else:
+            measured.append(scale_up(ScaleUpPlan(search=search, cores=(1, 2)), tester, dut))
+    return measured[0], measured[1]
+
+
+@pytest.mark.parametrize("search", [ESTABLISHMENT, THROUGHPUT], ids=["phase 1", "phase 2"])
+def test_each_point_of_a_series_has_the_figure(search: Searching) -> None:
+    for result in in_series(replace(search, repetitions=2)):
+        points = [figure for figure in result.figures if figure.primary][:2]
+        memory = [figure for figure in result.figures if figure.name == MEMORY]
+        at = [point.at for point in result.figures if point.name == points[0].name]
+        assert [figure.at for figure in memory] == at
+        assert [figure.values for figure in memory] == [(OCTETS,) * 2] * 2
+        assert any("Memory is that of the table, with 4,000" in said for said in result.remarks)
+
+
+def test_a_gateway_that_keeps_its_memory_has_the_figure_of_each_column() -> None:
+    """Before the second column it has the memory of the first one's connections."""
+    result, _ = in_series(ESTABLISHMENT, greedy=True)
+    values = [figure.values[0] for figure in result.figures if figure.name == MEMORY]
+    assert values == [OCTETS, OCTETS]
+
+
+def test_a_series_without_the_figure_says_so_once() -> None:
+    for result in in_series(ESTABLISHMENT, own_bytes=None):
+        assert MEMORY not in [figure.name for figure in result.figures]
+        assert sum("the gateway's memory is not known" in said for said in result.remarks) == 1
+
+
+def test_a_point_without_the_figure_is_named() -> None:
+    gateway = StatefulGateway(new_cps=100_000)
+    traffic = traffic_plan({}, forward=WIDE, reverse=WIDE)
+    tester = StatefulEngine(gateway=gateway).tester(traffic)
+    columns = tuple(Column(connections=count) for count in (1000, 6000))
+    result = degradation(
+        DegradationPlan(search=ESTABLISHMENT, columns=columns), tester, Counted(gateway=gateway)
+    )
+    (memory,) = [figure for figure in result.figures if figure.name == MEMORY]
+    assert memory.at.startswith("6,000 connections")
+    (said,) = [remark for remark in result.remarks if "which may be chance" in remark]
+    assert said.startswith("1,000 connections: There is no memory per connection")
+
+
+def test_a_stateless_gateway_has_no_memory_per_connection() -> None:
+    traffic = traffic_plan({})
+    stateless = traffic.testbed.model_copy(update={"connections": None})
+    tester = StatefulEngine(gateway=StatefulGateway()).tester(traffic)
+    figures = {1: Figure(name="throughput", unit="fps", at="1 core", values=(1.0,))}
+    samples = {1: MemorySamples()}
+    assert of_scale_up(figures, samples, tester.with_testbed(stateless)) == ((), ())
+    _, remarks = of_scale_up(figures, samples, tester)
+    assert len(remarks) == 1

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,14 @@ import pytest
 
 from natxy.campaign.data import read_data
 from natxy.campaign.delay_course import delay_course
-from natxy.campaign.delay_curves import DelayHistograms
+from natxy.campaign.delay_curves import DelayHistograms, own_trials
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import read_journal
 from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.report import charts_of, table_of, write_report
 from natxy.cli import run_command
 from natxy.errors import ConfigurationError
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import Figure
 from natxy.report.campaign_table import CampaignTable, CellResult, Row, Value
 from natxy.report.chart_files import write_data
 from natxy.report.figure_charts import computed_charts, figure_charts
@@ -156,24 +157,55 @@ def plan_for(command: str, tmp_path: Path, testbed_file: Path) -> CampaignPlan:
     return plan_of(asked.experiment, asked.testbed, 1)
 
 
-def at_rate(rate_fps: int) -> Measurement:
-    conditions = some_measurement().conditions.model_copy(update={"rate_fps": rate_fps})
-    return some_measurement(conditions=conditions)
-
-
-def test_delays_are_those_at_the_rate_of_the_measurement(
+def test_delays_of_all_trials_of_a_cell_are_one_distribution(
     tmp_path: Path, testbed_file: Path
 ) -> None:
     plan = plan_for("latency", tmp_path, testbed_file)
-    key = plan.cells[0].key
     histograms = DelayHistograms()
-    histograms.add(key, record(900_000, (1e6, 2e6, 1000)))  # of the search, where the queue is full
-    histograms.add(key, record(1000, (10_000, 11_000, 3)))
-    histograms.add(key, record(1000, (10_000, 11_000, 5), (20_000, 21_000, 2)))
-    (curve,) = histograms.curves(plan, {key: [at_rate(1000)]})
+    histograms.add(plan.cells[0].key, record(1000, (10_000, 11_000, 3)))
+    histograms.add(plan.cells[0].key, record(1000, (10_000, 11_000, 5), (20_000, 21_000, 2)))
+    histograms.add("another cell", record(1000, (1e6, 2e6, 1000)))
+    (curve,) = histograms.curves(plan)
     assert curve.points == ((10.0, 0.0), (11.0, 0.8), (21.0, 1.0))
-    throughput = plan_for("throughput", tmp_path, testbed_file)
-    assert not list(histograms.curves(throughput, {key: [at_rate(1000)]}))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "measurements", "own"),
+    [
+        ([1, 2, 3], 1, {0, 1, 2}),  # at a given rate
+        ([1, 2, 3, 1, 2], 1, {3, 4}),  # after a search
+        ([1, 1, 1, 2], 1, {2, 3}),  # after the searches for phase 1 and for the rate
+        ([1, 2, 1, 2, 1, 1, 2, 3], 2, {2, 3, 5, 6, 7}),  # at two frame sizes
+        ([1, 2], 0, set()),  # it was interrupted
+        ([], 1, set()),
+    ],
+)
+def test_trials_of_a_search_are_not_those_of_the_measurement(
+    numbers: list[int], measurements: int, own: set[int]
+) -> None:
+    assert own_trials(numbers, measurements) == own
+
+
+def test_delays_are_those_of_the_measurements_own_trials(
+    experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search for the rate has a trial at the very rate of the measurement."""
+    text = experiment.read_text().replace("{ rate = 1000 }", "{}").replace("rounds = 2", "")
+    experiment.write_text(text)
+    added: Counter[str] = Counter()
+    monkeypatch.setattr(DelayHistograms, "add", lambda _, key, trial: added.update([key]))
+    run(experiment, tmp_path / "campaign")
+    data = read_data(CampaignFolder(path=tmp_path / "campaign"))
+    measured = [cell for cell in data.cells if cell.measure == "pdv"]
+    assert len(added) == len(measured) == 2
+    for cell in measured:
+        counts, rate_fps = cell.results[0].counts, cell.results[0].conditions.rate_fps
+        trials = [
+            each for each in data.trials if (each.measure, each.column) == ("pdv", cell.column)
+        ]
+        searched = trials[: -counts.trials]
+        assert rate_fps in [each.rate_fps for each in searched], "the traces have the search"
+        assert added[json.dumps([cell.column, "pdv", 1])] == counts.trials - counts.invalid_trials
 
 
 def frames(*changes: dict[str, object]) -> pa.Table:

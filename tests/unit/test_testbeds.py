@@ -1,22 +1,31 @@
 """Several testbeds: what is refused, what the folder keeps, and a worker that keeps dying."""
 
 import sys
+import tomllib
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from natxy.campaign.cell_worker import Kept, Unseen
 from natxy.campaign.cell_worker import testbed_of as number_of
+from natxy.campaign.changed_workers import worker_changes
+from natxy.campaign.dask_workers import is_on_this_machine, wait_for_workers
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import Journal
-from natxy.campaign.plan import plan_of
+from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
+from natxy.campaign.runner import Runner
+from natxy.campaign.shared_cpus import shared_cpus
 from natxy.campaign.testbeds import TestbedsRunner
 from natxy.cli import run_command
 from natxy.cli.campaigns import work_of
 from natxy.cli.narrator import JsonNarrator
 from natxy.dut.choice import dut_of
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, MeasurementError
+from natxy.model.experiment import Experiment, MeasureSection
 from tests.unit.campaigns import EXPERIMENT
 from tests.unit.conftest import NAT64
 
@@ -86,7 +95,7 @@ def test_a_cell_whose_workers_keep_dying_gets_its_sentence(
 
     class Died:
         def result(self) -> Any:
-            raise KilledWorker("cell", None, 2)
+            raise KilledWorker("cell", SimpleNamespace(name="2"), 2)
 
     asked = read_asked(files[0])
     plan = plan_of(asked.experiment, asked.testbed, 7)
@@ -107,4 +116,112 @@ def test_a_cell_whose_workers_keep_dying_gets_its_sentence(
         runner._ended(1, cell, Died())
     (state,) = read_campaign(path).cells.values()
     assert state.end is not None
-    assert state.end.error == "The worker died 3 times while it measured this cell."
+    assert state.end.error == (
+        "The worker died 3 times while it measured this cell, the last time that of testbed 2."
+    )
+    assert state.begun.testbed == 1
+
+
+def test_a_worker_returns_the_records_of_a_cell_whose_last_command_fails(
+    files: tuple[Path, Path, Path], engine: list[str]
+) -> None:
+    text = EXPERIMENT + '\n[hooks]\nafter_column = [["false"]]\n'
+    files[0].write_text(text)
+    asked = read_asked(files[0])
+    plan = plan_of(asked.experiment, asked.testbed, 7)
+    kept = Kept()
+    runner = Runner(
+        plan=plan,
+        work_of=work_of,
+        dut_of=dut_of,
+        journal=kept,
+        state=CampaignState(header={}),
+        watcher=Unseen(),
+    )
+    runner.run_alone(plan.cells[0], 1)
+    kinds = [record["record"] for record in kept.records]
+    assert kinds.count("trial") > 1
+    assert kinds[-2:] == ["measurement", "cell-end"]
+    assert kept.records[-1]["error"].startswith("after_column: false ended with status 1")
+
+
+def test_a_worker_that_leaves_or_comes_is_named() -> None:
+    before = {"1": "tls://a:1", "2": "tls://a:2"}
+    assert list(worker_changes(before, before)) == []
+    assert list(worker_changes(before, {"1": "tls://a:1"})) == [
+        "The worker of testbed 2 has left (tls://a:2); its cell is measured again by the next free "
+        "worker."
+    ]
+    (restarted,) = worker_changes(before, {**before, "1": "tls://a:3"})
+    assert restarted.startswith("The worker of testbed 1 has left (tls://a:1), and a new one")
+    (came,) = worker_changes({"1": "tls://a:1"}, before)
+    assert came == "A worker of testbed 2 has come (tls://a:2)."
+    *_, last = worker_changes(before, {})
+    assert last == "There is no worker left; the campaign goes on when one comes."
+
+
+@dataclass
+class Scheduler:
+    """What a client knows of a scheduler with these workers, which have the resource or not."""
+
+    names: dict[str, bool]
+    address: str = "tcp://10.0.0.1:8786"
+
+    @property
+    def scheduler(self) -> "Scheduler":
+        return self
+
+    def scheduler_info(self, n_workers: int) -> dict[str, Any]:
+        assert n_workers == -1, "all of them"
+        workers = {
+            f"tcp://10.0.0.{place}:4000": {
+                "name": name,
+                "resources": {"testbed": 1.0} if has else {},
+            }
+            for place, (name, has) in enumerate(self.names.items(), start=2)
+        }
+        return {"workers": workers}
+
+
+def test_testbeds_without_a_worker_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("natxy.campaign.dask_workers.WAIT_S", 0.1)
+    wait_for_workers(Scheduler({"1": True, "2": True}), 2)
+    with pytest.raises(MeasurementError) as refused:
+        wait_for_workers(Scheduler({"1": True, "2": False, "other": True}), 2)
+    assert str(refused.value) == (
+        "tcp://10.0.0.1:8786: testbed 2 has no worker after 0.1 s (expected for example `dask "
+        "worker tcp://10.0.0.1:8786 --name 2 --nthreads 1 --resources testbed=1`)"
+    )
+    with pytest.raises(MeasurementError, match="testbeds 1 and 3 have no worker"):
+        wait_for_workers(Scheduler({"2": True}), 3)
+
+
+def test_a_workers_machine_is_this_one_if_it_has_its_address() -> None:
+    assert is_on_this_machine("tls://127.0.0.1:4000")
+    assert is_on_this_machine("tcp://[::1]:4000")
+    assert not is_on_this_machine("tcp://192.0.2.1:4000"), "RFC 5737: nobody has it"
+    assert not is_on_this_machine("")
+
+
+def plans_of(*testbeds: str) -> dict[int, CampaignPlan]:
+    experiment = Experiment(title="", testbed="", measure=(MeasureSection(command="pdv"),))
+    texts = map(tomllib.loads, testbeds)
+    return {number: plan_of(experiment, text, 1) for number, text in enumerate(texts, start=1)}
+
+
+def test_cpus_that_testbeds_share_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("natxy.dut.cpus.os.sched_getaffinity", lambda _: {0, 1, 2, 3})
+    lab = '[tester]\ncores = [{}]\n[dut]\nkind = "namespace"\n{}'
+    apart = plans_of(lab.format(0, "gateway_cpu = 1"), lab.format(2, "gateway_cpu = 3"))
+    assert list(shared_cpus(apart)) == []
+    assert list(shared_cpus(plans_of(lab.format(0, ""), lab.format(1, "")))) == [
+        "CPU 3 is that of the gateway of testbed 1 and the gateway of testbed 2: their figures "
+        "disturb each other (expected other CPUs in tester.cores and dut.gateway_cpu)."
+    ]
+    crossed = plans_of(lab.format(0, "gateway_cpu = 1"), lab.format(1, "gateway_cpu = 0"))
+    assert [sentence.partition(":")[0] for sentence in shared_cpus(crossed)] == [
+        "CPU 0 is that of the tester of testbed 1 and the gateway of testbed 2",
+        "CPU 1 is that of the gateway of testbed 1 and the tester of testbed 2",
+    ]
+    elsewhere = plans_of("[tester]\ncores = [0]\n", "[tester]\ncores = [1]\n")
+    assert list(shared_cpus(elsewhere)) == [], "their gateways are no labs of this machine"

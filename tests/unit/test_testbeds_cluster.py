@@ -1,12 +1,18 @@
 """A local cluster of two workers, whose engine is a script: what it finds is known bit by bit."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from distributed import LocalCluster
 
+from natxy.campaign.data import read_data
+from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
+from natxy.campaign.report import table_of
+from natxy.cli import run_command
 from tests.unit.campaigns import EXPERIMENT, run
 from tests.unit.conftest import NAT64
 from tests.unit.test_campaign import what_counts
@@ -43,6 +49,13 @@ def test_two_testbeds_find_what_one_finds(experiment: Path, tmp_path: Path) -> N
     ended = [at for at, kind in enumerate(kinds) if kind == "cell-end"]
     assert len(begun) == CELLS
     assert begun[1:] == [at + 1 for at in ended[:-1]], "the records of a cell stand together"
+    data = read_data(CampaignFolder(path=tmp_path / "two"))
+    assert {cell.testbed for cell in data.cells} == {1, 2}
+    assert len(data.machines) == 2
+    assert "testbed-2.toml" in data.files
+    notes = [note for note in table_of(data).notes if note.startswith("Measured by testbed")]
+    assert len(notes) == 2
+    assert sum(note.count("round") for note in notes) >= 4, "each cell is named"
 
 
 @pytest.mark.long  # Dask waits for a worker that is gone
@@ -53,9 +66,30 @@ def test_a_cell_whose_worker_is_killed_is_measured_by_another(
     slower = EXPERIMENT.replace("duration = 0.01", "duration = 0.01, settle = 0.1")
     experiment.write_text(slower.replace("rounds = 2", "rounds = 1"))
     run(experiment, tmp_path / "one")
-    with started(on_both(experiment, tmp_path / "killed")) as process:
+    told = tmp_path / "told.jsonl"
+    command = [*on_both(experiment, tmp_path / "killed"), "--json"]
+    with told.open("wb") as output, started(command, output=output) as process:
         kill_parent_of(awaited(process.pid, "fake_engine.py"))
         assert addresses(process.pid) == {"127.0.0.1"}
         assert process.wait(timeout=PATIENCE_S) == 0
     assert what_counts(tmp_path / "killed") == what_counts(tmp_path / "one")
     assert kinds_in(tmp_path / "killed").count("cell") == CELLS / 2, "whole cells alone"
+    events = map(json.loads, told.read_text().splitlines())
+    remarks = [event["sentence"] for event in events if event["event"] == "remark"]
+    assert any("The worker of testbed" in said and "has left" in said for said in remarks)
+
+
+def test_testbeds_without_a_worker_end_the_campaign_at_its_start(
+    experiment: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A scheduler runs already, without workers."""
+    monkeypatch.setattr("natxy.campaign.dask_workers.WAIT_S", 1)
+    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as cluster:
+        words = on_both(experiment, tmp_path / "two")[len(NATXY) :]
+        assert run_command([*words, "--scheduler", cluster.scheduler_address]) == 1
+    said = capsys.readouterr().err
+    assert f"{cluster.scheduler_address}: testbeds 1 and 2 have no worker after 1 s" in said
+    assert "--name 1 --nthreads 1 --resources testbed=1" in said

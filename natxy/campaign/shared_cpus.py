@@ -1,0 +1,60 @@
+"""CPUs of this machine that several testbeds use: cells at the same time disturb one another."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from natxy.campaign.plan import CampaignPlan
+from natxy.dut.config import LABS
+from natxy.dut.cpus import gateway_cpu
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+
+TESTER, GATEWAY = "tester", "gateway"
+Uses = dict[int, set[str]]  # of each CPU
+
+
+def shared_cpus(plans: Mapping[int, CampaignPlan]) -> Iterator[str]:
+    """Yields a sentence for each CPU that several testbeds use; `plans` are those of the testbeds
+    on this machine, by number."""
+    found: dict[int, list[str]] = {}
+    for number, plan in plans.items():
+        for cpu, uses in sorted(_uses(plan).items()):
+            what = " and ".join(sorted(uses))
+            found.setdefault(cpu, []).append(f"the {what} of testbed {number}")
+    for cpu, who in sorted(found.items()):
+        if len(who) > 1:
+            yield (
+                f"CPU {cpu} is that of {_listed(who)}: their figures disturb each other (expected "
+                "other CPUs in tester.cores and dut.gateway_cpu)."
+            )
+
+
+def _uses(plan: CampaignPlan) -> Uses:
+    uses: Uses = {}
+    for testbed in _testbeds(plan):
+        for cpu in (*testbed.tester.cores, *(testbed.tester.main_cores or ())):
+            uses.setdefault(cpu, set()).add(TESTER)
+        gateway = _gateway_cpu(testbed.dut, testbed.tester.cores)
+        if gateway is not None:
+            uses.setdefault(gateway, set()).add(GATEWAY)
+    return uses
+
+
+def _testbeds(plan: CampaignPlan) -> Iterator[Testbed]:
+    """Yields the testbeds of the cells; those of later rounds are the same."""
+    for cell in plan.cells:
+        if cell.round == 1:
+            testbed: Testbed = Source(name=cell.title).validated(Testbed, cell.testbed)
+            yield testbed
+
+
+def _gateway_cpu(dut: Mapping[str, Any], tester_cpus: tuple[int, ...]) -> int | None:
+    """Returns the CPU of a lab's gateway; None for another device, or without a free CPU."""
+    if dut.get("kind") not in LABS:
+        return None
+    given: int | None = dut.get("gateway_cpu")
+    return gateway_cpu(None, tester_cpus) if given is None else given
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,83 @@
+"""Published figures without a measured one beside them: a sentence says why."""
+
+from pathlib import Path
+
+import pytest
+
+from natxy.campaign.folder import read_asked
+from natxy.campaign.plan import quickly
+from natxy.model.measurement import Figure
+from natxy.report.beside import beside
+from natxy.report.campaign_table import CampaignTable, CellResult, found_figures
+from tests.published_figures import unexplained
+from tests.unit.test_measurement_report import measurement
+
+FOLDER = Path(__file__).parents[2] / "experiments"
+EXPERIMENTS = sorted(FOLDER.glob("*.toml"))
+
+
+def made(path: Path, *cells: CellResult, quick: bool = False) -> CampaignTable:
+    asked = read_asked(path)
+    assert asked.published is not None
+    shown = quickly(asked.experiment) if quick else asked.experiment
+    columns = [column.label for column in shown.columns]
+    found = found_figures(asked.experiment, cells)
+    return beside(asked.experiment, columns, asked.published, found)
+
+
+def wrong(table: CampaignTable, *, notes: bool = True) -> list[str]:
+    rows = [(row.name, [value.text for value in row.values]) for row in table.rows]
+    return list(unexplained(table.columns, rows, table.notes if notes else ()))
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_nothing_was_measured_and_every_figure_says_so(path: Path, quick: bool) -> None:
+    table = made(path, quick=quick)
+    assert wrong(table) == []
+    assert wrong(table, notes=False), "the check can fail"
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_each_published_row_stands_in_the_table_or_in_a_sentence(path: Path) -> None:
+    published = read_asked(path).published
+    assert published is not None
+    table = made(path, quick=True)
+    names = {row.name for row in table.rows}
+    for row in published.rows.values():
+        said = any(row.label in note for note in table.notes if note.startswith("Published, and"))
+        assert row.role == "setting" or f"{row.label}, published" in names or said
+
+
+def cell(column: str, *rates: float, error: str = "") -> CellResult:
+    figure = Figure(name="throughput", unit="fps", values=rates)
+    results = (measurement(procedure="throughput", figures=(figure,)),) if rates else ()
+    return CellResult(column=column, measure="throughput", round=1, results=results, error=error)
+
+
+def test_the_sentence_has_the_reason() -> None:
+    table = made(
+        FOLDER / "sd-figure-02.toml",
+        cell("1 core", 100.0),
+        cell("2 cores", error="the gateway died."),
+    )
+    notes = [note for note in table.notes if note.startswith("Not measured here")]
+    assert (
+        "Not measured here: column 2 cores: throughput median; throughput min; throughput max: "
+        "throughput failed: the gateway died."
+    ) in notes
+    assert any("establishment has not been measured in this column" in note for note in notes)
+    measured = [note for note in notes if "column 1 core: throughput" in note]
+    assert all("router has not been measured" in note for note in measured)
+
+
+def test_columns_that_quick_leaves_out_are_named() -> None:
+    notes = made(FOLDER / "sd-figure-02.toml", quick=True).notes
+    assert notes[0] == (
+        "Published, and left out of this campaign: columns 2 cores; 4 cores; 8 cores; 16 cores."
+    )
+
+
+def test_a_document_that_draws_its_figures_is_said_to() -> None:
+    (note, *_) = made(FOLDER / "sp-figure-06.toml").notes
+    assert "draws the figures and prints no numbers" in note

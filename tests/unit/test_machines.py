@@ -1,0 +1,71 @@
+"""What a report says of the machines and testbeds that measured a campaign's cells."""
+
+from typing import Any
+
+from natxy.campaign.machines import MACHINE, machines_of
+from natxy.campaign.records import CellRecord
+from natxy.report.campaign_table import CellResult
+from natxy.report.testbed_notes import testbed_notes as notes_of
+
+
+def begun(
+    column: str, *, testbed: int = 1, host: str = "one", dut: str = "tayga", **more: Any
+) -> CellRecord:
+    provenance = {
+        "natxy_version": "1",
+        "seed": 7,
+        "started": "2026-11-24",
+        "host": {"name": host},
+        "dut": {"driver": dut},
+        "testbed": {"tester": {"cores": [testbed]}},
+    }
+    known = {"key": column, "number": 1, "column": column, "measure": "pdv", "round": 1}
+    known |= {"seed": 1, "started": "", "testbed": testbed, "provenance": provenance}
+    return CellRecord(**{**known, **more})
+
+
+def test_one_machine_has_each_of_its_gateways_once() -> None:
+    machines = machines_of(
+        [begun("a"), begun("a", round=2), begun("b", dut="nat44"), begun("c"), begun("d")]
+    )
+    (described,) = machines.values()
+    assert list(machines) == [MACHINE]
+    assert described["host"] == {"name": "one"}
+    assert "seed" not in described
+    assert [(each["dut"]["driver"], each["cells"]) for each in described["gateways"]] == [
+        ("tayga", ["pdv, a", "pdv, c", "pdv, d"]),
+        ("nat44", ["pdv, b"]),
+    ]
+
+
+def test_every_machine_is_listed() -> None:
+    machines = machines_of(
+        [
+            begun("a", testbed=2, host="two"),
+            begun("b"),
+            begun("c", testbed=0, provenance={}),
+        ]
+    )
+    assert list(machines) == [
+        f"{MACHINE} of testbed 1, on one",
+        f"{MACHINE} of testbed 2, on two",
+    ]
+
+
+def cell(column: str, number: int, testbed: int) -> CellResult:
+    host = f"m{testbed}" if testbed else ""
+    return CellResult(
+        column=column, measure="pdv", round=number, results=(), testbed=testbed, host=host
+    )
+
+
+def test_each_cell_stands_with_the_testbed_that_measured_it() -> None:
+    cells = [cell("a", 1, 1), cell("b", 1, 2), cell("a", 2, 2), cell("b", 2, 2), cell("c", 1, 0)]
+    assert list(notes_of(cells)) == [
+        "Measured by testbed 1, on m1: pdv, a (round 1).",
+        "Measured by testbed 2, on m2: pdv, b (rounds 1, 2); pdv, a (round 2).",
+    ]
+
+
+def test_one_testbed_needs_no_note() -> None:
+    assert list(notes_of([cell("a", 1, 1), cell("b", 1, 1)])) == []
