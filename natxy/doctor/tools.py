@@ -4,12 +4,11 @@ import os
 import shutil
 
 from natxy.doctor.finding import Finding, costs, good, impossible
+from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
 from natxy.dut.ledger import sweep
 from natxy.dut.veth_loop import VethLoop
 from natxy.errors import EngineNotFound, NatxyError
 from natxy.tester.command import find_engine
-
-LAB_PROGRAMS = ("ip", "ethtool", "sysctl", "taskset", "tayga", "nft", "conntrack")
 
 
 def examine_tools() -> list[Finding]:
@@ -38,13 +37,14 @@ def engine() -> Finding:
 
 
 def programs() -> Finding:
-    missing = [name for name in LAB_PROGRAMS if shutil.which(name) is None]
+    needed = set(LAB_PACKAGES).union(*(driver.packages for driver in lab_drivers().values()))
+    missing = sorted(name for name in needed if shutil.which(name) is None)
     if not missing:
         return good("programs of the labs", "all installed")
     return costs(
         "programs of the labs",
         f"missing: {', '.join(missing)}",
-        cost="some or all labs are impossible",
+        cost="some or all labs are impossible; natxy dut check NAME examines one",
         remedy="run tools/install run",
     )
 
