@@ -99,7 +99,9 @@ def _list(json_output: bool) -> None:
                 words = (entry["name"], entry["gateway"], entry["ip_versions"], stateful)
                 table.add_row(*map(Text, (*words, entry["state"])))
         result_console.print(table)
-    _say("`natxy dut show NAME` shows one with its commands; `natxy dut check NAME` checks it here.")
+    _say(
+        "`natxy dut show NAME` shows one with its commands; `natxy dut check NAME` checks it here."
+    )
 
 
 def _show(name: str, json_output: bool) -> None:

@@ -123,7 +123,9 @@ class SshDut(Commanded):
         return f"dut.recipe {self._filled.recipe.name}, {key}"
 
     def missing(self, key: str) -> DutError:
-        return DutError(f"{self.where(key)}: the recipe has no such commands (expected [commands]).")
+        return DutError(
+            f"{self.where(key)}: the recipe has no such commands (expected [commands])."
+        )
 
     def run(self, key: str, values: Mapping[str, str] | None = None) -> str:
         """Runs the commands of a key; the values are kept if all succeed."""
