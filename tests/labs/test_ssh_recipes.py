@@ -230,7 +230,7 @@ UNIX = ["freebsd-ipfw-nat64", "iptables-nat44", "jool-nat64", "jool-siit", "nfta
 @pytest.mark.parametrize("name", UNIX)
 def test_a_shell_over_ssh_understands_each_command(machine: Machine, name: str) -> None:
     """It is read there, not run."""
-    one = session(machine)
+    one = SshSession(machine.config())
     one.open()
     try:
         for command in all_commands(name):
@@ -245,6 +245,6 @@ def all_commands(name: str) -> list[str]:
     read = read_recipe(name)
     given = {n: "eth1" if v.kind == "interface" else 4 for n, v in read.variables.items()
              if v.default is None}  # fmt: skip
-    filled: Filled = read.filled(given, SOURCE)
-    keys: list[str] = list(type(read.commands).model_fields)
+    filled = read.filled(given, SOURCE)
+    keys = list(Keys.model_fields)
     return [command for key in keys for command in filled.commands(key)]
