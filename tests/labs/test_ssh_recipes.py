@@ -12,8 +12,9 @@ import pytest
 
 from natxy.dut.inside import read_inside
 from natxy.dut.process import within
-from natxy.dut.recipe import read_recipe
+from natxy.dut.recipe import Keys, read_recipe
 from natxy.dut.ssh import SshDut
+from natxy.dut.ssh_session import SshSession
 from natxy.errors import DutError
 from tests.labs.ssh_machine import SOURCE, Machine, left, run
 
