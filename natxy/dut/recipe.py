@@ -95,6 +95,7 @@ class Recipe(Model):
     packages: str = ""  # what must be installed on the gateway's machine
     programs: tuple[str, ...] = ()  # that are looked for there before anything is changed
     notes: str = ""
+    shell: bool = True  # a shell of POSIX runs the commands; false: the device's own command line
     # Of devices whose commands do not fail: an error is a line of output that this matches.
     error_pattern: str | None = None
     # Of devices without a shell: the number in the output of `count`.

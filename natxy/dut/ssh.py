@@ -43,7 +43,8 @@ class SshDut(Commanded):
     ) -> None:
         self._config = config
         self._filled = filled
-        self._session: Session = SshSession(config) if session is None else session
+        shell = filled.recipe.shell
+        self._session: Session = SshSession(config, shell=shell) if session is None else session
         self._lost = False
         timeout_s = filled.number(TIMEOUT)
         super().__init__(

@@ -5,6 +5,8 @@ asyncssh runs in a thread of its own, so that any thread can run a command and w
 
 import asyncio
 import contextlib
+import re
+import shlex
 import threading
 import time
 from collections.abc import Coroutine
@@ -22,6 +24,10 @@ T = TypeVar("T")
 # management network does not disturb a trial.
 KEEPALIVE_S, KEEPALIVES = 5, 2
 CLOSES_WITHIN_S = 2.0
+# What a shell does first. It leads a process group, so its number names all that it starts; sshd
+# passes no signal on to a user who logs in as root. Numbers have points in this locale.
+BEGIN = "echo natxy-shell $$ >&2; LC_ALL=C; export LC_ALL; "
+BEGUN = re.compile(r"\Anatxy-shell (\d+)\n")
 CLOSES_AFTER_CHANNELS_S = 0.2
 
 
@@ -50,8 +56,11 @@ class Session(Protocol):
 
 
 class SshSession:
-    def __init__(self, config: SshConfig) -> None:
+    """A session of asyncssh; `shell` tells whether the machine has a shell of POSIX."""
+
+    def __init__(self, config: SshConfig, *, shell: bool = True) -> None:
         self._config = config
+        self._shell = shell
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._connection: Any = None
@@ -152,18 +161,17 @@ class SshSession:
         import asyncssh
 
         try:
+            text = f"exec sh -c {shlex.quote(BEGIN + command)}" if self._shell else command
             process = await self._connection.create_process(
-                command, stdin=asyncssh.DEVNULL, encoding="utf-8", errors="replace"
+                text, stdin=asyncssh.DEVNULL, encoding="utf-8", errors="replace"
             )
             try:
                 output, errors = await asyncio.wait_for(
                     process.communicate(), self._config.timeout_s
                 )
             except BaseException:
-                # sshd sends it to all that the command started; closing would leave them there.
                 with contextlib.suppress(OSError, asyncssh.Error):
-                    process.kill()
-                    process.close()
+                    await self._end(process)
                 raise
         except TimeoutError:
             raise DutError(
@@ -177,7 +185,18 @@ class SshSession:
             ) from None
         if process.exit_status is None and await self._is_closing():
             raise Lost(f"{where}: the connection to {self._host} was lost during `{command}`.")
-        return Ended(status=process.exit_status, output=output or "", errors=errors or "")
+        return Ended(
+            status=process.exit_status, output=output or "", errors=BEGUN.sub("", errors or "")
+        )
+
+    async def _end(self, process: Any) -> None:
+        """Ends all that a command started; closing its channel would leave it running."""
+        begun = BEGUN.match(process.collect_output()[1] or "")
+        process.kill()
+        process.close()
+        if begun:
+            kill = self._connection.run(f"exec sh -c 'kill -9 -{begun[1]}'")
+            await asyncio.wait_for(kill, CLOSES_WITHIN_S)
 
     async def _is_closing(self) -> bool:
         """Returns whether the connection ends; it does so a moment after its channels."""
