@@ -23,7 +23,7 @@ T = TypeVar("T")
 # A host that goes away says nothing: it is noticed after this time. One small frame in 5 s on the
 # management network does not disturb a trial.
 KEEPALIVE_S, KEEPALIVES = 5, 2
-CLOSES_WITHIN_S = 2.0
+CLOSES_WITHIN_S = 5.0
 # What a shell does first. It leads a process group, so its number names all that it starts; sshd
 # passes no signal on to a user who logs in as root. Numbers have points in this locale.
 BEGIN = "echo natxy-shell $$ >&2; LC_ALL=C; export LC_ALL; "
