@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from natxy.model.source import Source
 SSHD = Path("/usr/sbin/sshd")
 HOST, TESTER, PORT = "192.0.2.1", "192.0.2.2", 2222  # of the management link
 SOURCE = Source(name="lab.toml")
+NUMBERS = count()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,9 @@ def ssh_machine(folder: Path) -> Iterator[Machine]:
     """Yields a machine whose keys and configuration are in the folder; removes all of it."""
     if not SSHD.exists():
         pytest.fail("sshd is not installed (tools/install test installs it)")
-    gateway, hosts = (f"natxy-ssh-{end}-{os.getpid()}" for end in ("g", "h"))
+    label = f"{os.getpid()}{next(NUMBERS)}"
+    gateway, hosts = (f"natxy-ssh-{end}-{label}" for end in ("g", "h"))
+    management = f"nxs{label}"
     for name in ("host", "user", "stranger"):
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name))
     shutil.copy(folder / "user.pub", folder / "authorized_keys")
@@ -85,7 +89,7 @@ def ssh_machine(folder: Path) -> Iterator[Machine]:
     Path("/run/sshd").mkdir(exist_ok=True)  # sshd wants it, and systemd makes it
     pid = 0
     try:
-        make_links(gateway, hosts)
+        make_links(gateway, hosts, management)
         sshd = subprocess.Popen(
             ["ip", "netns", "exec", gateway, str(SSHD), "-D", "-e", "-f", str(configuration)],
             stdin=subprocess.DEVNULL,
@@ -93,11 +97,12 @@ def ssh_machine(folder: Path) -> Iterator[Machine]:
             stderr=(folder / "sshd.log").open("wb"),
         )
         pid = sshd.pid
-        assert within(10, answers), (folder / "sshd.log").read_text()
+        assert within(30, answers), (folder / "sshd.log").read_text()
         yield Machine(gateway=gateway, hosts=hosts, folder=folder, sshd=pid)
         sshd.terminate()
         sshd.wait(10)
     finally:
+        run("ip", "link", "del", management, check=False)
         for name in (gateway, hosts):
             end_all(name)
             run("ip", "netns", "del", name, check=False)
@@ -105,11 +110,10 @@ def ssh_machine(folder: Path) -> Iterator[Machine]:
             Path("/run/sshd").rmdir()
 
 
-def make_links(gateway: str, hosts: str) -> None:
+def make_links(gateway: str, hosts: str, management: str) -> None:
     """Makes a management link to this namespace, and two to a namespace with the hosts."""
     run("ip", "netns", "add", gateway)
     run("ip", "netns", "add", hosts)
-    management = f"nxs{os.getpid()}"
     run("ip", "link", "add", management, "type", "veth", "peer", "m0", "netns", gateway)
     run("ip", "address", "add", f"{TESTER}/30", "dev", management)
     run("ip", "link", "set", management, "up")
@@ -138,6 +142,7 @@ def processes_in(namespace: str) -> list[int]:
 def end_all(namespace: str) -> None:
     for pid in processes_in(namespace):
         end(pid)
+    within(10, lambda: not processes_in(namespace))
 
 
 def end(pid: int) -> None:
