@@ -20,6 +20,7 @@ from pydantic import Field, model_validator
 from natxy.dut.ip_versions import Pair
 from natxy.model.addresses import not_of_version, version_of
 from natxy.model.base import Model, refuse
+from natxy.model.refusal import shown
 from natxy.model.source import Source
 
 PLACEHOLDER = re.compile(r"@\{(\w+)\}")
@@ -116,7 +117,7 @@ class Recipe(Model):
                         )
         for name, variable in self.variables.items():
             if variable.default is not None and (wrong := variable.wrong(variable.default)):
-                refuse(f'"{variable.default}" {wrong}', member=f"variables.{name}.default")
+                refuse(f"{shown(variable.default)} {wrong}", member=f"variables.{name}.default")
         return self
 
     def filled(self, given: Mapping[str, str | int], source: Source) -> "Filled":
@@ -127,7 +128,7 @@ class Recipe(Model):
                 known = ", ".join(self.variables) or "none"
                 source.refuse((*at, name), f"is no variable of this recipe (expected {known})")
             if wrong := self.variables[name].wrong(value):
-                source.refuse((*at, name), f'"{value}" {wrong}')
+                source.refuse((*at, name), f"{shown(value)} {wrong}")
         defaults = {n: v.default for n, v in self.variables.items() if v.default is not None}
         values = {name: str(value) for name, value in {**defaults, **given}.items()}
         for name, variable in self.variables.items():

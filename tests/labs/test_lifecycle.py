@@ -106,7 +106,7 @@ def test_failed_start_leaves_nothing(start_lab: StartLab, monkeypatch: pytest.Mo
         def stop(self) -> None:
             pass
 
-    broken = replace(lab_drivers()["kernel-router"], make=cast(Any, Broken))
+    broken = replace(lab_drivers()["kernel-router"], make=cast("Any", Broken))
     monkeypatch.setitem(lab_drivers(), "kernel-router", broken)
     with pytest.raises(DutError, match="broken on purpose"):
         start_lab("kernel-router", 4, 4)
