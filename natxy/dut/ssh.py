@@ -79,10 +79,6 @@ class SshDut(Commanded):
         if failed is not None:
             raise failed
 
-    def recover(self) -> None:
-        self.run("stop")
-        self.run("start")
-
     def open(self) -> None:
         """Connects without running anything; `close` ends it."""
         self._session.open()
@@ -142,10 +138,12 @@ class SshDut(Commanded):
             raise
 
     def _resize(self, given: Mapping[str, str]) -> str:
-        for name in given:
-            if not self.can(f"set_{name}"):
-                raise self.missing(f"set_{name}")
-            self._run_all(f"set_{name}")
+        keys = [f"set_{name}" for name in given]
+        for key in keys:
+            if not self.can(key):
+                raise self.missing(key)
+        for key in keys:
+            self._run_all(key)
         return ""
 
     def _run_all(self, key: str) -> str:

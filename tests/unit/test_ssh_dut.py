@@ -142,10 +142,22 @@ def test_a_value_that_could_not_be_set_is_forgotten() -> None:
 
 
 def test_what_the_recipe_cannot_do_is_one_sentence() -> None:
-    dut = dut_with(FakeSession())
+    session = FakeSession()
+    dut = dut_with(session)
     assert dut.table is not None
     with pytest.raises(DutError, match=r"dut.recipe gw, set_hash_size: .*no such commands"):
-        dut.table.resize(hash_size=5)
+        dut.table.resize(entries=9, hash_size=5)
+    assert dut.table.parameters().entries is None
+    assert session.ran == []  # nothing of it was done
+
+
+def test_a_device_recovers_by_stop_and_start() -> None:
+    session = FakeSession()
+    dut = dut_with(session)
+    dut.start()
+    del session.ran[:]
+    dut.recover()
+    assert session.ran == ["down eth1", "forget", "up eth1", "timeout 300"]
 
 
 def test_the_deletion_is_timed_by_the_device() -> None:
