@@ -142,7 +142,7 @@ $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo
 	@touch $@
 
 $(DEVELOPMENT): pyproject.toml $(INSTALLED)
-	@$(PIP) install $$($(REQUIREMENTS) dev records report distributed)
+	@$(PIP) install $$($(REQUIREMENTS) dev records report distributed ssh)
 	@touch $@
 
 $(DOCS): pyproject.toml $(INSTALLED)

@@ -39,8 +39,8 @@ def doctor(
         raise typer.Exit(IMPOSSIBLE_STATUS)
 
 
-def findings_table(findings: list[Finding]) -> Table:
-    table = Table(title=f"Doctor on {os.uname().nodename}", title_justify="left", show_lines=True)
+def findings_table(findings: list[Finding], who: str = "Doctor") -> Table:
+    table = Table(title=f"{who} on {os.uname().nodename}", title_justify="left", show_lines=True)
     table.add_column("")
     for name in ("what", "state", "effect", "remedy"):
         table.add_column(name, overflow="fold")

@@ -7,9 +7,9 @@ from typing import Any
 
 from natxy.campaign.plan import Cell
 from natxy.cli.campaigns import work_of
-from natxy.doctor.tools import OF_DRIVER, OF_EVERY_LAB
 from natxy.dut.config import LABS, NamespaceConfig
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
+from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
 from natxy.errors import DutError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
@@ -47,10 +47,12 @@ def _needs_root(testbed: Testbed) -> bool:
 def _programs(testbed: Testbed) -> Iterator[str]:
     if testbed.dut.get("kind") == "command":
         yield "the programs that the commands of [dut] call"
+    if testbed.dut.get("kind") == "ssh":
+        yield "the extra natxy[ssh]"
     if testbed.dut.get("kind") != "namespace":
         return
     driver = NamespaceConfig.model_validate(testbed.dut).driver
-    names = sorted((*OF_EVERY_LAB, *OF_DRIVER[driver]))
+    names = sorted({*LAB_PACKAGES, *lab_drivers()[driver].packages})
     missing = [name for name in names if shutil.which(name) is None]
     absent = f" (not installed here: {', '.join(missing)})" if missing else ""
     yield f"programs {', '.join(names)}{absent}"

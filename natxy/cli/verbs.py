@@ -19,6 +19,7 @@ GROUPS = {
         "report.",
         "init": "Write a testbed file with a comment on every key.",
         "doctor": "Report what disturbs a measurement on this machine, its effect and the remedy.",
+        "dut": "Show the drivers and recipes that control gateways, and check one.",
         "self-test": "Find the highest rate that this tester reaches without loss, and its own "
         "delay.",
     },

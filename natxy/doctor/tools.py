@@ -2,28 +2,13 @@
 
 import os
 import shutil
-from collections.abc import Mapping
 
 from natxy.doctor.finding import Finding, costs, good, impossible
-from natxy.dut.config import Driver
+from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
 from natxy.dut.ledger import sweep
 from natxy.dut.veth_loop import VethLoop
 from natxy.errors import EngineNotFound, NatxyError
 from natxy.tester.command import find_engine
-
-# The programs that a lab in network namespaces runs, and those of its drivers (natxy/dut).
-OF_EVERY_LAB = ("ip", "ethtool", "sysctl", "taskset")
-TAYGA, IPTABLES = ("tayga", "stdbuf"), ("iptables", "iptables-restore")
-OF_DRIVER: Mapping[Driver, tuple[str, ...]] = {
-    "kernel-router": (),
-    "tayga": TAYGA,
-    "nat44": ("nft", "conntrack"),
-    "nat44-iptables": (*IPTABLES, "conntrack"),
-    "nat64": (*TAYGA, *IPTABLES, "conntrack"),
-}
-LAB_PROGRAMS = tuple(
-    dict.fromkeys((*OF_EVERY_LAB, *(name for names in OF_DRIVER.values() for name in names)))
-)
 
 
 def examine_tools() -> list[Finding]:
@@ -52,13 +37,14 @@ def engine() -> Finding:
 
 
 def programs() -> Finding:
-    missing = [name for name in LAB_PROGRAMS if shutil.which(name) is None]
+    needed = set(LAB_PACKAGES).union(*(driver.packages for driver in lab_drivers().values()))
+    missing = sorted(name for name in needed if shutil.which(name) is None)
     if not missing:
         return good("programs of the labs", "all installed")
     return costs(
         "programs of the labs",
         f"missing: {', '.join(missing)}",
-        cost="some or all labs are impossible",
+        cost="some or all labs are impossible; natxy dut check NAME examines one",
         remedy="run tools/install run",
     )
 

@@ -4,9 +4,19 @@ from natxy.dut.addresses import AddressPlan
 from natxy.dut.base import Dut
 from natxy.dut.calibration import CalibrationDut
 from natxy.dut.command import CommandDut
-from natxy.dut.config import STATEFUL, CalibrationConfig, CommandConfig, DutConfig, NamespaceConfig
+from natxy.dut.config import (
+    CalibrationConfig,
+    CommandConfig,
+    DutConfig,
+    NamespaceConfig,
+    SshConfig,
+)
+from natxy.dut.ip_versions import check_versions
+from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut
+from natxy.dut.recipe import Recipe, read_recipe
+from natxy.dut.ssh import SshDut, check_installed
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
@@ -15,12 +25,13 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
     """Returns the driver, not started yet; ConfigurationError if `[dut]` is wrong."""
     if testbed.dut and "kind" not in testbed.dut:
         source.refuse(
-            ("dut", "kind"), 'is missing (expected "none", "namespace", "command" or "calibration")'
+            ("dut", "kind"),
+            'is missing (expected "none", "namespace", "command", "ssh" or "calibration")',
         )
     section = {"kind": "none"} | testbed.dut
     if section["kind"] == "reference":
         source.refuse(("dut", "kind"), '"reference" is called "calibration" now')
-    config: NamespaceConfig | CommandConfig | CalibrationConfig | None
+    config: NamespaceConfig | CommandConfig | SshConfig | CalibrationConfig | None
     config = source.validated(DutConfig, section, at=("dut",))
     plan = AddressPlan(
         left_ip_version=testbed.traffic.left_ip_version,
@@ -31,25 +42,38 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
     )
     match config:
         case NamespaceConfig():
-            _check_connections(config, testbed, source)
+            if lab_drivers()[config.driver].stateful:
+                _check_connections(f'dut.driver "{config.driver}"', testbed, source)
             return NamespaceDut(config, plan, tester_cpus=testbed.tester.cores)
         case CalibrationConfig():
             return CalibrationDut(config, plan, tester_cpus=testbed.tester.cores)
         case CommandConfig():
             return CommandDut(config)
+        case SshConfig():
+            check_installed()
+            recipe = recipe_of(config, testbed, source)
+            check_versions("dut.recipe", recipe.name, recipe.ip_versions, plan)
+            return SshDut(config, recipe.filled(config.variables, source))
         case _:
             return NoDut()
 
 
-def _check_connections(config: NamespaceConfig, testbed: Testbed, source: Source) -> None:
-    """Refuses foreground through a stateful driver without [connections].
+def recipe_of(config: SshConfig, testbed: Testbed, source: Source) -> Recipe:
+    """Returns the recipe, whose path may be relative to the testbed's folder."""
+    recipe = read_recipe(config.recipe, source)
+    if recipe.stateful:
+        _check_connections(f'dut.recipe "{recipe.name}"', testbed, source)
+    return recipe
+
+
+def _check_connections(what: str, testbed: Testbed, source: Source) -> None:
+    """Refuses foreground through a stateful gateway without [connections].
 
     The gateway chooses addresses, so that the tester, without connections, would count every frame
     as misdelivered.
     """
-    if config.driver in STATEFUL and testbed.connections is None and testbed.traffic.m:
+    if testbed.connections is None and testbed.traffic.m:
         source.refuse(
             ("connections",),
-            f'is missing, and dut.driver "{config.driver}" is stateful (expected for example '
-            "count = 10000)",
+            f"is missing, and {what} is stateful (expected for example count = 10000)",
         )

@@ -1,17 +1,31 @@
 """The `[dut]` section of a testbed, with one model for each kind."""
 
+import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from natxy.model.base import Between, Model, refuse
+from natxy.model.base import Between, Checked, Model, refuse
 
 Cpu = Annotated[int, Between(0, 4095)]
 
 
-Driver = Literal["kernel-router", "tayga", "nat44", "nat44-iptables", "nat64"]
 LABS = ("namespace", "calibration")  # kinds that make the tester's ports
-STATEFUL: tuple[Driver, ...] = ("nat44", "nat44-iptables", "nat64")
+
+
+def _known_driver(name: str) -> str:
+    from natxy.dut.lab_drivers import lab_drivers  # whose files import this one
+
+    if name not in lab_drivers():
+        known = ", ".join(f'"{driver}"' for driver in lab_drivers())
+        refuse(f"is not a known driver (expected one of {known})")
+    return name
+
+
+def _host(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9:][A-Za-z0-9.:_-]*", text):
+        refuse("is not a host (expected a name or an address, such as 192.0.2.1)")
+    return text
 
 
 class NoDutConfig(Model):
@@ -24,7 +38,7 @@ class NamespaceConfig(Model):
     """A gateway in a network namespace of this machine."""
 
     kind: Literal["namespace"]
-    driver: Driver = "kernel-router"
+    driver: Annotated[str, Checked(_known_driver)] = "kernel-router"
     gateway_cpu: Cpu | None = None  # None: the last CPU that the tester's workers leave free
     device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # for the tester's ends of the links
     # MTU of both links. None: 1500, or 2000 if the gateway translates. AF_XDP allows 3498.
@@ -39,9 +53,11 @@ class NamespaceConfig(Model):
     @model_validator(mode="after")
     def _of_this_driver(self) -> Self:
         """Refuses keys that the driver ignores."""
+        from natxy.dut.lab_drivers import lab_drivers
+
         for key in ("conntrack_entries", "hash_size", "udp_timeout_s", "logging"):
-            if key in self.model_fields_set and self.driver not in STATEFUL:
-                stateful = " or ".join(f'"{driver}"' for driver in STATEFUL)
+            if key in self.model_fields_set and not lab_drivers()[self.driver].stateful:
+                stateful = " or ".join(f'"{d.name}"' for d in lab_drivers().values() if d.stateful)
                 refuse(
                     f'is not used by driver "{self.driver}" (expected driver {stateful})',
                     member=key,
@@ -73,6 +89,22 @@ class CommandConfig(Model):
     timeout_s: Annotated[float, Between(0.1, 86400)] = 60.0  # the longest time of a command
 
 
+class SshConfig(Model):
+    """A device on a machine of its own, which a recipe's commands control over SSH."""
+
+    kind: Literal["ssh"]
+    host: Annotated[str, Checked(_host)]
+    port: Annotated[int, Between(1, 65535)] = 22
+    user: Annotated[str, Field(min_length=1)] = "root"
+    key: str | None = None  # file of the private key; None: the keys and the agent of the user
+    known_hosts: str = "~/.ssh/known_hosts"
+    recipe: str  # the name of one, or the path of a file that ends in .toml
+    variables: dict[str, str | int] = Field(default_factory=dict)  # of the recipe
+    connect_timeout_s: Annotated[float, Between(0.1, 3600)] = 10.0
+    timeout_s: Annotated[float, Between(0.1, 86400)] = 60.0  # the longest time of a command
+    log: str | None = None  # a file to which each command, its time and its end are appended
+
+
 class CalibrationConfig(Model):
     """The calibration gateway natxy-gateway, a gateway with known properties."""
 
@@ -97,5 +129,6 @@ class CalibrationConfig(Model):
 
 
 DutConfig = Annotated[
-    NoDutConfig | NamespaceConfig | CommandConfig | CalibrationConfig, Field(discriminator="kind")
+    NoDutConfig | NamespaceConfig | CommandConfig | SshConfig | CalibrationConfig,
+    Field(discriminator="kind"),
 ]

@@ -1,6 +1,7 @@
 """The Linux kernel as a router, IPv4 and IPv6."""
 
 from natxy.dut.gateway import Site
+from natxy.dut.lab_drivers import LabDriver
 from natxy.dut.links import forwarding_restarted
 
 
@@ -37,3 +38,13 @@ class KernelRouter:
 
     def describe(self) -> dict[str, str]:
         return {"software": "Linux kernel, IPv4 and IPv6 forwarding"}
+
+
+DRIVERS = (
+    LabDriver(
+        name="kernel-router",
+        gateway="the Linux kernel as a router",
+        ip_versions=((4, 4), (6, 6)),
+        make=lambda site, _: KernelRouter(site),
+    ),
+)

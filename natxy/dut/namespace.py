@@ -7,27 +7,23 @@ engine: t0 ──────── veth ──────── d0-LABEL ┐
 """
 
 import platform
-from collections.abc import Callable
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import Absence, ConnectionTable, TesterPorts
-from natxy.dut.config import Driver, NamespaceConfig
+from natxy.dut.config import NamespaceConfig
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
 from natxy.dut.gateway import Gateway, Site
 from natxy.dut.interrupts import without_interrupts
-from natxy.dut.kernel_router import KernelRouter
+from natxy.dut.ip_versions import check_versions
+from natxy.dut.lab_drivers import LabDriver, lab_drivers
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.links import LabLinks, spread_frames
-from natxy.dut.masquerade import IptablesRules, NftablesRules
 from natxy.dut.namespaces import make_namespace, need_root
 from natxy.dut.napi import thread_napi
-from natxy.dut.nat44 import Nat44
-from natxy.dut.nat64 import Nat64
 from natxy.dut.priority import without_throttling
 from natxy.dut.restart_guard import RestartGuard
 from natxy.dut.snapshot import Local
-from natxy.dut.tayga import Tayga
 from natxy.dut.watched import watched_cpus
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.telemetry import Snapshot
@@ -36,14 +32,6 @@ from natxy.model.trial_spec import WatchedCpu
 PLAIN_MTU_BYTES = 1500
 TRANSLATING_MTU_BYTES = 2000  # a frame grows by 20 octets from IPv4 to IPv6
 
-DRIVERS: dict[Driver, Callable[[Site, NamespaceConfig], Gateway]] = {
-    "kernel-router": lambda site, _: KernelRouter(site),
-    "tayga": lambda site, _: Tayga(site),
-    "nat44": lambda site, config: Nat44(site, config, NftablesRules(site)),
-    "nat44-iptables": lambda site, config: Nat44(site, config, IptablesRules(site)),
-    "nat64": Nat64,
-}
-
 
 class NamespaceDut:
     """A gateway in a lab of its own, which `start` makes and `stop` removes."""
@@ -51,7 +39,8 @@ class NamespaceDut:
     def __init__(
         self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
-        _check_versions(config.driver, plan)
+        self._driver = lab_drivers()[config.driver]
+        _check_driver(self._driver, plan)
         self._config = config
         self._plan = plan
         self._cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
@@ -216,33 +205,14 @@ class NamespaceDut:
             ledger=self._ledger,
             folder=self._ledger.make_folder(),
         )
-        self._gateway = DRIVERS[self._config.driver](site, self._config)
+        self._gateway = self._driver.make(site, self._config)
         self._gateway.start()
 
 
-def _check_versions(driver: Driver, plan: AddressPlan) -> None:
-    versions = (plan.left_ip_version, plan.right_ip_version)
-    outward = versions if plan.inside is LEFT else versions[::-1]
-    fits = {
-        "kernel-router": not plan.translates,
-        "tayga": plan.translates,
-        "nat44": versions == (4, 4),
-        "nat44-iptables": versions == (4, 4),
-        "nat64": outward == (6, 4),
-    }
-    expected = {
-        "kernel-router": "4 and 4, or 6 and 6",
-        "tayga": "6 and 4, or 4 and 6",
-        "nat64": "6 on the initiator's side and 4 on the other",
-    }
-    if not fits[driver]:
+def _check_driver(driver: LabDriver, plan: AddressPlan) -> None:
+    check_versions("dut.driver", driver.name, driver.ip_versions, plan)
+    if driver.needs_connections and not plan.stateful:
         raise ConfigurationError(
-            f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "
-            f"which dut.driver {driver} cannot forward (expected "
-            f"{expected.get(driver, '4 and 4')})"
-        )
-    if driver == "nat64" and not plan.stateful:
-        raise ConfigurationError(
-            'connections: is missing, and dut.driver "nat64" is stateful (expected for example '
-            "count = 10000)"
+            f'connections: is missing, and dut.driver "{driver.name}" is stateful (expected for '
+            "example count = 10000)"
         )

@@ -3,8 +3,9 @@
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import ConnectionLog, Conntrack
 from natxy.dut.gateway import Site
+from natxy.dut.lab_drivers import LabDriver
 from natxy.dut.links import forwarding_restarted
-from natxy.dut.masquerade import Rules
+from natxy.dut.masquerade import IptablesRules, NftablesRules, Rules
 
 
 class Nat44:
@@ -68,3 +69,23 @@ class Nat44:
             "udp_timeout_s": f"{table.timeout_s:g}",
             "logging": "off" if self._log is None else self._log.words,
         }
+
+
+DRIVERS = (
+    LabDriver(
+        name="nat44",
+        gateway="stateful NAT44: masquerading by nftables",
+        ip_versions=((4, 4),),
+        make=lambda site, config: Nat44(site, config, NftablesRules(site)),
+        stateful=True,
+        packages={"nft": "nftables", "conntrack": "conntrack"},
+    ),
+    LabDriver(
+        name="nat44-iptables",
+        gateway="stateful NAT44: masquerading by iptables",
+        ip_versions=((4, 4),),
+        make=lambda site, config: Nat44(site, config, IptablesRules(site)),
+        stateful=True,
+        packages={"iptables": "iptables", "conntrack": "conntrack"},
+    ),
+)

@@ -6,6 +6,7 @@ It is the setup of Lencse and Shima, stateful NAT64 methodology, appendix A.3.
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import Conntrack
 from natxy.dut.gateway import Site
+from natxy.dut.lab_drivers import LabDriver
 from natxy.dut.masquerade import IptablesRules
 from natxy.dut.nat44 import Nat44
 from natxy.dut.tayga import Tayga
@@ -55,3 +56,16 @@ class Nat64:
         one, other = self._tayga.describe(), self._nat44.describe()
         both = {key: f"{one[key]}; {other[key]}" for key in ("software", "configuration")}
         return {**one, **other, **both}
+
+
+DRIVERS = (
+    LabDriver(
+        name="nat64",
+        gateway="stateful NAT64: tayga translates, iptables masquerades",
+        ip_versions=((6, 4),),
+        make=Nat64,
+        stateful=True,
+        needs_connections=True,
+        packages={"tayga": "tayga", "iptables": "iptables", "conntrack": "conntrack"},
+    ),
+)

@@ -7,6 +7,7 @@ from pathlib import Path
 from natxy.dut.addresses import LEFT, RIGHT, VIRTUAL_IPV6_PREFIX
 from natxy.dut.execution import ip_batch
 from natxy.dut.gateway import Site
+from natxy.dut.lab_drivers import LabDriver
 from natxy.dut.priority import put_first
 from natxy.dut.process import within
 from natxy.errors import DutError
@@ -142,3 +143,14 @@ class Tayga:
     def _attached(self) -> bool:
         """Returns whether tayga has printed its last line before it reads frames."""
         return "Using tun device" in self._log.read_text(errors="replace")
+
+
+DRIVERS = (
+    LabDriver(
+        name="tayga",
+        gateway="stateless NAT64 by tayga",
+        ip_versions=((6, 4), (4, 6)),
+        make=lambda site, _: Tayga(site),
+        packages={"tayga": "tayga", "stdbuf": "coreutils"},
+    ),
+)

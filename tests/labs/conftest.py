@@ -9,6 +9,7 @@ import pytest
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.namespace import NamespaceDut
+from tests.labs.ssh_machine import Machine, ssh_machine
 
 StartLab = Callable[..., NamespaceDut]
 
@@ -59,3 +60,10 @@ def shared_lab() -> Iterator[StartLab]:
     yield start
     for dut in started.values():
         dut.stop()
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """A gateway's machine with an sshd."""
+    with ssh_machine(tmp_path_factory.mktemp("ssh")) as made:
+        yield made

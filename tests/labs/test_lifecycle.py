@@ -6,14 +6,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from natxy.dut import namespace
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.gateway import Site
+from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.napi import napi_threads
@@ -104,7 +106,8 @@ def test_failed_start_leaves_nothing(start_lab: StartLab, monkeypatch: pytest.Mo
         def stop(self) -> None:
             pass
 
-    monkeypatch.setitem(namespace.DRIVERS, "kernel-router", Broken)
+    broken = replace(lab_drivers()["kernel-router"], make=cast("Any", Broken))
+    monkeypatch.setitem(lab_drivers(), "kernel-router", broken)
     with pytest.raises(DutError, match="broken on purpose"):
         start_lab("kernel-router", 4, 4)
     assert len(seen) == 1

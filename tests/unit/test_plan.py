@@ -10,7 +10,7 @@ from natxy.campaign.plan import plan_of
 from natxy.cli import run_command
 from natxy.cli.needs import CONNECTION_BYTES, memory_bytes, needs_of
 from natxy.cli.plan import in_parallel_s, ranges
-from natxy.doctor.tools import LAB_PROGRAMS
+from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
 from natxy.model.testbed import Testbed
 from tests.unit.conftest import NAT64
 
@@ -88,7 +88,8 @@ def test_the_doctor_knows_each_program_that_a_lab_runs() -> None:
     calls = r'(?:execute\(|in_namespace\([^\[\]]*|pinned\(|_in_namespace\()\s*\["([a-z-]+)"'
     called = set(re.findall(calls, sources))
     assert {"ip", "ethtool", "stdbuf", "conntrack"} <= called
-    assert called - OF_EVERY_SYSTEM <= set(LAB_PROGRAMS)
+    declared = set(LAB_PACKAGES).union(*(driver.packages for driver in lab_drivers().values()))
+    assert called - OF_EVERY_SYSTEM <= declared
 
 
 def test_the_testbed_that_is_free_first_gets_the_next_cell() -> None:

@@ -1,0 +1,180 @@
+"""`natxy dut list | show NAME | check NAME`: what controls gateways, and whether it would here."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from natxy.cli.choices import unknown_value
+from natxy.cli.doctor import IMPOSSIBLE_STATUS, findings_table
+from natxy.cli.options import JsonOption, result_console
+from natxy.doctor.duts import examine_driver, examine_host, examine_recipe
+from natxy.doctor.finding import Finding, Grade
+from natxy.dut.choice import dut_of, recipe_of
+from natxy.dut.config import SshConfig
+from natxy.dut.ip_versions import versions_text
+from natxy.dut.lab_drivers import LAB_PACKAGES, LabDriver, lab_drivers
+from natxy.dut.recipe import MEASURED, Keys, Recipe, read_recipe, recipe_names
+from natxy.errors import ConfigurationError
+from natxy.model.testbed import read_testbed
+
+ACTIONS = ("list", "show", "check")
+LAB, MACHINE = "lab", "machine"
+CONTROLLED = {LAB: "a lab on this machine", MACHINE: "on a machine of its own, over SSH"}
+
+
+def dut(
+    action: Annotated[str, typer.Argument(metavar="list|show|check")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[NAME]", help="A driver or recipe; check takes a testbed with kind = ssh, too."
+        ),
+    ] = "",
+    json_output: JsonOption = False,
+) -> None:
+    """Show the drivers and recipes that control gateways, and check one."""
+    if action not in ACTIONS:
+        raise unknown_value("ACTION", action, ACTIONS)
+    if action == "list":
+        _list(json_output)
+    elif not name:
+        raise ConfigurationError(f"NAME: is missing (expected one that `natxy dut list` shows, for "
+                                 f"`natxy dut {action}`)")  # fmt: skip
+    elif action == "show":
+        _show(name, json_output)
+    else:
+        _check(name, json_output)
+
+
+def entry_of(named: LabDriver | Recipe) -> dict[str, Any]:
+    """Returns what a driver or a recipe says of itself, for a table or as JSON."""
+    shared = {
+        "name": named.name,
+        "ip_versions": versions_text(named.ip_versions),
+        "stateful": named.stateful,
+    }
+    if isinstance(named, LabDriver):
+        packages = {*LAB_PACKAGES.values(), *named.packages.values()}
+        own = {"runs": LAB, "gateway": named.gateway, "state": MEASURED}
+        return {**shared, **own, "packages": ", ".join(sorted(packages))}
+    return {
+        **shared,
+        "runs": MACHINE,
+        "gateway": named.title,
+        "state": named.state,
+        "run_by_tests": named.run_by_tests,
+        "packages": named.packages,
+        "commands": [key for key in Keys.model_fields if named.commands.of(key)],
+    }
+
+
+def named_all() -> list[LabDriver | Recipe]:
+    return [*lab_drivers().values(), *(read_recipe(name) for name in recipe_names())]
+
+
+def _named(name: str) -> LabDriver | Recipe:
+    if name.endswith(".toml") or name in recipe_names():
+        return read_recipe(name)
+    if name in lab_drivers():
+        return lab_drivers()[name]
+    raise unknown_value("NAME", name, [*lab_drivers(), *recipe_names()])
+
+
+def _list(json_output: bool) -> None:
+    entries = [entry_of(named) for named in named_all()]
+    if json_output:
+        print(json.dumps(entries, indent=2))
+        return
+    for runs, title in CONTROLLED.items():
+        table = Table(title=f"Gateways: {title}", title_justify="left")
+        for column in ("name", "gateway", "IP versions", "table", "state"):
+            table.add_column(column, overflow="fold")
+        for entry in entries:
+            if entry["runs"] == runs:
+                stateful = "yes" if entry["stateful"] else "no"
+                words = (entry["name"], entry["gateway"], entry["ip_versions"], stateful)
+                table.add_row(*map(Text, (*words, entry["state"])))
+        result_console.print(table)
+    _say(
+        "`natxy dut show NAME` shows one with its commands; `natxy dut check NAME` checks it here."
+    )
+
+
+def _show(name: str, json_output: bool) -> None:
+    named = _named(name)
+    entry = entry_of(named)
+    if json_output:
+        recipe = {} if isinstance(named, LabDriver) else {"recipe": named.model_dump(mode="json")}
+        print(json.dumps(entry | recipe, indent=2))
+        return
+    _say(f"{entry['name']}: {entry['gateway']}")
+    _say(f"  {CONTROLLED[entry['runs']]}, {entry['state']}")
+    if entry.get("run_by_tests"):
+        _say("  its commands are run by the tests, against an sshd of the tester's machine")
+    _say(f"  IP versions: {entry['ip_versions']}")
+    _say(f"  connection tracking table: {'yes' if named.stateful else 'no'}")
+    _say(f"  needs: {entry['packages']}")
+    if isinstance(named, Recipe):
+        _show_recipe(named)
+
+
+def _show_recipe(recipe: Recipe) -> None:
+    _say(f"  source: {recipe.source}")
+    for line in recipe.notes.strip().splitlines():
+        _say(f"  note: {line}")
+    _say("  variables:")
+    for name, variable in recipe.variables.items():
+        default = "" if variable.default is None else f" [default: {variable.default}]"
+        _say(f"    {name} ({variable.kind}): {variable.meaning}{default}")
+    for key in Keys.model_fields:
+        if commands := recipe.commands.of(key):
+            _say(f"  {key}:")
+            for command in commands:
+                _say(f"    {command}")
+
+
+def _check(name: str, json_output: bool) -> None:
+    findings = _findings(name)
+    if json_output:
+        print(json.dumps([finding.model_dump(mode="json") for finding in findings], indent=2))
+    else:
+        result_console.print(findings_table(findings, who=name))
+    if any(finding.grade is Grade.IMPOSSIBLE for finding in findings):
+        raise typer.Exit(IMPOSSIBLE_STATUS)
+
+
+def _findings(name: str) -> list[Finding]:
+    path = Path(name)
+    if path.suffix == ".toml" and path.exists() and "commands" not in _keys(path):
+        return _of_testbed(path)
+    named = _named(name)
+    return examine_driver(named) if isinstance(named, LabDriver) else examine_recipe()
+
+
+def _keys(path: Path) -> set[str]:
+    from natxy.model.source import Source
+
+    return set(Source.read(path).toml())
+
+
+def _of_testbed(path: Path) -> list[Finding]:
+    testbed, source = read_testbed(path)
+    dut_of(testbed, source)  # refuses what is wrong in [dut], and other IP versions
+    kind = testbed.dut.get("kind")
+    if kind == "namespace":
+        return examine_driver(lab_drivers()[testbed.dut.get("driver", "kernel-router")])
+    if kind != "ssh":
+        source.refuse(
+            ("dut", "kind"), f'"{kind}" has nothing to check (expected "namespace" or "ssh")'
+        )
+    config: SshConfig = source.validated(SshConfig, testbed.dut, at=("dut",))
+    filled = recipe_of(config, testbed, source).filled(config.variables, source)
+    return [*examine_recipe(), *examine_host(config, filled)]
+
+
+def _say(line: str) -> None:
+    result_console.print(Text(line), soft_wrap=True)

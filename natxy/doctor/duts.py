@@ -1,0 +1,64 @@
+"""Examines whether a lab's driver, or a recipe, would run from this machine."""
+
+import shutil
+from importlib.util import find_spec
+
+from natxy.doctor.finding import Finding, good, impossible
+from natxy.doctor.tools import engine, privileges
+from natxy.dut.config import SshConfig
+from natxy.dut.lab_drivers import LAB_PACKAGES, LabDriver
+from natxy.dut.recipe import Filled
+from natxy.dut.ssh import SshDut
+from natxy.errors import DutError
+
+NOTHING = "no trial through it"
+
+
+def examine_driver(driver: LabDriver) -> list[Finding]:
+    return [privileges(), engine(), packages(driver)]
+
+
+def packages(driver: LabDriver) -> Finding:
+    """Looks for the programs of a lab, and names the packages of those that are missing."""
+    needed = {**LAB_PACKAGES, **driver.packages}
+    missing = [program for program in needed if shutil.which(program) is None]
+    if not missing:
+        return good("programs", ", ".join(needed))
+    names = " ".join(sorted({needed[program] for program in missing}))
+    return impossible(
+        "programs",
+        f"missing: {', '.join(missing)}",
+        cost=NOTHING,
+        remedy=f"run apt-get install {names}",
+    )
+
+
+def examine_recipe() -> list[Finding]:
+    """Examines this machine alone; the gateway's own is examined with a testbed that names it."""
+    return [engine(), ssh_package()]
+
+
+def ssh_package() -> Finding:
+    if find_spec("asyncssh") is not None:
+        return good("asyncssh", "installed")
+    return impossible(
+        "asyncssh",
+        "not installed",
+        cost="no recipe can be run",
+        remedy='run pip install "natxy[ssh]"',
+    )
+
+
+def examine_host(config: SshConfig, filled: Filled) -> list[Finding]:
+    """Connects to the gateway's machine and looks for programs; changes nothing there."""
+    dut = SshDut(config, filled, show=lambda *_: None)
+    try:
+        dut.open()
+        host = good("host", f"{config.user}@{config.host} answers")
+        dut.check_programs()
+    except DutError as error:
+        return [impossible("gateway", str(error), cost=NOTHING, remedy="see its sentence")]
+    finally:
+        dut.close()
+    needed = ", ".join(filled.recipe.programs) or "none"
+    return [host, good("programs there", needed)]

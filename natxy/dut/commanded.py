@@ -1,0 +1,198 @@
+"""Base of the drivers that control a device by commands, each of which has a key."""
+
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import ceil, isfinite
+
+from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPorts
+from natxy.dut.interrupts import without_interrupts
+from natxy.dut.restart_guard import RestartGuard
+from natxy.dut.telemetry_lines import EXPECTED, snapshot_of
+from natxy.dut.unwatched import Unwatched
+from natxy.errors import DutError
+from natxy.model.telemetry import Snapshot
+
+COUNT = "the number of connections"
+DELETION = "the seconds that the deletion took, and after them, if known, how many connections"
+
+
+def show_on_stderr(key: str, command: str) -> None:
+    print(f"dut.{key}: {command}", file=sys.stderr, flush=True)
+
+
+class Commanded(Unwatched, ABC):
+    """Runs the commands of keys such as `start`; a driver says where they are, and runs them."""
+
+    tester_namespace: str | None = None
+
+    def __init__(self, show: Callable[[str, str], None], parameters: TableParameters) -> None:
+        self._show = show
+        self._parameters = parameters
+        self._started = False
+        self._guard = RestartGuard()
+
+    @abstractmethod
+    def can(self, key: str) -> bool:
+        """Returns whether there is a command with this key."""
+
+    @abstractmethod
+    def text(self, key: str) -> str:
+        """Returns the command with this key, for a sentence about it."""
+
+    @abstractmethod
+    def run(self, key: str, values: Mapping[str, str] | None = None) -> str:
+        """Runs the command with this key and returns its output; empty if there is no such command.
+
+        `values` are named timeout_s, entries, hash_size and cores; empty text: no change.
+        """
+
+    @abstractmethod
+    def missing(self, key: str) -> DutError:
+        """Returns the error that there is no command with this key, which is needed."""
+
+    @abstractmethod
+    def where(self, key: str) -> str:
+        """Returns the subject of errors about the command with this key."""
+
+    def start(self) -> None:
+        self._started = True  # also a start that failed half-way is stopped
+        self.run("start")
+
+    def stop(self) -> None:
+        if not self._started:
+            return
+        self._started = False
+        with without_interrupts():
+            self.run("stop")
+
+    def reset(self) -> None:
+        """Runs `reset`, or, if there is none, `delete_all`."""
+        self.run("reset" if self.can("reset") else "delete_all")
+
+    def restart(self) -> str:
+        if not self.can("restart"):
+            raise self.missing("restart")
+        with self._guard.restarting():
+            self.run("restart")
+        return f"command: {self.text('restart')}"
+
+    def recover(self) -> None:
+        self.run("stop")
+        self.run("start")
+
+    def set_cores(self, cores: int) -> None:
+        self._told("set_cores", cores=str(cores))
+
+    @property
+    def table(self) -> ConnectionTable | None:
+        """The table, if a command can count, empty or set it, or a parameter of it is known."""
+        known = self._parameters != TableParameters()
+        asked = any(self.can(key) for key in ("count", "delete_all", "set_timeout", "resize"))
+        return CommandedTable(self) if known or asked else None
+
+    def before_trial(self) -> None:
+        pass
+
+    def trial_fault(self) -> str | None:
+        """Runs `check`; without it, a device that has died looks like one that loses frames."""
+        self._guard.unless_restarting(self._check)
+        return None
+
+    def _check(self) -> None:
+        self.run("check")
+
+    def telemetry(self) -> Snapshot:
+        try:
+            return snapshot_of(self.run("telemetry"), at_s=time.monotonic())
+        except ValueError as wrong:
+            raise self.misread("telemetry", str(wrong), EXPECTED) from None
+
+    def tester_ports(self) -> TesterPorts | None:
+        return None
+
+    @property
+    def parameters(self) -> TableParameters:
+        return self._parameters
+
+    def change(self, key: str, parameters: TableParameters, **values: str) -> None:
+        """Runs a command that changes the table to these parameters."""
+        self._told(key, **values)
+        self._parameters = parameters
+
+    def numbers(self, key: str, expected: str) -> list[float]:
+        """Runs a command and returns the numbers in the last line that it printed.
+
+        `expected` says in the error what the line should hold.
+        """
+        line = ["", *self._told(key).splitlines()][-1]
+        try:
+            numbers = [float(word) for word in line.split()]
+        except ValueError:
+            numbers = []
+        if not numbers or not all(isfinite(number) and number >= 0 for number in numbers):
+            raise self.misread(key, line, expected)
+        return numbers
+
+    def misread(self, key: str, line: str, expected: str) -> DutError:
+        return DutError(
+            f'{self.where(key)}: `{self.text(key)}` printed "{line[:60]}" (expected {expected})'
+        )
+
+    def _told(self, key: str, **values: str) -> str:
+        """Runs a command and returns its output; DutError if there is no such command."""
+        if not self.can(key):
+            raise self.missing(key)
+        return self.run(key, values)
+
+
+class CommandedTable:
+    """The connection table of a Commanded device, as far as there are commands for it."""
+
+    def __init__(self, dut: Commanded) -> None:
+        self._dut = dut
+
+    def parameters(self) -> TableParameters:
+        return self._dut.parameters
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        now = self._dut.parameters
+        self._dut.change(
+            "resize",
+            replace(now, entries=entries or now.entries, hash_size=hash_size or now.hash_size),
+            entries=str(entries or ""),
+            hash_size=str(hash_size or ""),
+        )
+
+    def set_timeout(self, timeout_s: float) -> None:
+        """Sets the timeout, rounded up to whole seconds, which all devices take."""
+        whole_s = ceil(timeout_s)
+        self._dut.change(
+            "set_timeout",
+            replace(self._dut.parameters, timeout_s=float(whole_s)),
+            timeout_s=str(whole_s),
+        )
+
+    def count(self) -> int:
+        return self._whole("count", self._dut.numbers("count", COUNT), COUNT)
+
+    def delete_all(self) -> Deletion:
+        """Deletes all connections; the command prints the seconds by the device's own clock.
+
+        It may print the number of connections after them. If it does not, they are counted before,
+        if there is a command for that.
+        """
+        counted = self.count() if self._dut.can("count") else None
+        seconds, *told = self._dut.numbers("delete_all", DELETION)
+        if told:
+            counted = self._whole("delete_all", told, DELETION)
+        return Deletion(connections=counted, seconds=seconds)
+
+    def _whole(self, key: str, numbers: list[float], expected: str) -> int:
+        number, *more = numbers
+        if more or not number.is_integer():
+            line = " ".join(f"{each:g}" for each in numbers)
+            raise self._dut.misread(key, line, expected)
+        return int(number)

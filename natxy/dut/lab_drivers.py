@@ -1,0 +1,37 @@
+"""The drivers of labs. Each file of this room may declare some, in DRIVERS."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+import natxy.dut
+from natxy.dut.config import NamespaceConfig
+from natxy.dut.gateway import Gateway, Site
+from natxy.dut.ip_versions import Pair
+
+# What each lab needs: the Debian package of each program.
+LAB_PACKAGES = {"ip": "iproute2", "ethtool": "ethtool", "sysctl": "procps", "taskset": "util-linux"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabDriver:
+    """What a driver says of itself."""
+
+    name: str
+    gateway: str  # what it is, in a few words
+    ip_versions: tuple[Pair, ...]
+    make: Callable[[Site, NamespaceConfig], Gateway]
+    stateful: bool = False
+    needs_connections: bool = False  # also where all traffic is background
+    packages: Mapping[str, str] = field(default_factory=dict)  # as LAB_PACKAGES, in addition
+
+
+@cache
+def lab_drivers() -> dict[str, LabDriver]:
+    """Returns the drivers by name, in the order of their files."""
+    names = sorted(found.name for found in iter_modules(natxy.dut.__path__))
+    modules = (import_module(f"natxy.dut.{name}") for name in names)
+    declared = (driver for module in modules for driver in getattr(module, "DRIVERS", ()))
+    return {driver.name: driver for driver in declared}

@@ -1,0 +1,115 @@
+"""The SSH connection of recipes, and how it fails, against an sshd in a network namespace."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from natxy.dut.process import within
+from natxy.dut.ssh_session import KEEPALIVE_S, KEEPALIVES, Lost, SshSession
+from natxy.errors import DutError
+from tests.labs.ssh_machine import HOST, PORT, Machine, answers, end, left, processes_in, run
+
+pytest.importorskip("asyncssh")
+
+
+def session(machine: Machine, **changes: object) -> SshSession:
+    return SshSession(machine.config(**changes))
+
+
+def test_a_command_has_its_output_and_its_status(machine: Machine) -> None:
+    one = session(machine)
+    one.open()
+    done = one.run("here", "echo out; echo err >&2; exit 3")
+    one.close()
+    assert (done.status, done.output, done.errors) == (3, "out\n", "err\n")
+
+
+def test_each_command_is_logged(machine: Machine, tmp_path: Path) -> None:
+    one = session(machine, log=str(tmp_path / "ssh.log"))
+    one.open()
+    one.run("here", "true")
+    one.run("here", "exit 4")
+    one.close()
+    first, second = (tmp_path / "ssh.log").read_text().splitlines()
+    assert first.endswith("status 0  true")
+    assert second.endswith("status 4  exit 4")
+    assert f"{HOST} port {PORT}" in first
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"port": 2223}, rf"^dut.host: {HOST} port 2223 cannot be reached: "),
+        (
+            {"known_hosts": "no_hosts"},
+            r"^dut.known_hosts: .*no_hosts does not have the host key of",
+        ),
+        ({"known_hosts": "other_hosts"}, r"^dut.known_hosts: .*other_hosts does not have the host"),
+        ({"known_hosts": "nothing"}, r"^dut.known_hosts: .*nothing: there is no such file"),
+        ({"key": "stranger"}, rf"^dut.key: {HOST} port {PORT} refused .*stranger of user root"),
+        ({"key": "nothing"}, r"^dut.key: .*nothing: there is no such file"),
+        ({"key": "known_hosts"}, r"^dut.key: .*known_hosts: .*expected a private key"),
+        ({"user": "nobody-of-this-name"}, r"^dut.key: .* of user nobody-of-this-name"),
+    ],
+)
+def test_a_connection_that_fails_is_one_sentence(
+    machine: Machine, changes: dict[str, object], sentence: str
+) -> None:
+    files = {
+        key: str(machine.folder / str(value)) if key in ("key", "known_hosts") else value
+        for key, value in changes.items()
+    }
+    one = session(machine, **files)
+    with pytest.raises(DutError, match=sentence) as error:
+        one.open()
+    assert "\n" not in str(error.value)
+    one.close()
+
+
+def test_a_host_that_does_not_answer_is_given_up_in_time(machine: Machine) -> None:
+    begin = time.monotonic()
+    with pytest.raises(Lost, match=r"192\.0\.2\.9 port 2222 cannot be reached"):
+        session(machine, host="192.0.2.9", connect_timeout_s=3.0).open()
+    assert time.monotonic() - begin < 4
+
+
+def test_a_command_that_hangs_is_ended_with_all_that_it_started(machine: Machine) -> None:
+    one = session(machine, timeout_s=3.0)
+    one.open()
+    with pytest.raises(DutError, match=r"here: `sleep 71 & sleep 72` .*did not end within dut.tim"):
+        one.run("here", "sleep 71 & sleep 72")
+    assert within(5, lambda: "sleep" not in left(machine)), left(machine)
+    assert one.run("here", "echo still").output == "still\n"  # the connection serves on
+    one.close()
+    assert within(5, lambda: left(machine) == set())
+
+
+def test_an_sshd_that_ends_in_mid_trial_is_one_sentence(machine: Machine) -> None:
+    one = session(machine)
+    one.open()
+    mine = run("ip", "netns", "exec", machine.gateway, "ss", "-tnpH", "state", "established")
+    children = {pid for pid in processes_in(machine.gateway) if f"pid={pid}," in mine}
+    assert children
+    for pid in children - {machine.sshd}:
+        end(pid)
+    with pytest.raises(Lost, match=r"^here: the connection to 192\.0\.2\.1 port 2222 was lost"):
+        one.run("here", "true")
+    one.open()  # it is there again
+    assert one.run("here", "true").status == 0
+    one.close()
+
+
+def test_a_host_whose_link_is_cut_is_noticed(machine: Machine) -> None:
+    one = session(machine, timeout_s=60.0)
+    one.open()
+    begin = time.monotonic()
+    run("ip", "-n", machine.gateway, "link", "set", "m0", "down")
+    try:
+        with pytest.raises(Lost, match="was lost"):
+            one.run("here", "true")
+        assert time.monotonic() - begin < (KEEPALIVES + 2) * KEEPALIVE_S + 10
+    finally:
+        run("ip", "-n", machine.gateway, "link", "set", "m0", "up")
+        one.close()
+    assert within(10, answers)

@@ -1,0 +1,156 @@
+"""Recipes: variables and their kinds, the recipes that come with Natxy, and their choice."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from natxy.dut.choice import dut_of
+from natxy.dut.recipe import KINDS, Keys, Variable, read_recipe, recipe_names
+from natxy.dut.ssh import SshDut, check_installed
+from natxy.errors import ConfigurationError
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+from tests.unit.test_ssh_dut import RECIPE, SOURCE, recipe
+
+
+@pytest.mark.parametrize(
+    ("variables", "sentence"),
+    [
+        ({}, r"dut.variables.inside: is missing \(expected the interface inside\)"),
+        ({"inside": "eth1; reboot"}, r'inside: "eth1; reboot" is not right \(expected the name of'),
+        ({"inside": "$(reboot)"}, "inside: .*is not right"),
+        ({"inside": "-x"}, "inside: .*is not right"),
+        ({"inside": "eth1\n"}, "inside: .*is not right"),
+        ({"inside": "eth1", "entries": "many"}, r"entries: .*expected a whole number"),
+        ({"inside": "eth1", "entries": "٣"}, r"entries: .*expected a whole number"),
+        ({"inside": "eth1", "outside": "eth2"}, r"outside: is no variable of this recipe"),
+    ],
+)
+def test_a_wrong_variable_is_one_sentence(variables: dict[str, str], sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        recipe().filled(variables, SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "wrong"),
+    [
+        ("ipv4", "198.18.0.1", "198.18.0.1/30"),
+        ("ipv4", "198.18.0.1", "2001:2::1"),
+        ("ipv6", "2001:2::1", "fe80::1%eth0"),
+        ("ipv4_prefix", "198.18.0.0/16", "198.18.0.1/16"),
+        ("ipv4_prefix", "198.18.0.0/16", "198.18.0.0"),
+        ("ipv4_interface", "198.18.0.1/30", "198.18.0.1/33"),
+        ("ipv6_prefix", "2001:2::/56", "2001:2::/x"),
+        ("ipv6_interface", "2001:2::1/64", "198.18.0.1/30"),
+        ("name", "sdfn", "sd fn"),
+    ],
+)
+def test_values_are_checked_by_their_kind(kind: str, right: str, wrong: str) -> None:
+    variable = Variable.model_validate({"kind": kind, "meaning": "x"})
+    assert variable.wrong(right) is None
+    assert variable.wrong(wrong)
+
+
+def test_no_value_needs_quotes_so_that_it_may_stand_in_quotes() -> None:
+    """A recipe may have a placeholder between quotes of its own."""
+    for pattern, _ in KINDS.values():
+        for character in map(chr, range(256)):
+            if re.fullmatch(pattern, f"a{character}1") or re.fullmatch(pattern, f"1{character}1"):
+                assert shlex.quote(f"a{character}") == f"a{character}"
+
+
+def test_a_placeholder_without_variable_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"commands.check: names the variable outside"):
+        recipe(RECIPE.replace('check = ["alive"]', 'check = ["alive @{outside}"]'))
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_each_recipe_is_whole(name: str) -> None:
+    """It can be filled, says where it is from, and undoes what it does."""
+    read = read_recipe(name)
+    interfaces = {n: "eth1" for n, v in read.variables.items() if v.kind == "interface"}
+    optional = {n: {"name": "sdfn"}.get(v.kind, 4) for n, v in read.variables.items() if v.optional}
+    filled = read.filled({**interfaces, **optional}, SOURCE)
+    for key in Keys.model_fields:
+        commands = filled.commands(key)
+        assert len(commands) == len(read.commands.of(key))
+        assert not any("@{" in command for command in commands)
+    assert (read.commands.start == ()) == (read.commands.stop == ())
+    if read.stateful:
+        assert read.commands.reset or read.commands.delete_all
+        assert read.commands.count
+    if not read.stateful:
+        assert not read.commands.delete_all
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_each_recipe_has_its_line_in_the_documentation(name: str) -> None:
+    page = Path(__file__).parents[2] / "docs/reference/recipes.md"
+    (row,) = (line for line in page.read_text().splitlines() if line.startswith(f"| `{name}` |"))
+    read = read_recipe(name)
+    assert re.search(rf"\| {read.state}", row), row
+    assert ("commands run by tests" in row) == read.run_by_tests, row
+
+
+TESTBED = """
+[traffic]
+left_ip_version = 4
+right_ip_version = 4
+
+[connections]
+count = 10
+
+[dut]
+kind = "ssh"
+host = "192.0.2.1"
+recipe = "nftables-nat44"
+
+[dut.variables]
+inside = "eth1"
+outside = "eth2"
+"""
+
+
+def chosen(text: str, name: str = "lab.toml") -> object:
+    source = Source(name=name, text=text)
+    return dut_of(source.validated(Testbed, source.toml()), source)
+
+
+def test_a_testbed_chooses_a_recipe() -> None:
+    dut = chosen(TESTBED)
+    assert isinstance(dut, SshDut)
+    assert dut.text("check") == "nft list table ip natxy > /dev/null"
+
+
+def test_a_recipe_may_be_a_file_beside_the_testbed(tmp_path: Path) -> None:
+    (tmp_path / "gw.toml").write_text(RECIPE)
+    text = TESTBED.replace("nftables-nat44", "gw.toml").replace('outside = "eth2"', "")
+    dut = chosen(text, str(tmp_path / "lab.toml"))
+    assert isinstance(dut, SshDut)
+    assert dut.where("start") == "dut.recipe gw, start"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("nftables-nat44", "jool", r'dut.recipe: "jool" is not a recipe \(expected one of cisco'),
+        ("nftables-nat44", "x.toml", r"x.toml: there is no such file"),
+        ("left_ip_version = 4", "left_ip_version = 6", r"which dut.recipe nftables-nat44 cannot"),
+        ("[connections]\ncount = 10", "", r'connections: is missing, and dut.recipe "nftables-nat'),
+        ('"192.0.2.1"', '"-oProxyCommand=x"', r'dut.*host: "-oProxyCommand=x" is not a host'),
+        ('"eth1"', '"a b"', r'line \d+: dut.variables.inside: "a b" is not right'),
+    ],
+)
+def test_a_wrong_testbed_is_one_sentence(old: str, new: str, sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        chosen(TESTBED.replace(old, new))
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("natxy.dut.ssh.find_spec", lambda _: None)
+    with pytest.raises(ConfigurationError, match=r'pip install "natxy\[ssh\]"'):
+        check_installed()
+    with pytest.raises(ConfigurationError, match="asyncssh, which is not installed"):
+        chosen(TESTBED)
