@@ -113,8 +113,8 @@ def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None
             cell.trials += 1
             if waiting is not None:
                 of_trial = cell.answers[waiting]
-                answer = whole(of_trial.answer, record)
-                cell.answers[waiting] = of_trial.model_copy(update={"answer": answer})
+                result = whole(of_trial.answer, record)
+                cell.answers[waiting] = of_trial.model_copy(update={"answer": result})
                 waiting = None
         elif kind == "measurement":
             cell.results.append(Measurement.model_validate_json(json.dumps(record)))

@@ -3,7 +3,6 @@
 import gzip
 import os
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -23,7 +22,7 @@ any_file = settings(
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Iterator[Path]:
+def path(tmp_path: Path) -> Path:
     return tmp_path / "lines.gz"
 
 
