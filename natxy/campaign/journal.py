@@ -1,32 +1,32 @@
 """The journal: one record a line, as JSON, on the disk before the next trial starts.
 
 The first line describes the campaign, each further one a trial or a result. Lines that are written
-together are a member of a gzip file, which can be read without those before it and after it. A
-member that could not be written whole is removed again, so that every line can be read.
+together are read together, or not at all (gzip_lines.py).
 """
 
-import contextlib
-import gzip
 import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 from natxy.campaign.bucket_columns import pack_buckets, unpack_buckets
+from natxy.campaign.gzip_lines import GzipLines, groups
+from natxy.campaign.wide_buckets import widen
 from natxy.errors import ConfigurationError, StorageError
 from natxy.model.base import Model
 from natxy.model.trial_record import TrialRecord
 from natxy.trial.observer import Observer
 
 FILE_NAME = "journal.jsonl.gz"
-VERSION = 2
-VERSIONS = (1, VERSION)  # 1: text that is not compressed, with all buckets as lists
+VERSION = 3
+# 1: text that is not compressed, with all buckets as lists; 2: a member of the gzip file for each
+# line, with all buckets of the engine, and all phases of a stateful trial twice.
+VERSIONS = (1, 2, VERSION)
 GZIP = b"\x1f\x8b"  # the first octets of a gzip file (RFC 1952 section 2.3.1)
-LEVEL = 6  # of compression; 9 saves 1 % more
-CHUNK = 1 << 16
 
 
 class Journal(Observer):
@@ -47,6 +47,7 @@ class Journal(Observer):
             raise
         except OSError as error:
             raise ConfigurationError(f"{path}: cannot be written: {error.strerror}") from None
+        self._lines = GzipLines(self._file)
         self._append([{"record": "campaign", "version": VERSION, **header}])
 
     @classmethod
@@ -55,10 +56,12 @@ class Journal(Observer):
         journal = cls.__new__(cls)
         journal.path = path
         try:
-            with path.open("rb") as file:
-                whole_bytes = sum(size for _, size in _members(file))
+            size, ending = 0, b""
+            for group in groups(path.read_bytes()):
+                size, ending = group.end, group.ending
             journal._file = os.open(path, os.O_WRONLY | os.O_APPEND)
-            os.ftruncate(journal._file, whole_bytes)
+            os.ftruncate(journal._file, size)
+            journal._lines = GzipLines(journal._file, ending)
         except OSError as error:
             raise ConfigurationError(f"{path}: cannot be written: {error.strerror}") from None
         except zlib.error as error:
@@ -78,6 +81,8 @@ class Journal(Observer):
 
     def close(self) -> None:
         if self._file >= 0:
+            with suppress(OSError):  # it can be read without its end
+                self._lines.end()
             os.close(self._file)
             self._file = -1
 
@@ -85,25 +90,18 @@ class Journal(Observer):
         self.append(trial)
 
     def append(self, *records: Model) -> None:
-        """Writes the records as one member of the file, so that it holds all or none of them."""
+        """Writes the records as one group, so that the file holds all or none of them."""
         self.append_written([record.model_dump(mode="json") for record in records])
 
     def append_written(self, records: list[dict[str, Any]]) -> None:
-        """Writes records that are JSON already, as one member of the file."""
+        """Writes records that are JSON already, as one group."""
         self._append(records)
 
     def _append(self, records: list[dict[str, Any]]) -> None:
         text = "".join(map(self._text, records))
-        line = gzip.compress(text.encode(), LEVEL)
-        whole_bytes = os.fstat(self._file).st_size
         try:
-            written = 0
-            while written < len(line):
-                written += os.write(self._file, line[written:])
-            os.fsync(self._file)
+            self._lines.append(text.encode())
         except OSError as error:
-            with contextlib.suppress(OSError):
-                os.ftruncate(self._file, whole_bytes)
             raise StorageError(
                 f"{self.path}: cannot be written: {error.strerror}; the journal holds the trials "
                 "before this one"
@@ -111,6 +109,8 @@ class Journal(Observer):
 
     def _text(self, record: dict[str, Any]) -> str:
         self._tick_hz = _tick_hz(record) or self._tick_hz
+        if record["record"] == "trial":
+            widen(record)
         pack_buckets(record, self._tick_hz)
         return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
 
@@ -147,12 +147,11 @@ def read_journal(path: str | Path) -> Iterator[dict[str, Any]]:
     file cannot be read, after the lines before the place of the fault.
     """
     try:
-        with Path(path).open("rb") as file:
-            for line in _lines(file):
-                record = json.loads(line)
-                _check_version(record)
-                unpack_buckets(record)
-                yield record
+        for line in _lines(Path(path).read_bytes()):
+            record = json.loads(line)
+            _check_version(record)
+            unpack_buckets(record)
+            yield record
     except (OSError, zlib.error, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or error
         raise ConfigurationError(f"{path}: cannot be read as a journal: {reason}") from None
@@ -162,27 +161,12 @@ def _check_version(record: Any) -> None:
     if not isinstance(record, dict) or "record" not in record:
         raise ValueError("a line is no record")
     if record["record"] == "campaign" and (version := record.get("version")) not in VERSIONS:
-        raise ValueError(f"its version is {version} (expected 1 or 2)")
+        raise ValueError(f"its version is {version} (expected 1 to {VERSION})")
 
 
-def _lines(file: BinaryIO) -> Iterator[bytes]:
-    packed = file.read(len(GZIP)) == GZIP
-    file.seek(0)
-    texts = (text for text, _ in _members(file)) if packed else file
+def _lines(data: bytes) -> Iterator[bytes]:
+    texts = (group.text for group in groups(data)) if data.startswith(GZIP) else iter([data])
+    torn = b""
     for text in texts:
-        yield from (line for line in text.splitlines(keepends=True) if line.endswith(b"\n"))
-
-
-def _members(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
-    """Yields the text of each member of a gzip file and its size in the file, in octets; skips a
-    last one without an end."""
-    data = file.read(CHUNK)
-    while data:
-        member = zlib.decompressobj(wbits=31)  # 31: a gzip header
-        text, size = b"", 0
-        while data and not member.eof:
-            text += member.decompress(data)
-            size += len(data) - len(member.unused_data)
-            data = member.unused_data or file.read(CHUNK)
-        if member.eof:
-            yield text, size
+        *lines, torn = (torn + text).split(b"\n")
+        yield from lines

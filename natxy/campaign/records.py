@@ -10,6 +10,7 @@ from pydantic import Field
 
 from natxy.campaign.journal import read_journal
 from natxy.campaign.tape import AnswerRecord
+from natxy.campaign.whole_result import whole
 from natxy.errors import ConfigurationError
 from natxy.model.base import Model
 from natxy.model.measurement import Measurement
@@ -147,8 +148,9 @@ def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None
         elif kind == "trial":
             cell.add_trial(record["number"])
             if waiting is not None:
-                full = cell.answers[waiting].model_copy(update={"answer": record["result"]})
-                cell.answers[waiting] = full
+                of_trial = cell.answers[waiting]
+                result = whole(of_trial.answer, record)
+                cell.answers[waiting] = of_trial.model_copy(update={"answer": result})
                 waiting = None
         elif kind == "measurement":
             cell.results.append(Measurement.model_validate_json(json.dumps(record)))

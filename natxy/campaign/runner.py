@@ -12,6 +12,7 @@ from natxy.campaign.provenance import provenance
 from natxy.campaign.records import CampaignState, CellEnd, CellRecord
 from natxy.campaign.tape import RUN, AnswerRecord, Tape, TapeEnds
 from natxy.campaign.taped import TapedDut, TapedEngine
+from natxy.campaign.whole_result import rest_of
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, StorageError
 from natxy.model.base import Model
@@ -228,10 +229,10 @@ class TrialWriter(Observer):
             if answers:
                 raise StorageError("The journal holds a trial without its answers.")
             return
-        result = trial.result.model_dump(mode="json")
         last = answers[runs[-1]]
-        if last.answer == result:
-            answers[runs[-1]] = AnswerRecord(call=RUN, given=last.given, of_trial=True)
+        if last.error is None:
+            rest = rest_of(last.answer, trial.model_dump(mode="json"))
+            answers[runs[-1]] = AnswerRecord(call=RUN, given=last.given, answer=rest, of_trial=True)
         self._journal.append(*answers, trial)
 
 

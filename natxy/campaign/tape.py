@@ -28,7 +28,7 @@ class AnswerRecord(Model):
     call: str  # "engine.run", "table.count"
     given: Any = None  # what the answer depends on; on resuming, it must be the same
     answer: Any = None
-    of_trial: bool = False  # the answer is the `result` of the next trial's line
+    of_trial: bool = False  # the answer is the rest of a result that the next trial's line has
     error: list[str] | None = None  # class and arguments of an exception
 
 

@@ -28,6 +28,7 @@ class TrialRecord(Model):
     excused: bool = False  # INVALID, since absence or placement of the gateway excuses the loss
     badly_placed: bool = False  # INVALID, and the host had placed the CPUs badly
     too_slow: bool = False  # INVALID for a reason that grows with the rate
+    measures_delays: bool = False  # the delays of `result` are figures
     away_ns: float = 0.0  # absences of the gateway in the measured phase
     longest_away_ns: float = 0.0
     result: TrialResult  # with a stateful gateway only phase 2, which is the measured phase

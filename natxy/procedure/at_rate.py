@@ -81,6 +81,7 @@ def measure(
     trials = plan.trials(
         tester, dut, observer, doubts=lambda result: doubts(what.errors(result, QUIET))
     )
+    trials.measures_delays = True
     valid = repeat(
         plan.repetitions,
         observer,

@@ -61,6 +61,7 @@ class Trials:
     campaign_seed: int
     observer: Observer
     doubts: Callable[[TrialResult], tuple[str, ...]] = lambda _: ()  # further reasons for INVALID
+    measures_delays: bool = False  # the procedure's figures are delays
     counts: TrialCounts = field(default_factory=TrialCounts)
     resets: bool = False  # the device is reset in each trial, and may lose its connections
     discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
@@ -143,6 +144,7 @@ class Trials:
             excused=judged.excused,
             badly_placed=invalid and bad,
             too_slow=invalid and not bad and is_too_slow(whole),
+            measures_delays=self.measures_delays,
             away_ns=away.total_s * 1e9,
             longest_away_ns=away.longest_s * 1e9,
             result=measured,

@@ -91,19 +91,32 @@ def test_a_campaign_that_is_killed_goes_on_as_if_it_had_not(
     run(experiment, tmp_path / "whole")
     draw = random.Random(seed)
     folder = tmp_path / "killed"
-    written = os.write
+    written, cut = os.write, os.ftruncate
     left = 0
 
     def write(file: int, data: bytes) -> int:
         nonlocal left
-        if data[:2] == b"\x1f\x8b":  # a member of the journal
-            left -= 1
-            if left == 0:
-                written(file, data[: draw.randrange(len(data) + 1)])
-                raise Killed
-        return written(file, data)
+        if not is_journal(file):
+            return written(file, data)
+        left -= 1
+        if left == 0:
+            written(file, data[: draw.randrange(len(data) + 1)])
+        return written(file, data) if alive() else 0
 
-    monkeypatch.setattr("natxy.campaign.journal.os.write", write)
+    def truncate(file: int, size: int) -> None:
+        if alive():
+            cut(file, size)
+
+    def is_journal(file: int) -> bool:
+        return os.readlink(f"/proc/self/fd/{file}").endswith("journal.jsonl.gz")
+
+    def alive() -> bool:
+        if left <= 0:
+            raise Killed
+        return True
+
+    monkeypatch.setattr("natxy.campaign.gzip_lines.os.write", write)
+    monkeypatch.setattr("natxy.campaign.gzip_lines.os.ftruncate", truncate)
     kills = 0
     while True:
         left = draw.randrange(2, 60)

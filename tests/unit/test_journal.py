@@ -3,7 +3,7 @@
 import gzip
 import json
 import os
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -58,7 +58,7 @@ def trial(number: int, *, seed: int = 1) -> TrialRecord:
     delays = distribution([(ns(each), ns(each), 1 + each % 3) for each in sorted(ticks)])
     streams = []
     for direction in ("forward", "reverse"):
-        stream = stream_of(sent=3000, direction=direction)
+        stream = stream_of(sent=3000, missing=1, direction=direction)  # so that no bucket is wide
         streams.append(stream.model_copy(update={"lateness": delays}))
     return TrialRecord(
         number=number,
@@ -145,19 +145,23 @@ def test_a_trial_takes_a_twentieth(tmp_path: Path) -> None:
 
 
 def test_every_cut_leaves_the_lines_before_it(tmp_path: Path) -> None:
+    """Lines that are written together are left together."""
     whole, cut = tmp_path / "journal.jsonl.gz", tmp_path / "cut.jsonl.gz"
+    short = [trial(number).model_copy(update={"result": result_of()}) for number in range(1, 6)]
     ends = []
     with Journal(whole, {}) as journal:
-        ends.append(whole.stat().st_size)
-        for number in (1, 2):
-            journal.append(trial(number).model_copy(update={"result": result_of()}))
-            ends.append(whole.stat().st_size)
+        ends.append((whole.stat().st_size, 1))
+        for records in (short[:1], short[1:4]):
+            journal.append(*records)
+            ends.append((whole.stat().st_size, len(records)))
+    with Journal.reopened(whole) as journal:
+        journal.append(short[4])
+        ends.append((whole.stat().st_size, 1))
     data = whole.read_bytes()
     for size in range(len(data) + 1):
         cut.write_bytes(data[:size])
-        assert len(list(read_journal(cut))) == sum(end <= size for end in ends)
-    for first, last in pairwise(ends):  # each is a gzip file of its own
-        assert json.loads(gzip.decompress(data[first:last]))["record"] == "trial"
+        assert len(list(read_journal(cut))) == sum(lines for end, lines in ends if end <= size)
+    assert len(gzip.decompress(data).splitlines()) == 6, "every program reads it"
 
 
 def test_it_is_read_however_it_was_packed(tmp_path: Path) -> None:
@@ -180,11 +184,25 @@ def test_a_journal_of_version_1_is_read(tmp_path: Path) -> None:
     assert trials_in(path) == [trial(1)]
 
 
+def test_a_journal_of_version_2_is_read(tmp_path: Path) -> None:
+    """A member for each line, with all buckets; a last one without an end is skipped."""
+    path = tmp_path / "journal.jsonl.gz"
+    lines = [{"record": "campaign", "version": 2, "seed": 7}, trial(1).model_dump(mode="json")]
+    pack_buckets(lines[1], TICK_HZ)
+    members = [gzip.compress(json.dumps(line).encode() + b"\n") for line in (*lines, lines[1])]
+    path.write_bytes(b"".join(members)[:-1])
+    assert next(read_journal(path)) == lines[0]
+    assert trials_in(path) == [trial(1)]
+    with Journal.reopened(path) as journal:
+        journal.trial_ended(trial(2))
+    assert trials_in(path) == [trial(1), trial(2)]
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
         (None, "No such file"),
-        (b'{"record": "campaign", "version": 3}\n', r"its version is 3 \(expected 1 or 2\)"),
+        (b'{"record": "campaign", "version": 4}\n', r"its version is 4 \(expected 1 to 3\)"),
         (b"Dear diary,\n", "Expecting value"),
         (b"[]\n", "a line is no record"),
         (gzip.compress(b"{}\n")[:-6] + bytes(6), "incorrect data check"),

@@ -1,0 +1,81 @@
+"""The result of a trial stands in the journal once, and can be played as it was."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as some
+
+from natxy.campaign.journal import Journal
+from natxy.campaign.records import CellRecord, read_campaign
+from natxy.campaign.runner import TrialWriter
+from natxy.campaign.tape import RUN, Tape
+from natxy.campaign.whole_result import rest_of, whole
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import TrialResult
+from natxy.model.verdict import Verdict
+from tests.unit.demo_journal import SEARCH, STATEFUL, Gateway, write
+from tests.unit.results import result_of, stream_of
+
+DEMO_TRIALS = 672
+PHASES = ("ramp-1", "ramp-2", "establish", "sample", "test")
+
+
+def record_of(result: TrialResult, **more: Any) -> TrialRecord:
+    return TrialRecord(
+        number=1,
+        repetition=1,
+        rate_fps=1000,
+        started="2026-11-24T08:52:23.793+00:00",
+        verdict=Verdict.PASS,
+        invalid_reasons=(),
+        result=result,
+        **more,
+    )
+
+
+@given(some.lists(some.sampled_from(PHASES), max_size=6), some.booleans())
+def test_any_answer_is_its_rest_and_the_line_of_its_trial(phases: list[str], part: bool) -> None:
+    """Also with phases in another order, and with streams that the trial's line lacks."""
+    answer = result_of(*(stream_of(sent=at, phase=phase) for at, phase in enumerate(phases)))
+    record = record_of(
+        answer.of_phase("test") if part else answer,
+        phase_1=answer.stream_of("establish"),
+        starting=tuple(each for each in answer.streams if each.phase.startswith("ramp")),
+    ).model_dump(mode="json")
+    written = answer.model_dump(mode="json")
+    rest = json.loads(json.dumps(rest_of(written, record)))
+    assert whole(rest, record) == written
+    assert part or rest is None, "the line has all of a trial of one phase"
+
+
+def test_a_stateful_answer_has_no_streams_of_its_own() -> None:
+    record, result = next(Gateway(STATEFUL).trials())
+    rest = rest_of(result.model_dump(mode="json"), record.model_dump(mode="json"))
+    assert rest is not None
+    assert rest.keys() == {"streams", "watched"}
+    assert rest["streams"] == [2, 3, 0, 1], "phase 1 and the sample, then both directions"
+
+
+def test_a_resumed_cell_gets_the_whole_result(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl.gz"
+    record, result = next(Gateway(STATEFUL).trials())
+    cell = CellRecord(key="1", number=1, column="", measure="", round=1, seed=1, started="")
+    with Journal(path, {"experiment": "one"}) as journal:
+        journal.append(cell)
+        tape = Tape()
+        tape.answer(RUN, lambda: result.model_dump(mode="json"))
+        TrialWriter(journal, tape).trial_ended(record)
+    (answer,) = read_campaign(path).cells["1"].answers
+    played = TrialResult.model_validate_json(json.dumps(answer.answer))
+    assert [stream.phase for stream in played.streams] == ["establish", "sample", "test", "test"]
+    assert played.watched == result.watched
+    assert [stream.lost for stream in played.streams] == [each.lost for each in result.streams]
+
+
+def test_the_demos_journal_has_less_than_3_mb(tmp_path: Path) -> None:
+    """A search of the fastest gateway, and one of the stateful gateway (docs/decisions/0029)."""
+    path, count = tmp_path / "journal.jsonl.gz", 2 * SEARCH
+    write(path, count, (0, STATEFUL))
+    assert path.stat().st_size / count * DEMO_TRIALS < 3e6
