@@ -163,7 +163,9 @@ Bench::Bench(std::vector<int> cpus, run::TickRate ticks)
 
 run::StreamPlan Bench::plan(const Case& which, std::uint64_t frames) const {
   spec::Stream stream{.frame_size_bytes = which.frame_size_bytes, .mix = which.mix};
-  stream.segments = {{.frames = frames, .rate_fps = spec::kMaxRateFps, .pause_ns = 0}};
+  // At a rate above the clock's, several frames would be due at the same tick.
+  const auto rate_fps = which.burst == 1 ? ticks_.hz() : spec::kMaxRateFps;
+  stream.segments = {{.frames = frames, .rate_fps = rate_fps, .pause_ns = 0}};
   stream.foreground = which.traffic;
   stream.background = random_ports();
   return run::compile(stream, {.seed = 1, .nonce = 2, .phase = 0, .ticks = ticks_, .links = {}});
@@ -189,6 +191,7 @@ double Bench::sender_on_null(const Case& which) {
   auto& queue = null_->tx_queue(0);
   fill(queue, stream);
   double spent_ns = 0;
+  std::uint64_t longest_burst = 0;
   with_shape(stream, [&]<flow::Shape kShape>() {
     on_timed_worker([&] {
       const std::atomic<bool> cancelled{false};
@@ -211,8 +214,13 @@ double Bench::sender_on_null(const Case& which) {
         for (auto now = start; !control.draining(); now = TscClock::now()) sender.step(now);
       }
       spent_ns = cpu_ns() - before;
+      longest_burst = sender.report().largest_burst;
     });
   });
+  if (which.burst == 1 && longest_burst != 1) {
+    throw std::runtime_error("sender benchmark: a step sent " + std::to_string(longest_burst) +
+                             " frames, not 1");
+  }
   return cycles(spent_ns, kSendFrames);
 }
 

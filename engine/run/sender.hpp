@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "run/clock.hpp"
 #include "run/control.hpp"
@@ -67,19 +68,13 @@ class Sender {
       return;
     auto after = cursor_;
     const auto size = collect(after, now - start_);
-    if (!source_.prepare(burst(size), frames_.data())) [[unlikely]] {
-      // The pool is empty: the port still holds its frames.
-      report_.refused_by_port += size;
-      refused_at_ = calls_;
-      return;
-    }
-    auto offered = send(size);
-    if (offered == size) [[likely]] {
-      cursor_ = after;
+    // At most rates a burst is one frame. If its size is a constant, the loops over lots become
+    // straight code.
+    if (size == 1) {
+      leave(std::integral_constant<unsigned, 1>(), after, now);
     } else {
-      offered = refused(size, offered, after);
+      leave(size, after, now);
     }
-    account(offered, now);
   }
 
   [[nodiscard]] const SenderReport& report() const { return report_; }
@@ -88,6 +83,24 @@ class Sender {
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
  private:
+  // Prepares, sends and counts the frames that collect() has found. Size: unsigned, or a constant.
+  template <class Size>
+  void leave(Size size, const Cursor& after, Ticks now) {
+    if (!source_.prepare(burst(size), frames_.data())) [[unlikely]] {
+      // The pool is empty: the port still holds its frames.
+      report_.refused_by_port += size;
+      refused_at_ = calls_;
+      return;
+    }
+    const auto accepted = send(size);
+    if (accepted == size) [[likely]] {
+      cursor_ = after;
+      account(size, now);
+    } else {
+      account(refused(size, accepted), now);
+    }
+  }
+
   // Handles a sender that is behind by more than its limit: it pauses or gives up. Returns false if
   // it has given up.
   [[nodiscard, gnu::noinline]] bool catches_up(Ticks now) {
@@ -133,8 +146,9 @@ class Sender {
   }
 
   // Collects the frames that are due: fills numbers_, lateness_ and stamped_. Returns their count.
-  [[nodiscard]] unsigned collect(Cursor& after, Ticks elapsed) {
-    auto cursor = after;                         // a local copy, which no store can alias
+  // Moves the cursor, which is not passed to a function that is not inlined, so that it stays in
+  // registers.
+  [[nodiscard]] unsigned collect(Cursor& cursor, Ticks elapsed) {
     const auto beyond = report_.paused - base_;  // see StampBases
     unsigned size = 0;
     do {
@@ -144,7 +158,6 @@ class Sender {
       stamped_[size++] = static_cast<std::uint32_t>(std::min<Ticks>(late + beyond, ~0U));
       cursor.advance();
     } while (size < kMaxBurst && cursor.due() <= elapsed);
-    after = cursor;
     return size;
   }
 
@@ -164,18 +177,17 @@ class Sender {
 
   // Handles frames that were refused. Those that a gateway's full ring refused are lost; those that
   // the tester's port refused are sent again later. Returns how many frames count as offered.
-  [[nodiscard, gnu::noinline]] unsigned refused(unsigned size, unsigned accepted,
-                                                const Cursor& after) {
+  [[nodiscard, gnu::noinline]] unsigned refused(unsigned size, unsigned accepted) {
     const auto rest = size - accepted;
     queue_->release(frames_.data() + accepted, rest);
-    if (queue_->refusal_is_gateways()) {
+    const bool lost = queue_->refusal_is_gateways();
+    for (unsigned i = 0; i < (lost ? size : accepted); ++i) cursor_.advance();
+    if (lost) {
       report_.refused_by_gateway += rest;
-      cursor_ = after;
       return size;
     }
     report_.refused_by_port += rest;
     refused_at_ = calls_;
-    for (unsigned i = 0; i < accepted; ++i) cursor_.advance();
     if constexpr (kShape.connected) source_.keep_places(burst(size), accepted);
     return accepted;
   }

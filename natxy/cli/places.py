@@ -88,10 +88,8 @@ def places(
     if networks is not None:
         return [
             place
-            for each in networks
-            for place in places(
-                tester.with_traffic(left_networks=each, right_networks=each), sizes, foregrounds
-            )
+            for each in tester.with_networks(*networks)
+            for place in places(each, sizes, foregrounds)
         ]
     traffic = tester.testbed.traffic
     shares = foregrounds or (Fraction(traffic.m, traffic.n),)

@@ -28,7 +28,7 @@ from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import Testbed, read_testbed
-from natxy.procedure.networks import networks_deviation, networks_of
+from natxy.procedure.networks import networks_of
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.records.extra import records_to
 from natxy.report.loss_chart import loss_chart
@@ -45,7 +45,6 @@ from natxy.trial.setup import ReadyTester, Setup, set_up
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # they measure phase 1 and have no phase 2
 # These set up phase 1 themselves, for each number of connections or cores.
 HAS_ITS_OWN_PHASE_1 = (*LOOKS_FOR_CONNECTIONS, "tear-down", "degradation", "scale-up")
-OF_ONE_NETWORK = ("overload",)  # all its flows have the same pair of addresses
 
 
 @dataclass(frozen=True)
@@ -109,13 +108,12 @@ class Work:
             foregrounds_of(options.foreground),
             networks_in(options.networks),
         )
-        departs = _networks_deviation(self.name, testers)
         series = [(tester, one) for tester in testers for one in self.measures]
         for number, (tester, one) in enumerate(series, start=1):
             title = _title(self.name, setup, tester, f"{number} of {len(series)}", options)
             with observed(title) as observer:
                 ready = _with_phase_1(options, self.name, tester, setup.dut, observer)
-                result = _departing(one(ready, setup.dut, observer), departs)
+                result = one(ready, setup.dut, observer)
             yield result
 
 
@@ -174,18 +172,6 @@ def run_series(
         write_report(folder, folder / "report", html=True, records=records)
     show(results, options.seed_value, folder, made=made if options.json_output else None)
     return results
-
-
-def _networks_deviation(name: str, testers: Sequence[ReadyTester]) -> tuple[str, ...]:
-    """Returns the deviations of a whole series from RFC 2544's numbers of networks."""
-    if name in OF_ONE_NETWORK:
-        return ()
-    measured = [networks_of(tester.testbed) for tester in testers]
-    return networks_deviation(testers[0].testbed, measured) if testers else ()
-
-
-def _departing(result: Measurement, more: tuple[str, ...]) -> Measurement:
-    return result.model_copy(update={"deviations": (*result.deviations, *more)})
 
 
 def _with_phase_1(

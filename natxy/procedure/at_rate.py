@@ -16,6 +16,7 @@ from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
+from natxy.procedure.networks import networks_deviation, without_networks
 from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.statistics import median
@@ -94,7 +95,11 @@ def measure(
         title=what.title,
         reference=what.reference,
         conditions=plan.conditions(tester, dut, rate_fps=rate.fps),
-        deviations=(*what.deviations, *rate_deviations(plan, rate)),
+        deviations=(
+            *what.deviations,
+            *rate_deviations(plan, rate),
+            *networks_deviation(tester),
+        ),
         remarks=(
             *rate.remarks,
             *what.remarks(tester, valid),
@@ -171,7 +176,7 @@ def found_rate(
         found=f"found first: {count} search{'es' * (count > 1)}, trials of "
         f"{float(search.timing.duration_s):g} s, error {search.error}",
         lower_bound=figure.is_lower_bound(rate_fps),
-        deviations=found.deviations,
+        deviations=without_networks(found.deviations),
     )
 
 

@@ -12,6 +12,7 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.at_rate import Rate, found_rate
+from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError
@@ -96,7 +97,7 @@ def back_to_back(
         title="Back-to-back frames",
         reference="RFC 9004 section 6",
         conditions=plan.conditions(tester, dut, rate_fps=rate_fps),
-        deviations=_deviations(plan, found),
+        deviations=(*_deviations(plan, found), *networks_deviation(tester)),
         remarks=_remarks(train, bursts, fills=fills, pace=pace),
         figures=_figures(bursts, rate_fps, found),
         counts=trials.counts,

@@ -12,6 +12,7 @@ from natxy.model.stream_counters import KindCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
+from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import Plan, repeat
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.trial.connection_table import refuse_without_connections
@@ -96,7 +97,11 @@ def frame_loss(
         title="Frame loss rate",
         reference="RFC 2544 section 26.3",
         conditions=plan.conditions(tester, dut),
-        deviations=(*deviations(plan.timing), *_deviations(plan, points)),
+        deviations=(
+            *deviations(plan.timing),
+            *_deviations(plan, points),
+            *networks_deviation(tester),
+        ),
         remarks=_remarks(points),
         figures=figures,
         counts=trials.counts,

@@ -11,6 +11,7 @@ from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
+from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
@@ -79,7 +80,7 @@ def mlr_throughput(
         title="Throughput by MLRsearch",
         reference="RFC 9971",
         conditions=_conditions(plan, tester, dut),
-        deviations=_deviations(plan),
+        deviations=(*_deviations(plan), *networks_deviation(tester)),
         remarks=_remarks(plan, searched),
         figures=_figures(plan.goals, searched),
         counts=trials.counts.model_copy(update={"revoked": sum(each.revoked for each in searched)}),

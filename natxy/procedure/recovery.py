@@ -14,6 +14,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, Direction, Segment
 from natxy.procedure.at_rate import Rate, RatePlan, rate_of
+from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import repeat
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load
@@ -98,7 +99,7 @@ def recovery(
         title="System recovery",
         reference="RFC 2544 section 26.5",
         conditions=plan.conditions(tester, dut, rate_fps=throughput.fps),
-        deviations=_deviations(plan, throughput),
+        deviations=(*_deviations(plan, throughput), *networks_deviation(tester)),
         remarks=(*throughput.remarks, *_remarks(done, load)),
         figures=_figures(done, load),
         counts=trials.counts,

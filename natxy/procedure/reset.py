@@ -17,6 +17,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
 from natxy.procedure.at_rate import Rate, RatePlan, rate_deviations, rate_of
+from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import repeat
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import steady
@@ -95,7 +96,7 @@ def reset(
         title="Reset",
         reference="RFC 6201 section 4",
         conditions=plan.conditions(tester, dut, rate_fps=rate.fps),
-        deviations=_deviations(plan, rate, done),
+        deviations=(*_deviations(plan, rate, done), *networks_deviation(tester)),
         remarks=(*rate.remarks, *_remarks(plan, ways, done)),
         figures=_figures(done, rate.fps),
         counts=trials.counts,

@@ -13,6 +13,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.burst_remarks import burst_remarks, why_nothing_passed
+from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
@@ -158,7 +159,7 @@ def throughput(
         title="Throughput",
         reference="RFC 2544 section 26.1",
         conditions=_conditions(plan, trials, found),
-        deviations=plan.deviations,
+        deviations=(*plan.deviations, *networks_deviation(tester)),
         remarks=_remarks(plan, tester, found),
         figures=_figures(plan, found),
         counts=trials.counts.searched(each.counts for each in found),

@@ -57,6 +57,9 @@ class ReadyTester:
     records: FrameRecords | None = None
     keeps_invalid_records: bool = False
     phase_1_origin: str = AS_GIVEN  # origin of the phase 1 rate
+    # Numbers of destination networks that a series measures, of which this tester measures one;
+    # empty: there is no such series.
+    networks: tuple[int, ...] = ()
     # Timeout of the device's connections, if the user gave one; None: as long as each trial needs.
     connection_timeout_s: float | None = None
 
@@ -95,6 +98,14 @@ class ReadyTester:
         written = self.testbed.traffic.model_dump(mode="json") | changes
         traffic: TrafficSection = Source(name="traffic").validated(TrafficSection, written)
         return self.with_testbed(self.testbed.model_copy(update={"traffic": traffic}))
+
+    def with_networks(self, *series: int) -> list[Self]:
+        """Returns a tester for each number of destination networks behind each side.
+
+        RFC 2544 section 12 asks for 1 and then 256. ConfigurationError if a number is not 1 to 256.
+        """
+        of_series = replace(self, networks=series)
+        return [of_series.with_traffic(left_networks=n, right_networks=n) for n in series]
 
     def with_connections(self, **changes: Any) -> Self:
         """Returns the tester with other values of [connections], which the testbed must have."""

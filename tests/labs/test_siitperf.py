@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.valid import mostly_in_noise, valid_run
+from tests.valid import mostly_in_noise, valid_run, with_and_without_noise
 
 SCRIPT = Path(__file__).with_name("siitperf-search.sh")
 SCAN = Path(__file__).with_name("siitperf-scan.sh")
@@ -108,6 +108,18 @@ def test_a_script_finds_the_rate_at_which_a_gateway_begins_to_lose(folder: Path)
     # 1800 and the bucket's 100, less what a full bucket could not take while nobody sent.
     assert all(1820 <= int(number) <= 1902 for number in lost.groups())
     assert said.splitlines()[-1] == "Throughput: 1750"
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
+def test_a_script_finds_the_rate_in_noise_as_without(folder: Path) -> None:
+    """1800 frames a second and a full bucket of a hundred: a second at up to 1900 passes."""
+    limit = CALIBRATION.format('{kind = "rate_limit", rate_fps = 1800, depth = 100}')
+    said = search(folder, limit, "84", "3500", "50")
+    found = re.fullmatch(r"Throughput: (\d+)", said.splitlines()[-1])
+    assert found
+    assert int(found[1]) == pytest.approx(1900, rel=0.1)
 
 
 def table(folder: Path, name: str) -> list[list[float]]:

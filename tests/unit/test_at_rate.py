@@ -213,12 +213,15 @@ def test_what_the_rfc_asks_for_conforms(
     error = SearchError(fraction=Fraction(1, 10))
     search = ThroughputPlan(timing=RFC.timing, seed=1, repetitions=1, error=error)
     asked = plan(timing=right.timing, seed=1, repetitions=20, search=search)
-    assert measure(asked, setup.tester, setup.dut).deviations == ()
+    (of_networks,) = measure(asked, setup.tester, setup.dut).deviations
+    assert of_networks == "1 destination network, not 1 and then 256 (RFC 2544 section 12)"
+    (tester, _) = setup.tester.with_networks(1, 256)
+    assert measure(asked, tester, setup.dut).deviations == ()
     fast = replace(asked, search=replace(search, timing=FAST))
-    (of_search,) = measure(fast, setup.tester, setup.dut).deviations
+    (of_search,) = measure(fast, tester, setup.dut).deviations
     assert of_search.startswith("a throughput with trials of ")
     given = replace(asked, timing=short, repetitions=1, rate_fps=1000)
-    said = measure(given, setup.tester, setup.dut).deviations
+    said = measure(given, tester, setup.dut).deviations
     assert len(said) == 3
     assert "a settle time of 0 s, not 5 s" in said[0]
     assert said[1] == "1 repetitions, not 20"

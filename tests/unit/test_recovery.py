@@ -186,7 +186,7 @@ def test_an_overload_that_the_tester_cannot_send_is_an_error(nat64: TrafficPlan)
 
 def test_short_ones_do_not_conform(nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("natxy.tester.tester.time.sleep", lambda _: None)
-    tester = ScriptedEngine().tester(nat64)
+    (tester, _) = ScriptedEngine().tester(nat64).with_networks(1, 256)
     assert recovery(plan(), tester, NoDut()).deviations == (
         "trials of 0.2 s, not 60 s (RFC 2544 section 24)",
         "a drain of 0 s, not 2 s (RFC 2544 section 23 d)",

@@ -147,7 +147,15 @@ def test_what_is_no_list_of_networks_is_refused(text: str) -> None:
 def test_one_network_alone_departs(
     tester: ReadyTester, measured: tuple[int, ...], said: str | None
 ) -> None:
-    assert networks_deviation(tester.testbed, measured) == ((said,) if said else ())
+    for place in tester.with_networks(*measured):
+        assert networks_deviation(place) == ((said,) if said else ())
+
+
+def test_networks_of_the_testbed_alone_depart_too(tester: ReadyTester) -> None:
+    """As a program has them that asks for no series."""
+    sixteen = tester.with_traffic(left_networks=16)
+    (said,) = networks_deviation(sixteen)
+    assert said == "16 destination networks, not 1 and then 256 (RFC 2544 section 12)"
 
 
 def test_the_series_of_networks_is_in_the_table_and_does_not_depart(

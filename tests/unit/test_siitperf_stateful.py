@@ -103,6 +103,19 @@ def test_the_preliminary_lines_come_first(start: Start, capsys: Captured) -> Non
     assert captured.err == ""
 
 
+def test_more_frames_than_combinations_are_taken(start: Start, capsys: Captured) -> None:
+    """siitperf begins its enumeration anew; M counts frames that repeat a connection as well."""
+    start(StatefulGateway())
+    assert siitperf(f"tp {COMMON} 4001 4001 20000 300 600") == 0
+    captured = capsys.readouterr()
+    assert free_of_info(captured.out)[:2] == [
+        "Preliminary frames sent: 4001",
+        "Preliminary frames received: 4001",
+    ]
+    (warning,) = captured.err.splitlines()
+    assert warning.startswith("Warning: Enumerate-ports: is ignored: the 4000 combinations are ")
+
+
 def test_where_a_connection_went_is_an_info(start: Start, capsys: Captured) -> None:
     known = TableParameters(entries=5000, timeout_s=60)
     gateway = StatefulGateway(absent=5, collided=2, changed=3)

@@ -1,0 +1,81 @@
+"""The goals of `make bench`: which ratios end it with an error, and what it says of them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import bench
+
+ENUMERATED, PACED = "sender/net_null/enumerated", "sender/net_null/random-ports-paced"
+TXONLY, TXONLY_1 = "dpdk-testpmd txonly, burst 32", "dpdk-testpmd txonly, burst 1"
+SOURCE = Path(bench.ROOT) / "engine" / "bench" / "bench.cpp"
+
+
+def rows(*, enumerated: float, paced: float) -> list[bench.Row]:
+    """The result of rounds in which Natxy took 100 cycles a frame."""
+    samples = {
+        (ENUMERATED, TXONLY): [(100.0, 100 * enumerated)] * 3,
+        (PACED, TXONLY_1): [(100.0, 100 * paced)] * 3,
+        ("receiver/net_ring/all-checks", "bare loop: rx_burst, free"): [(100.0, 20.0)] * 3,
+    }
+    return bench.result_of(samples)
+
+
+def connections(ratio: float) -> list[bench.Row]:
+    return [{"per_second": 100 * ratio, "stateless_per_second": 100}] * 3
+
+
+def test_goals_that_are_met_say_nothing() -> None:
+    assert bench.missed_goals(rows(enumerated=0.95, paced=1.0), connections(0.5)) == []
+
+
+def test_a_sender_that_is_too_slow_is_named_with_its_goal() -> None:
+    assert bench.missed_goals(rows(enumerated=0.86, paced=0.71), connections(0.5)) == [
+        "bench: enumerated: 0.86 of testpmd (expected at least 0.95)",
+        "bench: random-ports-paced: 0.71 of testpmd (expected at least 1.00)",
+    ]
+    (said,) = bench.missed_goals(rows(enumerated=0.94, paced=1.2), connections(0.5))
+    assert "enumerated: 0.94" in said
+    (said,) = bench.missed_goals(rows(enumerated=1.1, paced=0.99), connections(0.5))
+    assert "random-ports-paced: 0.99" in said
+
+
+def test_slow_connections_are_named_too() -> None:
+    assert bench.missed_goals(rows(enumerated=1, paced=1), connections(0.49)) == [
+        "bench: connections: 0.49 of the rate without connections (expected at least 0.50)"
+    ]
+
+
+def test_each_goal_is_one_of_a_row_that_is_measured() -> None:
+    for name in bench.GOALS:
+        assert f'"{name}"' in SOURCE.read_text()
+
+
+@pytest.mark.parametrize(("paced", "status"), [(0.99, 1), (1.0, 0)])
+def test_a_missed_goal_is_the_exit_status(
+    paced: float,
+    status: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    row = {
+        "connections": 1,
+        "per_second": 60,
+        "replies_per_second": 1,
+        "table_octets": 8.0,
+        "resident_octets": 8.0,
+        "page_bytes": 4096,
+    }
+    found = rows(enumerated=1, paced=paced)
+    monkeypatch.setattr(sys, "argv", ["bench.py", "--rounds", "0"])
+    monkeypatch.setattr(bench, "RESULT", tmp_path / "bench.json")
+    monkeypatch.setattr(bench, "result_of", lambda _: found)
+    monkeypatch.setattr(
+        bench, "connection_rows", lambda _: [row | {"stateless_per_second": 100}, row]
+    )
+    assert bench.main() == status
+    said = capsys.readouterr()
+    assert ("random-ports-paced" in said.err) is bool(status)
+    assert "| benchmark |" in said.out
