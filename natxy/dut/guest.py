@@ -134,7 +134,7 @@ class GuestDut:
             "kernel": f"Linux {self._release}",
             "host_kernel": f"{platform.system()} {platform.release()}",
             "qemu": execute([QEMU, "--version"]).splitlines()[0],
-            "accelerator": self._guest.accelerator,
+            "accelerator": self.machine.accelerator,
             "cores": str(self._cores),
             "memory_mb": str(self._config.memory_mb),
             "gateway_cpu": ", ".join(map(str, self._cpus)) or "any",
@@ -143,7 +143,7 @@ class GuestDut:
         }
 
     def before_trial(self) -> None:
-        self._guest.check()
+        self.machine.check()
 
     def trial_fault(self) -> str | None:
         self._guard.unless_restarting(self._check)
@@ -152,7 +152,7 @@ class GuestDut:
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
         """The CPUs of QEMU, with all of its threads: the guest's CPUs, and what moves frames."""
-        return watched_cpus(self._cpus, self._guest.threads)
+        return watched_cpus(self._cpus, self.machine.threads)
 
     def absence(self) -> Absence | None:
         return None
@@ -168,7 +168,7 @@ class GuestDut:
         return Snapshot(
             at_s=time.monotonic(),
             cpus=cpu_times(self._cpus),
-            memory_bytes=int(self._guest.run(SLAB)) * 1024,
+            memory_bytes=int(self.machine.run(SLAB)) * 1024,
             memory_of=MEMORY_OF,
             connections=None if self.table is None else self.table.count(),
             drops=drops or None,
@@ -193,7 +193,7 @@ class GuestDut:
 
     def _check(self) -> None:
         """Raises DutError if the guest, or a part of the lab, is gone."""
-        self._guest.check()
+        self.machine.check()
         if self._namespace is None or not namespace_exists(self._namespace):
             raise DutError(f"The lab is gone: namespace {self._namespace} has been removed.")
 
@@ -204,14 +204,15 @@ class GuestDut:
         return self._gateway
 
     @property
-    def _guest(self) -> Machine:
+    def machine(self) -> Machine:
+        """The guest; DutError if the lab is not running."""
         if self._machine is None:
             raise DutError("The lab is not running; start it first.")
         return self._machine
 
     @property
     def _release(self) -> str:
-        return self._guest.run("uname -r").strip()
+        return self.machine.run("uname -r").strip()
 
     def _start(self) -> None:
         self._ledger = Ledger()
