@@ -24,7 +24,8 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
     """Returns the driver, not started yet; ConfigurationError if `[dut]` is wrong."""
     if testbed.dut and "kind" not in testbed.dut:
         source.refuse(
-            ("dut", "kind"), 'is missing (expected "none", "namespace", "guest", "command" or "calibration")',
+            ("dut", "kind"),
+            'is missing (expected "none", "namespace", "guest", "command" or "calibration")',
         )
     section = {"kind": "none"} | testbed.dut
     if section["kind"] == "reference":

@@ -43,9 +43,7 @@ class GuestNat44:
         self._rules = nftables_rules(plan.inside.ipv4_prefix, site.end(plan.outside))
 
     def start(self) -> None:
-        self._site.run(
-            fed("nft -f -", f"table ip {TABLE}\ndelete table ip {TABLE}\n{self._rules}")
-        )
+        self._site.run(fed("nft -f -", f"table ip {TABLE}\ndelete table ip {TABLE}\n{self._rules}"))
         config = self._site.config
         self.table.set_timeout(config.udp_timeout_s)
         self.table.resize(
@@ -81,9 +79,7 @@ class GuestConntrack:
     def parameters(self) -> TableParameters:
         names = ("nf_conntrack_max", "nf_conntrack_buckets", *UDP_TIMEOUTS)
         entries, hash_size, *timeouts = (self._number(name) for name in names)
-        return TableParameters(
-            entries=entries, hash_size=hash_size, timeout_s=float(min(timeouts))
-        )
+        return TableParameters(entries=entries, hash_size=hash_size, timeout_s=float(min(timeouts)))
 
     def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
         for name, value in (("nf_conntrack_buckets", hash_size), ("nf_conntrack_max", entries)):

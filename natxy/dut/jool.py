@@ -1,4 +1,4 @@
-"""Jool in a guest: a stateful NAT64 (RFC 6146) and a stateless one (SIIT, RFC 7915), in the kernel."""
+"""Jool in a guest: a stateful NAT64 (RFC 6146), and a stateless one (SIIT, RFC 7915)."""
 
 import json
 from typing import ClassVar
@@ -89,7 +89,7 @@ class JoolSessions:
         self._jool.run(self.command)
 
     def count(self) -> int:
-        """Returns the sessions by Jool's own counter; `session display` takes seconds per million."""
+        """Returns Jool's own counter; `session display` takes seconds for a million sessions."""
         return stat_of(self._jool.run("jool stats display --all --csv"), "JSTAT_SESSIONS")
 
     def delete_all(self) -> Deletion:

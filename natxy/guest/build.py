@@ -116,9 +116,7 @@ def _copy_libraries(guest: Path, system: Path) -> None:
 
 def _copy_modules(guest: Path, system: Path, release: str) -> None:
     modules = system / "lib/modules" / release
-    listed = dict(
-        line.split(":", 1) for line in (modules / "modules.dep").read_text().splitlines()
-    )
+    listed = dict(line.split(":", 1) for line in (modules / "modules.dep").read_text().splitlines())
     for path in needed_modules(listed, MODULES):
         target = guest / "lib/modules" / release / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -143,9 +141,7 @@ def _pack(guest: Path, target: Path) -> None:
     """Packs the folder with busybox's own cpio, so that this machine needs none."""
     names = "\n".join(sorted(str(path.relative_to(guest)) for path in guest.rglob("*")))
     cpio = [str(guest / "bin/busybox"), "cpio", "-o", "-H", "newc", "-R", "0:0"]
-    packed = subprocess.run(
-        cpio, input=names.encode(), capture_output=True, check=False, cwd=guest
-    )
+    packed = subprocess.run(cpio, input=names.encode(), capture_output=True, check=False, cwd=guest)
     if packed.returncode != 0:
         raise DutError(f"The guest could not be built: cpio: {packed.stderr.decode().strip()}")
     target.write_bytes(_compressed(packed.stdout))

@@ -53,9 +53,7 @@ class Image:
         return Image(kernel=folder / FILES[0], initramfs=folder / FILES[1])
 
 
-def usable_image(
-    choose: Callable[[], Packages] = chosen_packages, make: Build = build
-) -> Image:
+def usable_image(choose: Callable[[], Packages] = chosen_packages, make: Build = build) -> Image:
     """Returns the guest from the cache, or builds it; DutError if that fails."""
     packages = choose()
     cache = Path(os.environ.get(VARIABLE) or CACHE)

@@ -146,6 +146,12 @@ def lab() -> Iterator[tuple[Setup, GuestDut]]:
         yield setup, dut
 
 
+def run_trials(setup: Setup) -> None:
+    """Until the guest has died, which it may also do between two of them."""
+    for _ in range(5):
+        trials_of(setup, Fraction(2)).run(load=RATE_FPS, repetition=1, seed=1)
+
+
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
@@ -167,8 +173,7 @@ def test_a_guest_that_dies_in_a_trial_ends_it_with_one_sentence(
     timer.start()
     try:
         with pytest.raises(DutError, match=sentence):
-            for _ in range(5):
-                trials_of(setup, Fraction(2)).run(load=RATE_FPS, repetition=1, seed=1)
+            run_trials(setup)
     finally:
         timer.join()
     dut.stop()

@@ -1,6 +1,6 @@
 """A program in the place of QEMU: it plays the guest at the end of the control channel.
 
-    fake_qemu.py SCENE QEMU-ARGUMENTS...
+fake_qemu.py SCENE QEMU-ARGUMENTS...
 """
 
 import os

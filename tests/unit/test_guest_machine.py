@@ -86,9 +86,7 @@ def test_an_answer_without_sense_is_told(guest: Machine) -> None:
         guest.run("nonsense")
 
 
-def test_a_guest_that_never_boots_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_guest_that_never_boots_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "BOOTS_WITHIN_S", {"tcg": 1.0})
     pids: list[int] = []
     with pytest.raises(DutError, match="did not answer in time; its console's last line was: Boot"):
@@ -135,7 +133,9 @@ def test_a_clock_of_another_speed_is_refused(tmp_path: Path) -> None:
 
 def test_no_qemu_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(DutError, match=r"`qemu-system-x86_64` is not installed \(`tools/install gu"):
+    with pytest.raises(
+        DutError, match=r"`qemu-system-x86_64` is not installed \(`tools/install gu"
+    ):
         need_qemu()
 
 
@@ -160,7 +160,7 @@ def test_no_offload_changes_the_frames(tmp_path: Path) -> None:
 def test_the_guest_s_own_loop_speaks_the_channel_s_language(tmp_path: Path) -> None:
     """The loop of natxy/guest/init itself, in this machine's bash."""
     text = INIT.read_text().replace("/tmp/output", str(tmp_path / "output"))
-    begin, end = text.index("while read -r length"), text.index("echo \"natxy: the control")
+    begin, end = text.index("while read -r length"), text.index('echo "natxy: the control')
     own, other = socket.socketpair()
     loop = f"exec 3<&{other.fileno()} {other.fileno()}<&-\nexport LC_ALL=C\n{text[begin:end]}"
     with other:
