@@ -13,6 +13,7 @@ Driver = Literal["kernel-router", "tayga", "nat44", "nat44-iptables", "nat64"]
 GuestDriver = Literal["jool", "jool-siit", "kernel-router", "nat44"]
 LABS = ("namespace", "guest", "calibration")  # kinds that make the tester's ports
 STATEFUL: tuple[Driver, ...] = ("nat44", "nat44-iptables", "nat64")
+JOOL_LEAST_TIMEOUT_S = 120  # RFC 6146 section 3.5.1: UDP_MIN
 GUEST_STATEFUL: tuple[GuestDriver, ...] = ("jool", "nat44")
 
 
@@ -80,6 +81,12 @@ class GuestConfig(Model):
                     f'is not used by driver "{self.driver}" (expected driver {expected})',
                     member=key,
                 )
+        if self.driver == "jool" and self.udp_timeout_s < JOOL_LEAST_TIMEOUT_S:
+            refuse(
+                f"{self.udp_timeout_s} is too short for Jool (expected {JOOL_LEAST_TIMEOUT_S} or "
+                "more)",
+                member="udp_timeout_s",
+            )
         return self
 
 

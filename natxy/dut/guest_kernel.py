@@ -1,5 +1,6 @@
 """The guest's Linux kernel as a router, and as a NAT44 that nftables' rules make."""
 
+from math import ceil
 from typing import ClassVar
 
 from natxy.dut.base import Deletion, TableParameters
@@ -87,7 +88,7 @@ class GuestConntrack:
                 self._site.run(f"echo {value} >{CONNTRACK}/{name}")
 
     def set_timeout(self, timeout_s: float) -> None:
-        whole_s = -int(-timeout_s // 1)
+        whole_s = ceil(timeout_s)
         for name in UDP_TIMEOUTS:
             self._site.run(f"echo {whole_s} >{CONNTRACK}/{name}")
 

@@ -1,10 +1,12 @@
 """Jool in a guest: a stateful NAT64 (RFC 6146), and a stateless one (SIIT, RFC 7915)."""
 
 import json
+from math import ceil
 from typing import ClassVar
 
 from natxy.dut.addresses import NAT64_PREFIX
 from natxy.dut.base import Deletion, TableParameters
+from natxy.dut.config import JOOL_LEAST_TIMEOUT_S
 from natxy.dut.conntrack import DELETES_WITHIN_S
 from natxy.dut.guest_gateway import GuestSite, fed, seconds_of, timed
 from natxy.errors import DutError
@@ -85,7 +87,8 @@ class JoolSessions:
         )
 
     def set_timeout(self, timeout_s: float) -> None:
-        self.timeout_s = -int(-timeout_s // 1)
+        """Sets the timeout in whole seconds; Jool takes none below RFC 6146's least."""
+        self.timeout_s = max(ceil(timeout_s), JOOL_LEAST_TIMEOUT_S)
         self._jool.run(self.command)
 
     def count(self) -> int:

@@ -79,6 +79,10 @@ def test_a_testbed_chooses_a_guest(text: str) -> None:
             GUEST + 'driver = "jool-siit"\nudp_timeout_s = 9',
             r'udp_timeout_s: is not used by driver "jool-siit" \(expected driver "jool" or "nat44"',
         ),
+        (
+            CONNECTIONS + GUEST + "udp_timeout_s = 119",
+            r"udp_timeout_s: 119 is too short for Jool \(expected 120 or more\)",
+        ),
         (GUEST + "memory_mb = 8", r"memory_mb: 8 is out of range"),
         (
             '[connections]\ncount = 5\ninitiator = "right"\n' + GUEST,
@@ -159,6 +163,9 @@ def test_a_reset_of_jool_keeps_the_timeout_that_was_set() -> None:
     jool.table.set_timeout(3700.2)
     assert guest.ran == ["jool global update udp-timeout 01:01:41"]
     assert jool.table.parameters().timeout_s == 3701
+    jool.table.set_timeout(5)
+    assert jool.table.parameters().timeout_s == 120, "Jool takes no shorter one"
+    jool.table.set_timeout(3701)
     for again in (jool.reset, jool.restart):
         guest.ran.clear()
         again()
