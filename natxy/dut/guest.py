@@ -16,7 +16,7 @@ from natxy.dut.config import GuestConfig, GuestDriver
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
 from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
-from natxy.dut.guest_gateway import GuestGateway, GuestSite, Make
+from natxy.dut.guest_gateway import GuestGateway, GuestSite
 from natxy.dut.guest_kernel import GuestNat44, GuestRouter
 from natxy.dut.inside import read_inside
 from natxy.dut.interrupts import without_interrupts
@@ -39,17 +39,11 @@ FIRST = ["nice", "-n", "-20"]  # before other programs on its CPU; it must share
 SLAB = "while read -r name kb _; do [ $name = Slab: ] && echo $kb && break; done </proc/meminfo"
 MEMORY_OF = "the slabs of the guest's kernel"
 
-DRIVERS: dict[GuestDriver, Make] = {
+DRIVERS: dict[GuestDriver, type[Jool] | type[JoolSiit] | type[GuestRouter] | type[GuestNat44]] = {
     "jool": Jool,
     "jool-siit": JoolSiit,
     "kernel-router": GuestRouter,
     "nat44": GuestNat44,
-}
-OUTWARD: dict[GuestDriver, tuple[tuple[int, int], ...]] = {
-    "jool": Jool.outward,
-    "jool-siit": JoolSiit.outward,
-    "kernel-router": GuestRouter.outward,
-    "nat44": GuestNat44.outward,
 }
 
 
@@ -264,8 +258,9 @@ def _check_versions(driver: GuestDriver, plan: AddressPlan) -> None:
     """Refuses IP versions that the driver cannot forward, and Jool without connections."""
     versions = (plan.left_ip_version, plan.right_ip_version)
     outward = plan.ip_version(plan.inside), plan.ip_version(plan.outside)
-    if outward not in OUTWARD[driver]:
-        expected = " or ".join(f"{inside} and {outside}" for inside, outside in OUTWARD[driver])
+    fits = DRIVERS[driver].outward
+    if outward not in fits:
+        expected = " or ".join(f"{inside} and {outside}" for inside, outside in fits)
         where = ", initiator first" if driver == "jool" else ""
         raise ConfigurationError(
             f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "

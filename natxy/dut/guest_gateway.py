@@ -1,6 +1,5 @@
 """The interface of the software that is the gateway in a guest, and where it runs."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -91,6 +90,3 @@ def seconds_of(printed: str) -> float:
 def _set(setting: str) -> str:
     name, value = setting.split("=")
     return f"echo {value} >/proc/sys/{name}"
-
-
-Make = Callable[[GuestSite], GuestGateway]
