@@ -158,7 +158,7 @@ def test_jool_translates_to_the_address_outside(initiator: str, pool: str) -> No
 
 
 def test_a_reset_of_jool_keeps_the_timeout_that_was_set() -> None:
-    guest = FakeGuest()
+    guest = FakeGuest({"b=$EPOCHREALTIME": "1.5 2.75\n"})
     jool = Jool(guest.site(NAT64))
     jool.table.set_timeout(3700.2)
     assert guest.ran == ["jool global update udp-timeout 01:01:41"]
