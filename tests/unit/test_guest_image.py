@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import threading
 import time
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from natxy.errors import DutError
-from natxy.guest import image, packages
+from natxy.guest import image
 from natxy.guest.build import build, needed_modules
 from natxy.guest.image import is_whole, key_of, usable_image
 from natxy.guest.packages import LIBRARIES, Packages, chosen_packages, dependencies, reachable
@@ -190,7 +191,7 @@ def test_packages_that_cannot_be_fetched_are_one_sentence(
 def test_packages_that_apt_does_not_know_are_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packages.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     fake_apt(
         tmp_path / "bin",
         monkeypatch,
@@ -204,11 +205,11 @@ def test_packages_that_apt_does_not_know_are_one_sentence(
 def test_a_machine_without_apt_or_of_another_kind_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(packages.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     monkeypatch.setenv("PATH", "")
     with pytest.raises(DutError, match=r"`apt-cache` is not installed.*expected Debian"):
         chosen_packages()
-    monkeypatch.setattr(packages.platform, "machine", lambda: "aarch64")
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     with pytest.raises(DutError, match="cannot be built on aarch64"):
         chosen_packages()
 
