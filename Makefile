@@ -26,7 +26,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find natxy -name '*.py' -o -name '*.pyi')
 
 .PHONY: help demo install check test test-long unit planted bench report fuzz tidy format format-check lint types reference docs docs-serve \
-  cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas clean packages-demo packages-test packages-long
+  cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas clean packages-demo packages-test packages-guest packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
 help: ## Show this list.
@@ -54,7 +54,7 @@ unit: $(DEVELOPMENT) ## Run the Python unit tests.
 test: $(DEVELOPMENT) packages-test ## Run all tests of CI; NOISE=5% also takes that share of each core.
 	@$(LADDER) test
 
-test-long: $(DEVELOPMENT) packages-test packages-long ## Run test, clang-tidy, long accuracy tests, Debian 13.
+test-long: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run test, clang-tidy, long accuracy tests, Debian 13.
 	@$(LADDER) test test-long
 
 planted: $(DEVELOPMENT) packages-test ## Plant the defects of tests/planted; a test must catch each (minutes).
@@ -119,7 +119,7 @@ cpp-optimised: $(INSTALLED) packages-test
 # nothing out of date.
 packages-demo:
 	@tools/install build run
-packages-test packages-long: packages-%: packages-demo
+packages-test packages-guest packages-long: packages-%: packages-demo
 	@tools/install $*
 
 .venv/bin/pip: | packages-demo

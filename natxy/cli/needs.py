@@ -11,6 +11,7 @@ from natxy.dut.config import LABS, NamespaceConfig
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
 from natxy.errors import DutError
+from natxy.guest.machine import QEMU
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
@@ -39,7 +40,7 @@ def _needs_root(testbed: Testbed) -> bool:
     """docs/privileges.md lists what needs root, and what a user can be given instead."""
     kind = testbed.dut.get("kind")
     if kind in LABS:
-        return bool(kind == "namespace")
+        return bool(kind != "calibration")
     ports = (testbed.tester.left.device, testbed.tester.right.device)
     return any(device is not None and not device.startswith(WITHOUT_ROOT) for device in ports)
 
@@ -49,13 +50,18 @@ def _programs(testbed: Testbed) -> Iterator[str]:
         yield "the programs that the commands of [dut] call"
     if testbed.dut.get("kind") == "ssh":
         yield "the extra natxy[ssh]"
+    if testbed.dut.get("kind") == "guest":
+        yield _named([QEMU])
     if testbed.dut.get("kind") != "namespace":
         return
     driver = NamespaceConfig.model_validate(testbed.dut).driver
-    names = sorted({*LAB_PACKAGES, *lab_drivers()[driver].packages})
+    yield _named(sorted({*LAB_PACKAGES, *lab_drivers()[driver].packages}))
+
+
+def _named(names: Sequence[str]) -> str:
     missing = [name for name in names if shutil.which(name) is None]
     absent = f" (not installed here: {', '.join(missing)})" if missing else ""
-    yield f"programs {', '.join(names)}{absent}"
+    return f"programs {', '.join(names)}{absent}"
 
 
 def _cpus(testbed: Testbed, cores: int | None) -> str:

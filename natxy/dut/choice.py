@@ -5,12 +5,15 @@ from natxy.dut.base import Dut
 from natxy.dut.calibration import CalibrationDut
 from natxy.dut.command import CommandDut
 from natxy.dut.config import (
+    GUEST_STATEFUL,
     CalibrationConfig,
     CommandConfig,
     DutConfig,
+    GuestConfig,
     NamespaceConfig,
     SshConfig,
 )
+from natxy.dut.guest import GuestDut
 from natxy.dut.ip_versions import check_versions
 from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.namespace import NamespaceDut
@@ -26,12 +29,12 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
     if testbed.dut and "kind" not in testbed.dut:
         source.refuse(
             ("dut", "kind"),
-            'is missing (expected "none", "namespace", "command", "ssh" or "calibration")',
+            'is missing (expected "none", "namespace", "guest", "command", "ssh" or "calibration")',
         )
     section = {"kind": "none"} | testbed.dut
     if section["kind"] == "reference":
         source.refuse(("dut", "kind"), '"reference" is called "calibration" now')
-    config: NamespaceConfig | CommandConfig | SshConfig | CalibrationConfig | None
+    config: NamespaceConfig | GuestConfig | CommandConfig | SshConfig | CalibrationConfig | None
     config = source.validated(DutConfig, section, at=("dut",))
     plan = AddressPlan(
         left_ip_version=testbed.traffic.left_ip_version,
@@ -45,6 +48,10 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
             if lab_drivers()[config.driver].stateful:
                 _check_connections(f'dut.driver "{config.driver}"', testbed, source)
             return NamespaceDut(config, plan, tester_cpus=testbed.tester.cores)
+        case GuestConfig():
+            if config.driver in GUEST_STATEFUL:
+                _check_connections(f'dut.driver "{config.driver}"', testbed, source)
+            return GuestDut(config, plan, tester_cpus=testbed.tester.cores)
         case CalibrationConfig():
             return CalibrationDut(config, plan, tester_cpus=testbed.tester.cores)
         case CommandConfig():

@@ -10,7 +10,10 @@ from natxy.model.base import Between, Checked, Model, refuse
 Cpu = Annotated[int, Between(0, 4095)]
 
 
-LABS = ("namespace", "calibration")  # kinds that make the tester's ports
+LABS = ("namespace", "guest", "calibration")  # kinds that make the tester's ports
+GuestDriver = Literal["jool", "jool-siit", "kernel-router", "nat44"]
+JOOL_LEAST_TIMEOUT_S = 120  # RFC 6146 section 3.5.1: UDP_MIN
+GUEST_STATEFUL: tuple[GuestDriver, ...] = ("jool", "nat44")
 
 
 def _known_driver(name: str) -> str:
@@ -62,6 +65,44 @@ class NamespaceConfig(Model):
                     f'is not used by driver "{self.driver}" (expected driver {stateful})',
                     member=key,
                 )
+        return self
+
+
+class GuestConfig(Model):
+    """A gateway in a virtual machine that is built from Debian's packages."""
+
+    kind: Literal["guest"]
+    driver: GuestDriver = "jool"
+    gateway_cpu: Cpu | None = None  # None: the last CPU that the tester's workers leave free
+    device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # for the tester's ends of the links
+    accelerator: Literal["auto", "kvm", "tcg"] = "auto"  # auto: KVM if a guest runs with it
+    memory_mb: Annotated[int, Between(256, 2**20)] = 1024  # a million sessions of Jool need 100
+    # Of stateful drivers, as in a namespace; the sizes are of nat44 only.
+    conntrack_entries: Annotated[int, Between(16, 2**31)] | None = None
+    hash_size: Annotated[int, Between(1024, 2**31)] | None = None
+    udp_timeout_s: Annotated[int, Between(1, 10**6)] = 300
+
+    @model_validator(mode="after")
+    def _of_this_driver(self) -> Self:
+        """Refuses keys that the driver ignores."""
+        users: dict[str, tuple[GuestDriver, ...]] = {
+            "conntrack_entries": ("nat44",),
+            "hash_size": ("nat44",),
+            "udp_timeout_s": GUEST_STATEFUL,
+        }
+        for key, drivers in users.items():
+            if key in self.model_fields_set and self.driver not in drivers:
+                expected = " or ".join(f'"{driver}"' for driver in drivers)
+                refuse(
+                    f'is not used by driver "{self.driver}" (expected driver {expected})',
+                    member=key,
+                )
+        if self.driver == "jool" and self.udp_timeout_s < JOOL_LEAST_TIMEOUT_S:
+            refuse(
+                f"{self.udp_timeout_s} is too short for Jool (expected {JOOL_LEAST_TIMEOUT_S} or "
+                "more)",
+                member="udp_timeout_s",
+            )
         return self
 
 
@@ -129,6 +170,6 @@ class CalibrationConfig(Model):
 
 
 DutConfig = Annotated[
-    NoDutConfig | NamespaceConfig | CommandConfig | SshConfig | CalibrationConfig,
+    NoDutConfig | NamespaceConfig | GuestConfig | CommandConfig | SshConfig | CalibrationConfig,
     Field(discriminator="kind"),
 ]

@@ -117,18 +117,22 @@ class LabLinks:
         """Makes the gateway's namespace forward, with routes for each side's networks."""
         set_sysctls(self.gateway, FORWARDING)
         for side in (LEFT, RIGHT):
-            ip_batch(self.gateway, self._addresses_and_routes(plan, side))
+            lines = addresses_and_routes(plan, side, self.gateway_end(side))
+            ip_batch(self.gateway, lines)
 
-    def _addresses_and_routes(self, plan: AddressPlan, side: SideAddresses) -> list[str]:
-        """Returns `ip` lines; the gateway's own addresses are /32 and /128, others are routed."""
-        end = self.gateway_end(side)
-        lines = [
-            f"addr add {side.gateway_ipv6}/128 dev {end} nodad",
-            f"route add {side.ipv6_prefix} via {side.tester_ipv6} dev {end} onlink",
+
+def addresses_and_routes(plan: AddressPlan, side: SideAddresses, end: str) -> list[str]:
+    """Returns `ip` lines for the gateway's interface `end` on this side.
+
+    The gateway's own addresses are /32 and /128, others are routed.
+    """
+    lines = [
+        f"addr add {side.gateway_ipv6}/128 dev {end} nodad",
+        f"route add {side.ipv6_prefix} via {side.tester_ipv6} dev {end} onlink",
+    ]
+    if plan.has_ipv4(side):
+        lines += [
+            f"addr add {side.gateway_ipv4}/32 dev {end}",
+            f"route add {side.ipv4_prefix} via {side.tester_ipv4} dev {end} onlink",
         ]
-        if plan.has_ipv4(side):
-            lines += [
-                f"addr add {side.gateway_ipv4}/32 dev {end}",
-                f"route add {side.ipv4_prefix} via {side.tester_ipv4} dev {end} onlink",
-            ]
-        return lines
+    return lines

@@ -6,6 +6,18 @@ from natxy.dut.gateway import Site
 TABLE = "natxy"
 
 
+def nftables_rules(inside: str, outside: str) -> str:
+    """Returns the rules for an IPv4 prefix inside and an interface outside."""
+    return (
+        f"table ip {TABLE} {{\n"
+        "  chain postrouting {\n"
+        "    type nat hook postrouting priority srcnat\n"
+        f'    ip saddr {inside} oifname "{outside}" masquerade\n'
+        "  }\n"
+        "}\n"
+    )
+
+
 class NftablesRules:
     name = "nftables"
 
@@ -20,15 +32,7 @@ class NftablesRules:
         return execute(["nft", "--version"]).strip()
 
     def __str__(self) -> str:
-        inside, outside = ends(self._site)
-        return (
-            f"table ip {TABLE} {{\n"
-            "  chain postrouting {\n"
-            "    type nat hook postrouting priority srcnat\n"
-            f'    ip saddr {inside} oifname "{outside}" masquerade\n'
-            "  }\n"
-            "}\n"
-        )
+        return nftables_rules(*ends(self._site))
 
     def _nft(self, arguments: list[str]) -> list[str]:
         return in_namespace(self._site.namespace, ["nft", *arguments])

@@ -1,0 +1,273 @@
+"""A lab with a virtual machine: the tester in a network namespace, the gateway in a guest.
+
+    natxy-t-LABEL            guest
+engine: t0 ──── tap ──── eth0 ┐
+                              ├ Jool, ...
+        t1 ──── tap ──── eth1 ┘
+"""
+
+import platform
+import time
+from pathlib import Path
+
+from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
+from natxy.dut.base import Absence, ConnectionTable, TesterPorts
+from natxy.dut.config import GuestConfig, GuestDriver
+from natxy.dut.cpus import gateway_cpu, gateway_cpus
+from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
+from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
+from natxy.dut.guest_gateway import GuestGateway, GuestSite
+from natxy.dut.guest_kernel import GuestNat44, GuestRouter
+from natxy.dut.inside import read_inside
+from natxy.dut.interrupts import without_interrupts
+from natxy.dut.jool import Jool, JoolSiit
+from natxy.dut.ledger import Ledger, sweep
+from natxy.dut.namespaces import make_namespace, namespace_exists, need_root
+from natxy.dut.proc_files import cpu_times, ring_drops
+from natxy.dut.restart_guard import RestartGuard
+from natxy.dut.watched import watched_cpus
+from natxy.errors import ConfigurationError, DutError
+from natxy.guest.image import Image, usable_image
+from natxy.guest.machine import QEMU, Machine, MachineSpec, boot, need_qemu
+from natxy.model.telemetry import Snapshot
+from natxy.model.trial_spec import WatchedCpu
+
+MTU_BYTES = 1500  # of virtio-net without merged receive buffers
+TAPS = ("t0", "t1")
+RING_FRAMES = 1000  # of a tap; 50 ms of frames for a guest that forwards 20,000 a second
+FIRST = ["nice", "-n", "-20"]  # before other programs on its CPU; it must share it with itself
+SLAB = "while read -r name kb _; do [ $name = Slab: ] && echo $kb && break; done </proc/meminfo"
+MEMORY_OF = "the slabs of the guest's kernel"
+
+GATEWAYS: dict[GuestDriver, type[Jool] | type[JoolSiit] | type[GuestRouter] | type[GuestNat44]] = {
+    "jool": Jool,
+    "jool-siit": JoolSiit,
+    "kernel-router": GuestRouter,
+    "nat44": GuestNat44,
+}
+
+
+class GuestDut:
+    """A gateway in a lab of its own, which `start` makes and `stop` removes."""
+
+    def __init__(
+        self, config: GuestConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
+    ) -> None:
+        _check_versions(config.driver, plan)
+        self._config = config
+        self._plan = plan
+        self._cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
+        self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
+        self._tester_cpus = tester_cpus
+        self._cores = 1
+        self._ledger: Ledger | None = None
+        self._namespace: str | None = None
+        self._folder: Path | None = None
+        self._image: Image | None = None
+        self._machine: Machine | None = None
+        self._gateway: GuestGateway | None = None
+        self._device_kind = DeviceKind(name="")
+        self._guard = RestartGuard()
+
+    def start(self) -> None:
+        need_root()
+        need_qemu()
+        sweep()
+        self._image = usable_image()
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Removes the lab; a second Ctrl-C waits until it is removed."""
+        with without_interrupts():
+            self._end_machine()
+            self._namespace = None
+            if self._ledger is not None:
+                ledger, self._ledger = self._ledger, None
+                ledger.undo()
+
+    def reset(self) -> None:
+        self._running.reset()
+
+    def restart(self) -> str:
+        with self._guard.restarting():
+            return self._running.restart()
+
+    def recover(self) -> None:
+        """Boots the guest anew: a table that was too large may have taken all of its memory."""
+        self._boot()
+
+    @property
+    def table(self) -> ConnectionTable | None:
+        return self._gateway.table if self._gateway else None
+
+    def set_cores(self, cores: int) -> None:
+        """Boots the guest with so many virtual CPUs, on as many of this machine's."""
+        if self._cpu is None:
+            raise DutError(
+                "The guest has no core of its own (expected a machine on which tester.cores leaves "
+                "a CPU free)."
+            )
+        cpus = gateway_cpus(self._cpu, self._tester_cpus, cores)
+        if cpus != self._cpus:
+            self._cpus, self._cores = cpus, cores
+            self._boot()
+
+    def describe(self) -> dict[str, str]:
+        assert self._image is not None, "a guest that runs has an image"
+        packages = (*self._running.packages, f"linux-image-{self._release}")
+        return {
+            "kind": "guest",
+            "name": f"guest-{self._config.driver}",
+            "driver": self._config.driver,
+            **self._running.describe(),
+            "packages": self._image.versions(packages),
+            "kernel": f"Linux {self._release}",
+            "host_kernel": f"{platform.system()} {platform.release()}",
+            "qemu": execute([QEMU, "--version"]).splitlines()[0],
+            "accelerator": self.machine.accelerator,
+            "cores": str(self._cores),
+            "memory_mb": str(self._config.memory_mb),
+            "gateway_cpu": ", ".join(map(str, self._cpus)) or "any",
+            "mtu_bytes": str(MTU_BYTES),
+            "tester_device": str(self._device_kind),
+        }
+
+    def before_trial(self) -> None:
+        self.machine.check()
+
+    def trial_fault(self) -> str | None:
+        self._guard.unless_restarting(self._check)
+        return None
+
+    @property
+    def watched(self) -> tuple[WatchedCpu, ...]:
+        """The CPUs of QEMU, with all of its threads: the guest's CPUs, and what moves frames."""
+        return watched_cpus(self._cpus, self.machine.threads)
+
+    def absence(self) -> Absence | None:
+        return None
+
+    def telemetry(self) -> Snapshot:
+        """Returns times of this machine's CPUs, and what the guest says of its kernel.
+
+        Each question takes the guest some milliseconds, more than a lab in namespaces needs.
+        """
+        drops: dict[str, int] = {}
+        ends = dict(zip(TAPS, (LEFT.name, RIGHT.name), strict=True))
+        read_inside({str(self._namespace): lambda: drops.update(ring_drops(ends))})
+        return Snapshot(
+            at_s=time.monotonic(),
+            cpus=cpu_times(self._cpus),
+            memory_bytes=int(self.machine.run(SLAB)) * 1024,
+            memory_of=MEMORY_OF,
+            connections=None if self.table is None else self.table.count(),
+            drops=drops or None,
+        )
+
+    @property
+    def tester_namespace(self) -> str | None:
+        return self._namespace
+
+    def tester_ports(self) -> TesterPorts | None:
+        if self._namespace is None:
+            return None
+        left, right = (
+            device_string(self._device_kind, number, tap, mtu_bytes=MTU_BYTES)
+            for number, tap in enumerate(TAPS)
+        )
+        return TesterPorts(
+            left=self._plan.tester_port(LEFT, left),
+            right=self._plan.tester_port(RIGHT, right),
+            mtu_bytes=MTU_BYTES,
+        )
+
+    def _check(self) -> None:
+        """Raises DutError if the guest, or a part of the lab, is gone."""
+        self.machine.check()
+        if self._namespace is None or not namespace_exists(self._namespace):
+            raise DutError(f"The lab is gone: namespace {self._namespace} has been removed.")
+
+    @property
+    def _running(self) -> GuestGateway:
+        if self._gateway is None:
+            raise DutError("The lab is not running; start it first.")
+        return self._gateway
+
+    @property
+    def machine(self) -> Machine:
+        """The guest; DutError if the lab is not running."""
+        if self._machine is None:
+            raise DutError("The lab is not running; start it first.")
+        return self._machine
+
+    @property
+    def _release(self) -> str:
+        return self.machine.run("uname -r").strip()
+
+    def _start(self) -> None:
+        self._ledger = Ledger()
+        self._namespace = name = f"natxy-t-{self._ledger.label}"
+        self._ledger.note_namespace(name)
+        make_namespace(name)
+        set_sysctls(name, {"net/ipv6/conf/default/disable_ipv6": 1})  # addresses are the engine's
+        lines = [f"tuntap add dev {tap} mode tap" for tap in TAPS]
+        lines += [f"link set {tap} mtu {MTU_BYTES} txqueuelen {RING_FRAMES} up" for tap in TAPS]
+        ip_batch(name, lines)
+        self._device_kind = usable_device_kind(name, TAPS[0], self._config.device)
+        warn_of_fallback(self._device_kind)
+        self._folder = self._ledger.make_folder()
+        self._boot()
+
+    def _boot(self) -> None:
+        """Boots the guest, in place of one that runs, and starts the gateway in it."""
+        assert self._ledger is not None, "a lab has a ledger"
+        assert self._namespace is not None, "a lab has a namespace"
+        assert self._folder is not None, "a lab has a folder"
+        assert self._image is not None, "a lab has an image"
+        self._end_machine()
+        cpus = ["taskset", "-c", ",".join(map(str, self._cpus))] if self._cpus else []
+        spec = MachineSpec(
+            image=self._image,
+            taps=TAPS,
+            prefix=tuple(in_namespace(self._namespace, [*cpus, *FIRST])),
+            console=self._folder / "console.log",
+            cores=self._cores,
+            memory_mb=self._config.memory_mb,
+            accelerator=self._config.accelerator,
+        )
+        self._machine = boot(spec, self._ledger.note_process)
+        site = GuestSite(run=self._machine.run, plan=self._plan, config=self._config)
+        site.route(MTU_BYTES)
+        site.spread_frames(self._cores)
+        self._gateway = GATEWAYS[self._config.driver](site)
+        self._gateway.start()
+        self._machine.check_clock()
+
+    def _end_machine(self) -> None:
+        self._gateway = None
+        if self._machine is not None:
+            machine, self._machine = self._machine, None
+            machine.stop()
+
+
+def _check_versions(driver: GuestDriver, plan: AddressPlan) -> None:
+    """Refuses IP versions that the driver cannot forward, and Jool without connections."""
+    versions = (plan.left_ip_version, plan.right_ip_version)
+    outward = plan.ip_version(plan.inside), plan.ip_version(plan.outside)
+    fits = GATEWAYS[driver].outward
+    if outward not in fits:
+        expected = " or ".join(f"{inside} and {outside}" for inside, outside in fits)
+        where = ", initiator first" if driver == "jool" else ""
+        raise ConfigurationError(
+            f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "
+            f"which dut.driver {driver} cannot forward (expected {expected}{where})"
+        )
+    if driver == "jool" and not plan.stateful:
+        raise ConfigurationError(
+            'connections: is missing, and dut.driver "jool" is stateful (expected for example '
+            "count = 10000)"
+        )

@@ -1,0 +1,113 @@
+"""The guest's Linux kernel as a router, and as a NAT44 that nftables' rules make."""
+
+from math import ceil
+from typing import ClassVar
+
+from natxy.dut.base import Deletion, TableParameters
+from natxy.dut.conntrack import DELETES_WITHIN_S, UDP_TIMEOUTS
+from natxy.dut.guest_gateway import GuestSite, fed, seconds_of, timed
+from natxy.dut.masquerade import TABLE, nftables_rules
+from natxy.errors import DutError
+
+CONNTRACK = "/proc/sys/net/netfilter"
+
+
+class GuestRouter:
+    packages: ClassVar[tuple[str, ...]] = ()  # of the guest itself
+    outward: ClassVar[tuple[tuple[int, int], ...]] = ((4, 4), (6, 6))
+    table = None
+
+    def __init__(self, site: GuestSite) -> None:
+        self._site = site
+
+    def start(self) -> None:
+        """Does nothing: the guest's kernel forwards already."""
+
+    def reset(self) -> None:
+        """Does nothing: a router keeps no state that a trial leaves behind."""
+
+    def restart(self) -> str:
+        return forwarding_restarted(self._site)
+
+    def describe(self) -> dict[str, str]:
+        return {"software": "Linux kernel, IPv4 and IPv6 forwarding"}
+
+
+class GuestNat44:
+    packages: ClassVar[tuple[str, ...]] = ("nftables",)
+    outward: ClassVar[tuple[tuple[int, int], ...]] = ((4, 4),)
+
+    def __init__(self, site: GuestSite) -> None:
+        self._site = site
+        self.table = GuestConntrack(site)
+        plan = site.plan
+        self._rules = nftables_rules(plan.inside.ipv4_prefix, site.end(plan.outside))
+
+    def start(self) -> None:
+        self._site.run(fed("nft -f -", f"table ip {TABLE}\ndelete table ip {TABLE}\n{self._rules}"))
+        config = self._site.config
+        self.table.set_timeout(config.udp_timeout_s)
+        self.table.resize(
+            entries=config.conntrack_entries,
+            hash_size=config.hash_size or config.conntrack_entries,
+        )
+
+    def reset(self) -> None:
+        self._site.run("conntrack -F", DELETES_WITHIN_S)
+
+    def restart(self) -> str:
+        done = forwarding_restarted(self._site)
+        self.reset()
+        return f"{done}, connection tracking table emptied"
+
+    def describe(self) -> dict[str, str]:
+        table = self.table.parameters()
+        return {
+            "software": "Linux kernel, masquerading by nftables",
+            "configuration": self._rules,
+            "conntrack_entries": str(table.entries),
+            "conntrack_buckets": str(table.hash_size),
+            "udp_timeout_s": f"{table.timeout_s:g}",
+        }
+
+
+class GuestConntrack:
+    """The ConnectionTable of the guest's kernel, all of whose sizes belong to the guest alone."""
+
+    def __init__(self, site: GuestSite) -> None:
+        self._site = site
+
+    def parameters(self) -> TableParameters:
+        names = ("nf_conntrack_max", "nf_conntrack_buckets", *UDP_TIMEOUTS)
+        entries, hash_size, *timeouts = (self._number(name) for name in names)
+        return TableParameters(entries=entries, hash_size=hash_size, timeout_s=float(min(timeouts)))
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        for name, value in (("nf_conntrack_buckets", hash_size), ("nf_conntrack_max", entries)):
+            if value is not None:
+                self._site.run(f"echo {value} >{CONNTRACK}/{name}")
+
+    def set_timeout(self, timeout_s: float) -> None:
+        whole_s = ceil(timeout_s)
+        for name in UDP_TIMEOUTS:
+            self._site.run(f"echo {whole_s} >{CONNTRACK}/{name}")
+
+    def count(self) -> int:
+        return self._number("nf_conntrack_count")
+
+    def delete_all(self) -> Deletion:
+        """Runs `conntrack -F` and times it by the guest's clock."""
+        connections = self.count()
+        seconds = seconds_of(self._site.run(timed("conntrack -F"), DELETES_WITHIN_S))
+        if left := self.count():
+            raise DutError(f"`conntrack -F` left {left:,} connections in the guest's table.")
+        return Deletion(connections=connections, seconds=seconds)
+
+    def _number(self, name: str) -> int:
+        return int(self._site.run(f"read -r n <{CONNTRACK}/{name}; echo $n"))
+
+
+def forwarding_restarted(site: GuestSite) -> str:
+    site.forward(on=False)
+    site.forward(on=True)  # switching it resets what depends on it
+    return "software reset: forwarding of IPv4 and IPv6 switched off and on again"

@@ -1,0 +1,156 @@
+"""Jool in a guest: a stateful NAT64 (RFC 6146), and a stateless one (SIIT, RFC 7915)."""
+
+import json
+from math import ceil
+from typing import ClassVar
+
+from natxy.dut.addresses import NAT64_PREFIX
+from natxy.dut.base import Deletion, TableParameters
+from natxy.dut.config import JOOL_LEAST_TIMEOUT_S
+from natxy.dut.conntrack import DELETES_WITHIN_S
+from natxy.dut.guest_gateway import GuestSite, fed, seconds_of, timed
+from natxy.errors import DutError
+
+PACKAGES = ("jool-dkms", "jool-tools")
+SIIT_FILE = "/tmp/siit.json"
+
+
+class Jool:
+    """The stateful NAT64; each reset makes a new instance, which begins with an empty table."""
+
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
+    outward: ClassVar[tuple[tuple[int, int], ...]] = ((6, 4),)
+
+    def __init__(self, site: GuestSite) -> None:
+        self._site = site
+        self.table = JoolSessions(self, site.config.udp_timeout_s)
+
+    def start(self) -> None:
+        self._site.run("modprobe jool")
+        self._add()
+
+    def reset(self) -> None:
+        self.run("jool instance remove")
+        self._add()
+
+    def restart(self) -> str:
+        self.reload()
+        return "software reset: Jool's module removed and loaded again, with a new instance"
+
+    def reload(self) -> float:
+        """Removes and loads the module; returns the seconds that the removal took."""
+        removed_s = seconds_of(self.run(timed("modprobe -r jool")))
+        self.start()
+        return removed_s
+
+    def run(self, command: str) -> str:
+        return self._site.run(command, DELETES_WITHIN_S)
+
+    def describe(self) -> dict[str, str]:
+        return {
+            "software": f"Jool {self.run('jool --version').strip()}, stateful NAT64",
+            "configuration": self._configuration,
+            "udp_timeout_s": str(self.table.timeout_s),
+        }
+
+    def _add(self) -> None:
+        """Adds the instance, and sets again what the one before it has taken along."""
+        self.run(f"{self._configuration} && {self.table.command}")
+
+    @property
+    def _configuration(self) -> str:
+        """One address outside, as of the other labs' gateways, with all of its ports.
+
+        Without `--max-iterations`, Jool gives up looking for a free port long before all are taken.
+        """
+        address = self._site.plan.outside.gateway_ipv4
+        return (
+            f"jool instance add --netfilter --pool6 {NAT64_PREFIX} && "
+            f"jool pool4 add --udp {address} 1-65535 --max-iterations infinity"
+        )
+
+
+class JoolSessions:
+    """Jool's table, which has no limit but the guest's memory."""
+
+    def __init__(self, jool: Jool, timeout_s: int) -> None:
+        self._jool = jool
+        self.timeout_s = timeout_s
+
+    def parameters(self) -> TableParameters:
+        return TableParameters(timeout_s=float(self.timeout_s))
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        raise DutError(
+            "Jool's table has no size that could be set: it grows until the guest's memory ends "
+            "(expected another driver, or dut.memory_mb)."
+        )
+
+    def set_timeout(self, timeout_s: float) -> None:
+        """Sets the timeout in whole seconds; Jool takes none below RFC 6146's least."""
+        self.timeout_s = max(ceil(timeout_s), JOOL_LEAST_TIMEOUT_S)
+        self._jool.run(self.command)
+
+    def count(self) -> int:
+        """Returns Jool's own counter; `session display` takes seconds for a million sessions."""
+        return stat_of(self._jool.run("jool stats display --all --csv"), "JSTAT_SESSIONS")
+
+    def delete_all(self) -> Deletion:
+        """Removes the module (`modprobe -r jool`), with all sessions, and times this."""
+        return Deletion(connections=self.count(), seconds=self._jool.reload())
+
+    @property
+    def command(self) -> str:
+        """The command that sets the timeout of idle UDP sessions."""
+        minutes, seconds = divmod(self.timeout_s, 60)
+        hours, minutes = divmod(minutes, 60)
+        return f"jool global update udp-timeout {hours:02}:{minutes:02}:{seconds:02}"
+
+
+class JoolSiit:
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
+    outward: ClassVar[tuple[tuple[int, int], ...]] = ((6, 4), (4, 6))
+    table = None
+
+    def __init__(self, site: GuestSite) -> None:
+        self._site = site
+
+    def start(self) -> None:
+        self._site.run("modprobe jool_siit")
+        self._add()
+
+    def reset(self) -> None:
+        """Does nothing: SIIT keeps no state."""
+
+    def restart(self) -> str:
+        self._site.run("modprobe -r jool_siit")
+        self.start()
+        return "software reset: Jool's module removed and loaded again, with a new instance"
+
+    def describe(self) -> dict[str, str]:
+        return {
+            "software": f"Jool {self._site.run('jool_siit --version').strip()}, SIIT",
+            "configuration": self._configuration,
+        }
+
+    def _add(self) -> None:
+        """Makes the instance from a file: a command for each mapping would take milliseconds."""
+        self._site.run(fed(f"cat >{SIIT_FILE}", self._configuration))
+        self._site.run(f"jool_siit file handle {SIIT_FILE}")
+
+    @property
+    def _configuration(self) -> str:
+        """The instance with its explicit address mappings (RFC 7757), as Jool reads it."""
+        mappings = [
+            {"ipv6 prefix": ipv6, "ipv4 prefix": ipv4} for ipv4, ipv6 in self._site.plan.mappings()
+        ]
+        return json.dumps({"instance": "default", "framework": "netfilter", "eamt": mappings})
+
+
+def stat_of(printed: str, name: str) -> int:
+    """Returns a value of `jool stats display --all --csv`; DutError if it is not there."""
+    for line in printed.splitlines():
+        key, _, value = line.partition(",")
+        if key == name and value.strip().isdigit():
+            return int(value)
+    raise DutError(f"`jool stats display` does not show {name} (expected Jool 4.1).")

@@ -1,0 +1,195 @@
+"""Builds the guest from Debian's packages: the kernel, Jool's modules, and an initramfs.
+
+Nothing is installed on this machine; all happens below one folder.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from natxy.errors import DutError
+from natxy.guest.packages import Packages
+
+INIT = Path(__file__).with_name("init")
+BUILT_WITHIN_S = 1200.0
+JOOL = ("common", "nat64", "siit")  # in the order in which they use each other's symbols
+PROGRAMS = ("bash", "busybox", "conntrack", "ip", "jool", "jool_siit", "kmod", "nft")
+# busybox's `ip` is another one, so the guest has only those of its commands that are needed.
+OF_BUSYBOX = ("cat", "grep", "ls", "mount", "poweroff", "sleep", "uname")
+OF_KMOD = ("modprobe", "lsmod")
+MODULES = (
+    "virtio_pci",
+    "virtio_console",
+    "virtio_net",
+    "jool",
+    "jool_siit",
+    "nf_conntrack_netlink",
+    "nft_chain_nat",
+    "nft_masq",
+)
+FOLDERS = ("bin", "dev", "lib", "lib64", "proc", "run", "sys", "tmp")
+
+
+def build(packages: Packages, folder: Path) -> None:
+    """Makes `vmlinuz` and `initramfs` in a folder; DutError if a step fails."""
+    with _below(folder, "work") as work:
+        debs, system, guest = (_made(work / name) for name in ("debs", "system", "guest"))
+        packages.fetch(debs)
+        for deb in sorted(debs.glob("*.deb")):
+            _run(["dpkg-deb", "-x", str(deb), str(system)])
+        release = _release(system)
+        _build_jool(system, release)
+        _fill(guest, system, release)
+        shutil.copyfile(_one(system, f"boot/vmlinuz-{release}"), folder / "vmlinuz")
+        _pack(guest, folder / "initramfs")
+
+
+@contextlib.contextmanager
+def _below(folder: Path, name: str) -> Iterator[Path]:
+    path = _made(folder / name)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)
+
+
+def _made(path: Path) -> Path:
+    path.mkdir(parents=True)
+    return path
+
+
+def _release(system: Path) -> str:
+    return _one(system, "boot/vmlinuz-*").name.removeprefix("vmlinuz-")
+
+
+def _build_jool(system: Path, release: str) -> None:
+    """Builds Jool's modules with the kernel's own makefiles, and lists what they depend on."""
+    headers = system / "usr/src" / f"linux-headers-{release}"
+    makefile = headers / "Makefile"  # names the installed headers, which are not installed here
+    makefile.write_text(makefile.read_text().replace("/usr/src/", f"{system}/usr/src/"))
+    source = _one(system, "usr/src/jool-*") / "src/mod"
+    extra = _made(system / "lib/modules" / release / "extra")
+    for part in JOOL:
+        _run(["make", "-s", "-C", str(headers), f"M={source / part}", "modules"])
+        for module in (source / part).glob("*.ko"):
+            shutil.copy(module, extra)
+    _run(["depmod", "-b", str(system), release])
+
+
+def _fill(guest: Path, system: Path, release: str) -> None:
+    """Copies programs, their libraries and modules; all programs are in /bin, libraries in /lib."""
+    for name in FOLDERS:
+        _made(guest / name)
+    shutil.copy(INIT, guest / "init")
+    (guest / "init").chmod(0o755)
+    for name in PROGRAMS:
+        shutil.copy(_program(system, name), guest / "bin")
+    for target, names in (("busybox", OF_BUSYBOX), ("kmod", OF_KMOD)):
+        for name in names:
+            (guest / "bin" / name).symlink_to(target)
+    _copy_libraries(guest, system)
+    _copy_modules(guest, system, release)
+
+
+def _copy_libraries(guest: Path, system: Path) -> None:
+    """Copies what the loader of the packages, not this machine's, finds for each program."""
+    loader = _one(system, "**/ld-linux-x86-64.so.2")
+    paths = ":".join(str(path) for path in system.glob("**/x86_64-linux-gnu") if path.is_dir())
+    shutil.copy(loader, guest / "lib64")
+    for name in PROGRAMS:
+        if name == "busybox":  # linked statically
+            continue
+        program = str(guest / "bin" / name)
+        listed = _run([str(loader), "--library-path", paths, "--list", program])
+        if missing := re.search(r"(\S+) => not found", listed):
+            raise DutError(
+                f"The guest could not be built: its packages have no {missing[1]}, which {name} "
+                "needs."
+            )
+        for library in re.findall(rf"=> ({re.escape(str(system))}\S+)", listed):
+            shutil.copy(library, guest / "lib")
+
+
+def _copy_modules(guest: Path, system: Path, release: str) -> None:
+    modules = system / "lib/modules" / release
+    listed = dict(line.split(":", 1) for line in (modules / "modules.dep").read_text().splitlines())
+    for path in needed_modules(listed, MODULES):
+        target = guest / "lib/modules" / release / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(modules / path, target)
+    for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
+        if (modules / name).exists():
+            shutil.copy(modules / name, guest / "lib/modules" / release)
+    _run(["depmod", "-b", str(guest), release])
+
+
+def needed_modules(listed: dict[str, str], names: Sequence[str]) -> list[str]:
+    """Returns the paths of these modules and of what they depend on, by the lines of modules.dep.
+
+    A name that no line has belongs to a module that is built into the kernel.
+    """
+    paths = {Path(path).name.partition(".")[0].replace("-", "_"): path for path in listed}
+    found = [paths[name] for name in names if name in paths]
+    return sorted({*found, *(other for path in found for other in listed[path].split())})
+
+
+def _pack(guest: Path, target: Path) -> None:
+    """Packs the folder with busybox's own cpio, so that this machine needs none."""
+    names = "\n".join(sorted(str(path.relative_to(guest)) for path in guest.rglob("*")))
+    cpio = [str(guest / "bin/busybox"), "cpio", "-o", "-H", "newc", "-R", "0:0"]
+    packed = subprocess.run(cpio, input=names.encode(), capture_output=True, check=False, cwd=guest)
+    if packed.returncode != 0:
+        raise DutError(f"The guest could not be built: cpio: {packed.stderr.decode().strip()}")
+    target.write_bytes(_compressed(packed.stdout))
+
+
+def _compressed(octets: bytes) -> bytes:
+    return subprocess.run(["gzip", "-1"], input=octets, capture_output=True, check=True).stdout
+
+
+def _program(system: Path, name: str) -> Path:
+    found = [
+        path
+        for folder in ("bin", "sbin", "usr/bin", "usr/sbin")
+        if (path := system / folder / name).is_file() and not path.is_symlink()
+    ]
+    if not found:
+        raise DutError(f"The guest could not be built: its packages have no program `{name}`.")
+    return found[0]
+
+
+def _one(system: Path, pattern: str) -> Path:
+    found = sorted(path for path in system.glob(pattern) if not path.is_symlink())
+    if not found:
+        raise DutError(f"The guest could not be built: its packages have no {pattern}.")
+    return found[0]
+
+
+def _run(command: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=BUILT_WITHIN_S,
+            start_new_session=True,
+            env={name: value for name, value in os.environ.items() if name != "MAKEFLAGS"},
+        )
+    except FileNotFoundError as missing:
+        raise DutError(
+            f"The guest could not be built: `{command[0]}` is not installed (expected the packages "
+            "of `tools/install build run guest`)."
+        ) from missing
+    except subprocess.TimeoutExpired as late:
+        raise DutError(
+            f"The guest could not be built: `{command[0]}` did not end within {BUILT_WITHIN_S:g} s."
+        ) from late
+    if done.returncode != 0:
+        words = (done.stderr or done.stdout).strip().splitlines() or ["it printed nothing"]
+        raise DutError(f"The guest could not be built: `{command[0]}`: {words[-1]}")
+    return done.stdout

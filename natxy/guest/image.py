@@ -1,0 +1,121 @@
+"""The cache of built guests. A guest's folder is named by the packages and by this room's source,
+so that any change of either builds another one.
+"""
+
+import fcntl
+import hashlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from natxy.errors import DutError
+from natxy.guest.build import build
+from natxy.guest.packages import Packages, chosen_packages
+
+CACHE = Path("/var/cache/natxy/guest")
+VARIABLE = "NATXY_GUEST_CACHE"  # names another folder
+FILES = ("vmlinuz", "initramfs")
+CHECKSUMS = "sha256.json"
+PACKAGES = "packages.txt"
+UNFINISHED = "unfinished-"
+SOURCES = ("packages.py", "build.py", "init")
+LOG = logging.getLogger(__name__)
+
+Build = Callable[[Packages, Path], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Image:
+    kernel: Path
+    initramfs: Path
+
+    @property
+    def identity(self) -> str:
+        """The name of its folder, which follows from packages and source."""
+        return self.kernel.parent.name
+
+    def versions(self, names: Sequence[str]) -> str:
+        """Returns these packages with their versions."""
+        listed = self.kernel.with_name(PACKAGES).read_text().splitlines()
+        files = (unquote(line.split()[0]).split("_") for line in listed)
+        found = {name: version for name, version, _ in files}
+        return ", ".join(f"{name} {found.get(name, '(version unknown)')}" for name in names)
+
+    @staticmethod
+    def of(folder: Path) -> "Image":
+        return Image(kernel=folder / FILES[0], initramfs=folder / FILES[1])
+
+
+def usable_image(choose: Callable[[], Packages] = chosen_packages, make: Build = build) -> Image:
+    """Returns the guest from the cache, or builds it; DutError if that fails."""
+    packages = choose()
+    cache = Path(os.environ.get(VARIABLE) or CACHE)
+    folder = cache / key_of(packages)
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with _alone(cache):  # a second one waits for what the first one builds
+            if not is_whole(folder):
+                _build_into(folder, packages, make)
+    except OSError as error:
+        raise DutError(
+            f"{error.filename or cache}: {error.strerror} (expected a writable folder for the "
+            f"guest; the variable {VARIABLE} names another one)"
+        ) from error
+    return Image.of(folder)
+
+
+def key_of(packages: Packages) -> str:
+    digest = hashlib.sha256(packages.identity.encode())
+    for name in SOURCES:
+        digest.update(Path(__file__).with_name(name).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def is_whole(folder: Path) -> bool:
+    """Returns whether a folder has the files that were built, unchanged."""
+    try:
+        wanted = json.loads((folder / CHECKSUMS).read_text())
+        return bool(wanted == _checksums(folder))
+    except (OSError, ValueError):
+        return False
+
+
+def _build_into(folder: Path, packages: Packages, make: Build) -> None:
+    """Builds beside the folder and renames, so that no half of a guest is ever in the cache."""
+    if folder.exists():
+        LOG.warning("natxy: %s is damaged; the guest is built again.", folder)
+        shutil.rmtree(folder)
+    LOG.warning("natxy: building the guest from Debian's packages, which takes a minute or two.")
+    _remove_unfinished(folder.parent)
+    temporary = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder.parent))
+    try:
+        make(packages, temporary)
+        (temporary / PACKAGES).write_text(packages.identity + "\n")
+        (temporary / CHECKSUMS).write_text(json.dumps(_checksums(temporary)))
+        temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _remove_unfinished(cache: Path) -> None:
+    """Removes what a killed process has left; this one has the lock."""
+    for path in cache.glob(f"{UNFINISHED}*"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in FILES}
+
+
+@contextmanager
+def _alone(cache: Path) -> Iterator[None]:
+    with (cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

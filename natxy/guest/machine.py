@@ -1,0 +1,236 @@
+"""The guest as a process: QEMU with two tap interfaces, started by KVM where it works."""
+
+import os
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from natxy.errors import DutError
+from natxy.guest.channel import Channel, ChannelError
+from natxy.guest.image import Image
+from natxy.runtime_folder import runtime_folder
+
+QEMU = "qemu-system-x86_64"
+Accelerator = Literal["kvm", "tcg"]
+KVM = Path("/dev/kvm")
+KVM_FAILED = "guest-kvm-failed"  # in the runtime folder, which a reboot of this machine empties
+BOOTS_WITHIN_S: dict[Accelerator, float] = {"kvm": 10.0, "tcg": 120.0}
+ANSWERS_WITHIN_S = 30.0
+ENDS_WITHIN_S = 3.0
+CONSOLE_GROWS_WITHIN_S = 0.5
+PANIC = "Kernel panic"
+APPEND = (
+    "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable no_timer_check audit=0 "
+    "slab_nomerge net.ifnames=0"
+)
+# What a virtual NIC would do for the guest changes the frames, or their number.
+OFFLOADS = ",".join(
+    f"{name}=off"
+    for name in (
+        *("csum", "gso", "guest_csum", "guest_tso4", "guest_tso6", "guest_ecn", "guest_ufo"),
+        *("host_tso4", "host_tso6", "host_ecn", "host_ufo", "mrg_rxbuf", "ctrl_guest_offloads"),
+    )
+)
+RING_FRAMES = 1024
+CLOCK_TOLERANCE = 0.02
+CLOCK_COMPARED_S = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineSpec:
+    """What the guest has; `prefix` is the command that puts QEMU in its namespace, on its CPUs."""
+
+    image: Image
+    taps: tuple[str, ...]
+    prefix: tuple[str, ...]
+    console: Path
+    cores: int = 1
+    memory_mb: int = 1024
+    accelerator: Literal["auto", "kvm", "tcg"] = "auto"
+
+
+class Machine:
+    """A guest that runs. Every method raises DutError if it hangs, panics or has ended."""
+
+    def __init__(
+        self, spec: MachineSpec, accelerator: Accelerator, note: Callable[[int], None]
+    ) -> None:
+        """Starts QEMU and waits until the guest has booted; `note` is told the process number."""
+        self.accelerator: Accelerator = accelerator
+        self._console = spec.console
+        self._lock = threading.Lock()  # a gateway may be reset while another thread asks it
+        own, other = socket.socketpair()
+        self._channel = Channel(own)
+        command = [*spec.prefix, *qemu_arguments(spec, accelerator, other.fileno())]
+        with other, spec.console.with_suffix(".qemu").open("wb") as errors:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+                pass_fds=(other.fileno(),),
+                start_new_session=True,  # Ctrl-C reaches this program only
+            )
+        try:
+            note(self._process.pid)
+            self._answer(lambda: self._channel.wait_until_ready(BOOTS_WITHIN_S[accelerator]))
+        except BaseException:
+            self.stop()
+            raise
+
+    def run(self, command: str, within_s: float = ANSWERS_WITHIN_S) -> str:
+        """Executes a bash command in the guest and returns what it prints."""
+        output = ""
+
+        def ask() -> None:
+            nonlocal output
+            output = self._channel.run(command, within_s)
+
+        self._answer(ask)
+        return output
+
+    def check(self) -> None:
+        """Raises DutError if the guest does not answer any more."""
+        self.run(":")
+
+    def check_clock(self) -> None:
+        """Compares the guest's clock with this machine's, since its own times are reported."""
+        (first, guest_first) = self._clocks()
+        time.sleep(CLOCK_COMPARED_S)
+        (last, guest_last) = self._clocks()
+        ratio = (guest_last - guest_first) / (last - first)
+        if abs(ratio - 1) > CLOCK_TOLERANCE:
+            raise DutError(
+                f"The guest's clock runs at {ratio:.3f} times the speed of this machine's "
+                f"(expected 1 within {CLOCK_TOLERANCE:.0%})."
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def threads(self) -> tuple[int, ...]:
+        """QEMU's threads: the guest's CPUs, and what moves its frames."""
+        try:
+            names = os.listdir(f"/proc/{self.pid}/task")
+        except OSError:
+            return ()
+        return tuple(sorted(int(name) for name in names))
+
+    def stop(self) -> None:
+        """Ends QEMU; there is nothing in the guest that must be saved."""
+        self._channel.close()
+        self._process.kill()
+        self._process.wait()
+
+    def _clocks(self) -> tuple[float, float]:
+        """Returns this machine's time, in the middle of the question, and the guest's."""
+        begin = time.monotonic()
+        guest = float(self.run("echo $EPOCHREALTIME"))
+        return (begin + time.monotonic()) / 2, guest
+
+    def _answer(self, ask: Callable[[], None]) -> None:
+        try:
+            with self._lock:
+                ask()
+        except ChannelError as error:
+            raise DutError(self._obituary(str(error))) from error
+
+    def _obituary(self, what: str) -> str:
+        """Returns what became of the guest, with the last line that it, or QEMU, wrote."""
+        time.sleep(CONSOLE_GROWS_WITHIN_S)  # for the console's last words
+        status = self._process.poll()
+        errors = self._console.with_suffix(".qemu").read_text(errors="replace").strip()
+        console = last_words(self._text_of_console())
+        if PANIC in console:
+            return f"The guest's kernel panicked: {console}"
+        if status is not None:
+            said = errors.splitlines()[-1] if errors else f"its console's last line was: {console}"
+            return f"The guest's QEMU ended with status {status}; {said}"
+        return f"The guest {what}; its console's last line was: {console}"
+
+    def _text_of_console(self) -> str:
+        try:
+            return self._console.read_text(errors="replace")
+        except OSError:
+            return ""
+
+
+def need_qemu() -> None:
+    """Raises DutError without QEMU, before a guest is built that could not run."""
+    if shutil.which(QEMU) is None:
+        raise DutError(f"`{QEMU}` is not installed (`tools/install guest` installs it).")
+
+
+def boot(spec: MachineSpec, note: Callable[[int], None]) -> Machine:
+    """Boots the guest by KVM if that works on this machine, else by TCG.
+
+    A /dev/kvm that exists may accept a guest that then never runs. That it did is remembered until
+    this machine reboots, because finding out takes as long as a boot may take.
+    """
+    if spec.accelerator == "tcg" or (spec.accelerator == "auto" and not _kvm_may_work()):
+        return Machine(spec, "tcg", note)
+    try:
+        return Machine(spec, "kvm", note)
+    except DutError:
+        if spec.accelerator == "kvm":
+            raise
+    machine = Machine(spec, "tcg", note)
+    _remember_that_kvm_failed()  # only now: the guest itself boots
+    return machine
+
+
+def _kvm_may_work() -> bool:
+    folder = runtime_folder()
+    failed = folder is not None and (folder / KVM_FAILED).exists()
+    return not failed and os.access(KVM, os.R_OK | os.W_OK)
+
+
+def _remember_that_kvm_failed() -> None:
+    if (folder := runtime_folder()) is not None:
+        (folder / KVM_FAILED).touch()
+
+
+def qemu_arguments(spec: MachineSpec, accelerator: Accelerator, control_fd: int) -> Sequence[str]:
+    """Returns QEMU's command line; the control channel is the open file `control_fd`."""
+    threads = ",thread=multi" if accelerator == "tcg" else ""
+    return [
+        *(QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        *("-accel", f"{accelerator}{threads}", "-machine", "q35"),
+        *("-cpu", "host" if accelerator == "kvm" else "qemu64"),
+        *("-smp", str(spec.cores), "-m", str(spec.memory_mb)),
+        *("-kernel", str(spec.image.kernel), "-initrd", str(spec.image.initramfs)),
+        *("-append", APPEND),
+        *("-chardev", f"file,id=console,path={spec.console}", "-serial", "chardev:console"),
+        *("-device", "virtio-serial-pci", "-chardev", f"socket,id=control,fd={control_fd}"),
+        *("-device", "virtserialport,chardev=control,name=natxy"),
+        *(word for n, tap in enumerate(spec.taps) for word in _nic(n, tap)),
+    ]
+
+
+def _nic(number: int, tap: str) -> tuple[str, ...]:
+    return (
+        "-netdev",
+        f"tap,id=n{number},ifname={tap},script=no,downscript=no,vhost=off",
+        "-device",
+        f"virtio-net-pci,netdev=n{number},mac={mac_of(number)},romfile=,"
+        f"rx_queue_size={RING_FRAMES},{OFFLOADS}",
+    )
+
+
+def mac_of(number: int) -> str:
+    return f"02:00:00:00:0d:{number:02x}"
+
+
+def last_words(console: str) -> str:
+    """Returns the console's last line, or that of a kernel panic, which more lines follow."""
+    lines = [line.strip() for line in console.splitlines() if line.strip()]
+    panics = [line for line in lines if PANIC in line and "end " + PANIC not in line]
+    return [*(lines or ["nothing"]), *panics][-1]

@@ -1,0 +1,182 @@
+"""Jool in a guest, by the engine: it translates every frame rightly, its tables are measured, and a
+guest that dies ends the measurement with one sentence. The first test may build the guest."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.campaign.journal import read_journal
+from natxy.dut.choice import dut_of
+from natxy.dut.guest import GuestDut
+from natxy.dut.namespaces import namespace_exists
+from natxy.dut.process import Process
+from natxy.errors import DutError
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Verdict
+from natxy.trial.observer import Observer
+from natxy.trial.setup import Setup, set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
+from tests.valid import valid_run, valid_trial
+
+pytestmark = pytest.mark.long  # emulated, a guest takes seconds to boot and forwards slowly
+
+ROOT = Path(__file__).parents[2]
+NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
+RATE_FPS = 500
+TESTER = "[tester]\nlateness_tolerance_us = 20000\n"
+# Jool 4.1.9 sends a checksum of 0000 over IPv6 for ffff, once in 65,536 frames (decision 0009).
+TRANSLATION = "[traffic]\nleft_ip_version = 6\nright_ip_version = 4\navoid_zero_checksum = true\n"
+CONNECTIONS = '[connections]\ncount = 300\nrate_fps = 500\nincomplete = "repeat"\n'
+NAT64 = f'{TESTER}{TRANSLATION}{CONNECTIONS}[dut]\nkind = "guest"\ndriver = "jool"\n'
+SIIT = f'{TESTER}{TRANSLATION}[dut]\nkind = "guest"\ndriver = "jool-siit"\n'
+NAT44 = NAT64.replace('"jool"', '"nat44"').replace("left_ip_version = 6", "left_ip_version = 4")
+ROUTER = SIIT.replace('"jool-siit"', '"kernel-router"').replace("right_ip_version = 4", "")
+ROUTER6 = ROUTER.replace("left_ip_version = 6", "left_ip_version = 6\nright_ip_version = 6")
+
+
+def testbed_of(text: str) -> tuple[Testbed, Source, GuestDut]:
+    source = Source(name="lab.toml", text=text)
+    testbed: Testbed = source.validated(Testbed, source.toml())
+    dut = dut_of(testbed, source)
+    assert isinstance(dut, GuestDut)
+    return testbed, source, dut
+
+
+def trials_of(setup: Setup, duration_s: Fraction = Fraction(1, 2)) -> Trials:
+    timing = Timing(duration_s=duration_s, drain_s=Fraction(1, 5))
+    return Trials(
+        tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=7, observer=Observer()
+    )
+
+
+def check_every_frame(trial: TrialRecord) -> None:
+    assert trial.verdict is Verdict.PASS
+    assert trial.result.sent > 0
+    for stream in trial.result.streams:
+        assert stream.lost == 0
+        for _, counters in stream.counters():
+            assert counters.misdelivered.total == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(NAT64, id="nat64"),
+        pytest.param(SIIT, id="siit"),
+        pytest.param(SIIT.replace("[dut]", "frame_size_bytes = 1518\n[dut]"), id="siit-1518"),
+        pytest.param(SIIT.replace("[dut]", "right_networks = 256\n[dut]"), id="siit-networks"),
+        pytest.param(NAT44, id="nat44"),
+        pytest.param(ROUTER6, id="ipv6-router"),
+    ],
+)
+def test_every_frame_comes_out_right_in_both_directions(text: str) -> None:
+    testbed, source, dut = testbed_of(text)
+    with set_up(testbed, source, dut) as setup:
+        trial = valid_trial(trials_of(setup), RATE_FPS, seed=7)
+        assert dut.watched or dut.describe()["gateway_cpu"] == "any"
+    check_every_frame(trial)
+
+
+def run(verb: str, testbed: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    path = folder / "testbed.toml"
+    path.write_text(testbed)
+    quick = ("--profile", "quick", "--repetitions", "1", "--seed", "5", "--json")
+    return subprocess.run(
+        [*NATXY, verb, str(path), *quick, *options, "--output", str(folder / "results")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=600,
+    )
+
+
+def measured(verb: str, folder: Path, *options: str) -> dict[str, Any]:
+    """The entry of results.json; in no trial was a frame misdelivered or a mapping changed."""
+    done = valid_run(lambda: run(verb, NAT64, folder, *options))
+    assert done.returncode == 0, done.stderr[-2000:]
+    (entry,) = json.loads(done.stdout)
+    trials = [
+        trial
+        for trial in read_journal(folder / "results" / "journal.jsonl.gz")
+        if trial["record"] == "trial"
+    ]
+    assert trials
+    for trial in trials:
+        for stream in [*trial["result"]["streams"], *filter(None, [trial["phase_1"]])]:
+            assert stream["kinds"]["foreground"]["misdelivered"]["total"] == 0
+            assert stream["connections"]["changed"] == 0
+    found: dict[str, Any] = entry
+    return found
+
+
+def test_establishment_rate(tmp_path: Path) -> None:
+    entry = measured("establishment", tmp_path, "--error", "30%")
+    ((rate_cps,),) = (figure["values"] for figure in entry["figures"])
+    assert rate_cps > 100
+
+
+def test_throughput(tmp_path: Path) -> None:
+    entry = measured("throughput", tmp_path, "--error", "30%")
+    assert entry["rate_fps_per_direction"] > 100
+    assert entry["misdelivered"] == 0
+
+
+def test_tear_down_is_timed_in_the_guest(tmp_path: Path) -> None:
+    entry = measured("tear-down", tmp_path, "--counts", "100,300")
+    times = [figure["values"] for figure in entry["figures"] if "deletion time" in figure["figure"]]
+    assert times
+    assert all(0 < value < 10 for values in times for value in values)
+
+
+@pytest.fixture
+def lab() -> Iterator[tuple[Setup, GuestDut]]:
+    testbed, source, dut = testbed_of(SIIT)
+    with set_up(testbed, source, dut) as setup:
+        yield setup, dut
+
+
+def run_trials(setup: Setup) -> None:
+    """Until the guest has died, which it may also do between two of them."""
+    for _ in range(5):
+        trials_of(setup, Fraction(2)).run(load=RATE_FPS, repetition=1, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("echo c >/proc/sysrq-trigger", r"kernel panicked: .*sysrq triggered crash"),
+        ("poweroff -f", r"QEMU ended with status 0"),
+    ],
+)
+def test_a_guest_that_dies_in_a_trial_ends_it_with_one_sentence(
+    command: str, sentence: str, lab: tuple[Setup, GuestDut]
+) -> None:
+    setup, dut = lab
+    namespace, qemu = str(dut.tester_namespace), Process.of(dut.machine.pid)
+
+    def end() -> None:
+        with suppress(DutError):  # the answer never comes
+            dut.machine.run(command, within_s=5)
+
+    timer = threading.Timer(1.5, end)
+    timer.start()
+    try:
+        with pytest.raises(DutError, match=sentence):
+            run_trials(setup)
+    finally:
+        timer.join()
+    dut.stop()
+    assert not qemu.lives()
+    assert not namespace_exists(namespace)

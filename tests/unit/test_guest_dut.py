@@ -1,0 +1,243 @@
+"""The drivers of gateways in a guest, by the commands that they run in it."""
+
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
+from natxy.dut.choice import dut_of
+from natxy.dut.config import GuestConfig
+from natxy.dut.guest import GuestDut
+from natxy.dut.guest_gateway import GuestSite
+from natxy.dut.guest_kernel import GuestNat44, GuestRouter
+from natxy.dut.jool import Jool, JoolSiit, stat_of
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+
+STATS = "JSTAT_RECEIVED6,7\nJSTAT_SESSIONS,1234567\nJSTAT_BIB_ENTRIES,3\n"
+GUEST = '[dut]\nkind = "guest"\n'
+FOUR = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
+CONNECTIONS = "[connections]\ncount = 100\n"
+
+
+class FakeGuest:
+    """Notes the commands; answers those that begin as one of `answers`."""
+
+    def __init__(self, answers: Mapping[str, str] | None = None) -> None:
+        self.ran: list[str] = []
+        self._answers = answers or {}
+
+    def __call__(self, command: str, within_s: float = 0) -> str:
+        self.ran.append(command)
+        return next((a for begin, a in self._answers.items() if command.startswith(begin)), "")
+
+    def site(self, plan: AddressPlan, **keys: object) -> GuestSite:
+        config = GuestConfig.model_validate({"kind": "guest", **keys})
+        return GuestSite(run=self, plan=plan, config=config)
+
+
+def plan(left: int, right: int, **keys: object) -> AddressPlan:
+    return AddressPlan(left_ip_version=left, right_ip_version=right, **keys)  # type: ignore[arg-type]
+
+
+NAT64 = plan(6, 4, stateful=True)
+
+
+def chosen(text: str) -> object:
+    source = Source(name="lab.toml", text=text)
+    return dut_of(source.validated(Testbed, source.toml()), source)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CONNECTIONS + GUEST,
+        GUEST + 'driver = "jool-siit"',
+        FOUR + GUEST + 'driver = "kernel-router"',
+        FOUR + CONNECTIONS + GUEST + 'driver = "nat44"\nconntrack_entries = 4096',
+    ],
+)
+def test_a_testbed_chooses_a_guest(text: str) -> None:
+    assert isinstance(chosen(text), GuestDut)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (GUEST, r'connections: is missing, and dut.driver "jool" is stateful'),
+        (FOUR + CONNECTIONS + GUEST, r"driver jool cannot forward \(expected 6 and 4, initiator f"),
+        (FOUR + GUEST + 'driver = "jool-siit"', r"cannot forward \(expected 6 and 4 or 4 and 6\)"),
+        (GUEST + 'driver = "kernel-router"', r"cannot forward \(expected 4 and 4 or 6 and 6\)"),
+        (FOUR + GUEST + 'driver = "nat44"', r'connections: is missing, and dut.driver "nat44" is'),
+        (
+            CONNECTIONS + GUEST + "conntrack_entries = 64",
+            r'conntrack_entries: is not used by driver "jool" \(expected driver "nat44"\)',
+        ),
+        (
+            GUEST + 'driver = "jool-siit"\nudp_timeout_s = 9',
+            r'udp_timeout_s: is not used by driver "jool-siit" \(expected driver "jool" or "nat44"',
+        ),
+        (
+            CONNECTIONS + GUEST + "udp_timeout_s = 119",
+            r"udp_timeout_s: 119 is too short for Jool \(expected 120 or more\)",
+        ),
+        (GUEST + "memory_mb = 8", r"memory_mb: 8 is out of range"),
+        (
+            '[connections]\ncount = 5\ninitiator = "right"\n' + GUEST,
+            r"driver jool cannot forward \(expected 6 and 4, initiator first",
+        ),
+    ],
+)
+def test_a_wrong_section_is_one_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        chosen(text)
+
+
+def test_the_initiator_may_be_on_the_right() -> None:
+    text = '[connections]\ncount = 5\ninitiator = "right"\n' + GUEST
+    swapped = "[traffic]\nleft_ip_version = 4\nright_ip_version = 6\n"
+    assert isinstance(chosen(swapped + text), GuestDut)
+
+
+def test_a_lab_that_does_not_run_says_so() -> None:
+    dut = GuestDut(GuestConfig(kind="guest"), NAT64, tester_cpus=())
+    assert dut.tester_ports() is None
+    assert dut.tester_namespace is None
+    assert dut.table is None
+    dut.stop()
+    with pytest.raises(DutError, match="The lab is not running"):
+        dut.before_trial()
+    with pytest.raises(DutError, match="The lab is not running"):
+        dut.reset()
+
+
+def test_the_guest_forwards_between_its_interfaces() -> None:
+    guest = FakeGuest()
+    guest.site(plan(4, 4)).route(1500)
+    quiet, links, forwarding = guest.ran
+    assert "echo 0 >/proc/sys/net/ipv6/conf/eth1/accept_dad" in quiet
+    assert "link set eth0 mtu 1500 up" in links
+    assert f"route add 198.19.0.0/16 via {RIGHT.tester_ipv4} dev eth1 onlink" in links
+    assert forwarding.splitlines() == [
+        "echo 1 >/proc/sys/net/ipv4/ip_forward",
+        "echo 1 >/proc/sys/net/ipv6/conf/all/forwarding",
+    ]
+
+
+@pytest.mark.parametrize(("cores", "mask"), [(1, "0"), (2, "3"), (4, "f")])
+def test_each_virtual_cpu_gets_its_share(cores: int, mask: str) -> None:
+    guest = FakeGuest()
+    guest.site(plan(4, 4)).spread_frames(cores)
+    assert guest.ran == [
+        f"echo {mask} >/sys/class/net/eth{n}/queues/rx-0/rps_cpus" for n in range(2)
+    ]
+
+
+def test_a_router_is_reset_by_its_forwarding() -> None:
+    guest = FakeGuest()
+    router = GuestRouter(guest.site(plan(6, 6)))
+    assert "forwarding of IPv4 and IPv6 switched off and on" in router.restart()
+    assert [command.split()[1] for command in guest.ran] == ["0", "1"]
+    assert router.table is None
+
+
+@pytest.mark.parametrize(
+    ("initiator", "pool"), [("left", RIGHT.gateway_ipv4), ("right", LEFT.gateway_ipv4)]
+)
+def test_jool_translates_to_the_address_outside(initiator: str, pool: str) -> None:
+    guest = FakeGuest()
+    left, right = (6, 4) if initiator == "left" else (4, 6)
+    Jool(guest.site(plan(left, right, stateful=True, initiator=initiator))).start()
+    load, add = guest.ran
+    assert load == "modprobe jool"
+    assert "jool instance add --netfilter --pool6 2001:2:0:1000::/96 && " in add
+    assert f"jool pool4 add --udp {pool} 1-65535 --max-iterations infinity" in add
+    assert add.endswith("jool global update udp-timeout 00:05:00")
+
+
+def test_a_reset_of_jool_keeps_the_timeout_that_was_set() -> None:
+    guest = FakeGuest({"b=$EPOCHREALTIME": "1.5 2.75\n"})
+    jool = Jool(guest.site(NAT64))
+    jool.table.set_timeout(3700.2)
+    assert guest.ran == ["jool global update udp-timeout 01:01:41"]
+    assert jool.table.parameters().timeout_s == 3701
+    jool.table.set_timeout(5)
+    assert jool.table.parameters().timeout_s == 120, "Jool takes no shorter one"
+    jool.table.set_timeout(3701)
+    for again in (jool.reset, jool.restart):
+        guest.ran.clear()
+        again()
+        assert guest.ran[-1].endswith("&& jool global update udp-timeout 01:01:41")
+
+
+def test_jool_s_sessions_are_counted_and_deleted_by_the_guest_s_clock() -> None:
+    guest = FakeGuest(
+        {
+            "jool stats display --all --csv": STATS,
+            "b=$EPOCHREALTIME && modprobe -r jool &&": "1795562946.769829 1795562947.125165\n",
+        }
+    )
+    jool = Jool(guest.site(NAT64))
+    assert jool.table.count() == 1234567
+    deletion = jool.table.delete_all()
+    assert deletion.connections == 1234567
+    assert deletion.seconds == pytest.approx(0.355336, abs=1e-6)
+    assert guest.ran[-1].startswith("jool instance add"), "it is there for the next trial"
+
+
+def test_jool_s_table_has_no_size() -> None:
+    with pytest.raises(DutError, match=r"no size that could be set.*expected another driver"):
+        Jool(FakeGuest().site(NAT64)).table.resize(entries=5)
+
+
+def test_a_jool_that_counts_otherwise_is_refused() -> None:
+    assert stat_of(STATS, "JSTAT_SESSIONS") == 1234567
+    with pytest.raises(DutError, match="does not show JSTAT_SESSIONS"):
+        stat_of("JSTAT_RECEIVED6,7\nJSTAT_SESSIONS,many\n", "JSTAT_SESSIONS")
+
+
+@pytest.mark.parametrize("networks", [1, 256])
+def test_siit_gets_all_mappings_in_one_file(networks: int) -> None:
+    guest = FakeGuest()
+    JoolSiit(guest.site(plan(6, 4, networks=networks), driver="jool-siit")).start()
+    _, written, handled = guest.ran
+    command, text, end = written.splitlines()
+    assert (command, end) == ("cat >/tmp/siit.json <<'NATXY'", "NATXY")
+    mappings = json.loads(text)["eamt"]
+    assert len(mappings) == 2 * networks
+    assert mappings[0]["ipv6 prefix"].startswith("2001:2::/")
+    assert mappings[0]["ipv4 prefix"].startswith("198.18.0.0/")
+    assert handled == "jool_siit file handle /tmp/siit.json"
+
+
+def test_nat44_in_a_guest_has_the_table_that_was_asked_for() -> None:
+    guest = FakeGuest()
+    nat44 = GuestNat44(
+        guest.site(
+            plan(4, 4, stateful=True), driver="nat44", conntrack_entries=4096, udp_timeout_s=77
+        )
+    )
+    nat44.start()
+    rules, *settings = guest.ran
+    assert 'ip saddr 198.18.0.0/16 oifname "eth1" masquerade' in rules
+    assert settings == [
+        "echo 77 >/proc/sys/net/netfilter/nf_conntrack_udp_timeout",
+        "echo 77 >/proc/sys/net/netfilter/nf_conntrack_udp_timeout_stream",
+        "echo 4096 >/proc/sys/net/netfilter/nf_conntrack_buckets",
+        "echo 4096 >/proc/sys/net/netfilter/nf_conntrack_max",
+    ]
+
+
+def test_nat44_s_timeout_is_never_too_short() -> None:
+    guest = FakeGuest()
+    GuestNat44(guest.site(plan(4, 4, stateful=True), driver="nat44")).table.set_timeout(77.2)
+    assert all(command.startswith("echo 78 >") for command in guest.ran)
+
+
+def test_a_deletion_that_leaves_connections_is_refused() -> None:
+    guest = FakeGuest({"read -r n": "5\n", "b=$EPOCHREALTIME": "emptied\n1.5 2.75\n"})
+    table = GuestNat44(guest.site(plan(4, 4, stateful=True), driver="nat44")).table
+    with pytest.raises(DutError, match="left 5 connections"):
+        table.delete_all()

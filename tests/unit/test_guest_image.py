@@ -1,0 +1,221 @@
+"""The guest's packages, its cache and its modules, without apt and without a build."""
+
+import json
+import os
+import platform
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from natxy.errors import DutError
+from natxy.guest import image
+from natxy.guest.build import build, needed_modules
+from natxy.guest.image import is_whole, key_of, usable_image
+from natxy.guest.packages import LIBRARIES, Packages, chosen_packages, dependencies, reachable
+
+CHOSEN = Packages(names=("one",), identity="one_1%3a4.1.9-1_all.deb SHA256:1")
+DEPENDS = """\
+linux-image-cloud-amd64
+  Depends: linux-image-6.1.0-56-cloud-amd64
+linux-image-6.1.0-56-cloud-amd64
+  Depends: kmod
+ |Depends: initramfs-tools
+  Depends: <linux-initramfs-tool>
+bash
+  PreDepends: libc6
+  PreDepends: libtinfo6
+  Depends: base-files
+kmod
+  Depends: libc6
+  Depends: liblzma5
+libc6
+  Depends: libgcc-s1
+libgcc-s1
+  Depends: libc6
+libelf1
+  Depends: zlib1g
+<linux-initramfs-tool>
+    dracut
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv(image.VARIABLE, str(folder))
+    return folder
+
+
+def make(_: Packages, folder: Path) -> None:
+    (folder / "vmlinuz").write_text("kernel")
+    (folder / "initramfs").write_text("programs")
+
+
+def never(_: Packages, folder: Path) -> None:
+    raise AssertionError(f"{folder} is built although the cache has it")
+
+
+def test_a_program_needs_its_libraries_and_nothing_else() -> None:
+    depends = dependencies(DEPENDS)
+    assert reachable(depends, ("bash",), LIBRARIES) == {"bash", "libc6", "libtinfo6", "libgcc-s1"}
+    assert reachable(depends, ("libelf1",), LIBRARIES) == {"libelf1", "zlib1g"}
+    assert reachable(depends, ("linux-image-cloud-amd64",), ("linux-image-",)) == {
+        "linux-image-cloud-amd64",
+        "linux-image-6.1.0-56-cloud-amd64",
+    }
+
+
+def test_modules_come_with_what_they_depend_on() -> None:
+    listed = {
+        "kernel/net/virtio-net.ko": " kernel/net/failover.ko kernel/virtio.ko",
+        "kernel/net/failover.ko": "",
+        "kernel/virtio.ko": "",
+        "kernel/other.ko": "",
+        "extra/jool.ko.xz": " extra/jool_common.ko.xz",
+    }
+    assert needed_modules(listed, ["virtio_net", "jool", "built_in"]) == [
+        "extra/jool.ko.xz",
+        "extra/jool_common.ko.xz",
+        "kernel/net/failover.ko",
+        "kernel/net/virtio-net.ko",
+        "kernel/virtio.ko",
+    ]
+
+
+def test_a_guest_is_built_once() -> None:
+    made = usable_image(lambda: CHOSEN, make)
+    assert made.kernel.read_text() == "kernel"
+    assert made.initramfs.read_text() == "programs"
+    assert made.identity == key_of(CHOSEN)
+    assert usable_image(lambda: CHOSEN, never) == made
+
+
+def test_it_knows_the_versions_of_its_packages() -> None:
+    made = usable_image(lambda: CHOSEN, make)
+    assert made.versions(["one", "other"]) == "one 1:4.1.9-1, other (version unknown)"
+
+
+def test_another_version_or_another_source_is_another_guest(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before = key_of(CHOSEN)
+    assert key_of(Packages(names=("one",), identity="one_2")) != before
+    for name in image.SOURCES:
+        (tmp_path / name).write_text("another source")
+    monkeypatch.setattr(image, "__file__", str(tmp_path / "image.py"))
+    assert key_of(CHOSEN) != before
+
+
+@pytest.mark.parametrize("harm", ["changed", "removed", "no checksums"])
+def test_a_damaged_guest_is_built_again(harm: str, caplog: pytest.LogCaptureFixture) -> None:
+    made = usable_image(lambda: CHOSEN, make)
+    match harm:
+        case "changed":
+            made.initramfs.write_text("programS")
+        case "removed":
+            made.kernel.unlink()
+        case _:
+            (made.kernel.parent / image.CHECKSUMS).write_text("{")
+    assert not is_whole(made.kernel.parent)
+    assert usable_image(lambda: CHOSEN, make) == made
+    assert is_whole(made.kernel.parent)
+    assert made.initramfs.read_text() == "programs"
+    assert "is damaged; the guest is built again" in caplog.text
+
+
+def test_a_failed_build_leaves_nothing(cache: Path) -> None:
+    def fail(_: Packages, folder: Path) -> None:
+        (folder / "vmlinuz").write_text("half a kern")
+        raise DutError("The guest could not be built: no.")
+
+    with pytest.raises(DutError, match="could not be built"):
+        usable_image(lambda: CHOSEN, fail)
+    assert [path.name for path in cache.iterdir()] == ["lock"]
+
+
+def test_what_a_killed_build_left_is_removed(cache: Path) -> None:
+    (cache / f"{image.UNFINISHED}abc").mkdir(parents=True)
+    usable_image(lambda: CHOSEN, make)
+    assert {path.name for path in cache.iterdir()} == {"lock", key_of(CHOSEN)}
+
+
+def test_two_processes_build_one_guest() -> None:
+    built: list[Path] = []
+
+    def slowly(chosen: Packages, folder: Path) -> None:
+        built.append(folder)
+        time.sleep(0.2)
+        make(chosen, folder)
+
+    threads = [threading.Thread(target=usable_image, args=(lambda: CHOSEN, slowly)) for _ in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(built) == 1
+
+
+def test_a_cache_that_cannot_be_written_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(image.VARIABLE, str(tmp_path / "file" / "cache"))
+    with pytest.raises(DutError, match=r"file.*: Not a directory \(expected a writable folder"):
+        usable_image(lambda: CHOSEN, make)
+
+
+def fake_apt(folder: Path, monkeypatch: pytest.MonkeyPatch, **scripts: str) -> None:
+    folder.mkdir(exist_ok=True)
+    for name, script in scripts.items():
+        program = folder / name.replace("_", "-")
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def test_packages_that_cannot_be_fetched_are_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
+    refuse = "echo 'W: old lists' >&2; echo 'E: Unable to fetch some archives.' >&2; exit 100"
+    fake_apt(tmp_path / "bin", monkeypatch, apt_get=refuse)
+    with pytest.raises(
+        DutError,
+        match=r"could not be fetched: Unable to fetch some archives \(expected a reachable",
+    ):
+        usable_image(lambda: CHOSEN, build)
+    assert [path.name for path in cache.iterdir()] == ["lock"]
+
+
+def test_packages_that_apt_does_not_know_are_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    fake_apt(
+        tmp_path / "bin",
+        monkeypatch,
+        apt_cache="printf 'bash\\n  Depends: libc6\\n'",
+        apt_get="echo \"'http://x/bash.deb' bash_5_amd64.deb 7 SHA256:1\"",
+    )
+    with pytest.raises(DutError, match=r"apt knows 1 of the \d+ packages .* run apt-get update"):
+        chosen_packages()
+
+
+def test_a_machine_without_apt_or_of_another_kind_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(DutError, match=r"`apt-cache` is not installed.*expected Debian"):
+        chosen_packages()
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    with pytest.raises(DutError, match="cannot be built on aarch64"):
+        chosen_packages()
+
+
+def test_the_checksums_are_those_of_the_files() -> None:
+    made = usable_image(lambda: CHOSEN, make)
+    written = json.loads((made.kernel.parent / image.CHECKSUMS).read_text())
+    # printf kernel | sha256sum
+    assert written["vmlinuz"].startswith("6923dd1bc0460082")
