@@ -90,12 +90,13 @@ def ssh_machine(folder: Path) -> Iterator[Machine]:
     pid = 0
     try:
         make_links(gateway, hosts, management)
-        sshd = subprocess.Popen(
-            ["ip", "netns", "exec", gateway, str(SSHD), "-D", "-e", "-f", str(configuration)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=(folder / "sshd.log").open("wb"),
-        )
+        with (folder / "sshd.log").open("wb") as log:
+            sshd = subprocess.Popen(
+                ["ip", "netns", "exec", gateway, str(SSHD), "-D", "-e", "-f", str(configuration)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
         pid = sshd.pid
         assert within(30, answers), (folder / "sshd.log").read_text()
         yield Machine(gateway=gateway, hosts=hosts, folder=folder, sshd=pid)

@@ -130,10 +130,14 @@ def test_rules_that_are_gone_are_told(machine: Machine) -> None:
 
 
 def nat64_host(machine: Machine) -> None:
+    # An address of its own would be a source that the hosts' kernel refuses.
+    run("ip", "-n", machine.hosts, "address", "del", "198.18.0.2/30", "dev", "t0", check=False)
     run("ip", "-n", machine.hosts, "-6", "address", "replace", "2001:2::2/64", "dev", "t0", "nodad")
     run("ip", "-n", machine.hosts, "-6", "route", "replace", "2001:2:0:1000::/56", "via",
         "2001:2::1", "dev", "t0")  # fmt: skip
     run("ip", "-n", machine.hosts, "address", "replace", "198.19.0.2/30", "dev", "t1")
+    back = ("route", "replace", "198.18.0.0/16", "via", "198.19.0.1", "dev", "t1")
+    run("ip", "-n", machine.hosts, *back)
 
 
 SIX = {"six": "d0", "four": "d1"}
