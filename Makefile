@@ -62,7 +62,7 @@ planted: $(DEVELOPMENT) packages-test ## Plant the defects of tests/planted; a t
 
 bench: packages-test ## Measure cycles per frame against dpdk-testpmd (build/bench/bench.json).
 	@cmake --preset bench >/dev/null && cmake --build --preset bench -j$(JOBS)
-	@$(PYTHON) -m tools.bench
+	@$(PYTHON) tools/bench.py
 
 fuzz: packages-test ## Fuzz the frame parser and the spec reader; FUZZ_SECONDS=20 each.
 	@cmake --preset asan-ubsan >/dev/null

@@ -22,7 +22,7 @@ import subprocess
 import sys
 from typing import Any
 
-from tools import testpmd
+import testpmd
 
 ROOT = pathlib.Path(__file__).parents[1]
 BENCH = ROOT / "build" / "bench" / "engine" / "natxy-bench"

@@ -34,8 +34,8 @@ def needs(name: str, *, quick: bool = False) -> dict[str, str]:
 
 def test_a_cell_of_a_lab_says_what_it_needs(two_cpus: None) -> None:
     assert needs("mp-table-12")["establishment, 4,000,000"] == (
-        "root; programs conntrack, ethtool, ip, iptables, iptables-restore, stdbuf, sysctl, "
-        "taskset, tayga (not installed here: tayga); CPU 0 for the tester, CPU 1 for the gateway; "
+        "root; programs conntrack, ethtool, ip, iptables, sysctl, taskset, "
+        "tayga (not installed here: tayga); CPU 0 for the tester, CPU 1 for the gateway; "
         "about 2.2 GB of memory"
     )
 
