@@ -1,6 +1,7 @@
 """`natxy dut list | show NAME | check NAME`: what controls gateways, and whether it would here."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,10 +12,11 @@ from rich.text import Text
 from natxy.cli.choices import unknown_value
 from natxy.cli.doctor import IMPOSSIBLE_STATUS, findings_table
 from natxy.cli.options import JsonOption, result_console
-from natxy.doctor.duts import examine_driver, examine_host, examine_recipe
+from natxy.doctor.duts import examine_driver, examine_guest, examine_host, examine_recipe
 from natxy.doctor.finding import Finding, Grade
 from natxy.dut.choice import dut_of, recipe_of
-from natxy.dut.config import SshConfig
+from natxy.dut.config import GUEST_STATEFUL, GuestDriver, SshConfig
+from natxy.dut.guest import GATEWAYS
 from natxy.dut.ip_versions import versions_text
 from natxy.dut.lab_drivers import LAB_PACKAGES, LabDriver, lab_drivers
 from natxy.dut.recipe import MEASURED, Keys, Recipe, read_recipe, recipe_names
@@ -22,17 +24,37 @@ from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed
 
 ACTIONS = ("list", "show", "check")
-LAB, MACHINE = "lab", "machine"
-CONTROLLED = {LAB: "a lab on this machine", MACHINE: "on a machine of its own, over SSH"}
+LAB, GUEST, MACHINE = "lab", "guest", "machine"
+CONTROLLED = {
+    LAB: "a lab on this machine",
+    GUEST: "a guest (virtual machine) on this machine",
+    MACHINE: "on a machine of its own, over SSH",
+}
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A driver of a guest. Its name has a prefix, because labs and recipes have the same names."""
+
+    driver: GuestDriver
+
+    @property
+    def name(self) -> str:
+        return f"guest/{self.driver}"
+
+    @property
+    def stateful(self) -> bool:
+        return self.driver in GUEST_STATEFUL
+
+
+Named = LabDriver | Guest | Recipe
 
 
 def dut(
     action: Annotated[str, typer.Argument(metavar="list|show|check")],
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="[NAME]", help="A driver or recipe; check takes a testbed with kind = ssh, too."
-        ),
+        typer.Argument(metavar="[NAME]", help="A driver or recipe; check takes a testbed, too."),
     ] = "",
     json_output: JsonOption = False,
 ) -> None:
@@ -50,8 +72,19 @@ def dut(
         _check(name, json_output)
 
 
-def entry_of(named: LabDriver | Recipe) -> dict[str, Any]:
+def entry_of(named: Named) -> dict[str, Any]:
     """Returns what a driver or a recipe says of itself, for a table or as JSON."""
+    if isinstance(named, Guest):
+        gateway = GATEWAYS[named.driver]
+        return {
+            "name": named.name,
+            "ip_versions": versions_text(gateway.outward),
+            "stateful": named.stateful,
+            "runs": GUEST,
+            "gateway": gateway.title,
+            "state": MEASURED,
+            "packages": ", ".join(("qemu-system-x86", *gateway.packages)),
+        }
     shared = {
         "name": named.name,
         "ip_versions": versions_text(named.ip_versions),
@@ -72,16 +105,18 @@ def entry_of(named: LabDriver | Recipe) -> dict[str, Any]:
     }
 
 
-def named_all() -> list[LabDriver | Recipe]:
-    return [*lab_drivers().values(), *(read_recipe(name) for name in recipe_names())]
+def named_all() -> list[Named]:
+    recipes = (read_recipe(name) for name in recipe_names())
+    return [*lab_drivers().values(), *map(Guest, GATEWAYS), *recipes]
 
 
-def _named(name: str) -> LabDriver | Recipe:
-    if name.endswith(".toml") or name in recipe_names():
+def _named(name: str) -> Named:
+    if name.endswith(".toml"):
         return read_recipe(name)
-    if name in lab_drivers():
-        return lab_drivers()[name]
-    raise unknown_value("NAME", name, [*lab_drivers(), *recipe_names()])
+    known = {named.name: named for named in named_all()}
+    if name not in known:
+        raise unknown_value("NAME", name, list(known))
+    return known[name]
 
 
 def _list(json_output: bool) -> None:
@@ -108,7 +143,7 @@ def _show(name: str, json_output: bool) -> None:
     named = _named(name)
     entry = entry_of(named)
     if json_output:
-        recipe = {} if isinstance(named, LabDriver) else {"recipe": named.model_dump(mode="json")}
+        recipe = {"recipe": named.model_dump(mode="json")} if isinstance(named, Recipe) else {}
         print(json.dumps(entry | recipe, indent=2))
         return
     _say(f"{entry['name']}: {entry['gateway']}")
@@ -151,8 +186,13 @@ def _findings(name: str) -> list[Finding]:
     path = Path(name)
     if path.suffix == ".toml" and path.exists() and "commands" not in _keys(path):
         return _of_testbed(path)
-    named = _named(name)
-    return examine_driver(named) if isinstance(named, LabDriver) else examine_recipe()
+    match _named(name):
+        case LabDriver() as driver:
+            return examine_driver(driver)
+        case Guest():
+            return examine_guest()
+        case _:
+            return examine_recipe()
 
 
 def _keys(path: Path) -> set[str]:
@@ -167,9 +207,12 @@ def _of_testbed(path: Path) -> list[Finding]:
     kind = testbed.dut.get("kind")
     if kind == "namespace":
         return examine_driver(lab_drivers()[testbed.dut.get("driver", "kernel-router")])
+    if kind == "guest":
+        return examine_guest()
     if kind != "ssh":
         source.refuse(
-            ("dut", "kind"), f'"{kind}" has nothing to check (expected "namespace" or "ssh")'
+            ("dut", "kind"),
+            f'"{kind}" has nothing to check (expected "namespace", "guest" or "ssh")',
         )
     config: SshConfig = source.validated(SshConfig, testbed.dut, at=("dut",))
     filled = recipe_of(config, testbed, source).filled(config.variables, source)

@@ -54,6 +54,7 @@ class GuestSite:
 class GuestGateway(Protocol):
     """A gateway in a guest; at `start` links are up and routes are set."""
 
+    title: ClassVar[str]  # what it is, in a few words
     packages: ClassVar[tuple[str, ...]]  # Debian's packages that it is
     outward: ClassVar[tuple[tuple[int, int], ...]]  # IP versions of the initiator's side and other
 

@@ -13,6 +13,7 @@ CONNTRACK = "/proc/sys/net/netfilter"
 
 
 class GuestRouter:
+    title: ClassVar[str] = "Linux router"
     packages: ClassVar[tuple[str, ...]] = ()  # of the guest itself
     outward: ClassVar[tuple[tuple[int, int], ...]] = ((4, 4), (6, 6))
     table = None
@@ -34,6 +35,7 @@ class GuestRouter:
 
 
 class GuestNat44:
+    title: ClassVar[str] = "Linux, stateful NAT44 by nftables"
     packages: ClassVar[tuple[str, ...]] = ("nftables",)
     outward: ClassVar[tuple[tuple[int, int], ...]] = ((4, 4),)
 

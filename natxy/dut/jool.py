@@ -18,6 +18,7 @@ SIIT_FILE = "/tmp/siit.json"
 class Jool:
     """The stateful NAT64; each reset makes a new instance, which begins with an empty table."""
 
+    title: ClassVar[str] = "Jool, stateful NAT64"
     packages: ClassVar[tuple[str, ...]] = PACKAGES
     outward: ClassVar[tuple[tuple[int, int], ...]] = ((6, 4),)
 
@@ -108,6 +109,7 @@ class JoolSessions:
 
 
 class JoolSiit:
+    title: ClassVar[str] = "Jool, stateless NAT64 (SIIT)"
     packages: ClassVar[tuple[str, ...]] = PACKAGES
     outward: ClassVar[tuple[tuple[int, int], ...]] = ((6, 4), (4, 6))
     table = None

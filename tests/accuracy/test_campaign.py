@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -96,19 +97,30 @@ def capacities(folder: Path) -> dict[str, Any]:
 def test_a_campaign_that_is_killed_finds_what_it_finds_undisturbed(
     kills: int, tmp_path: Path
 ) -> None:
-    experiment = str(campaign(tmp_path))
-    folder = tmp_path / "campaign"
+    """A campaign may end before it has been killed often enough; then another one goes on."""
     draw = random.Random(kills)
+    killed = 0
+    for number in count():
+        killed += killed_campaign(tmp_path / str(number), draw, kills - killed)
+        if killed == kills:
+            return
+
+
+def killed_campaign(folder: Path, draw: random.Random, most: int) -> int:
+    """Runs a campaign that is killed so often at most, and returns how often it was."""
+    folder.mkdir()
     begin_s = time.monotonic()
-    status = ran("run", experiment, "--output", str(folder), kill_after_s=2)
-    done = 1
-    while status != 0:
-        patience_s = draw.uniform(1.0, 4.0) if done < kills else None
-        status = ran("resume", str(folder), kill_after_s=patience_s)
-        done += 1
+    words: tuple[str, ...] = ("run", str(campaign(folder)), "--output", str(folder / "campaign"))
+    for killed in count():
+        patience_s = draw.uniform(1.0, 4.0) if killed < most else None
+        if ran(*words, kill_after_s=patience_s) == 0:
+            break
+        words = ("resume", str(folder / "campaign"))
         assert time.monotonic() - begin_s < 600
-    assert capacities(folder) == {f"{entries:,} entries": (entries, entries) for entries in ENTRIES}
-    for key, numbers in trials_of(folder).items():
+    found = capacities(folder / "campaign")
+    assert found == {f"{entries:,} entries": (entries, entries) for entries in ENTRIES}
+    for key, numbers in trials_of(folder / "campaign").items():
         assert sorted(set(numbers)) == list(range(1, max(numbers) + 1)), key
         # A trial is run again only if the kill came before the deletion of its connections.
         assert len(numbers) == len(set(numbers)) or "tear-down" in key
+    return killed

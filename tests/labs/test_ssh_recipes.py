@@ -147,7 +147,7 @@ SIX = {"six": "d0", "four": "d1"}
 def test_a_stateless_nat64_translates_and_is_removed(machine: Machine) -> None:
     nat64_host(machine)
     before = state(machine)
-    dut = machine.dut("tayga", **SIX)
+    dut = machine.dut("tayga-nat64", **SIX)
     try:
         dut.start()
         assert dut.table is None
@@ -225,9 +225,20 @@ def test_a_start_that_fails_half_way_leaves_nothing(machine: Machine) -> None:
     assert state(machine) == before
 
 
-UNIX = ["freebsd-ipfw-nat64", "iptables-nat44", "jool-nat64", "jool-siit", "nftables-nat44",
-        "openbsd-pf-nat64", "tayga", "tayga-iptables", "vpp-dslite", "vpp-map", "vpp-nat44-ed",
-        "vpp-nat64"]  # fmt: skip
+UNIX = [
+    "freebsd-ipfw-nat64",
+    "iptables-nat44",
+    "jool-nat64",
+    "jool-siit",
+    "nftables-nat44",
+    "openbsd-pf-nat64",
+    "tayga-nat64",
+    "tayga-iptables",
+    "vpp-dslite",
+    "vpp-map",
+    "vpp-nat44-ed",
+    "vpp-nat64",
+]
 
 
 def test_a_shell_over_ssh_understands_each_command(machine: Machine) -> None:

@@ -12,6 +12,7 @@ from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
 from natxy.dut.recipe import recipe_names
 
 Captured = pytest.CaptureFixture[str]
+GUESTS = ("guest/jool", "guest/jool-siit", "guest/kernel-router", "guest/nat44")
 ROOT = Path(__file__).parents[2]
 TESTBED = """
 [traffic]
@@ -39,7 +40,12 @@ def said(capsys: Captured, *words: str, status: int = 0) -> str:
 
 def test_the_list_has_each_driver_and_each_recipe(capsys: Captured) -> None:
     entries = json.loads(said(capsys, "list", "--json"))
-    assert [each["name"] for each in entries] == [*lab_drivers(), *recipe_names()]
+    assert [each["name"] for each in entries] == [
+        *lab_drivers(),
+        *GUESTS,
+        *recipe_names(),
+    ]
+    assert len({each["name"] for each in entries}) == len(entries)
     (tayga,) = (each for each in entries if each["gateway"] == "stateless NAT64 by tayga")
     assert tayga["ip_versions"] == "6 and 4, or 4 and 6"
     assert "tayga" in tayga["packages"].split(", ")
@@ -47,7 +53,7 @@ def test_the_list_has_each_driver_and_each_recipe(capsys: Captured) -> None:
     assert pf["ip_versions"] == "6 on the initiator's side and 4 on the other"
     assert (pf["state"], pf["stateful"]) == ("not measured here", True)
     text = said(capsys, "list")
-    assert all(name in text for name in (*lab_drivers(), *recipe_names()))
+    assert all(name in text for name in (*lab_drivers(), *GUESTS, *recipe_names()))
 
 
 def test_a_recipe_is_shown_with_its_source_and_its_commands(capsys: Captured) -> None:
@@ -63,6 +69,26 @@ def test_a_driver_is_shown(capsys: Captured) -> None:
     text = said(capsys, "show", "nat64")
     assert "IP versions: 6 on the initiator's side and 4 on the other" in text
     assert "a lab on this machine, measured here" in text
+
+
+def test_a_guest_is_shown_and_checked(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = said(capsys, "show", "guest/jool")
+    assert "Jool, stateful NAT64" in text
+    assert "IP versions: 6 on the initiator's side and 4 on the other" in text
+    assert "connection tracking table: yes" in text
+    assert "jool-tools" in text
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    path = tmp_path / "guest.toml"
+    path.write_text(
+        "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
+        '[dut]\nkind = "guest"\ndriver = "kernel-router"\n'
+    )
+    for name in ("guest/kernel-router", str(path)):
+        assert "qemu-system-x86_64` is not installed" in " ".join(
+            said(capsys, "check", name, status=1).split()
+        )
 
 
 @pytest.mark.parametrize(
