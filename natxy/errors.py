@@ -70,3 +70,7 @@ class TesterLimit(MeasurementError):
 
 class StorageError(MeasurementError):
     pass
+
+
+class OtherAnswers(MeasurementError):
+    """A cell asks for other trials than those that its journal holds."""

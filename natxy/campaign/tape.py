@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NoReturn, TypeVar
 
 import natxy.errors
-from natxy.errors import NatxyError, StorageError, TrialRefused
+from natxy.errors import NatxyError, OtherAnswers, TrialRefused
 from natxy.model.base import Model
 
 Answer = TypeVar("Answer")
@@ -101,7 +101,7 @@ class Tape:
     @staticmethod
     def _played(record: AnswerRecord, given: Any, read: Callable[[Any], Answer]) -> Answer:
         if record.given != given:
-            raise StorageError(
+            raise OtherAnswers(
                 f"The journal holds another {record.call} than the one that this measurement asks "
                 "for, so the cell cannot be resumed (expected the version of Natxy, the testbed "
                 "and the options with which the campaign was started)."

@@ -7,7 +7,8 @@ class Distribution(Model):
     """A histogram of durations; a bucket is (lower_ns, upper_ns, count), both bounds included.
 
     Minimum and maximum are exact. The bucket of a delay is not wider than 2^-10 of the delay's
-    distance from the minimum, or than one tick of the clock if that is more.
+    distance from the minimum, or than one tick of the clock if that is more. In a journal, the
+    buckets that no report reads are wider (docs/decisions/0029).
     """
 
     count: Count

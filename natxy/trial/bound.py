@@ -63,8 +63,8 @@ def was_badly_placed(trial: TrialRecord, known: Iterable[WatchResult]) -> bool:
     if is_badly_placed(trial.result) or trial.lost_connections:
         return False
     forwarded = None
-    if not trial.result.lost:
-        if not trial.fail_reason or trial.counted_fps is None:
-            return False  # it failed in another phase
+    if trial.fail_reason and trial.counted_fps is not None:  # by its rate; its loss was tolerated
         forwarded = trial.counted_fps / trial.rate_fps
+    elif not trial.result.lost:
+        return False  # it failed in another phase
     return bad_placement(by_the_best(trial.result, known), forwarded=forwarded) is not None

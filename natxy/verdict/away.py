@@ -37,8 +37,8 @@ NOT_AWAY = Away(where="the gateway")
 
 
 def away_in(result: TrialResult, phase: str, absence: Absence | None) -> Away:
-    """Returns the absences in a phase, of the watched CPU that was away longest, or by the
-    gateway's own record."""
+    """Returns the absences in a phase, of the watched CPU that was away most, or by the gateway's
+    own record; the longest one may be another CPU's."""
     seen = [
         Away(
             where=f"the gateway's CPU {watch.cpu}",
@@ -50,7 +50,16 @@ def away_in(result: TrialResult, phase: str, absence: Absence | None) -> Away:
     ]
     if absence is not None:
         seen.append(Away(where=absence.where, total_s=absence.total_s, longest_s=absence.longest_s))
-    return max(seen, key=lambda away: away.total_s, default=NOT_AWAY)
+    return _worst(seen)
+
+
+def _worst(seen: Sequence[Away]) -> Away:
+    """Returns the largest sum and the longest absence, which may be those of different CPUs."""
+    most = max(seen, key=lambda away: away.total_s, default=NOT_AWAY)
+    longest = max(seen, key=lambda away: away.longest_s, default=NOT_AWAY)
+    if longest.longest_s == most.longest_s:
+        return most
+    return Away(where="the gateway", total_s=most.total_s, longest_s=longest.longest_s)
 
 
 def away_during(result: TrialResult, phases: Iterable[str], absence: Absence | None) -> Away:

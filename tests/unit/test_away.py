@@ -310,6 +310,19 @@ def test_an_absence_at_the_end_gave_the_gateway_more_time(away_s: float, fps: in
     assert counted(long_trials, RATE_FPS, result, away_in(result, "test", None)).fps == RATE_FPS
 
 
+def test_the_cpu_that_was_away_most_need_not_be_the_one_that_was_away_at_the_end() -> None:
+    """CPU 1 was away forty times for a moment, CPU 2 once for 5 ms, at the end."""
+    often = result_of(stream_of(sent=10_000, ended_late_s=0.005), away_s=0.006)
+    watch = often.watched[0]
+    moments = watch.model_copy(update={"longest_away_ns": 50_000.0, "absences": 40})
+    once = watch.model_copy(update={"cpu": 2, "away_ns": 5e6, "longest_away_ns": 5e6})
+    result = often.model_copy(update={"watched": (moments, once)})
+    away = away_in(result, "test", None)
+    assert away.total_s == pytest.approx(0.006)
+    assert away.longest_s == pytest.approx(0.005)
+    assert counted(COUNTING, RATE_FPS, result, away).fps == 95_238
+
+
 def test_the_rate_that_counts_is_the_rate_itself_where_nothing_was_away() -> None:
     """Of any whole number of frames a second: not one less by a rounding error."""
     for rate_fps in range(100_001, 101_000):

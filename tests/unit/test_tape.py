@@ -3,7 +3,7 @@
 import pytest
 
 from natxy.campaign.tape import RUN, AnswerRecord, Tape
-from natxy.errors import StorageError
+from natxy.errors import OtherAnswers
 
 COUNT = "table.count"
 
@@ -21,7 +21,7 @@ def test_answers_are_played_in_their_order_and_then_asked_for() -> None:
 
 def test_an_answer_to_another_question_is_refused() -> None:
     tape = Tape([AnswerRecord(call=RUN, given={"rate_fps": 1000}, answer=1)])
-    with pytest.raises(StorageError, match=r"holds another engine\.run"):
+    with pytest.raises(OtherAnswers, match=r"holds another engine\.run"):
         tape.answer(RUN, never, given={"rate_fps": 2000})
 
 
