@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -279,6 +280,11 @@ def fill(lab: NamespaceDut, limit: int) -> None:
             return
 
 
+def is_full(lab: NamespaceDut, limit: int) -> bool:
+    fill(lab, limit)
+    return counted(lab, limit) == limit
+
+
 def test_each_lab_has_the_whole_limit_to_itself() -> None:
     """nf_conntrack_max is compared with the count of the packet's own namespace."""
     labs = [lab_of("nat44", conntrack_entries=64, hash_size=1024) for _ in range(2)]
@@ -287,9 +293,10 @@ def test_each_lab_has_the_whole_limit_to_itself() -> None:
             lab.start()
             give_addresses(lab, ipv6=False)
             fill(lab, 64)
+        # In a table that is nearly full, the kernel drops connections that have had no reply, now and
+        # then also between filling and counting.
         for lab in labs:
-            fill(lab, 64)  # the kernel may have dropped one since
-            assert counted(lab, 64) == 64
+            assert within(10, partial(is_full, lab, 64))
     finally:
         for lab in labs:
             lab.stop()
