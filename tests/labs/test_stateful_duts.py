@@ -293,8 +293,8 @@ def test_each_lab_has_the_whole_limit_to_itself() -> None:
             lab.start()
             give_addresses(lab, ipv6=False)
             fill(lab, 64)
-        # In a table that is nearly full, the kernel drops connections that have had no reply, now and
-        # then also between filling and counting.
+        # In a table that is nearly full, the kernel drops connections that have had no reply, now
+        # and then also between filling and counting.
         for lab in labs:
             assert within(10, partial(is_full, lab, 64))
     finally:
