@@ -74,11 +74,9 @@ def counted_of(
     `rate_fps` is the trial's rate. A stream may have another one; then its share of that rate
     counts.
     """
-    slowest = [
-        _slowest(counting, rate_fps, offer, poll_gap_s) for offer in offers if offer.stream.due
-    ]
-    fps = min((of_all for of_all, _ in slowest), default=rate_fps)
-    without_noise_fps = min((of_gateway for _, of_gateway in slowest), default=rate_fps)
+    rates = [_rates(counting, rate_fps, offer, poll_gap_s) for offer in offers if offer.stream.due]
+    fps = min((of_all for of_all, _ in rates), default=rate_fps)
+    without_noise_fps = min((of_gateway for _, of_gateway in rates), default=rate_fps)
     if fps > counting.above_fps:
         return Counted(fps=fps, gateway_fps=without_noise_fps, verdict=Verdict.PASS)
     held = without_noise_fps <= counting.above_fps
@@ -98,7 +96,7 @@ def slowed(rate_fps: int, fps: int) -> str:
     )
 
 
-def _slowest(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -> tuple[int, int]:
+def _rates(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -> tuple[int, int]:
     """Returns two rates, rounded down: the rate that counts, and the rate without noise.
 
     The first includes pauses, lateness, and the time that frames were held back or that the gateway

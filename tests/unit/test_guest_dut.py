@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -38,8 +39,8 @@ class FakeGuest:
         return GuestSite(run=self, plan=plan, config=config)
 
 
-def plan(left: int, right: int, **keys: object) -> AddressPlan:
-    return AddressPlan(left_ip_version=left, right_ip_version=right, **keys)  # type: ignore[arg-type]
+def plan(left: int, right: int, **keys: Any) -> AddressPlan:
+    return AddressPlan(left_ip_version=left, right_ip_version=right, **keys)
 
 
 NAT64 = plan(6, 4, stateful=True)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,13 +27,13 @@ def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(machine, "runtime_folder", lambda: tmp_path)
 
 
-def spec_of(scene: str, folder: Path, **keys: object) -> MachineSpec:
+def spec_of(scene: str, folder: Path, **keys: Any) -> MachineSpec:
     return MachineSpec(
         image=Image.of(folder),
         taps=("t0", "t1"),
         prefix=(sys.executable, str(FAKE), scene),
         console=folder / "console.log",
-        **{"accelerator": "tcg", **keys},  # type: ignore[arg-type]
+        **{"accelerator": "tcg", **keys},
     )
 
 

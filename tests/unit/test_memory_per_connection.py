@@ -1,6 +1,7 @@
 """Memory per connection of a gateway that is arithmetic: each connection takes the same."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
@@ -40,9 +41,9 @@ class Counted(StatefulDut):
         return Snapshot(memory_bytes=self.own_bytes + OCTETS * self.most, memory_of="the table")
 
 
-def measured(*, repetitions: int = 1, entries: int = ENTRIES, **keys: object) -> Measurement:
+def measured(*, repetitions: int = 1, entries: int = ENTRIES, **keys: Any) -> Measurement:
     gateway = StatefulGateway(entries=entries)
-    dut = Counted(gateway=gateway, **keys)  # type: ignore[arg-type]
+    dut = Counted(gateway=gateway, **keys)
     tester = StatefulEngine(gateway=gateway).tester(traffic_plan({}, forward=WIDE, reverse=WIDE))
     return capacity(replace(PLAN, repetitions=repetitions), tester, dut)
 
@@ -76,12 +77,12 @@ def test_without_the_figure_a_remark_says_why(
     assert any(sentence in remark for remark in result.remarks)
 
 
-def in_series(search: Searching, **keys: object) -> tuple[Measurement, Measurement]:
+def in_series(search: Searching, **keys: Any) -> tuple[Measurement, Measurement]:
     """The degradation over two numbers of connections, and the scale up of two cores."""
     measured = []
     for procedure in ("degradation", "scale-up"):
         gateway = StatefulGateway(new_cps=100_000, frames_fps=100_000)
-        dut = Counted(gateway=gateway, **keys)  # type: ignore[arg-type]
+        dut = Counted(gateway=gateway, **keys)
         connections = {} if procedure == "degradation" else {"count": 4000}
         tester = StatefulEngine(gateway=gateway).tester(
             traffic_plan(connections, forward=WIDE, reverse=WIDE)
