@@ -14,6 +14,9 @@ MOST = 200
 # The same for trials with a bad placement of the CPUs: a host may leave them there for half a
 # minute, and no trial says anything in the meantime.
 BADLY_PLACED_FACTOR = 4  # times the budget and the number of the others
+# For all INVALID trials of a measurement. Where a host takes the cores away for an hour, each rate
+# would need its whole budget: a person waits, and the figure is refused or a bound in the end.
+MEASUREMENT_S = Fraction(60)
 
 
 @dataclass(kw_only=True)
@@ -23,6 +26,7 @@ class Repeats:
     least: int
     trial_s: Fraction  # planned duration of one trial
     budget_s: Fraction = BUDGET_S  # for all trials of the load
+    left_s: Fraction = MEASUREMENT_S  # of the measurement's budget, when the load begins
     slow_repeats: int | None = None  # repeats if the tester was too slow; None: `least`
     invalid: int = 0
     too_slow: int = 0
@@ -34,7 +38,7 @@ class Repeats:
         return self._room(self.budget_s, MOST)
 
     def _room(self, budget_s: Fraction, most: int) -> int:
-        room = int(budget_s / self.trial_s) if self.trial_s else most
+        room = int(min(budget_s, self.left_s) / self.trial_s) if self.trial_s else most
         return max(self.least, min(most, room))
 
     def are_over(self, trial: TrialRecord, *, too_slow: bool | None = None) -> bool:

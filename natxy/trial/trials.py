@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
@@ -24,7 +25,7 @@ from natxy.trial.judge import FinishedTrial, Judge, Judged
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.observer import Observer
 from natxy.trial.phases import measures_phase_2, ramp_phases
-from natxy.trial.repeats import Repeats
+from natxy.trial.repeats import MEASUREMENT_S, Repeats
 from natxy.trial.seeds import nonce
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
@@ -65,6 +66,7 @@ class Trials:
     counts: TrialCounts = field(default_factory=TrialCounts)
     resets: bool = False  # the device is reset in each trial, and may lose its connections
     discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
+    invalid_s: Fraction = Fraction(0)  # how long the INVALID trials took, by plan
     last: WholeTrial | None = None  # set also if a check then ended the measurement
 
     def run(self, *, load: AnyLoad | int, repetition: int, seed: int) -> TrialRecord:
@@ -110,6 +112,8 @@ class Trials:
         self.last = WholeTrial(record=record, result=whole)
         needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
         self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
+        if record.verdict is Verdict.INVALID:
+            self.invalid_s += self._lasts_s(load)
         self.observer.trial_ended(record)
         self.tester.keep_records(record)
         if record.verdict is Verdict.FAIL:
@@ -183,8 +187,11 @@ class Trials:
 
     def repeats(self, load: AnyLoad, least: int) -> Repeats:
         """Returns how often a trial of this load is repeated while it is INVALID."""
-        trial_s = load.lasts_s(self.timing.drain_s, self.tester.traffic.connections)
-        return Repeats(least=least, trial_s=trial_s)
+        left_s = max(MEASUREMENT_S - self.invalid_s, Fraction(0))
+        return Repeats(least=least, trial_s=self._lasts_s(load), left_s=left_s)
+
+    def _lasts_s(self, load: AnyLoad) -> Fraction:
+        return load.lasts_s(self.timing.drain_s, self.tester.traffic.connections)
 
     @property
     def _plan(self) -> TrialPlan:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from natxy.dut.none import NoDut
+from natxy.errors import TesterLimit
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Stream, TrialSpec
@@ -358,3 +359,17 @@ def test_far_trials_have_a_budget_of_their_own(nat64: TrafficPlan) -> None:
     repeats = Repeats(least=0, trial_s=Fraction(1, 10))
     ended = next(number for number in range(1, 1000) if repeats.are_over(far))
     assert ended == 401  # 40 s, not 10
+
+
+def test_the_invalid_trials_of_a_measurement_have_a_budget_together(nat64: TrafficPlan) -> None:
+    """Else a search in an hour of noise would spend the whole budget of a rate at each rate."""
+    trials = trials_of(far_until(10_000), nat64)
+    ran = []
+    for repetition in (1, 2, 3):
+        with pytest.raises(TesterLimit, match="were invalid"):
+            trials.run_valid(load=10_000, repetition=repetition, seed=1, invalid_repeats=3)
+        ran.append(len(trials.discarded))
+    assert trials.discarded[-1].badly_placed
+    trial_s = trials.invalid_s / sum(ran)
+    # 40 s at the first rate, what is left of 60 s at the second, and then the least.
+    assert ran == [int(40 / trial_s) + 1, int((60 - ran[0] * trial_s) / trial_s) + 1, 4]
