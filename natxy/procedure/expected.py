@@ -33,8 +33,8 @@ from natxy.search.loss_verification import LossVerification
 from natxy.search.mlr import MeasuredTrial, MlrSearch
 from natxy.trial.establishing import Establishing
 from natxy.trial.phases import SAMPLE_FPS
+from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.timing import Timing
-from natxy.trial.valid_trials import BETWEEN_S
 
 ASSUMED_FPS = 100_000  # the device's rate, in frames or connections a second
 BELOW_MAXIMUM = Fraction(2, 3)  # the device's rate, as a share of a lower --max-rate

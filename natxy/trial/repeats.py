@@ -16,7 +16,9 @@ MOST = 200
 BADLY_PLACED_FACTOR = 4  # times the budget and the number of the others
 # For all INVALID trials of a measurement. Where a host takes the cores away for an hour, each rate
 # would need its whole budget: a person waits, and the figure is refused or a bound in the end.
-MEASUREMENT_S = Fraction(60)
+MEASUREMENT_S = Fraction(40)
+# From a trial's end to the next one's first frame, without drain and settle time.
+BETWEEN_S = Fraction(1, 10)
 
 
 @dataclass(kw_only=True)
@@ -38,8 +40,9 @@ class Repeats:
         return self._room(self.budget_s, MOST)
 
     def _room(self, budget_s: Fraction, most: int) -> int:
-        room = int(min(budget_s, self.left_s) / self.trial_s) if self.trial_s else most
-        return max(self.least, min(most, room))
+        room = int(budget_s / self.trial_s) if self.trial_s else most
+        left = int(self.left_s / (self.trial_s + BETWEEN_S))
+        return max(self.least, min(most, room, left))
 
     def are_over(self, trial: TrialRecord, *, too_slow: bool | None = None) -> bool:
         """Counts an INVALID trial, and returns whether it must not be repeated.

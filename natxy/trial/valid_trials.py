@@ -10,13 +10,11 @@ from natxy.model.verdict import Verdict
 from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Bound, was_badly_placed
 from natxy.trial.load import AnyLoad
-from natxy.trial.repeats import BUDGET_S
+from natxy.trial.repeats import BETWEEN_S, BUDGET_S
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.trials import Trials
 
 MOST_REVOCATIONS = 3  # in one search
-# From a trial's end to the next one's first frame, without drain and settle time.
-BETWEEN_S = Fraction(1, 10)
 
 
 @dataclass(kw_only=True)

@@ -16,7 +16,7 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.procedure.expected import DELETION_S, SET_UP_S
 from natxy.report.numbers import about
-from natxy.trial.valid_trials import BETWEEN_S
+from natxy.trial.repeats import BETWEEN_S
 from tests.unit.campaigns import EXPERIMENT
 from tests.unit.conftest import NAT64
 

@@ -20,7 +20,7 @@ from natxy.search.bisection import SearchError
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.tester.placements import FILE_NAME, KEPT_S, Placements
 from natxy.trial.observer import Observer
-from natxy.trial.repeats import Repeats
+from natxy.trial.repeats import MEASUREMENT_S, Repeats
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
@@ -356,7 +356,7 @@ def test_a_gateway_that_loses_near_and_far_fails(nat64: TrafficPlan) -> None:
 def test_far_trials_have_a_budget_of_their_own(nat64: TrafficPlan) -> None:
     trials = trials_of(far_until(10_000), nat64)
     (far,) = [trials.run(load=10_000, repetition=1, seed=1)]
-    repeats = Repeats(least=0, trial_s=Fraction(1, 10))
+    repeats = Repeats(least=0, trial_s=Fraction(1, 10), left_s=Fraction(1000))
     ended = next(number for number in range(1, 1000) if repeats.are_over(far))
     assert ended == 401  # 40 s, not 10
 
@@ -370,6 +370,6 @@ def test_the_invalid_trials_of_a_measurement_have_a_budget_together(nat64: Traff
             trials.run_valid(load=10_000, repetition=repetition, seed=1, invalid_repeats=3)
         ran.append(len(trials.discarded))
     assert trials.discarded[-1].badly_placed
-    trial_s = trials.invalid_s / sum(ran)
-    # 40 s at the first rate, what is left of 60 s at the second, and then the least.
-    assert ran == [int(40 / trial_s) + 1, int((60 - ran[0] * trial_s) / trial_s) + 1, 4]
+    each_s = trials.invalid_s / sum(ran)
+    # All 40 s at the first rate but one trial, and then the least.
+    assert ran == [int(MEASUREMENT_S / each_s) + 1, 4, 4]
