@@ -14,9 +14,11 @@ MOST = 200
 # The same for trials with a bad placement of the CPUs: a host may leave them there for half a
 # minute, and no trial says anything in the meantime.
 BADLY_PLACED_FACTOR = 4  # times the budget and the number of the others
-# For all INVALID trials of a measurement. Where a host takes the cores away for an hour, each rate
-# would need its whole budget: a person waits, and the figure is refused or a bound in the end.
+# For all INVALID trials of a measurement, beside so many times the time of its valid ones. If each
+# rate spent its whole budget in an hour in which a host takes the cores away, a person would wait
+# long for a figure that is refused or a bound in the end.
 MEASUREMENT_S = Fraction(40)
+VALID_FACTOR = 4
 # From a trial's end to the next one's first frame, without drain and settle time.
 BETWEEN_S = Fraction(1, 10)
 

@@ -25,7 +25,7 @@ from natxy.trial.judge import FinishedTrial, Judge, Judged
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.observer import Observer
 from natxy.trial.phases import measures_phase_2, ramp_phases
-from natxy.trial.repeats import BETWEEN_S, MEASUREMENT_S, Repeats
+from natxy.trial.repeats import BETWEEN_S, MEASUREMENT_S, VALID_FACTOR, Repeats
 from natxy.trial.seeds import nonce
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
@@ -66,7 +66,7 @@ class Trials:
     counts: TrialCounts = field(default_factory=TrialCounts)
     resets: bool = False  # the device is reset in each trial, and may lose its connections
     discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
-    invalid_s: Fraction = Fraction(0)  # that the INVALID trials took, by plan
+    left_s: Fraction = MEASUREMENT_S  # of the budget of INVALID trials, by plan; may be below 0
     last: WholeTrial | None = None  # set also if a check then ended the measurement
 
     def run(self, *, load: AnyLoad | int, repetition: int, seed: int) -> TrialRecord:
@@ -112,8 +112,8 @@ class Trials:
         self.last = WholeTrial(record=record, result=whole)
         needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
         self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
-        if record.verdict is Verdict.INVALID:
-            self.invalid_s += self._lasts_s(load) + BETWEEN_S
+        factor = -1 if record.verdict is Verdict.INVALID else VALID_FACTOR
+        self.left_s += factor * (self._lasts_s(load) + BETWEEN_S)
         self.observer.trial_ended(record)
         self.tester.keep_records(record)
         if record.verdict is Verdict.FAIL:
@@ -187,8 +187,7 @@ class Trials:
 
     def repeats(self, load: AnyLoad, least: int) -> Repeats:
         """Returns how often a trial of this load is repeated while it is INVALID."""
-        left_s = max(MEASUREMENT_S - self.invalid_s, Fraction(0))
-        return Repeats(least=least, trial_s=self._lasts_s(load), left_s=left_s)
+        return Repeats(least=least, trial_s=self._lasts_s(load), left_s=self.left_s)
 
     def _lasts_s(self, load: AnyLoad) -> Fraction:
         return load.lasts_s(self.timing.drain_s, self.tester.traffic.connections)

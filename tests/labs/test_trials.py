@@ -226,9 +226,9 @@ def _of_this_lab(pid: int) -> list[str]:
     return [line for line in listed.stdout.splitlines() if f"natxy-lab-{pid}-" in line]
 
 
-@pytest.mark.parametrize("asked", [pytest.param("", marks=pytest.mark.long), "NAT44"])
+@pytest.mark.parametrize("asked", [pytest.param("", marks=pytest.mark.long), "router, IPv4"])
 def test_the_demo_measures_the_gateways(asked: str, tmp_path: Path) -> None:
-    """All four take minutes; the stateful one has all measurements that the others have."""
+    """All four take minutes. What the stateful one measures more is tested by its own commands."""
     path = tmp_path / "results.json"
     once = ("--seed", "11", "--repetitions", "1", *(("--gateway", asked) if asked else ()))
     done = valid_run(lambda: natxy("demo", "--output", str(path), *once))
@@ -251,9 +251,10 @@ def test_the_demo_measures_the_gateways(asked: str, tmp_path: Path) -> None:
     for result in results:
         assert result["misdelivered"] == 0
         assert result.get("rate_fps_per_direction", RATE_FPS + 1) > RATE_FPS
-    capacity = next(result for result in results if result["procedure"] == "capacity")
-    (entries,) = (each for each in capacity["figures"] if each["figure"] == CAPACITY)
-    assert 4092 <= entries["median"] <= 4096, "the table has 4,096 entries"
+    assert asked or "capacity" in {result["procedure"] for result in results}
+    for capacity in (result for result in results if result["procedure"] == "capacity"):
+        (entries,) = (each for each in capacity["figures"] if each["figure"] == CAPACITY)
+        assert 4092 <= entries["median"] <= 4096, "the table has 4,096 entries"
     assert "Does not conform to RFC 2544" in done.stdout
     assert f"Repeat it: {shlex.join(['natxy', 'demo', *once[2:], *once[:2]])}" in done.stdout
     journal = tmp_path / "journal.jsonl.gz"
