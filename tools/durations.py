@@ -17,7 +17,7 @@ from natxy.procedure.expected import (
 )
 from natxy.procedure.phase_1_rate import SAFE
 from natxy.report.numbers import about
-from natxy.trial.valid_trials import BETWEEN_S
+from natxy.trial.repeats import BETWEEN_S
 
 PROFILES = ("rfc", "quick")
 COUNT = 100_000  # connections of the stateful measurements
