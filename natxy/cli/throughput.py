@@ -77,8 +77,8 @@ def throughput(
     patience: Annotated[
         float | None,
         typer.Option(
-            help="Start no further repetition once all trials together have taken this many "
-            "seconds (bisection only) [default: no limit].",
+            help="Start no further repetition once the planned durations of the trials of one "
+            "row of the table add up to this many seconds (bisection only) [default: no limit].",
             metavar="S",
         ),
     ] = None,
