@@ -40,7 +40,7 @@ def cell(column: str, of: ConnectionConditions | None, *more: Figure, **said: An
     rate = Figure(name="a rate", unit="cps", values=(100_000.0,))
     conditions = measurement().conditions.model_copy(update={"connections": of})
     result = measurement(conditions=conditions, figures=(rate, *more))
-    known = {"measure": "establishment", "round": 1} | said
+    known: dict[str, Any] = {"measure": "establishment", "round": 1} | said
     return CellResult(column=column, results=(result,), **known)
 
 
