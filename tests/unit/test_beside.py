@@ -65,7 +65,7 @@ def test_the_tester_alone_is_measured_without_a_gateway(tmp_path: Path) -> None:
     asked = read_asked(FOLDER / "sp-table-05.toml")
     plan = plan_of(asked.experiment, asked.testbed, 1, quick=True, options={"duration": 0.01})
     for each in plan.cells:
-        testbed = asked.testbed_source.validated(Testbed, each.testbed)
+        testbed: Testbed = asked.testbed_source.validated(Testbed, each.testbed)
         TrafficPlan(testbed=testbed, source=asked.testbed_source).check()
     folder = CampaignFolder(path=tmp_path / "campaign")
     start(asked, plan, folder, "natxy run")
