@@ -162,8 +162,7 @@ class Worker:
     def start(cls, cpu: int, schedule: Schedule) -> "Worker":
         report, end_of_worker = os.pipe()
         parent = os.getpid()
-        blocked = {signal.SIGINT, signal.SIGTERM}
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         pid = os.fork()
         if pid == 0:
             try:
