@@ -26,7 +26,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find natxy -name '*.py' -o -name '*.pyi')
 
 .PHONY: help demo install check test test-long unit planted bench report fuzz tidy format format-check lint types reference docs docs-serve \
-  cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas clean packages-demo packages-test packages-guest packages-long
+  cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas samples clean packages-demo packages-test packages-guest packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
 help: ## Show this list.
@@ -90,6 +90,9 @@ docs-serve: $(DOCS) ## Show the documentation on http://127.0.0.1:8000 while it 
 
 reference: $(DEVELOPMENT) ## Write the generated pages of docs/reference.
 	@$(BIN)/python tools/reference.py
+
+samples: $(DEVELOPMENT) packages-test ## Measure the examples of the documentation again, and write their output (minutes).
+	@$(BIN)/python tools/samples.py
 
 clean: ## Remove all that was built, with the journals and results under build/.
 	@rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import NoReturn, Protocol
 
 PRIORITY = 50  # above the tester's workers, which have 5
@@ -105,9 +106,8 @@ class Schedule:
         """Returns an exponential time, whose mean corrects random deviations of the share."""
         mean_s = self.pieces.mean_s * (1 - self.share) / self.share
         ahead_s = taken.taken_s / self.share - taken.elapsed_s
-        return self.chance.expovariate(1 / mean_s) * math.exp(
-            max(-2.0, min(2.0, ahead_s / HORIZON_S))
-        )
+        correction = max(-2.0, min(2.0, ahead_s / HORIZON_S))
+        return self.chance.expovariate(1 / mean_s) * math.exp(correction)
 
     def take(self, clock: Clock, taken: Taken) -> NoReturn:
         """Sleeps and spins until an exception ends it; `taken` is always up to date."""
@@ -162,8 +162,7 @@ class Worker:
     def start(cls, cpu: int, schedule: Schedule) -> "Worker":
         report, end_of_worker = os.pipe()
         parent = os.getpid()
-        blocked = {signal.SIGINT, signal.SIGTERM}
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         pid = os.fork()
         if pid == 0:
             try:
@@ -210,9 +209,8 @@ def run(command: list[str]) -> int:
     """Runs the command. It gets Ctrl-C from the terminal; SIGTERM is passed on to it."""
     parent = os.getpid()
     try:
-        process = subprocess.Popen(
-            command, preexec_fn=lambda: end_with_parent(signal.SIGTERM, parent)
-        )
+        ends = partial(end_with_parent, signal.SIGTERM, parent)
+        process = subprocess.Popen(command, preexec_fn=ends)
     except OSError as error:
         raise Refused(f"{command[0]}: {error.strerror} (expected a program)") from error
     signal.signal(signal.SIGINT, lambda *_: None)
@@ -250,19 +248,18 @@ def pieces(text: str) -> Pieces:
 
 
 def cpus(text: str) -> list[int]:
-    allowed = sorted(os.sched_getaffinity(0))
+    allowed = os.sched_getaffinity(0)
     try:
         wanted = [int(number) for number in text.split(",")]
     except ValueError:
         raise argparse.ArgumentTypeError(
             f'"{text}" is not a list of CPUs (expected a list such as 0,1)'
         ) from None
-    for cpu in wanted:
-        if cpu not in allowed:
-            choice = ",".join(map(str, allowed))
-            raise argparse.ArgumentTypeError(
-                f"this process may not use CPU {cpu} (expected some of {choice})"
-            )
+    for cpu in set(wanted) - allowed:
+        choice = ",".join(map(str, sorted(allowed)))
+        raise argparse.ArgumentTypeError(
+            f"this process may not use CPU {cpu} (expected some of {choice})"
+        )
     return list(dict.fromkeys(wanted))
 
 

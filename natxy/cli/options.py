@@ -94,8 +94,8 @@ LossOption = Annotated[
     str | None,
     typer.Option(
         "--loss",
-        help="Let a trial pass although it lost up to this share of its frames, for example 0.01% "
-        "[default: no loss].",
+        help="Let a trial pass if each direction lost at most this share of its frames, for "
+        "example 0.01% [default: no loss].",
         metavar="PERCENT",
     ),
 ]
@@ -116,8 +116,8 @@ ConnectionsOption = Annotated[
     int | None,
     typer.Option(
         "--connections",
-        help="Connections that phase 1 of each trial creates in a stateful gateway [default: the "
-        "testbed's].",
+        help="Connections that each trial first creates in a stateful gateway (phase 1) [default: "
+        "the testbed's].",
         metavar="N",
         rich_help_panel=TRAFFIC,
     ),

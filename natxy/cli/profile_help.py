@@ -18,14 +18,14 @@ def profile_help(profiles: Mapping[str, Profile]) -> dict[str, str]:
         duration = duration.replace("]", ", less at high rates]")
     repetitions = _default(rfc.repetitions, quick.repetitions)
     return {
-        "profile": "Defaults of the options: rfc has the values that the RFC asks for, quick has "
+        "profile": "Defaults of the options: rfc has the values that the RFCs ask for, quick has "
         "short trials for a first look; the help of each option shows both.",
         "duration": f"Seconds during which a trial sends frames {duration}.",
         "drain": f"Seconds during which a trial still receives after its last frame {drain}.",
         "settle": f"Seconds between two trials {settle}.",
         "repetitions": f"Number of repetitions of the measurement {repetitions}.",
         "establishment_rate": "Rate of phase 1, in connections a second [default: the testbed's, "
-        "or else half of the rate that a search finds first].",
+        "or half of the establishment rate, which is then searched for first].",
     }
 
 

@@ -67,9 +67,9 @@ def throughput(
     loss: Annotated[
         str | None,
         typer.Option(
-            help="Let a trial pass although it lost up to this share of its frames, for example "
-            "0.01%. With --search mlr a list such as 0.5%,1%: a partial drop rate (PDR) for each "
-            "share is found beside the non-drop rate (NDR) [default: no loss].",
+            help="Let a trial pass if each direction lost at most this share of its frames, for "
+            "example 0.01%. With --search mlr a list such as 0.5%,1%: a partial drop rate (PDR) "
+            "for each share is found beside the non-drop rate (NDR) [default: no loss].",
             metavar="PERCENT",
         ),
     ] = None,
@@ -77,16 +77,16 @@ def throughput(
     patience: Annotated[
         float | None,
         typer.Option(
-            help="Start no further repetition once all trials together have taken this many "
-            "seconds [default: no limit].",
+            help="Start no further repetition once the planned durations of the trials of one "
+            "row of the table add up to this many seconds (bisection only) [default: no limit].",
             metavar="S",
         ),
     ] = None,
     exceed_ratio: Annotated[
         float | None,
         typer.Option(
-            help="With --search mlr: let a rate pass although some of its trials lost more than "
-            "--loss: up to this share of their total duration [default: 0].",
+            help="With --search mlr: share of a rate's trials, by duration, that may lose more "
+            "than --loss [default: 0].",
             metavar="RATIO",
             rich_help_panel=SEARCH,
         ),

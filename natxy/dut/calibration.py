@@ -10,8 +10,7 @@ from natxy.dut.base import Absence, ConnectionTable, Deletion, TableParameters, 
 from natxy.dut.config import CalibrationConfig
 from natxy.dut.cpus import gateway_cpu
 from natxy.dut.gateway_process import GatewayProcess
-from natxy.dut.interrupts import without_interrupts
-from natxy.dut.ledger import Ledger, sweep
+from natxy.dut.lab import Lab
 from natxy.dut.snapshot import Local
 from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
@@ -24,40 +23,24 @@ DEFAULT_TIMEOUT_S = 300.0
 REALTIME_S = 1.5  # a trial under a real-time policy is half a second long at most
 
 
-class CalibrationDut:
+class CalibrationDut(Lab):
     """natxy-gateway on two memif links; the gateway is their server, the tester their client."""
 
+    needs_root = False
     tester_namespace: str | None = None
 
     def __init__(
         self, config: CalibrationConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
+        super().__init__()
         self._config = config
         self._plan = plan
         cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
         self._cpu = min(os.sched_getaffinity(0)) if cpu is None else cpu
-        self._ledger: Ledger | None = None
         self._process: GatewayProcess | None = None
         self._nat = None if config.nat is None else dict(config.nat)
         self._version = ""
         self._socket = ""
-
-    def start(self) -> None:
-        sweep()
-        try:
-            self._start()
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self) -> None:
-        with without_interrupts():
-            if self._process is not None:
-                process, self._process = self._process, None
-                process.quit()
-            if self._ledger is not None:
-                ledger, self._ledger = self._ledger, None
-                ledger.undo()
 
     def reset(self) -> None:
         self._running.ask("clear", "cleared")
@@ -215,8 +198,7 @@ class CalibrationDut:
             raise DutError("The calibration gateway is not running; start it first.")
         return self._process
 
-    def _start(self) -> None:
-        self._ledger = Ledger()
+    def _make(self) -> None:
         folder = self._ledger.make_folder()
         self._socket = str(folder / "memif.sock")
         arguments = [
@@ -227,6 +209,11 @@ class CalibrationDut:
         self._ledger.note_process(self._process.pid)
         self._version = str(self._process.hello()["gateway_version"])
         self._process.ask("configure", "configured", config=self.gateway_config())
+
+    def _end(self) -> None:
+        if self._process is not None:
+            process, self._process = self._process, None
+            process.quit()
 
     def _device(self, role: str, side: SideAddresses) -> str:
         number = 0 if side is LEFT else 1

@@ -19,10 +19,9 @@ from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
 from natxy.dut.guest_gateway import GuestGateway, GuestSite
 from natxy.dut.guest_kernel import GuestNat44, GuestRouter
 from natxy.dut.inside import read_inside
-from natxy.dut.interrupts import without_interrupts
 from natxy.dut.jool import Jool, JoolSiit
-from natxy.dut.ledger import Ledger, sweep
-from natxy.dut.namespaces import make_namespace, namespace_exists, need_root
+from natxy.dut.lab import Lab
+from natxy.dut.namespaces import make_namespace, namespace_exists
 from natxy.dut.proc_files import cpu_times, ring_drops
 from natxy.dut.restart_guard import RestartGuard
 from natxy.dut.watched import watched_cpus
@@ -47,12 +46,13 @@ GATEWAYS: dict[GuestDriver, type[Jool] | type[JoolSiit] | type[GuestRouter] | ty
 }
 
 
-class GuestDut:
+class GuestDut(Lab):
     """A gateway in a lab of its own, which `start` makes and `stop` removes."""
 
     def __init__(
         self, config: GuestConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
+        super().__init__()
         _check_versions(config.driver, plan)
         self._config = config
         self._plan = plan
@@ -60,7 +60,6 @@ class GuestDut:
         self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
         self._tester_cpus = tester_cpus
         self._cores = 1
-        self._ledger: Ledger | None = None
         self._namespace: str | None = None
         self._folder: Path | None = None
         self._image: Image | None = None
@@ -68,26 +67,6 @@ class GuestDut:
         self._gateway: GuestGateway | None = None
         self._device_kind = DeviceKind(name="")
         self._guard = RestartGuard()
-
-    def start(self) -> None:
-        need_root()
-        need_qemu()
-        sweep()
-        self._image = usable_image()
-        try:
-            self._start()
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self) -> None:
-        """Removes the lab; a second Ctrl-C waits until it is removed."""
-        with without_interrupts():
-            self._end_machine()
-            self._namespace = None
-            if self._ledger is not None:
-                ledger, self._ledger = self._ledger, None
-                ledger.undo()
 
     def reset(self) -> None:
         self._running.reset()
@@ -208,8 +187,9 @@ class GuestDut:
     def _release(self) -> str:
         return self.machine.run("uname -r").strip()
 
-    def _start(self) -> None:
-        self._ledger = Ledger()
+    def _make(self) -> None:
+        need_qemu()
+        self._image = usable_image()
         self._namespace = name = f"natxy-t-{self._ledger.label}"
         self._ledger.note_namespace(name)
         make_namespace(name)
@@ -224,7 +204,6 @@ class GuestDut:
 
     def _boot(self) -> None:
         """Boots the guest, in place of one that runs, and starts the gateway in it."""
-        assert self._ledger is not None, "a lab has a ledger"
         assert self._namespace is not None, "a lab has a namespace"
         assert self._folder is not None, "a lab has a folder"
         assert self._image is not None, "a lab has an image"
@@ -246,6 +225,10 @@ class GuestDut:
         self._gateway = GATEWAYS[self._config.driver](site)
         self._gateway.start()
         self._machine.check_clock()
+
+    def _end(self) -> None:
+        self._end_machine()
+        self._namespace = None
 
     def _end_machine(self) -> None:
         self._gateway = None

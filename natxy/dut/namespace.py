@@ -14,12 +14,11 @@ from natxy.dut.config import NamespaceConfig
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
 from natxy.dut.gateway import Gateway, Site
-from natxy.dut.interrupts import without_interrupts
 from natxy.dut.ip_versions import check_versions
+from natxy.dut.lab import Lab
 from natxy.dut.lab_drivers import LabDriver, lab_drivers
-from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.links import LabLinks, spread_frames
-from natxy.dut.namespaces import make_namespace, need_root
+from natxy.dut.namespaces import make_namespace
 from natxy.dut.napi import thread_napi
 from natxy.dut.priority import without_throttling
 from natxy.dut.restart_guard import RestartGuard
@@ -33,12 +32,13 @@ PLAIN_MTU_BYTES = 1500
 TRANSLATING_MTU_BYTES = 2000  # a frame grows by 20 octets from IPv4 to IPv6
 
 
-class NamespaceDut:
+class NamespaceDut(Lab):
     """A gateway in a lab of its own, which `start` makes and `stop` removes."""
 
     def __init__(
         self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
+        super().__init__()
         self._driver = lab_drivers()[config.driver]
         _check_driver(self._driver, plan)
         self._config = config
@@ -46,31 +46,11 @@ class NamespaceDut:
         self._cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
         self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
         self._tester_cpus = tester_cpus
-        self._ledger: Ledger | None = None
         self._links: LabLinks | None = None
         self._gateway: Gateway | None = None
         self._napi_threads: tuple[int, ...] = ()
         self._device_kind = DeviceKind(name="")
         self._guard = RestartGuard()
-
-    def start(self) -> None:
-        need_root()
-        sweep()
-        try:
-            self._start()
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self) -> None:
-        """Removes the lab; a second Ctrl-C waits until it is removed."""
-        with without_interrupts():
-            if self._gateway is not None:
-                self._gateway.stop()
-                self._gateway = None
-            if self._ledger is not None:
-                ledger, self._ledger = self._ledger, None
-                ledger.undo()
 
     def reset(self) -> None:
         self._running.reset()
@@ -183,9 +163,8 @@ class NamespaceDut:
         plain = TRANSLATING_MTU_BYTES if self._plan.translates else PLAIN_MTU_BYTES
         return self._config.mtu_bytes or plain
 
-    def _start(self) -> None:
+    def _make(self) -> None:
         self._napi_threads = ()
-        self._ledger = Ledger()
         self._links = links = LabLinks(label=self._ledger.label, mtu_bytes=self._mtu_bytes)
         for name in (links.tester, links.gateway):
             self._ledger.note_namespace(name)
@@ -207,6 +186,11 @@ class NamespaceDut:
         )
         self._gateway = self._driver.make(site, self._config)
         self._gateway.start()
+
+    def _end(self) -> None:
+        if self._gateway is not None:
+            self._gateway.stop()
+            self._gateway = None
 
 
 def _check_driver(driver: LabDriver, plan: AddressPlan) -> None:

@@ -4,10 +4,9 @@ from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import TesterPorts
 from natxy.dut.devices import DeviceKind, device_string, usable_device_kind
 from natxy.dut.execution import ip_batch, set_sysctls
-from natxy.dut.interrupts import without_interrupts
-from natxy.dut.ledger import Ledger, sweep
+from natxy.dut.lab import Lab
 from natxy.dut.links import QUEUES, send_whole_frames
-from natxy.dut.namespaces import make_namespace, need_root
+from natxy.dut.namespaces import make_namespace
 from natxy.dut.stateless import Stateless
 from natxy.dut.unwatched import Unwatched
 from natxy.errors import DutError
@@ -15,28 +14,13 @@ from natxy.errors import DutError
 MTU_BYTES = 1500
 
 
-class VethLoop(Stateless, Unwatched):
+class VethLoop(Lab, Stateless, Unwatched):
     """A veth pair in a namespace of its own, which `start` makes and `stop` removes."""
 
     def __init__(self) -> None:
-        self._ledger: Ledger | None = None
+        super().__init__()
         self._namespace: str | None = None
         self._device_kind = DeviceKind(name="")
-
-    def start(self) -> None:
-        need_root()
-        sweep()
-        try:
-            self._start()
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self) -> None:
-        with without_interrupts():
-            if self._ledger is not None:
-                ledger, self._ledger = self._ledger, None
-                ledger.undo()
 
     def reset(self) -> None:
         """Does nothing: a cable has no state."""
@@ -58,7 +42,7 @@ class VethLoop(Stateless, Unwatched):
         return self._namespace
 
     def tester_ports(self) -> TesterPorts | None:
-        if self._ledger is None:
+        if self._namespace is None:
             return None
         left, right = (
             device_string(self._device_kind, number, name, mtu_bytes=MTU_BYTES)
@@ -70,8 +54,7 @@ class VethLoop(Stateless, Unwatched):
             mtu_bytes=MTU_BYTES,
         )
 
-    def _start(self) -> None:
-        self._ledger = Ledger()
+    def _make(self) -> None:
         self._namespace = name = f"natxy-t-{self._ledger.label}"
         self._ledger.note_namespace(name)
         make_namespace(name)
@@ -82,3 +65,6 @@ class VethLoop(Stateless, Unwatched):
             send_whole_frames(name, interface)
         ip_batch(name, ["link set t0 up", "link set t1 up"])
         self._device_kind = usable_device_kind(name, "t0", "auto")
+
+    def _end(self) -> None:
+        self._namespace = None

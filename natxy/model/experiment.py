@@ -86,11 +86,17 @@ RowKind = Literal[
     "ratio",  # value / value of the measurement `to`
     "dispersion",  # (P99 - P1) / median
     "per",  # value / x
+    "connections per hash bucket",  # connections / hash buckets of the device's table
+    "connections per entry",  # connections / entries of the device's table
 ]
 
 
 class RowSection(Model):
-    """A row that is computed from the medians of a measurement."""
+    """A row that is computed from the medians of a measurement.
+
+    The two kinds of connections say how full the device's table is. Without a `figure`, they take
+    the connections that the measurement counted or was asked for.
+    """
 
     kind: RowKind
     of: str  # name of a measurement

@@ -19,11 +19,16 @@ SCHEMAS: dict[str, type[Model]] = {
 }
 
 
+def schema_id(name: str) -> str:
+    """Returns the schema's name, which is a URN and no address: nothing needs to load it."""
+    return f"urn:natxy:schema:{name}"
+
+
 def schema_text(name: str) -> str:
     # What the engine writes has every member, so the result is described as it is serialized.
     mode: JsonSchemaMode = "serialization" if name == "trial-result" else "validation"
     schema = SCHEMAS[name].model_json_schema(mode=mode)
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": schema_id(name)}
     return json.dumps(head | schema, indent=2, ensure_ascii=False) + "\n"
 
 

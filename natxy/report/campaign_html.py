@@ -80,11 +80,13 @@ def _body(
     if notes:
         yield "<h2>Notes</h2>"
         yield from _list(notes)
+    yield '<section class="folded">'  # is printed as far as it is unfolded
     yield "<h2>Configuration</h2>"
     for name, text in told.files.items():
         yield _folded(name, text)
     for name, described in told.machines.items():
         yield _folded(name, json.dumps(described, indent=2))
+    yield "</section>"
 
 
 def _list(lines: Sequence[str]) -> Iterator[str]:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from natxy.model.experiment import Experiment, MeasureSection, RowSection
-from natxy.model.measurement import Figure, Measurement, Unit
+from natxy.model.experiment import Experiment, MeasureSection, RowSection, merged
+from natxy.model.measurement import ConnectionConditions, Figure, Measurement, Unit
 from natxy.report.bounds import SIGNS, marked
 from natxy.report.measurement_table import ARROWS
 from natxy.report.numbers import quantity
+from natxy.report.table_fill import COUNTED, PLACES, connections_of, places_of
 from natxy.statistics import median, summary
 
 
@@ -63,11 +64,14 @@ class ColumnFigures:
     """The figures of a measurement in one column, with the values of all rounds together."""
 
     figures: dict[tuple[str, ...], Figure] = field(default_factory=dict)
+    connections: list[ConnectionConditions] = field(default_factory=list)  # of each result
     error: str = ""
 
     def add(self, cell: CellResult) -> None:
         self.error = self.error or cell.error
         for place, result in enumerate(cell.results):
+            if result.conditions.connections is not None:
+                self.connections.append(result.conditions.connections)
             for figure in result.figures:
                 key = (str(place), figure.direction or "", figure.name, figure.at)
                 known = self.figures.get(key)
@@ -117,7 +121,12 @@ def campaign_table(
     ]
     for measure in experiment.measure:
         rows += _figure_rows(measure, columns, found)
-    rows += [_computed(row, columns, found, testbeds) for row in experiment.row]
+    rows += [
+        _filled(row, experiment, found, testbeds)
+        if row.kind in PLACES
+        else _computed(row, columns, found, testbeds)
+        for row in experiment.row
+    ]
     return CampaignTable(
         title=experiment.title, columns=columns, rows=tuple(rows), notes=tuple(_notes(cells))
     )
@@ -252,10 +261,33 @@ def _computed(
 
 
 def _compared(value: float | None, unit: Unit, figure: Figure | None) -> Value:
-    if value is None or figure is None:
+    """Returns the value with the sign of the figure that it follows from; no figure: no sign."""
+    if value is None:
         return Value()
-    sign = "" if unit == "%" else SIGNS[figure.bound(median(figure.values))]
+    sign = SIGNS[figure.bound(median(figure.values))] if figure and unit != "%" else ""
     return Value(number=value, text=sign + quantity(value, unit))
+
+
+def _filled(
+    row: RowSection,
+    experiment: Experiment,
+    found: Found,
+    testbeds: Mapping[str, dict[str, Any]],
+) -> Row:
+    """Returns a row that says how full the device's table is in each column."""
+    measure = next(each for each in experiment.measure if each.name == row.of)
+    values = []
+    for column in experiment.columns:
+        of = found.get((row.of, column.label), ColumnFigures())
+        figure = main_figure(of, row.figure or COUNTED)
+        count: float | None = None if figure is None else median(figure.values)
+        if figure is None and not row.figure:
+            testbed = merged(testbeds[column.label], measure.testbed)
+            options = (*experiment.options, *measure.options, *column.options)
+            count = connections_of(of.connections, testbed, options)
+        each = _ratio(count, places_of(row.kind, of.connections))
+        values.append(_compared(each, "times", figure))
+    return Row(name=row.name, values=tuple(values), unit="times", kind=row.kind)
 
 
 def main_figure(of: ColumnFigures | None, name: str, direction: str = "") -> Figure | None:

@@ -151,7 +151,7 @@ def _error_bars(label: str, rows: Rows) -> list[dict[str, Any]]:
 
 
 def computed_charts(table: CampaignTable) -> list[Chart]:
-    """Returns a chart for each kind of the rows that are computed from the medians."""
+    """Returns a chart for each kind of the computed rows."""
     found: dict[str, Rows] = {}
     for row in table.rows:
         for column, value in zip(table.columns, row.values, strict=True):
@@ -164,7 +164,7 @@ def computed_charts(table: CampaignTable) -> list[Chart]:
 def _computed(kind: str, columns: Sequence[str], rows: Rows) -> Chart:
     return chart(
         file_name(f"computed {kind}"),
-        f"Computed from the medians: {kind}",
+        f"Computed: {kind}",
         rows,
         mark={"type": "bar", "opacity": 0.75, "tooltip": True},
         encoding={

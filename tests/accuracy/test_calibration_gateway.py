@@ -164,8 +164,9 @@ BURSTS_DEPTH = 512
 BURSTS_LIMIT = f'{{kind = "rate_limit", rate_fps = {BURSTS_LIMIT_FPS}, depth = {BURSTS_DEPTH}}}'
 
 
-@pytest.mark.parametrize("frames", [16, 256])
-@with_and_without_noise
+@pytest.mark.parametrize(
+    ("frames", "noise"), [(16, "0%"), (256, "0%"), (256, "5%")], indirect=["noise"]
+)
 def test_bursts_pass_up_to_the_limit_where_the_bucket_takes_them(
     frames: int, noise: str, tmp_path: Path
 ) -> None:

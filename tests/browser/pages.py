@@ -73,6 +73,23 @@ return [...document.querySelectorAll(".chart svg .role-axis-grid line")].map(lin
   const style = getComputedStyle(line);
   return [style.stroke, Number(style.strokeOpacity) * Number(style.opacity), paper];
 })"""
+# What reaches out of the paper or is cut, what only a screen can use, and the plots' colours.
+ON_PAPER = """
+const edge = document.body.getBoundingClientRect().right + 1;
+const shown = [...document.querySelectorAll("*")].filter(each => each.getClientRects().length);
+const texts = nodes => nodes.map(each => `${each.tagName} ${each.textContent.slice(0, 60)}`);
+return {
+  paper: getComputedStyle(document.body).backgroundColor,
+  beyond: texts(shown.filter(each => each.matches("h1, h2, p, li, th, td, pre, svg")
+    && each.getBoundingClientRect().right > edge)),
+  cut: texts(shown.filter(each => each.matches(".wide, pre")
+    && getComputedStyle(each).overflowX !== "visible")),
+  controls: texts(shown.filter(each => each.matches("button, select, input"))),
+  colours: [...new Set([...document.querySelectorAll(".chart svg text")]
+    .map(each => getComputedStyle(each).fill))],
+}"""
+PAPER_PX = 680  # width of A4 between margins of 15 mm
+LEAST_OF_TEXT = 4.5  # contrast of text and paper (WCAG 2.2, level AA)
 LEAST_CONTRAST = 1.3  # of a grid line and the paper (WCAG 2.2, contrast ratio); 1: it is not seen
 
 
@@ -161,6 +178,35 @@ def faults(browser: Chrome) -> Iterator[str]:
         yield "the page loads something"
     log = browser.get_log("browser")  # type: ignore[no-untyped-call]
     yield from (entry["message"] for entry in log)
+
+
+@contextmanager
+def printed(browser: Chrome, theme: str) -> Iterator[None]:
+    """Shows the open page as it is printed: as narrow as paper, but not drawn anew for it."""
+    features = [{"name": "prefers-color-scheme", "value": theme}]
+    browser.execute_script(f"document.body.style.width = '{PAPER_PX}px'")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": features})
+    try:
+        yield
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+        browser.execute_script("document.body.style.width = ''")
+
+
+def printed_faults(browser: Chrome) -> Iterator[str]:
+    """Yields what is wrong with the page on paper, a sentence each."""
+    found = browser.execute_script(ON_PAPER)
+    for text in found["beyond"]:
+        yield f'"{text}" reaches out of the paper'
+    for text in found["cut"]:
+        yield f'"{text}" is cut'
+    for text in found["controls"]:
+        yield f'"{text}" is printed, and nobody can use it'
+    if found["paper"] != "rgb(255, 255, 255)":
+        yield f"the paper is {found['paper']}"
+    for colour in found["colours"]:
+        if (seen := contrast(colour, 1, found["paper"])) < LEAST_OF_TEXT:
+            yield f"a plot's text of {colour} has a contrast of {seen:.2f}"
 
 
 def contrast(line: str, opacity: float, paper: str) -> float:

@@ -1,6 +1,7 @@
 """The HTML report in a browser: it draws each chart, in both themes and on a phone's width, loads
 nothing, and its controls do what they say."""
 
+import base64
 import json
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from tests.browser.pages import (
     faults,
     opened,
     photographed,
+    printed,
+    printed_faults,
 )
 from tests.unit.campaigns import EXPERIMENT, run
 from tests.unit.conftest import FAKE_ENGINE, NAT64
@@ -118,3 +121,18 @@ def test_the_controls_do_what_they_say(browser: Chrome, page: Path) -> None:
     assert "title = " in folded.find_element(By.TAG_NAME, "pre").text
     rows = json.loads(browser.find_element(By.ID, "charts").get_attribute("textContent") or "[]")
     assert all(chart["rows"] for chart in rows)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_it_prints_on_paper(browser: Chrome, page: Path, theme: str) -> None:
+    opened(browser, page, DESKTOP, theme)
+    folded = browser.find_element(By.CLASS_NAME, "folded")
+    with printed(browser, theme):
+        assert list(printed_faults(browser)) == []
+        assert not folded.is_displayed(), "nothing of it was unfolded"
+    folded.find_element(By.TAG_NAME, "summary").click()
+    with printed(browser, theme):
+        assert list(printed_faults(browser)) == []
+        assert "title = " in folded.find_element(By.TAG_NAME, "pre").text
+    assert base64.b64decode(browser.print_page()).startswith(b"%PDF-")
+    assert list(faults(browser)) == [], "on the screen nothing has changed"

@@ -47,6 +47,7 @@ driver = "nat64"
 conntrack_entries = {ENTRIES}
 """
 QUICK = ("--profile", "quick", "--repetitions", "1", "--seed", "5", "--json")
+# A rate that each gateway surely does, also while the host lets its core do other work.
 UP_TO_4000 = ("--max-rate", "4000")
 BOTH = pytest.mark.parametrize("testbed", [NAT44, NAT64], ids=["nat44", "nat64"])
 
@@ -92,7 +93,7 @@ def values(entry: dict[str, Any]) -> dict[str, list[float]]:
 
 def test_capacity_is_the_kernels_within_a_few_entries(tmp_path: Path) -> None:
     """As SD Figure 6 finds it."""
-    quick = ("--first-rate", "20000", "--alpha", "2", "--rate-error", "25%")
+    quick = ("--first-rate", "4000", "--alpha", "2", "--rate-error", "25%", *UP_TO_4000)
     found = values(measured("capacity", NAT44, tmp_path, *quick))
     (capacity,) = found["connection tracking table capacity C"]
     assert ENTRIES - 4 <= capacity <= ENTRIES
@@ -101,12 +102,16 @@ def test_capacity_is_the_kernels_within_a_few_entries(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("testbed", "validated"),
-    [(NAT44, ()), (IPTABLES, ("--validated",)), (NAT64, ("--validated",))],
+    ("testbed", "options"),
+    [
+        (NAT44, ()),
+        (IPTABLES, ("--validated", *UP_TO_4000)),
+        (NAT64, ("--validated", *UP_TO_4000)),
+    ],
     ids=["nat44", "iptables-validated", "nat64-validated"],
 )
-def test_establishment_rate(testbed: str, validated: tuple[str, ...], tmp_path: Path) -> None:
-    entry = measured("establishment", testbed, tmp_path, "--error", "20%", *validated)
+def test_establishment_rate(testbed: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    entry = measured("establishment", testbed, tmp_path, "--error", "20%", *options)
     ((rate_cps,),) = values(entry).values()
     assert rate_cps > 1000
 
@@ -114,7 +119,7 @@ def test_establishment_rate(testbed: str, validated: tuple[str, ...], tmp_path: 
 def test_a_gateway_that_logs_its_connections_says_so_beside_the_figure(tmp_path: Path) -> None:
     """MP 13.4.2."""
     logging = f"{NAT44}logging = true\n"
-    entry = measured("establishment", logging, tmp_path, "--error", "20%")
+    entry = measured("establishment", logging, tmp_path, "--error", "20%", *UP_TO_4000)
     ((rate_cps,),) = values(entry).values()
     assert rate_cps > 1000
     assert entry["connections"]["logging"].startswith("conntrack -E -e NEW to a file")
@@ -124,13 +129,18 @@ def test_a_gateway_that_logs_its_connections_says_so_beside_the_figure(tmp_path:
 
 @pytest.mark.parametrize(
     ("testbed", "direction", "most"),
-    [(NAT44, "both", ()), (NAT44, "reverse", UP_TO_4000), (NAT64, "forward", UP_TO_4000)],
-    ids=["nat44-both", "nat44-reverse", "nat64-forward"],
+    [
+        pytest.param(NAT44, "both", (), marks=pytest.mark.long),
+        (NAT44, "both", UP_TO_4000),
+        (NAT44, "reverse", UP_TO_4000),
+        (NAT64, "forward", UP_TO_4000),
+    ],
+    ids=["nat44-both-all", "nat44-both", "nat44-reverse", "nat64-forward"],
 )
 def test_throughput_in_phase_2(
     testbed: str, direction: str, most: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """Bidirectional up to what the gateway bears; upload and download up to what it surely does."""
+    """Bidirectional, upload and download up to a rate that the gateway surely does."""
     search = ("--error", "20%", "--direction", direction, *most)
     done = valid_run(lambda: run("throughput", testbed, tmp_path, *search))
     assert done.returncode == 0, done.stderr[-2000:]
@@ -163,7 +173,7 @@ def test_degradation_has_the_devices_tables_beside_each_column(tmp_path: Path) -
     before = [path.read_text() for path in sizes]
     columns = ("--counts", "500,1000", "--entries", "4096", "--hash-sizes", "1024,2048")
     figure = ("--of", "establishment", "--error", "30%")
-    found = values(measured("degradation", NAT44, tmp_path, *columns, *figure))
+    found = values(measured("degradation", NAT44, tmp_path, *columns, *figure, *UP_TO_4000))
     assert any("1,000 connections, table 4,096, hash 2,048" in name for name in found)
     assert [path.read_text() for path in sizes] == before
 
@@ -173,11 +183,12 @@ def test_columns_of_port_ranges_are_asked_for_in_one_command(tmp_path: Path) -> 
     ports; with a loss that is accepted."""
     ranges = ("--source-ports", "100", "--destination-ports", "5,20", "--entries", "4096")
     figure = ("--of", "establishment", "--error", "30%", "--loss", "1%")
-    entry = measured("degradation", NAT44, tmp_path, *ranges, *figure)
+    entry = measured("degradation", NAT44, tmp_path, *ranges, *figure, *UP_TO_4000)
     found = values(entry)
     for count in ("500", "2,000"):
         assert any(f"{count} connections, table 4,096" in name for name in found)
-    assert any(name.startswith("median / previous median 2,000") for name in found)
+    # A ratio of two lower bounds would tell nothing.
+    assert not any(name.startswith("median / previous median") for name in found)
     assert any("100 x 5, 100 x 20" in said for said in entry["remarks"])
     assert any("1 % loss accepted" in said for said in entry["deviations"])
 

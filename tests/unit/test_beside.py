@@ -4,9 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from natxy.campaign.folder import read_asked
-from natxy.campaign.plan import quickly
+from natxy.campaign.data import read_data
+from natxy.campaign.folder import CampaignFolder, read_asked
+from natxy.campaign.plan import plan_of, quickly
+from natxy.campaign.report import beside_of, table_of
+from natxy.cli.campaigns import start
 from natxy.model.measurement import Figure
+from natxy.model.testbed import Testbed
+from natxy.model.traffic import TrafficPlan
 from natxy.report.beside import beside
 from natxy.report.campaign_table import CampaignTable, CellResult, found_figures
 from tests.published_figures import unexplained
@@ -47,6 +52,32 @@ def test_each_published_row_stands_in_the_table_or_in_a_sentence(path: Path) -> 
     for row in published.rows.values():
         said = any(row.label in note for note in table.notes if note.startswith("Published, and"))
         assert row.role == "setting" or f"{row.label}, published" in names or said
+
+
+def test_each_published_table_has_an_experiment() -> None:
+    published = {path.stem for path in (FOLDER / "published").glob("*.toml")}
+    assert {path.stem for path in EXPERIMENTS} == published
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_tester_alone_is_measured_without_a_gateway(tmp_path: Path) -> None:
+    """SP Table 5, with an engine that passes up to 50,000 frames a second."""
+    asked = read_asked(FOLDER / "sp-table-05.toml")
+    plan = plan_of(asked.experiment, asked.testbed, 1, quick=True, options={"duration": 0.01})
+    for each in plan.cells:
+        testbed: Testbed = asked.testbed_source.validated(Testbed, each.testbed)
+        TrafficPlan(testbed=testbed, source=asked.testbed_source).check()
+    folder = CampaignFolder(path=tmp_path / "campaign")
+    start(asked, plan, folder, "natxy run")
+    data = read_data(folder)
+    conditions = [result.conditions for each in data.cells for result in each.results]
+    assert [of.frame_timeout_s for of in conditions] == [0, 0.01]
+    assert {(of.networks, of.direction) for of in conditions} == {("256", "both")}
+    table = beside_of(data, table_of(data))
+    assert table is not None
+    assert wrong(table) == []
+    here = next(row for row in table.rows if row.name == "median (fps), here")
+    assert all(40_000 < (value.number or 0) <= 50_000 for value in here.values)
 
 
 def cell(column: str, *rates: float, error: str = "") -> CellResult:

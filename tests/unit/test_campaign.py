@@ -82,7 +82,10 @@ def test_a_campaign_ends_with_a_result_in_each_cell(experiment: Path, tmp_path: 
     assert all(45_000 < rate <= 50_000 for values in rates for rate in values)
 
 
-@pytest.mark.parametrize("seed", range(3))
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=LONG), pytest.param(2, marks=LONG)])
 def test_a_campaign_that_is_killed_goes_on_as_if_it_had_not(
     seed: int, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,12 @@ def test_more_cores_than_there_are_are_named(two_cpus: None) -> None:
     assert "iptables" not in of["router, 1 core"]
 
 
+def test_ports_that_are_rings_in_memory_need_no_privileges(two_cpus: None) -> None:
+    assert needs("sp-table-05")["throughput, no frame timeout"] == (
+        "no privileges; CPU 0 for the tester; about 537 MB of memory"
+    )
+
+
 def test_other_gateways(two_cpus: None, tmp_path: Path) -> None:
     text = 'title = "x"\ntestbed = "testbed.toml"\n[[measure]]\ncommand = "pdv"\n'
     (tmp_path / "experiment.toml").write_text(text)

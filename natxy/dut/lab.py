@@ -1,0 +1,48 @@
+"""Base of the devices that this process makes: a lab, or the calibration gateway."""
+
+from typing import ClassVar
+
+from natxy.dut.interrupts import without_interrupts
+from natxy.dut.ledger import Ledger, sweep
+from natxy.dut.namespaces import need_root
+
+
+class Lab:
+    """A device that `start` makes and `stop` removes, with all that its ledger names."""
+
+    needs_root: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self._made: Ledger | None = None
+
+    def start(self) -> None:
+        if self.needs_root:
+            need_root()
+        sweep()
+        try:
+            self._make()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Removes the lab; a second Ctrl-C waits until it is removed."""
+        with without_interrupts():
+            self._end()
+            if self._made is not None:
+                ledger, self._made = self._made, None
+                ledger.undo()
+
+    def _make(self) -> None:
+        """Makes the device; what it has made when it raises is removed."""
+        raise NotImplementedError
+
+    def _end(self) -> None:
+        """Ends the device's programs; may be called twice, and after a failed `_make`."""
+
+    @property
+    def _ledger(self) -> Ledger:
+        """The record of what is made; a new one if there is none."""
+        if self._made is None:
+            self._made = Ledger()
+        return self._made

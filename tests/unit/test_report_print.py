@@ -1,0 +1,51 @@
+"""What the HTML report leaves to the paper; tests/browser/test_report.py looks at it."""
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from natxy.report.campaign_html import Told, campaign_html
+from natxy.report.campaign_table import CampaignTable
+
+STYLE = (files("natxy.report") / "report.html").read_text().partition("</style>")[0]
+DARK = ':root[data-theme="dark"]'
+
+
+def rules(medium: str) -> dict[str, str]:
+    """The declarations of a medium, by each of their selectors."""
+    found: dict[str, str] = {}
+    for _, start in [match.span() for match in re.finditer(rf"@media {medium} {{", STYLE)]:
+        depth, end = 1, start
+        while depth:
+            depth += {"{": 1, "}": -1}.get(STYLE[end], 0)
+            end += 1
+        inside = re.sub(r"/\*.*?\*/", "", STYLE[start : end - 1])
+        for selectors, declarations in re.findall(r"([^{}]+){([^{}]*)}", inside):
+            for selector in re.split(r", (?![^(]*\))", selectors.strip()):
+                found[selector] = found.get(selector, "") + declarations
+    return found
+
+
+@pytest.mark.parametrize("control", ["button", ".vega-bind", "details:not([open])"])
+def test_what_only_a_screen_can_use_is_not_printed(control: str) -> None:
+    assert "display: none" in rules("print")[control]
+
+
+@pytest.mark.parametrize("box", [".wide", "pre"])
+def test_what_scrolls_on_a_screen_is_whole_on_paper(box: str) -> None:
+    assert "overflow: visible" in rules("print")[box]
+
+
+def test_the_dark_colours_are_those_of_the_screen_alone() -> None:
+    assert DARK in rules("screen")
+    assert STYLE.count(DARK) == 1
+
+
+def test_the_heading_of_the_configuration_is_printed_with_what_is_unfolded() -> None:
+    told = Told(summary="", notes=(), files={"a": "b"}, machines={}, quick=False, made_by="Natxy")
+    page = campaign_html(CampaignTable(title="", columns=(), rows=()), None, [], told)
+    section = page.partition('<section class="folded">')[2].partition("</section>")[0]
+    assert "<h2>Configuration</h2>" in section
+    assert "<details>" in section
+    assert "display: none" in rules("print")[".folded:not(:has([open]))"]

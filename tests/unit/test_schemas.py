@@ -1,0 +1,57 @@
+"""The JSON Schemas for editors: their names, and the lines in our experiments that name them."""
+
+import json
+import os
+import tomllib
+from pathlib import Path, PurePosixPath
+from typing import get_args
+
+import pytest
+
+from natxy.model.experiment import RowKind
+from natxy.model.schemas import FOLDER, SCHEMAS
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENTS = sorted([*ROOT.glob("experiments/*.toml"), *ROOT.glob("experiments/demo/*.toml")])
+DIRECTIVE = "#:schema "
+SCHEMA = "schemas/experiment.schema.json"
+
+
+def installed_as() -> dict[str, str]:
+    """The folders of the package, by those of the source tree."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["scikit-build"]
+    packages: dict[str, str] = settings["wheel"]["packages"]
+    return {source: installed for installed, source in packages.items()}
+
+
+def named_by(path: Path) -> str:
+    """What the first line names, relative to the file."""
+    first = path.read_text().splitlines()[0]
+    assert first.startswith(DIRECTIVE)
+    return first.removeprefix(DIRECTIVE)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_each_schema_has_a_name_of_its_own(name: str) -> None:
+    schema = json.loads((FOLDER / f"{name}.schema.json").read_text())
+    assert schema["$id"] == f"urn:natxy:schema:{name}"
+    assert {path.name for path in FOLDER.glob("*.json")} == {f"{n}.schema.json" for n in SCHEMAS}
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_an_experiment_names_its_schema_in_the_tree_and_in_the_package(path: Path) -> None:
+    named = named_by(path)
+    assert (path.parent / named).resolve() == ROOT / SCHEMA
+    folders = installed_as()
+    within = path.relative_to(ROOT / "experiments").parent
+    here = PurePosixPath(folders["experiments"]) / within
+    there = PurePosixPath(folders["schemas"]) / "experiment.schema.json"
+    assert os.path.normpath(here / named) == str(there)
+
+
+def test_the_schema_knows_the_keys_and_kinds_of_an_experiment() -> None:
+    schema = json.loads((ROOT / SCHEMA).read_text())
+    for path in EXPERIMENTS:
+        assert set(tomllib.loads(path.read_text())) <= set(schema["properties"])
+    kinds = schema["$defs"]["RowSection"]["properties"]["kind"]["enum"]
+    assert kinds == list(get_args(RowKind))
