@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-EXAMPLE = re.compile(r"^```console\n\$ natxy ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^```console\n\$ natxy ([^\n]*)\n.*?^```$", re.MULTILINE | re.DOTALL)
 LIMIT_S = 300
 COLUMNS = "100"
 

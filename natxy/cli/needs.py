@@ -15,13 +15,8 @@ from natxy.guest.machine import QEMU
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
-WITHOUT_ROOT = (
-    "ring",
-    "net_memif",
-    "net_ring",
-    "net_null",
-    "net_pcap",
-)  # ports in memory or in files
+# Ports in memory or in files.
+WITHOUT_ROOT = ("ring", "net_memif", "net_ring", "net_null", "net_pcap")
 ENGINE_MB = 512  # engine/options.hpp
 TESTER_BYTES = 8  # of the tester's table, for each connection (docs/performance.md)
 # Of the kernel's objects of a connection with NAT, as `natxy capacity` measures it, and of a hash

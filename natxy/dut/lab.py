@@ -13,13 +13,14 @@ class Lab:
     needs_root: ClassVar[bool] = True
 
     def __init__(self) -> None:
-        self._made: Ledger | None = None
+        self._made: Ledger | None = None  # None: not started, or stopped
 
     def start(self) -> None:
         if self.needs_root:
             need_root()
         sweep()
         try:
+            self._made = Ledger()
             self._make()
         except BaseException:
             self.stop()
@@ -42,7 +43,6 @@ class Lab:
 
     @property
     def _ledger(self) -> Ledger:
-        """The record of what is made; a new one if there is none."""
-        if self._made is None:
-            self._made = Ledger()
+        """The record of what is made, from `start` to `stop`."""
+        assert self._made is not None, "a lab that was started has a ledger"
         return self._made

@@ -37,13 +37,18 @@ class Repeats:
     badly_placed: int = 0
 
     @property
+    def each_s(self) -> Fraction:
+        """How long a trial takes by plan, with the time to the next one."""
+        return self.trial_s + BETWEEN_S
+
+    @property
     def most(self) -> int:
         """The highest number of repeats, as the budget allows."""
         return self._room(self.budget_s, MOST)
 
     def _room(self, budget_s: Fraction, most: int) -> int:
         room = int(budget_s / self.trial_s) if self.trial_s else most
-        left = int(self.left_s / (self.trial_s + BETWEEN_S))
+        left = int(self.left_s / self.each_s)
         return max(self.least, min(most, room, left))
 
     def are_over(self, trial: TrialRecord, *, too_slow: bool | None = None) -> bool:

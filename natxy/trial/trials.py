@@ -25,7 +25,7 @@ from natxy.trial.judge import FinishedTrial, Judge, Judged
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.observer import Observer
 from natxy.trial.phases import measures_phase_2, ramp_phases
-from natxy.trial.repeats import BETWEEN_S, MEASUREMENT_S, VALID_FACTOR, Repeats
+from natxy.trial.repeats import MEASUREMENT_S, VALID_FACTOR, Repeats
 from natxy.trial.seeds import nonce
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
@@ -113,7 +113,7 @@ class Trials:
         needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
         self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
         factor = -1 if record.verdict is Verdict.INVALID else VALID_FACTOR
-        self.left_s += factor * (self._lasts_s(load) + BETWEEN_S)
+        self.left_s += factor * self.repeats(load, 0).each_s
         self.observer.trial_ended(record)
         self.tester.keep_records(record)
         if record.verdict is Verdict.FAIL:
@@ -187,10 +187,8 @@ class Trials:
 
     def repeats(self, load: AnyLoad, least: int) -> Repeats:
         """Returns how often a trial of this load is repeated while it is INVALID."""
-        return Repeats(least=least, trial_s=self._lasts_s(load), left_s=self.left_s)
-
-    def _lasts_s(self, load: AnyLoad) -> Fraction:
-        return load.lasts_s(self.timing.drain_s, self.tester.traffic.connections)
+        trial_s = load.lasts_s(self.timing.drain_s, self.tester.traffic.connections)
+        return Repeats(least=least, trial_s=trial_s, left_s=self.left_s)
 
     @property
     def _plan(self) -> TrialPlan:

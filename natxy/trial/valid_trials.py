@@ -10,7 +10,7 @@ from natxy.model.verdict import Verdict
 from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Bound, was_badly_placed
 from natxy.trial.load import AnyLoad
-from natxy.trial.repeats import BETWEEN_S, BUDGET_S
+from natxy.trial.repeats import BUDGET_S
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.trials import Trials
 
@@ -106,7 +106,7 @@ class ValidTrials:
             self.trials.observer.trial_started(load.rate_fps, bracket, load.count)
             trial = self.trials.run(load=load, repetition=self.repetition, seed=seed)
             self.done.append(trial)
-            self.planned_s += repeats.trial_s + BETWEEN_S
+            self.planned_s += repeats.each_s
             if trial.verdict is not Verdict.INVALID:
                 return trial
             too_slow = self.is_too_slow(trial)

@@ -82,10 +82,9 @@ def test_a_campaign_ends_with_a_result_in_each_cell(experiment: Path, tmp_path: 
     assert all(45_000 < rate <= 50_000 for values in rates for rate in values)
 
 
-LONG = pytest.mark.long
-
-
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=LONG), pytest.param(2, marks=LONG)])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))]
+)
 def test_a_campaign_that_is_killed_goes_on_as_if_it_had_not(
     seed: int, experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ from natxy.search.bisection import SearchError
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.tester.placements import FILE_NAME, KEPT_S, Placements
 from natxy.trial.observer import Observer
-from natxy.trial.repeats import MEASUREMENT_S, Repeats
+from natxy.trial.repeats import MEASUREMENT_S, VALID_FACTOR, Repeats
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
@@ -373,3 +373,12 @@ def test_the_invalid_trials_of_a_measurement_have_a_budget_together(nat64: Traff
     each_s = (MEASUREMENT_S - trials.left_s) / sum(ran)
     # All 40 s at the first rate but one trial, and then the least.
     assert ran == [int(MEASUREMENT_S / each_s) + 1, 4, 4]
+
+
+def test_valid_trials_earn_time_for_invalid_ones(nat64: TrafficPlan) -> None:
+    trials = trials_of(far_until(1), nat64)
+    verdicts = [trials.run(load=10_000, repetition=1, seed=1).verdict]
+    each_s = MEASUREMENT_S - trials.left_s
+    verdicts.append(trials.run(load=10_000, repetition=1, seed=1).verdict)
+    assert verdicts == [Verdict.INVALID, Verdict.PASS]
+    assert trials.left_s == MEASUREMENT_S + (VALID_FACTOR - 1) * each_s

@@ -22,7 +22,7 @@ BUCKETS, ENTRIES = "connections per hash bucket", "connections per entry"
 TOLD = Told(summary="", notes=(), files={}, machines={}, quick=False, made_by="Natxy")
 
 
-def conditions(count: int | None, **table: int) -> ConnectionConditions:
+def conditions(count: int | None, **table: Any) -> ConnectionConditions:
     return ConnectionConditions(
         initiator="left",
         count=count,
@@ -31,7 +31,7 @@ def conditions(count: int | None, **table: int) -> ConnectionConditions:
         ranges="",
         initiator_order="",
         responder_order="",
-        **table,  # type: ignore[arg-type]
+        **table,
     )
 
 
