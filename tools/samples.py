@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 EXAMPLE = re.compile(r"^```console\n\$ natxy ([^\n]*)\n.*?^```$", re.MULTILINE | re.DOTALL)
 LIMIT_S = 300
 COLUMNS = "100"
+FOLDER = "natxy-results/TIME-COMMAND"  # what a command is given by default
 
 
 class Failed(Exception):
@@ -43,7 +44,8 @@ def measured(arguments: str) -> str:
             raise Failed(f"natxy {arguments}: did not end (expected within {LIMIT_S} s)") from None
     if done.returncode:
         raise Failed(f"natxy {arguments}: exit status {done.returncode}: {done.stderr[-300:]}")
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.strip("\n").splitlines())
+    said = done.stdout.replace(f"{folder}/results", FOLDER).strip("\n")
+    return "".join(f"{line.rstrip()}\n" for line in said.splitlines())
 
 
 def renewed(page: Path, wanted: str) -> list[str]:
