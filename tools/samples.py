@@ -72,7 +72,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wanted", nargs="?", default="", help="only commands with this text")
     wanted = parser.parse_args().wanted
-    failed = [each for page in sorted(ROOT.glob("docs/**/*.md")) for each in renewed(page, wanted)]
+    pages = sorted(ROOT.glob("docs/**/*.md"))
+    if not any(
+        wanted in command for page in pages for command in EXAMPLE.findall(page.read_text())
+    ):
+        parser.error(f'wanted: no example has "{wanted}" in its command (expected a part of one)')
+    failed = [each for page in pages for each in renewed(page, wanted)]
     for each in failed:
         print(each, file=sys.stderr)
     return 1 if failed else 0
