@@ -41,6 +41,13 @@ EthernetPort::EthernetPort(Side side, std::uint16_t port_id, std::size_t mtu_byt
   check(rte_eth_dev_start(port_id_), "be started");
   rte_eth_promiscuous_enable(port_id_);  // ports that refuse this are promiscuous anyway
   read_mac();
+  unmaps_rings_ = is_of_driver("net_memif");
+}
+
+bool EthernetPort::waits_for_peer() const {
+  rte_eth_link link{};
+  return unmaps_rings_ && rte_eth_link_get_nowait(port_id_, &link) == 0 &&
+         link.link_status == RTE_ETH_LINK_DOWN;
 }
 
 // Stops the port. Does not free the pool while the other end of a net_ring still holds buffers.
@@ -63,12 +70,13 @@ void EthernetPort::make_pool(std::size_t mtu_bytes) {
                                                     std::size_t{RTE_MBUF_DEFAULT_DATAROOM});
   const auto name = pool_name(port_id_);
   const int node = rte_eth_dev_socket_id(port_id_);
-  pool_ = is_af_xdp() ? plumbing::create_umem_pool({.name = name,
-                                                    .frames = kPoolFrames,
-                                                    .cache_frames = kPoolCache,
-                                                    .numa_node = node})
-                      : rte_pktmbuf_pool_create(name.c_str(), kPoolFrames, kPoolCache, 0,
-                                                static_cast<std::uint16_t>(room), node);
+  pool_ = is_of_driver("net_af_xdp")
+              ? plumbing::create_umem_pool({.name = name,
+                                            .frames = kPoolFrames,
+                                            .cache_frames = kPoolCache,
+                                            .numa_node = node})
+              : rte_pktmbuf_pool_create(name.c_str(), kPoolFrames, kPoolCache, 0,
+                                        static_cast<std::uint16_t>(room), node);
   if (pool_ == nullptr) check(-rte_errno, "get its buffers");
   if (rte_pktmbuf_data_room_size(pool_) < room) {
     throw PortError("the " + std::string(name_of(side_)) +
@@ -77,10 +85,10 @@ void EthernetPort::make_pool(std::size_t mtu_bytes) {
   }
 }
 
-bool EthernetPort::is_af_xdp() const {
+bool EthernetPort::is_of_driver(std::string_view name) const {
   rte_eth_dev_info info{};
   check(rte_eth_dev_info_get(port_id_, &info), "be described");
-  return std::string_view(info.driver_name) == "net_af_xdp";
+  return name == info.driver_name;
 }
 
 void EthernetPort::configure(std::size_t mtu_bytes) {

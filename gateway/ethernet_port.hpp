@@ -10,6 +10,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gateway/address.hpp"
@@ -34,6 +35,11 @@ class EthernetPort {
   EthernetPort& operator=(const EthernetPort&) = delete;
 
   [[nodiscard]] const Mac& mac() const { return mac_; }
+  // Returns whether the driver unmaps the port's rings when the peer ends (see
+  // plumbing/held_interrupts.hpp).
+  [[nodiscard]] bool unmaps_rings() const { return unmaps_rings_; }
+  // Returns whether such a port has no peer.
+  [[nodiscard]] bool waits_for_peer() const;
 
   // Calls `take(Octets)` for each frame of at most one burst.
   template <typename Take>
@@ -51,7 +57,7 @@ class EthernetPort {
  private:
   void configure(std::size_t mtu_bytes);
   void make_pool(std::size_t mtu_bytes);
-  [[nodiscard]] bool is_af_xdp() const;
+  [[nodiscard]] bool is_of_driver(std::string_view name) const;
   void read_mac();
   void check(int status, const char* what) const;
   [[nodiscard]] std::uint16_t receive_burst(std::array<rte_mbuf*, kBurst>& buffers);
@@ -61,6 +67,7 @@ class EthernetPort {
   Side side_;
   std::uint16_t port_id_;
   rte_mempool* pool_ = nullptr;
+  bool unmaps_rings_ = false;
   Mac mac_{};
   std::vector<std::uint8_t> gathered_;  // a frame that arrived in several segments
 };

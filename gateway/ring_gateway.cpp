@@ -19,7 +19,9 @@ RingGateway::RingGateway(const RingGatewayOptions& options)
              EthernetPort(Side::kRight, options.right_port, options.mtu_bytes)},
       gateway_(options.config,
                {.macs = {ports_[0].mac(), ports_[1].mac()}, .mtu_bytes = options.mtu_bytes},
-               clock_ns()) {}
+               clock_ns()) {
+  if (ports_[0].unmaps_rings() || ports_[1].unmaps_rings()) interrupts_.emplace();
+}
 
 void RingGateway::step() {
   for (const auto side : kSides) receive(side);
@@ -51,14 +53,33 @@ void RingGateway::send(Side side) {
 }
 
 void RingGateway::run() {
-  constexpr unsigned kLookEvery = 256;  // turns between checks for the end of a real-time policy
+  constexpr unsigned kLookEvery = 256;  // turns between looks at the clock
   for (unsigned turn = 0; !is_stopping_.load(std::memory_order_relaxed); ++turn) {
     step();
     if (order_.load(std::memory_order_relaxed) != nullptr) obey();
-    const bool looks = realtime_until_ns_ != 0 && turn % kLookEvery == 0;
-    if (looks && clock_ns() >= realtime_until_ns_) leave_realtime();
+    if (turn % kLookEvery != 0 || (realtime_until_ns_ == 0 && !interrupts_)) continue;
+    const auto now_ns = clock_ns();
+    if (realtime_until_ns_ != 0 && now_ns >= realtime_until_ns_) leave_realtime();
+    if (interrupts_) tend_interrupts(now_ns);
   }
   if (realtime_until_ns_ != 0) leave_realtime();
+}
+
+// Called in the loop's thread, which uses no port meanwhile. The interrupt thread runs while a port
+// waits for its peer, since no rings are mapped then. Later, a peer that has gone is noticed within
+// the interval.
+void RingGateway::tend_interrupts(Nanoseconds now_ns) {
+  constexpr Nanoseconds kInterval = 50'000'000;
+  const bool waits =
+      std::ranges::any_of(ports_, [](const auto& port) { return port.waits_for_peer(); });
+  if (released_) {
+    if (!waits) released_.reset();
+  } else if (waits) {
+    released_.emplace(*interrupts_);
+  } else if (now_ns >= pass_at_ns_) {
+    interrupts_->let_pass();
+    pass_at_ns_ = now_ns + kInterval;
+  }
 }
 
 int RingGateway::run_on_lcore(void* self) {

@@ -208,7 +208,7 @@ void Device::await_link(Side side, const Watch& watch) {
       connect_at = now + kConnectAgain;
     }
     watch.told();
-    std::optional<HeldInterrupts::Released> released;
+    std::optional<plumbing::HeldInterrupts::Released> released;
     if (interrupts_) released.emplace(*interrupts_);
     std::this_thread::sleep_for(kTell);
   }

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "frame/departure.hpp"
-#include "port/held_interrupts.hpp"
+#include "plumbing/held_interrupts.hpp"
 #include "port/neighbour_task.hpp"
 #include "port/port.hpp"
 #include "port/workers.hpp"
@@ -125,7 +125,7 @@ class Device {
 
   std::array<Ring, 2> loop_;  // by receiving side; used by the pseudo device `ring` only
   std::array<std::unique_ptr<SideState>, 2> sides_;
-  std::optional<HeldInterrupts> interrupts_;  // if a port needs it
+  std::optional<plumbing::HeldInterrupts> interrupts_;  // if a port needs it
   Workers workers_;
   run::TickRate ticks_;
 };

@@ -25,7 +25,7 @@ struct DriverTraits {
   bool rx_pool_is_umem = false;  // AF_XDP; see umem_pool.hpp
   std::uint16_t tx_queues = 1;   // 0: as many as the device reports
   bool must_reconnect = false;   // after a loss of the link, the device must be started again
-  bool unmaps_rings = false;     // when the peer ends; see held_interrupts.hpp
+  bool unmaps_rings = false;     // when the peer ends; see plumbing/held_interrupts.hpp
   bool sets_mtu = false;         // the engine sets the MTU; else its interface has one
   bool has_link_speed = false;
   Stamps stamps = Stamps::kOffload;

@@ -11,14 +11,15 @@
 #include <string>
 #include <thread>
 
+#include "plumbing/held_interrupts.hpp"
 #include "port/device.hpp"
-#include "port/held_interrupts.hpp"
 #include "port_environment.hpp"
 #include "port_ring.hpp"
 
 namespace natxy::port {
 namespace {
 
+using plumbing::HeldInterrupts;
 using spec::Side;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;

@@ -58,6 +58,8 @@ class Gateway:
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
+        if exception[0] is None:
+            assert self.process.returncode in (0, -signal.SIGKILL), "it did not crash"
 
     def read(self) -> dict[str, Any]:
         assert self.process.stdout is not None

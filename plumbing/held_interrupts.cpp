@@ -1,14 +1,13 @@
-#include "port/held_interrupts.hpp"
+#include "plumbing/held_interrupts.hpp"
 
 #include <rte_interrupts.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <new>
+#include <stdexcept>
 
-#include "spec/event.hpp"
-
-namespace natxy::port {
+namespace natxy::plumbing {
 namespace {
 
 rte_intr_handle* handle_of(int event) {
@@ -23,8 +22,7 @@ rte_intr_handle* handle_of(int event) {
 
 HeldInterrupts::HeldInterrupts() : event_(eventfd(0, EFD_CLOEXEC)), handle_(handle_of(event_)) {
   if (event_ < 0 || rte_intr_callback_register(handle_, wait, this) != 0) {
-    throw spec::TrialError(spec::ErrorKind::kDevice,
-                           "DPDK's interrupt thread takes no further event (expected one)");
+    throw std::runtime_error("DPDK's interrupt thread takes no further event (expected one)");
   }
   hold();
 }
@@ -59,4 +57,4 @@ void HeldInterrupts::let_pass() {
   }
 }
 
-}  // namespace natxy::port
+}  // namespace natxy::plumbing

@@ -1,4 +1,4 @@
-// Holds DPDK's interrupt thread while the engine uses ports whose driver unmaps their rings in that
+// Holds DPDK's interrupt thread while a program uses ports whose driver unmaps their rings in that
 // thread.
 //
 // When the peer of a memif ends, the driver unmaps the rings in the interrupt thread, even while
@@ -10,9 +10,10 @@
 
 struct rte_intr_handle;
 
-namespace natxy::port {
+namespace natxy::plumbing {
 
-// All functions are called by the main thread.
+// The functions are called by one thread at a time. Throws std::runtime_error if DPDK takes no
+// further event.
 class HeldInterrupts {
  public:
   HeldInterrupts();
@@ -46,4 +47,4 @@ class HeldInterrupts {
   std::binary_semaphore go_on_{0};
 };
 
-}  // namespace natxy::port
+}  // namespace natxy::plumbing
