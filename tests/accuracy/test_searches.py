@@ -129,8 +129,10 @@ def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None
     )
     strict = replace(plan, timing=replace(SHORT, frame_timeout_s=Fraction(2, 1000)))
     with gateway_that(delays, tmp_path) as (setup, _):
-        assert throughput(plan, setup.tester, setup.dut).figures[0].values == (1_000,)
-        assert throughput(strict, setup.tester, setup.dut).figures[0].values == (39,)
+        for asked, tried_fps in ((plan, 1_000), (strict, 39)):
+            (counted_fps,) = throughput(asked, setup.tester, setup.dut).figures[0].values
+            # Pauses of the sender may take 2 % of a valid trial (decision 0017).
+            assert 0.98 * tried_fps <= counted_fps <= tried_fps
 
 
 @pytest.mark.usefixtures("noise")
