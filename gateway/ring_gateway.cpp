@@ -60,26 +60,21 @@ void RingGateway::run() {
     if (turn % kLookEvery != 0 || (realtime_until_ns_ == 0 && !interrupts_)) continue;
     const auto now_ns = clock_ns();
     if (realtime_until_ns_ != 0 && now_ns >= realtime_until_ns_) leave_realtime();
-    if (interrupts_) tend_interrupts(now_ns);
+    if (interrupts_) let_interrupts_pass(now_ns);
   }
   if (realtime_until_ns_ != 0) leave_realtime();
 }
 
-// Called in the loop's thread, which uses no port meanwhile. The interrupt thread runs while a port
-// waits for its peer, since no rings are mapped then. Later, a peer that has gone is noticed within
-// the interval.
-void RingGateway::tend_interrupts(Nanoseconds now_ns) {
+// Called in the loop's thread, which uses no port meanwhile. Events pass at each call while a port
+// waits for its peer, because a connection takes several of them. Later, a peer that has gone is
+// noticed within the interval.
+void RingGateway::let_interrupts_pass(Nanoseconds now_ns) {
   constexpr Nanoseconds kInterval = 50'000'000;
   const bool waits =
       std::ranges::any_of(ports_, [](const auto& port) { return port.waits_for_peer(); });
-  if (released_) {
-    if (!waits) released_.reset();
-  } else if (waits) {
-    released_.emplace(*interrupts_);
-  } else if (now_ns >= pass_at_ns_) {
-    interrupts_->let_pass();
-    pass_at_ns_ = now_ns + kInterval;
-  }
+  if (!waits && now_ns < pass_at_ns_) return;
+  interrupts_->let_pass();
+  pass_at_ns_ = now_ns + kInterval;
 }
 
 int RingGateway::run_on_lcore(void* self) {

@@ -73,14 +73,13 @@ class RingGateway {
   void send(Side side);
   bool take_realtime(Nanoseconds for_ns);
   void leave_realtime();
-  void tend_interrupts(Nanoseconds now_ns);
+  void let_interrupts_pass(Nanoseconds now_ns);
 
   std::array<EthernetPort, 2> ports_;  // by Side
   Gateway gateway_;
   Nanoseconds realtime_until_ns_ = 0;                   // 0: the ordinary policy
   std::optional<plumbing::HeldInterrupts> interrupts_;  // if a port needs it
-  std::optional<plumbing::HeldInterrupts::Released> released_;
-  Nanoseconds pass_at_ns_ = 0;  // when they pass next
+  Nanoseconds pass_at_ns_ = 0;                          // when they pass next, at the latest
 
   std::mutex order_mutex_;  // one order at a time; the loop does not take it
   std::atomic<const Order*> order_{nullptr};
