@@ -28,7 +28,7 @@ class Repeats:
     """Counts the INVALID trials of one load; `least` repeats are run however long they take."""
 
     least: int
-    trial_s: Fraction  # planned duration of one trial
+    trial_s: Fraction  # planned duration of one trial, with the phases before the measured one
     budget_s: Fraction = BUDGET_S  # for all trials of the load
     left_s: Fraction = MEASUREMENT_S  # of the measurement's budget, when the load begins
     slow_repeats: int | None = None  # repeats if the tester was too slow; None: `least`

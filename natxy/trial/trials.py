@@ -24,7 +24,7 @@ from natxy.trial.connection_table import (
 from natxy.trial.judge import FinishedTrial, Judge, Judged
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.observer import Observer
-from natxy.trial.phases import measures_phase_2, ramp_phases
+from natxy.trial.phases import measures_phase_2, phase_1_s, ramp_phases
 from natxy.trial.repeats import MEASUREMENT_S, VALID_FACTOR, Repeats
 from natxy.trial.seeds import nonce
 from natxy.trial.setup import ReadyTester
@@ -188,6 +188,8 @@ class Trials:
     def repeats(self, load: AnyLoad, least: int) -> Repeats:
         """Returns how often a trial of this load is repeated while it is INVALID."""
         trial_s = load.lasts_s(self.timing.drain_s, self.tester.traffic.connections)
+        if isinstance(load, Load):
+            trial_s += phase_1_s(self.tester.traffic, self.timing)
         return Repeats(least=least, trial_s=trial_s, left_s=self.left_s)
 
     @property

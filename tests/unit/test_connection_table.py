@@ -67,6 +67,15 @@ def test_what_is_measured_is_phase_2() -> None:
     assert trial.rate_fps == RATE_FPS
 
 
+def test_phase_1_counts_in_the_budget_of_invalid_trials() -> None:
+    """0.1 s of phase 2, 0.1 s of phase 1, 0.01 s of the sample, and a drain after each."""
+    trials = trials_of(StatefulGateway(), sample=100)
+    repeats = trials.repeats(steady(RATE_FPS, TIMING.duration_s), 0)
+    assert (
+        repeats.trial_s == Fraction(1, 10) + Fraction(1, 10) + Fraction(1, 100) + 3 * TIMING.drain_s
+    )
+
+
 def test_connections_outlive_phase_1_the_gap_and_phase_2() -> None:
     """0.1 s of phase 1, 0.1 s of phase 2, two drains of 0.05 s: with 2 s of margin."""
     dut = StatefulDut(gateway=StatefulGateway())
