@@ -17,6 +17,7 @@ from natxy.errors import ConfigurationError
 from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
 from natxy.search.loss_tolerance import LossTolerance
+from natxy.trial.repeats import MEASUREMENT_S, VALID_FACTOR
 from natxy.trial.seeds import MAX_SEED, new_seed
 
 TRIALS, TRAFFIC, OUTPUT = "Trials", "Traffic", "Output"  # headings of --help
@@ -56,6 +57,16 @@ SettleOption = Annotated[
     typer.Option(
         "--settle",
         help="Seconds between two trials.",
+        metavar="S",
+        rich_help_panel=TRIALS,
+    ),
+]
+RetryTimeOption = Annotated[
+    float | None,
+    typer.Option(
+        "--retry-time",
+        help="Most seconds that a measurement spends on invalid trials, beside "
+        f"{VALID_FACTOR} times the time of its valid ones [default: {MEASUREMENT_S}].",
         metavar="S",
         rich_help_panel=TRIALS,
     ),

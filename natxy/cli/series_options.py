@@ -20,6 +20,7 @@ from natxy.cli.options import (
     DurationOption,
     EstablishmentRateOption,
     JsonOption,
+    RetryTimeOption,
     SeedOption,
     SettleOption,
     TestbedArgument,
@@ -44,6 +45,7 @@ class SeriesOptions:
     duration: DurationOption = None
     drain: DrainOption = None
     settle: SettleOption = None
+    retry_time: RetryTimeOption = None
     repetitions: Annotated[
         int | None,
         typer.Option(help="Number of repetitions.", metavar="N", rich_help_panel=TRIALS),
@@ -107,6 +109,7 @@ class SeriesOptions:
             duration_s=seconds("--duration", self.duration, base.duration_s),
             drain_s=seconds("--drain", self.drain, base.drain_s),
             settle_s=seconds("--settle", self.settle, base.settle_s),
+            retry_s=seconds("--retry-time", self.retry_time, base.retry_s),
         )
 
     def repetitions_of(self, base: Profile) -> int:

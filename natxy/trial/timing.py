@@ -1,4 +1,4 @@
-"""The times of a trial (RFC 2544 sections 23 and 24), with checks of their ranges."""
+"""The times of trials (RFC 2544 sections 23 and 24), with checks of their ranges."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -6,6 +6,7 @@ from fractions import Fraction
 from natxy.errors import ConfigurationError
 from natxy.exact import make_exact
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, MAX_TRIAL_NS
+from natxy.trial.repeats import MEASUREMENT_S
 
 # After about a second, the kernel's real-time throttling stops a polling worker for tens of
 # milliseconds, so longer trials use the ordinary policy.
@@ -19,6 +20,7 @@ class Timing:
     drain_s: Fraction
     settle_s: Fraction = Fraction(0)
     frame_timeout_s: Fraction = Fraction(0)  # 0: none
+    retry_s: Fraction = MEASUREMENT_S  # of INVALID trials, beside a share of the valid ones' time
 
     def __post_init__(self) -> None:
         make_exact(
@@ -27,11 +29,13 @@ class Timing:
             drain_s="--drain",
             settle_s="--settle",
             frame_timeout_s="--frame-timeout",
+            retry_s="--retry-time",
         )
         check("--duration", self.duration_s, lowest=Fraction(1, 10**6), highest=LONGEST_S)
         check("--drain", self.drain_s, lowest=0, highest=LONGEST_S)
         check("--settle", self.settle_s, lowest=0, highest=LONGEST_S)
         check("--frame-timeout", self.frame_timeout_s, lowest=0, highest=LONGEST_S)
+        check("--retry-time", self.retry_s, lowest=0, highest=LONGEST_S)
         check("--duration and --drain", self.duration_s + self.drain_s, lowest=0, highest=LONGEST_S)
 
     @property

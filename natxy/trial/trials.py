@@ -25,7 +25,7 @@ from natxy.trial.judge import FinishedTrial, Judge, Judged
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.observer import Observer
 from natxy.trial.phases import measures_phase_2, phase_1_s, ramp_phases
-from natxy.trial.repeats import MEASUREMENT_S, VALID_FACTOR, Repeats
+from natxy.trial.repeats import VALID_FACTOR, Repeats
 from natxy.trial.seeds import nonce
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
@@ -66,8 +66,11 @@ class Trials:
     counts: TrialCounts = field(default_factory=TrialCounts)
     resets: bool = False  # the device is reset in each trial, and may lose its connections
     discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
-    left_s: Fraction = MEASUREMENT_S  # of the budget of INVALID trials, by plan; may be below 0
+    left_s: Fraction = field(init=False)  # for INVALID trials, by plan; may be below 0
     last: WholeTrial | None = None  # set also if a check then ended the measurement
+
+    def __post_init__(self) -> None:
+        self.left_s = self.timing.retry_s
 
     def run(self, *, load: AnyLoad | int, repetition: int, seed: int) -> TrialRecord:
         return self.run_whole(load=load, repetition=repetition, seed=seed).record

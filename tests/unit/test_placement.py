@@ -326,11 +326,13 @@ def far_until(number: int) -> ScriptedEngine:
     return engine
 
 
-def trials_of(engine: ScriptedEngine, traffic: TrafficPlan) -> Trials:
+def trials_of(
+    engine: ScriptedEngine, traffic: TrafficPlan, retry_s: Fraction = MEASUREMENT_S
+) -> Trials:
     return Trials(
         tester=engine.tester(traffic),
         dut=NoDut(),
-        timing=TIMING,
+        timing=replace(TIMING, retry_s=retry_s),
         campaign_seed=1,
         observer=Observer(),
     )
@@ -361,18 +363,21 @@ def test_far_trials_have_a_budget_of_their_own(nat64: TrafficPlan) -> None:
     assert ended == 401  # 40 s, not 10
 
 
-def test_the_invalid_trials_of_a_measurement_have_a_budget_together(nat64: TrafficPlan) -> None:
+@pytest.mark.parametrize("retry_s", [MEASUREMENT_S, Fraction(5), Fraction(2)])
+def test_the_invalid_trials_of_a_measurement_have_a_budget_together(
+    nat64: TrafficPlan, retry_s: Fraction
+) -> None:
     """Else a search in an hour of noise would spend the whole budget of a rate at each rate."""
-    trials = trials_of(far_until(10_000), nat64)
+    trials = trials_of(far_until(10_000), nat64, retry_s)
     ran = []
     for repetition in (1, 2, 3):
         with pytest.raises(TesterLimit, match="were invalid"):
             trials.run_valid(load=10_000, repetition=repetition, seed=1, invalid_repeats=3)
         ran.append(len(trials.discarded))
     assert trials.discarded[-1].badly_placed
-    each_s = (MEASUREMENT_S - trials.left_s) / sum(ran)
-    # All 40 s at the first rate but one trial, and then the least.
-    assert ran == [int(MEASUREMENT_S / each_s) + 1, 4, 4]
+    each_s = (retry_s - trials.left_s) / sum(ran)
+    # The whole budget at the first rate but one trial, and then the least.
+    assert ran == [int(retry_s / each_s) + 1, 4, 4]
 
 
 def test_valid_trials_earn_time_for_invalid_ones(nat64: TrafficPlan) -> None:
