@@ -1,5 +1,5 @@
-// Maps between IPv4 and IPv6 addresses: by explicit mappings first (RFC 7757), then by a prefix
-// (RFC 6052).
+// Maps between IPv4 and IPv6 addresses: by explicit mappings first (RFC 7757), then by the rules of
+// MAP (RFC 7599), then by a prefix (RFC 6052).
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gateway/address.hpp"
+#include "gateway/mapping_rule.hpp"
 
 namespace natxy::gateway {
 
@@ -19,14 +20,20 @@ struct ExplicitMapping {
 class AddressMap {
  public:
   AddressMap(std::vector<ExplicitMapping> mappings, std::optional<Prefix> prefix)
-      : mappings_(std::move(mappings)), prefix_(prefix) {}
+      : AddressMap(std::move(mappings), {}, prefix) {}
+  AddressMap(std::vector<ExplicitMapping> mappings, std::vector<MappingRule> rules,
+             std::optional<Prefix> prefix)
+      : mappings_(std::move(mappings)), rules_(std::move(rules)), prefix_(prefix) {}
 
+  // Returns whether there is a mapping or a rule for the address.
   [[nodiscard]] bool is_explicit(const IpAddress& ipv4) const;
-  [[nodiscard]] std::optional<IpAddress> to_ipv6(const IpAddress& ipv4) const;
-  [[nodiscard]] std::optional<IpAddress> to_ipv4(const IpAddress& ipv6) const;
+  // port: of the packet at this address; only rules need it.
+  [[nodiscard]] std::optional<IpAddress> to_ipv6(const IpAddress& ipv4, Port port = {}) const;
+  [[nodiscard]] std::optional<IpAddress> to_ipv4(const IpAddress& ipv6, Port port = {}) const;
 
  private:
   std::vector<ExplicitMapping> mappings_;
+  std::vector<MappingRule> rules_;
   std::optional<Prefix> prefix_;
 };
 

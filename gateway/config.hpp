@@ -12,6 +12,7 @@
 #include "gateway/address_map.hpp"
 #include "gateway/nat/nat_config.hpp"
 #include "gateway/side.hpp"
+#include "gateway/vlan.hpp"
 
 namespace natxy::gateway {
 
@@ -46,13 +47,19 @@ enum class CorruptField : std::uint8_t {
   kLength,
   kUdpLength,
   kNumber,
-  kNoUdpChecksum  // sets the checksum to 0, which means "none" over IPv4
+  kNoUdpChecksum,  // sets the checksum to 0, which means "none" over IPv4
+  kTrafficClass,
+  kExtensionHeader,  // the last octet of the first one
+  kVlan,             // the VLAN ID of the inner tag
+  kOuterSource,      // of the IPv6 header of a softwire
+  kOuterDestination
 };
 
-inline constexpr std::array<const char*, 12> kCorruptFieldNames{
-    "source_address", "destination_address", "source_port", "destination_port", "hop_limit",
-    "payload",        "udp_checksum",        "ip_checksum", "length",           "udp_length",
-    "number",         "no_udp_checksum"};
+inline constexpr std::array<const char*, 17> kCorruptFieldNames{
+    "source_address", "destination_address", "source_port",   "destination_port", "hop_limit",
+    "payload",        "udp_checksum",        "ip_checksum",   "length",           "udp_length",
+    "number",         "no_udp_checksum",     "traffic_class", "extension_header", "vlan",
+    "outer_source",   "outer_destination"};
 
 struct Corrupt {
   std::uint64_t every = 0;
@@ -100,6 +107,7 @@ struct Fault {
 struct SideConfig {
   std::vector<IpAddress> addresses;
   std::unordered_map<IpAddress, Mac, IpAddressHash> neighbours;
+  VlanTags vlans;
 };
 
 struct Route {
@@ -110,13 +118,26 @@ struct Route {
 
 struct Translation {
   std::vector<ExplicitMapping> mappings;
+  std::vector<MappingRule> rules;
   std::optional<Prefix> prefix;
+};
+
+// The softwires of one side. Mappings and rules assign to inner IPv4 addresses the subscribers'
+// ends.
+struct SoftwireConfig {
+  Side inside = Side::kLeft;
+  IpAddress address;  // the gateway's end of all softwires
+  std::vector<ExplicitMapping> mappings;
+  std::vector<MappingRule> rules;
+  std::optional<Prefix>
+      subscribers;  // ends whose packets only the stateful translation tells apart
 };
 
 struct Config {
   std::array<SideConfig, 2> sides;  // by Side
   std::vector<Route> routes;
   std::optional<Translation> translation;
+  std::optional<SoftwireConfig> softwires;
   std::optional<NatConfig> nat;
   std::vector<Fault> faults;
   Nanoseconds idle_ns = 0;

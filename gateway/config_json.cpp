@@ -33,10 +33,20 @@ auto read_neighbours(const Value& value) {
   return neighbours;
 }
 
+VlanTag read_vlan(const Value& value) {
+  static const Names<std::uint16_t> kTypes{{"802.1Q", 0x8100}, {"802.1ad", 0x88a8}};
+  Object object(value);
+  const VlanTag tag{.type = object["tpid"].one_of(kTypes),
+                    .id = object["id"].integer<std::uint16_t>(1, 4094)};
+  object.close();
+  return tag;
+}
+
 SideConfig read_side_config(const Value& value, SideConfig side) {
   Object object(value);
   if (const auto found = object.find("addresses")) side.addresses = found->list(read_address);
   if (const auto found = object.find("neighbours")) side.neighbours = read_neighbours(*found);
+  if (const auto found = object.find("vlans")) side.vlans = found->list(0, kMaxVlanTags, read_vlan);
   object.close();
   return side;
 }
@@ -61,13 +71,68 @@ ExplicitMapping read_mapping(const Value& value) {
                     "more; RFC 7757, 3.2)");
 }
 
+MappingRule read_rule(const Value& value) {
+  Object object(value);
+  MappingRule rule{.ipv6 = read_prefix(object["ipv6"], true),
+                   .ipv4 = read_prefix(object["ipv4"], false),
+                   .ea_bits = object["ea_bits"].integer<unsigned>(0, 48)};
+  if (const auto found = object.find("psid_offset")) {
+    rule.psid_offset = found->integer<unsigned>(0, 15);
+  }
+  object.close();
+  const auto refuse = [&](const std::string& sentence) {
+    throw ConfigError(value.path() + ".ea_bits", std::to_string(rule.ea_bits) + sentence);
+  };
+  if (rule.ea_bits < rule.ipv4.suffix_bits()) {
+    refuse(" do not hold the IPv4 suffix (expected at least " +
+           std::to_string(rule.ipv4.suffix_bits()) + ")");
+  }
+  if (rule.psid_offset + rule.psid_bits() > 16) {
+    refuse(" leave a PSID that no port has room for (expected at most " +
+           std::to_string(rule.ipv4.suffix_bits() + 16 - rule.psid_offset) + ")");
+  }
+  if (rule.ipv6.length + rule.ea_bits > 64) {
+    refuse(" do not fit before bit 64 (expected at most " +
+           std::to_string(64 - std::min(64U, rule.ipv6.length)) + ")");
+  }
+  return rule;
+}
+
+std::vector<ExplicitMapping> read_mappings(Object& object) {
+  const auto found = object.find("explicit");
+  return found ? found->list(read_mapping) : std::vector<ExplicitMapping>{};
+}
+
+std::vector<MappingRule> read_rules(Object& object) {
+  const auto found = object.find("rules");
+  return found ? found->list(read_rule) : std::vector<MappingRule>{};
+}
+
 Translation read_translation(const Value& value) {
   Object object(value);
-  Translation translation;
-  if (const auto found = object.find("explicit")) translation.mappings = found->list(read_mapping);
+  Translation translation{
+      .mappings = read_mappings(object), .rules = read_rules(object), .prefix = {}};
   translation.prefix = object.optional("prefix", read_translation_prefix);
   object.close();
   return translation;
+}
+
+Prefix read_ipv6_prefix(const Value& value) {
+  return read_prefix(value, true);
+}
+
+SoftwireConfig read_softwires(const Value& value) {
+  Object object(value);
+  SoftwireConfig softwires{.inside = read_side(object["inside"]),
+                           .address = read_address(object["address"]),
+                           .mappings = read_mappings(object),
+                           .rules = read_rules(object),
+                           .subscribers = object.optional("subscribers", read_ipv6_prefix)};
+  if (!softwires.address.is_ipv6) {
+    object["address"].refuse("is not an IPv6 address (expected an address such as 2001:2::1)");
+  }
+  object.close();
+  return softwires;
 }
 
 FaultKind read_reorder(Object& object) {
@@ -232,7 +297,11 @@ Config read_config(const Json& json) {
   }
   if (const auto found = object.find("routes")) config.routes = found->list(read_route);
   config.translation = object.optional("translation", read_translation);
+  config.softwires = object.optional("softwires", read_softwires);
   config.nat = object.optional("nat", read_nat);
+  if (config.softwires && config.softwires->subscribers && !config.nat) {
+    throw ConfigError("softwires.subscribers", "needs a stateful translation (expected \"nat\")");
+  }
   if (const auto found = object.find("faults")) read_faults(*found, config);
   config.idle_ns = number_or(object, "idle_ns", 0, kAny);
   object.close();

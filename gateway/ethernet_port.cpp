@@ -23,15 +23,6 @@ std::string pool_name(std::uint16_t port_id) {
   return "natxy-gw-" + std::to_string(port_id) + "-" + std::to_string(made++);
 }
 
-void fill(rte_mbuf* buffer, const Frame& frame) {
-  auto* to = rte_pktmbuf_mtod(buffer, std::uint8_t*);
-  const auto length = std::max(frame.length, kShortestFrameOctets);
-  std::copy_n(frame.octets, frame.length, to);
-  std::fill(to + frame.length, to + length, std::uint8_t{0});
-  buffer->data_len = static_cast<std::uint16_t>(length);
-  buffer->pkt_len = static_cast<std::uint32_t>(length);
-}
-
 }  // namespace
 
 EthernetPort::EthernetPort(Side side, std::uint16_t port_id, std::size_t mtu_bytes)
@@ -124,6 +115,12 @@ void EthernetPort::read_mac() {
   mac_ = {0x02, 0x4e, 0x58, 0x00, 0x00, static_cast<std::uint8_t>(port_id_ + 1)};
 }
 
+void EthernetPort::set_tags(const VlanTags& tags) {
+  tags_ = tags;
+  astray_tags_ = tags;
+  if (!tags.empty()) astray_tags_.back().id ^= 1U;
+}
+
 std::uint16_t EthernetPort::receive_burst(std::array<rte_mbuf*, kBurst>& buffers) {
   return rte_eth_rx_burst(port_id_, 0, buffers.data(), kBurst);
 }
@@ -137,6 +134,15 @@ Octets EthernetPort::contents(const rte_mbuf* buffer) {
 
 void EthernetPort::free_burst(std::span<rte_mbuf*> buffers) {
   rte_pktmbuf_free_bulk(buffers.data(), static_cast<unsigned>(buffers.size()));
+}
+
+void EthernetPort::fill(rte_mbuf* buffer, const Frame& frame) const {
+  auto* to = rte_pktmbuf_mtod(buffer, std::uint8_t*);
+  const auto written = write_with_tags(to, frame.view(), frame.is_astray ? astray_tags_ : tags_);
+  const auto length = std::max(written, kShortestFrameOctets);
+  std::fill(to + written, to + length, std::uint8_t{0});
+  buffer->data_len = static_cast<std::uint16_t>(length);
+  buffer->pkt_len = static_cast<std::uint32_t>(length);
 }
 
 std::size_t EthernetPort::send(std::span<const FramePtr> frames) {

@@ -17,6 +17,7 @@
 #include "gateway/frame_store.hpp"
 #include "gateway/octets.hpp"
 #include "gateway/side.hpp"
+#include "gateway/vlan.hpp"
 
 namespace natxy::gateway {
 
@@ -40,18 +41,23 @@ class EthernetPort {
   [[nodiscard]] bool unmaps_rings() const { return unmaps_rings_; }
   // Returns whether such a port has no peer.
   [[nodiscard]] bool waits_for_peer() const;
+  // Sets the tags of all frames of the port.
+  void set_tags(const VlanTags& tags);
 
-  // Calls `take(Octets)` for each frame of at most one burst.
+  // Calls `take(Octets)` for each frame of at most one burst, without its tags. Frames of other
+  // VLANs are dropped.
   template <typename Take>
   void receive(Take take) {
     std::array<rte_mbuf*, kBurst> buffers;
     const auto count = receive_burst(buffers);
-    for (std::uint16_t i = 0; i < count; ++i) take(contents(buffers[i]));
+    for (std::uint16_t i = 0; i < count; ++i) {
+      if (const auto frame = without_tags(contents(buffers[i]), tags_, untagged_)) take(*frame);
+    }
     if (count != 0) free_burst({buffers.data(), count});
   }
 
-  // Sends copies of at most kBurst frames, padded to Ethernet's minimum length. Returns how many of
-  // them, from the first on, the port accepted.
+  // Sends copies of at most kBurst frames, tagged and padded to Ethernet's minimum length. Returns
+  // how many of them, from the first on, the port accepted.
   [[nodiscard]] std::size_t send(std::span<const FramePtr> frames);
 
  private:
@@ -62,6 +68,7 @@ class EthernetPort {
   void check(int status, const char* what) const;
   [[nodiscard]] std::uint16_t receive_burst(std::array<rte_mbuf*, kBurst>& buffers);
   [[nodiscard]] Octets contents(const rte_mbuf* buffer);
+  void fill(rte_mbuf* buffer, const Frame& frame) const;
   static void free_burst(std::span<rte_mbuf*> buffers);
 
   Side side_;
@@ -69,6 +76,9 @@ class EthernetPort {
   rte_mempool* pool_ = nullptr;
   bool unmaps_rings_ = false;
   Mac mac_{};
+  VlanTags tags_;
+  VlanTags astray_tags_;                // those of another VLAN, for the fault `vlan`
+  std::vector<std::uint8_t> untagged_;  // the last frame that had tags
   std::vector<std::uint8_t> gathered_;  // a frame that arrived in several segments
 };
 

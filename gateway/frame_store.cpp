@@ -16,6 +16,7 @@ FramePtr FrameStore::take(std::size_t length) {
   free_[size_class].pop_back();
   frame->length = length;
   frame->is_own = false;
+  frame->is_astray = false;
   return FramePtr(frame);
 }
 
@@ -25,6 +26,7 @@ FramePtr FrameStore::copy(const Frame& frame) {
   twin->received_ns = frame.received_ns;
   twin->direction = frame.direction;
   twin->is_own = frame.is_own;
+  twin->is_astray = frame.is_astray;
   return twin;
 }
 

@@ -19,7 +19,8 @@ struct Frame {
   std::size_t length = 0;
   Nanoseconds received_ns = 0;
   Direction direction = Direction::kForward;
-  bool is_own = false;  // a frame of the gateway itself: ARP, Neighbour Discovery
+  bool is_own = false;     // a frame of the gateway itself: ARP, Neighbour Discovery
+  bool is_astray = false;  // the fault `vlan`: it leaves in another VLAN
   FrameStore* store = nullptr;
   std::size_t size_class = 0;
 

@@ -27,6 +27,8 @@ void Gateway::configure(const Config& config, Nanoseconds now_ns) {
   std::optional<Nat> nat;  // made first: if there is not enough memory, nothing has changed
   if (config.nat) nat.emplace(*config.nat);
   nat_ = std::move(nat);
+  softwires_.reset();
+  if (config.softwires) softwires_.emplace(*config.softwires);
   chains_.clear();
   neighbours_.clear();
   config_ = config;
@@ -117,13 +119,45 @@ void Gateway::receive_ip(Side side, Octets frame, Nanoseconds now_ns) {
   if (read16(octets.data() - 2) == kTypeIpv4) {
     if (const auto packet = parse_ipv4(octets)) routed = route(side, *packet, now_ns);
   } else if (const auto packet = parse_ipv6(octets)) {
-    routed = route(side, *packet, now_ns);
+    const bool is_softwire = softwires_ && softwires_->takes(side, *packet);
+    routed =
+        is_softwire ? route_out_of_softwire(side, *packet, now_ns) : route(side, *packet, now_ns);
   }
+  enter_softwire(side, routed);
   auto& [passing, reason] = routed.outcome;
   if (!passing) return record.count(reason);
   passing->received_ns = now_ns;
   passing->direction = direction_from(side);
   send_to(routed.hop, std::move(passing), now_ns);
+}
+
+// Routes the inner packet of a softwire. Its source address and port must be the subscriber's
+// (RFC 7597, 8.1).
+Routed Gateway::route_out_of_softwire(Side side, const Ipv6Packet& packet, Nanoseconds now_ns) {
+  auto inner = parse_ipv4(packet.data());
+  if (!inner) return Routed::drops(Drop::kMalformed);
+  if (softwires_->tells_apart(packet.source)) {
+    inner->softwire = packet.source;
+    return route(side, *inner, now_ns);
+  }
+  const auto end = softwires_->far_end(inner->source, source_port(*inner));
+  if (end != packet.source) return Routed::drops(Drop::kSoftwire);
+  return route(side, *inner, now_ns);
+}
+
+// Puts an IPv4 packet that goes to the inside of the softwires into its softwire.
+void Gateway::enter_softwire(Side from, Routed& routed) {
+  auto& frame = routed.outcome.frame;
+  if (!softwires_ || !frame || routed.hop.side != softwires_->inside()) return;
+  if (read16(frame->octets + kEthernetOctets - 2) != kTypeIpv4) return;
+  const auto end = routed.softwire ? routed.softwire : softwires_->far_end(*frame);
+  const auto hop = end ? router_.hop(from, *end) : std::nullopt;
+  if (!hop) {
+    routed = Routed::drops(Drop::kNoRoute);
+    return;
+  }
+  frame = softwires_->encapsulate(*frame, *end, store_);
+  routed.hop = *hop;
 }
 
 template <typename Packet>
@@ -142,11 +176,20 @@ Routed Gateway::route_by_state(Side side, const Packet& packet, Nanoseconds now_
   if (!outcome.frame) return Routed::drops(outcome.reason);
   const auto hop = router_.hop(side, destination);
   if (!hop) return Routed::drops(Drop::kNoRoute);
-  return {.outcome = std::move(outcome), .hop = *hop};
+  const bool enters = destination.is_ipv6 && read16(outcome.frame->octets + 12) == kTypeIpv4;
+  return {.outcome = std::move(outcome),
+          .hop = *hop,
+          .softwire = enters ? std::optional(destination) : std::nullopt};
+}
+
+bool Gateway::is_in_softwire(Side side, Octets frame) const {
+  if (!softwires_) return false;
+  const auto packet = parse_ipv6(frame.subspan(kEthernetOctets));
+  return packet && softwires_->takes(side, *packet);
 }
 
 // Returns whether the frame is to be forwarded: not for the gateway's own addresses, a multicast
-// group or the link.
+// group or the link. The end of the softwires may be one of these addresses.
 bool Gateway::is_for_forwarding(Side side, Octets frame) const {
   if (!is_addressed_to(frame, neighbours_[index_of(side)].own_mac())) return false;
   const bool is_ipv4 = read16(frame.data() + 12) == kTypeIpv4;
@@ -154,6 +197,7 @@ bool Gateway::is_for_forwarding(Side side, Octets frame) const {
   const auto destination = destination_of(frame);
   if (is_multicast(destination) || is_link_local(destination)) return false;
   if (nat_ && nat_->is_external(side, destination)) return true;
+  if (is_in_softwire(side, frame)) return true;
   return std::ranges::none_of(neighbours_, [&](const auto& n) { return n.is_own(destination); });
 }
 

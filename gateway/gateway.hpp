@@ -16,6 +16,7 @@
 #include "gateway/packet.hpp"
 #include "gateway/record.hpp"
 #include "gateway/router.hpp"
+#include "gateway/softwires.hpp"
 #include "gateway/translator.hpp"
 
 namespace natxy::gateway {
@@ -59,7 +60,11 @@ class Gateway {
   [[nodiscard]] Routed route(Side side, const Packet& packet, Nanoseconds now_ns);
   template <typename Packet>
   [[nodiscard]] Routed route_by_state(Side side, const Packet& packet, Nanoseconds now_ns);
+  [[nodiscard]] Routed route_out_of_softwire(Side side, const Ipv6Packet& packet,
+                                             Nanoseconds now_ns);
+  void enter_softwire(Side from, Routed& routed);
   [[nodiscard]] SideConfig side_config(Side side) const;
+  [[nodiscard]] bool is_in_softwire(Side side, Octets frame) const;
   [[nodiscard]] bool is_for_forwarding(Side side, Octets frame) const;
   void hear(Side side, const NeighbourMessage& message, Nanoseconds now_ns);
   void send_to(const Hop& hop, FramePtr frame, Nanoseconds now_ns);
@@ -76,6 +81,7 @@ class Gateway {
   std::array<std::vector<FramePtr>, 2> outboxes_;  // by Side
   Record record_;
   Router router_;
+  std::optional<Softwires> softwires_;
   std::optional<Nat> nat_;
   std::vector<Neighbours> neighbours_;  // by Side
   std::vector<FaultChain> chains_;      // by Direction

@@ -23,6 +23,7 @@ inline constexpr std::uint16_t kTypeIpv6 = 0x86dd;
 
 inline constexpr std::uint8_t kHopByHop = 0;
 inline constexpr std::uint8_t kIcmp = 1;
+inline constexpr std::uint8_t kIpv4InIpv6 = 4;  // RFC 2473
 inline constexpr std::uint8_t kTcp = 6;
 inline constexpr std::uint8_t kUdp = 17;
 inline constexpr std::uint8_t kRouting = 43;
@@ -50,6 +51,7 @@ struct Ipv4Packet {
   Piece piece;
   IpAddress source;
   IpAddress destination;
+  std::optional<IpAddress> softwire{};  // the far end of the softwire of an AFTR that it came from
 
   [[nodiscard]] Octets data() const { return octets.subspan(header_octets); }
 };

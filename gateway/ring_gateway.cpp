@@ -21,6 +21,13 @@ RingGateway::RingGateway(const RingGatewayOptions& options)
                {.macs = {ports_[0].mac(), ports_[1].mac()}, .mtu_bytes = options.mtu_bytes},
                clock_ns()) {
   if (ports_[0].unmaps_rings() || ports_[1].unmaps_rings()) interrupts_.emplace();
+  set_tags(options.config);
+}
+
+void RingGateway::set_tags(const Config& config) {
+  for (const auto side : kSides) {
+    ports_[index_of(side)].set_tags(config.sides[index_of(side)].vlans);
+  }
 }
 
 void RingGateway::step() {
@@ -125,7 +132,10 @@ void RingGateway::obey() {
 }
 
 void RingGateway::configure(const Config& config) {
-  carry_out([&] { gateway_.configure(config, clock_ns()); });
+  carry_out([&] {
+    gateway_.configure(config, clock_ns());
+    set_tags(config);
+  });
 }
 
 void RingGateway::clear() {

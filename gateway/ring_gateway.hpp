@@ -69,6 +69,7 @@ class RingGateway {
   static int run_on_lcore(void* self);
   void carry_out(const Order& order);
   void obey();
+  void set_tags(const Config& config);
   void receive(Side side);
   void send(Side side);
   bool take_realtime(Nanoseconds for_ns);

@@ -30,7 +30,7 @@ FramePtr forward(const Ipv6Packet& packet, FrameStore& store) {
 }
 
 AddressMap map_of(const Translation& translation) {
-  return AddressMap(translation.mappings, translation.prefix);
+  return {translation.mappings, translation.rules, translation.prefix};
 }
 
 }  // namespace
@@ -49,18 +49,18 @@ std::optional<Hop> Router::hop(Side from, const IpAddress& destination) const {
 }
 
 // Returns the destination after translation; absent if the packet is not translated. A destination
-// with an explicit mapping is translated. The prefix, which applies to all IPv4 addresses, is used
+// with a mapping or a rule is translated. The prefix, which applies to all IPv4 addresses, is used
 // only if there is no route to the IPv4 address itself.
 std::optional<IpAddress> Router::translated_destination(const Ipv4Packet& packet) const {
   const auto& map = translator_.map();
   if (!map.is_explicit(packet.destination) && find(packet.destination) != nullptr) {
     return std::nullopt;
   }
-  return map.to_ipv6(packet.destination);
+  return map.to_ipv6(packet.destination, destination_port(packet));
 }
 
 std::optional<IpAddress> Router::translated_destination(const Ipv6Packet& packet) const {
-  return translator_.map().to_ipv4(packet.destination);
+  return translator_.map().to_ipv4(packet.destination, destination_port(packet));
 }
 
 template <typename Packet>

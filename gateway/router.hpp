@@ -19,7 +19,8 @@ struct Hop {
 
 struct Routed {
   Outcome outcome;
-  Hop hop;  // undefined if the frame was dropped
+  Hop hop;                              // undefined if the frame was dropped
+  std::optional<IpAddress> softwire{};  // the far end of the softwire that it enters, if known
 
   [[nodiscard]] static Routed drops(Drop reason) {
     return {.outcome = Outcome::drops(reason), .hop = {}};

@@ -103,8 +103,8 @@ void write_fragment_header(std::uint8_t* to, std::uint8_t protocol, const Piece&
 }  // namespace
 
 Outcome Translator::to_ipv6(const Ipv4Packet& packet, FrameStore& store) const {
-  const auto source = map_.to_ipv6(packet.source);
-  const auto destination = map_.to_ipv6(packet.destination);
+  const auto source = map_.to_ipv6(packet.source, source_port(packet));
+  const auto destination = map_.to_ipv6(packet.destination, destination_port(packet));
   if (!source || !destination) return Outcome::drops(Drop::kNoRoute);
   return to_ipv6(packet, {.source = *source, .destination = *destination}, store);
 }
@@ -141,8 +141,8 @@ Outcome Translator::to_ipv6(const Ipv4Packet& packet, const AddressPair& address
 }
 
 Outcome Translator::to_ipv4(const Ipv6Packet& packet, FrameStore& store) {
-  const auto source = map_.to_ipv4(packet.source);
-  const auto destination = map_.to_ipv4(packet.destination);
+  const auto source = map_.to_ipv4(packet.source, source_port(packet));
+  const auto destination = map_.to_ipv4(packet.destination, destination_port(packet));
   if (!source || !destination) return Outcome::drops(Drop::kNoRoute);
   return to_ipv4(packet, {.source = *source, .destination = *destination}, store);
 }

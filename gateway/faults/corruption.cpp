@@ -22,6 +22,15 @@ std::optional<std::size_t> octet_of(const Anatomy& anatomy, CorruptField field) 
     case CorruptField::kIpChecksum:
       if (anatomy.is_ipv6) return std::nullopt;
       return anatomy.ip_checksum() + 1;
+    case CorruptField::kOuterSource:
+      if (!anatomy.outer) return std::nullopt;
+      return *anatomy.outer + 23;
+    case CorruptField::kOuterDestination:
+      if (!anatomy.outer) return std::nullopt;
+      return *anatomy.outer + 39;
+    case CorruptField::kExtensionHeader:
+      if (!anatomy.extended()) return std::nullopt;
+      return anatomy.ip + kIpv6Octets + 7;
     default:
       break;
   }
@@ -89,6 +98,19 @@ bool change_octet(Frame& frame, const Anatomy& anatomy, CorruptField field) {
   return true;
 }
 
+// Changes a bit of IPv4's TOS. In IPv6, the same bit is the lowest one of the traffic class, which
+// is not aligned.
+bool change_traffic_class(Frame& frame, const Anatomy& anatomy) {
+  frame.octets[anatomy.ip + 1] ^= 0x10U;
+  return true;
+}
+
+// The port writes the tags.
+bool change_vlan(Frame& frame) {
+  frame.is_astray = true;
+  return true;
+}
+
 bool remove_udp_checksum(Frame& frame, const Anatomy& anatomy) {
   if (!anatomy.udp) return false;
   write16(frame.octets + *anatomy.udp + 6, 0);
@@ -98,15 +120,24 @@ bool remove_udp_checksum(Frame& frame, const Anatomy& anatomy) {
 bool change_length(Frame& frame, Anatomy& anatomy, std::size_t max_packet_octets) {
   if (!anatomy.udp) return false;
   const auto udp = *anatomy.udp;
-  const bool grows = anatomy.packet_end - anatomy.ip < max_packet_octets;
+  const bool grows = anatomy.packet_end - anatomy.outer.value_or(anatomy.ip) < max_packet_octets;
   if (!grows && anatomy.packet_end == udp + kUdpOctets) return false;
   const auto change = [grows](std::uint8_t* at) { write16(at, read16(at) + (grows ? 1U : ~0U)); };
   change(frame.octets + anatomy.ip_length());
+  if (anatomy.outer) change(frame.octets + *anatomy.outer + 4);
   change(frame.octets + udp + 4);
   if (grows) frame.octets[anatomy.packet_end] = 0;
   anatomy.packet_end = grows ? anatomy.packet_end + 1 : anatomy.packet_end - 1;
   frame.length = anatomy.packet_end;
   return true;
+}
+
+// Changes a field that checksums may cover.
+bool change_field(Frame& frame, Anatomy& anatomy, CorruptField field,
+                  std::size_t max_packet_octets) {
+  if (field == CorruptField::kLength) return change_length(frame, anatomy, max_packet_octets);
+  if (field == CorruptField::kTrafficClass) return change_traffic_class(frame, anatomy);
+  return change_octet(frame, anatomy, field);
 }
 
 }  // namespace
@@ -115,10 +146,9 @@ bool corrupt(Frame& frame, CorruptField field, bool fix_checksum, std::size_t ma
   auto anatomy = dissect(frame);
   if (!anatomy) return false;
   if (field == CorruptField::kNoUdpChecksum) return remove_udp_checksum(frame, *anatomy);
+  if (field == CorruptField::kVlan) return change_vlan(frame);
   const Sums before(frame, *anatomy);
-  const bool is_changed = field == CorruptField::kLength
-                              ? change_length(frame, *anatomy, max_packet_octets)
-                              : change_octet(frame, *anatomy, field);
+  const bool is_changed = change_field(frame, *anatomy, field, max_packet_octets);
   const bool is_checksum =
       field == CorruptField::kUdpChecksum || field == CorruptField::kIpChecksum;
   if (is_changed && fix_checksum && !is_checksum) {

@@ -15,10 +15,12 @@ struct Ipv4Endpoint {
   [[nodiscard]] std::uint64_t number() const { return std::uint64_t{address} << 16U | port; }
 };
 
-// An endpoint in IPv4 or IPv6; the owner of the table knows which.
+// An endpoint in IPv4 or IPv6; the owner of the table knows which. At an AFTR (RFC 6333, 6.6) it is
+// an IPv4 endpoint behind a softwire, and `address` is the softwire's far end.
 struct InsideEndpoint {
   Uint128 address = 0;
   std::uint16_t port = 0;
+  std::uint32_t behind = 0;  // 0: no softwire
 
   friend bool operator==(const InsideEndpoint&, const InsideEndpoint&) = default;
 };
@@ -43,7 +45,7 @@ struct Connection {
 [[nodiscard]] inline std::uint64_t hash_of(const InsideEndpoint& endpoint) {
   const auto low = static_cast<std::uint64_t>(endpoint.address);
   const auto high = static_cast<std::uint64_t>(endpoint.address >> 64U);
-  return scramble(scramble(low + endpoint.port * 0x9e3779b97f4a7c15U) + high);
+  return scramble(scramble(low + endpoint.port * 0x9e3779b97f4a7c15U) + high + endpoint.behind);
 }
 
 template <typename Endpoint>

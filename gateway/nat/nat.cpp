@@ -13,6 +13,13 @@ bool is_whole_udp(const Ipv4Packet& packet) {
   return is_whole_udp(packet.protocol, packet.data(), packet.piece);
 }
 
+InsideEndpoint inside_endpoint(const Ipv4Packet& packet, std::uint16_t port) {
+  if (!packet.softwire) return {.address = packet.source.value, .port = port};
+  return {.address = packet.softwire->value,
+          .port = port,
+          .behind = static_cast<std::uint32_t>(packet.source.value)};
+}
+
 Ipv4Endpoint endpoint(const IpAddress& address, std::uint16_t port) {
   return {.address = static_cast<std::uint32_t>(address.value), .port = port};
 }
@@ -81,7 +88,7 @@ NatTranslated Nat::translate(Side from, const Ipv4Packet& packet, Nanoseconds no
 NatTranslated Nat::to_outside(const Ipv4Packet& packet, Nanoseconds now_ns, FrameStore& store) {
   const auto ports = read_ports(packet.data());
   const auto [connection, reason] =
-      sessions_.outbound({.address = packet.source.value, .port = ports.source},
+      sessions_.outbound(inside_endpoint(packet, ports.source),
                          endpoint(packet.destination, ports.destination), now_ns);
   if (!connection) return dropped(reason);
   ++outbound_;
@@ -97,12 +104,13 @@ NatTranslated Nat::to_inside(const Ipv4Packet& packet, Nanoseconds now_ns, Frame
   if (!connection) return dropped(reason);
   ++inbound_;
   const auto reply_ports = inner_ports_of_reply(*connection);
-  const auto inside = connection->inside.address;
+  const auto& [inside, port, behind] = connection->inside;
   if (config_.kind == NatKind::kNat44) {
-    const auto host = IpAddress::ipv4(static_cast<std::uint32_t>(inside));
+    const auto host = IpAddress::ipv4(behind == 0 ? static_cast<std::uint32_t>(inside) : behind);
     auto frame =
         rewrite(packet, {.source = packet.source, .destination = host}, reply_ports, store);
-    return {.outcome = Outcome::passes(std::move(frame)), .destination = host};
+    return {.outcome = Outcome::passes(std::move(frame)),
+            .destination = behind == 0 ? host : IpAddress::ipv6(inside)};
   }
   const auto host = IpAddress::ipv6(inside);
   const auto source = embed(config_.prefix, packet.source);

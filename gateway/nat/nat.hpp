@@ -17,7 +17,9 @@ namespace natxy::gateway {
 
 struct NatTranslated {
   Outcome outcome;
-  IpAddress destination;  // where the frame goes; undefined if the packet was dropped
+  // Where the frame goes; undefined if the packet was dropped. An IPv6 address of an IPv4 packet is
+  // the far end of a softwire.
+  IpAddress destination;
 };
 
 class Nat {

@@ -11,12 +11,12 @@ namespace {
 
 class Corruption : public testing::Test {
  protected:
-  // Calls `check(is_ipv6, index of the field, is_fixed)` for all cases except the field whose
-  // frames are not always wrong.
+  // Calls `check(is_ipv6, index of the field, is_fixed)` for all cases except the fields whose
+  // frames are not always wrong, which are the last ones.
   template <typename Check>
   static void for_all(Check check) {
     for (std::size_t i = 0; i < 4 * kCorruptFieldNames.size(); ++i) {
-      if (static_cast<CorruptField>(i / 4) == CorruptField::kNoUdpChecksum) continue;
+      if (static_cast<CorruptField>(i / 4) >= CorruptField::kNoUdpChecksum) continue;
       const bool is_ipv6 = i % 2 != 0;
       const bool is_fixed = i % 4 >= 2;
       SCOPED_TRACE(std::string(kCorruptFieldNames[i / 4]) + (is_ipv6 ? " IPv6" : " IPv4") +
@@ -124,6 +124,65 @@ TEST_F(Corruption, TakesTheUdpChecksumAway) {
     bench.receive(Side::kLeft, make_udp(frame(is_ipv6)), 1);
     EXPECT_EQ(bench.forward().corrupted[kField], 1U);
   }
+}
+
+TEST_F(Corruption, OfTheTrafficClassChangesOneBit) {
+  constexpr auto kField = static_cast<std::size_t>(CorruptField::kTrafficClass);
+  for (const bool is_ipv6 : {false, true}) {
+    auto expected = pass("", frame(is_ipv6)).frame;
+    const auto after = pass(order(kField, true), frame(is_ipv6));
+    EXPECT_TRUE(after.ip_checksum_is_right());
+    EXPECT_TRUE(after.udp_checksum_is_right());
+    expected[15] ^= 0x10U;
+    if (!is_ipv6) std::copy_n(after.frame.begin() + 24, 2, expected.begin() + 24);  // the checksum
+    EXPECT_EQ(after.frame, expected);
+  }
+}
+
+// Returns an IPv6 frame with a Destination Options header, which has padding only.
+Bytes with_options() {
+  auto frame = make_udp({.source = "2001:2::2", .destination = "2001:2:0:8000::2"});
+  const Bytes options{kUdp, 0, 1, 4, 0, 0, 0, 0};
+  frame.insert(frame.begin() + 54, options.begin(), options.end());
+  frame[20] = kDestinationOptions;
+  write16(frame.data() + 18, static_cast<std::uint32_t>(frame.size() - 54));
+  return frame;
+}
+
+TEST_F(Corruption, OfAnExtensionHeaderChangesItsLastOctet) {
+  constexpr auto kField = static_cast<std::size_t>(CorruptField::kExtensionHeader);
+  BenchGateway bench(config_with(order(kField, true)));
+  auto expected = pass("", frame(true)).frame;
+  bench.receive(Side::kLeft, make_udp(frame(true)), 1);  // has none
+  EXPECT_EQ(bench.departures().at(0).frame.frame, expected);
+  EXPECT_EQ(bench.forward().corrupted[kField], 0U);
+  bench.receive(Side::kLeft, with_options(), 2);
+  expected = with_options();
+  expected[61] = 1;
+  const auto& after = bench.departures().at(1).frame.frame;
+  ASSERT_EQ(after.size(), expected.size());
+  EXPECT_TRUE(std::equal(after.begin() + 22, after.end(), expected.begin() + 22));
+  EXPECT_EQ(bench.forward().corrupted[kField], 1U);
+}
+
+// The checksum covers the same octets as without an extension header.
+TEST_F(Corruption, BehindAnExtensionHeaderChecksumsFollowToo) {
+  constexpr auto kField = static_cast<std::size_t>(CorruptField::kSourcePort);
+  BenchGateway bench(config_with(order(kField, true)));
+  bench.receive(Side::kLeft, with_options(), 1);
+  const auto expected = pass(order(kField, true), frame(true)).frame;
+  const auto& after = bench.departures().at(0).frame.frame;
+  ASSERT_EQ(after.size(), expected.size() + 8);
+  EXPECT_TRUE(std::equal(after.begin() + 62, after.end(), expected.begin() + 54));
+}
+
+TEST_F(Corruption, WithoutAWholeInnerHeaderIsOfTheOuterOne) {
+  auto tunnel = make_udp(frame(true));
+  tunnel[20] = kIpv4InIpv6;
+  tunnel[54] = 0x4f;  // a header of 60 octets, of which 26 are there
+  BenchGateway bench(config_with(order(static_cast<std::size_t>(CorruptField::kHopLimit), true)));
+  bench.receive(Side::kLeft, tunnel, 1);
+  EXPECT_EQ(bench.departures().at(0).frame.hop_limit(), 62);
 }
 
 class LengthCorruption : public Corruption {};

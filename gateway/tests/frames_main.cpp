@@ -4,7 +4,7 @@
 // that arrives) or `TIME_NS poll`. Standard output: a line `TIME_NS SIDE HEX` for each frame that
 // leaves, with the time of the input line that released it, then a line with the record. The MAC
 // addresses of the ports are 02:00:00:00:00:0a (left) and 02:00:00:00:00:0b (right); the MTU is
-// 2000.
+// 2000. The frames have no VLAN tags, which ports remove and add.
 #include <cstdint>
 #include <iostream>
 #include <sstream>

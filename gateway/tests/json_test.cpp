@@ -48,6 +48,20 @@ TEST(Config, EveryFaultIsRead) {
   EXPECT_EQ(std::get<Buffer>(config.faults[7].kind).drain_fps, 10000U);
 }
 
+TEST(Config, TagsAndSoftwiresAreRead) {
+  const auto config = parse_config(R"({
+    "left": {"vlans": [{"tpid": "802.1ad", "id": 100}, {"tpid": "802.1Q", "id": 7}]},
+    "softwires": {"inside": "right", "address": "2001:2:0:1::1",
+                  "explicit": [{"ipv4": "198.18.0.0/16", "ipv6": "2001:2::/112"}]}})");
+  const VlanTags tags{{.type = 0x88a8, .id = 100}, {.type = 0x8100, .id = 7}};
+  EXPECT_EQ(config.sides[0].vlans, tags);
+  EXPECT_TRUE(config.sides[1].vlans.empty());
+  ASSERT_TRUE(config.softwires);
+  EXPECT_EQ(config.softwires->inside, Side::kRight);
+  EXPECT_EQ(to_text(config.softwires->address), "2001:2:0:1::1");
+  EXPECT_EQ(config.softwires->mappings.size(), 1U);
+}
+
 TEST(Config, WhatIsWrongIsNamed) {
   const std::string in_faults[][2] = {
       {R"({"kind": "lose", "every": 1})",
@@ -83,6 +97,13 @@ TEST(Config, WhatIsWrongIsNamed) {
        "left.neighbours.198.18.0.2: \"x\" is not a MAC"},
       {R"({"left": {"neighbours": {"x": "02:00:00:00:00:01"}}})",
        "left.neighbours: \"x\" is not an IP"},
+      {R"({"left": {"vlans": [{"tpid": "802.1Q", "id": 0}]}})",
+       "left.vlans[0].id: 0 is out of range"},
+      {R"({"left": {"vlans": [{"tpid": "802.1X", "id": 1}]}})",
+       "left.vlans[0].tpid: \"802.1X\" is unknown"},
+      {R"({"left": {"vlans": [0, 0, 0]}})", "left.vlans: 3 elements are out of range"},
+      {R"({"softwires": {"inside": "left", "address": "198.18.0.1", "explicit": []}})",
+       "softwires.address: \"198.18.0.1\" is not an IPv6 address"},
       {R"({"routes": [{"prefix": "198.18.0.0/16"}]})", "routes[0].side: is missing"},
       {R"({"routes": [{"prefix": "198.18.0.1/16", "side": "left"}]})", "routes[0].prefix: "},
       {R"({"translation": {"prefix": "64:ff9b::/95"}})",

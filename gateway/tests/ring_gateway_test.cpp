@@ -20,6 +20,7 @@
 #include "gateway/json.hpp"
 #include "gateway/tests/bench_gateway.hpp"
 #include "gateway/tests/frame_maker.hpp"
+#include "gateway/vlan.hpp"
 #include "plumbing/eal.hpp"
 
 namespace natxy::gateway::test {
@@ -155,6 +156,64 @@ TEST_F(RingGatewayTest, PadsShortFrames) {
   ASSERT_TRUE(frame);
   ASSERT_EQ(frame->size(), 60U);
   for (std::size_t i = 46; i < 60; ++i) EXPECT_EQ((*frame)[i], 0);
+}
+
+const VlanTags kLeftTags{{.type = 0x8100, .id = 100}};
+const VlanTags kRightTags{{.type = 0x88a8, .id = 7}, {.type = 0x8100, .id = 8}};
+
+Config tagged(Config config) {
+  config.sides[index_of(Side::kLeft)].vlans = kLeftTags;
+  config.sides[index_of(Side::kRight)].vlans = kRightTags;
+  return config;
+}
+
+Bytes with_tags(Octets frame, const VlanTags& tags) {
+  Bytes octets(frame.size() + tags.size() * kVlanTagOctets);
+  (void)write_with_tags(octets.data(), frame, tags);
+  return octets;
+}
+
+// Returns the frame without its tags; empty if they are others.
+Bytes untagged(const std::optional<Bytes>& frame, const VlanTags& tags) {
+  Bytes scratch;
+  const auto octets = without_tags(frame.value_or(Bytes{}), tags, scratch);
+  return octets ? scratch : Bytes{};
+}
+
+TEST_F(RingGatewayTest, EachSideHasItsTags) {
+  gateway_->configure(tagged(config_with("")));
+  const auto sent = to_the_right(7);
+  ASSERT_TRUE(left_->send(buffer_of(sent)));  // not of the VLAN
+  ASSERT_TRUE(left_->send(buffer_of(with_tags(sent, kLeftTags))));
+  gateway_->step();
+  const auto frame = untagged(right_->receive(), kRightTags);
+  ASSERT_EQ(frame.size(), 60U);
+  EXPECT_EQ(Seen(frame).first_octet(), 7);
+  EXPECT_FALSE(right_->receive());
+}
+
+TEST_F(RingGatewayTest, TheFaultVlanChangesTheInnerTag) {
+  gateway_->configure(tagged(config_with(R"({"kind": "corrupt", "every": 1, "field": "vlan"})")));
+  ASSERT_TRUE(left_->send(buffer_of(with_tags(to_the_right(), kLeftTags))));
+  gateway_->step();
+  auto changed = kRightTags;
+  changed.back().id = 9;
+  EXPECT_EQ(untagged(right_->receive(), changed).size(), 60U);
+}
+
+TEST_F(RingGatewayTest, AddressResolutionIsTagged) {
+  gateway_->configure(tagged(default_config()));  // knows no neighbours
+  ASSERT_TRUE(left_->send(buffer_of(with_tags(to_the_right(7), kLeftTags))));
+  gateway_->step();
+  const auto question = parse_arp(untagged(right_->receive(), kRightTags));
+  ASSERT_TRUE(question);
+  FrameStore store;
+  const auto answer = make_answer(store, {kOtherMac, ip("198.19.0.2")}, *question);
+  ASSERT_TRUE(right_->send(buffer_of(with_tags(answer->view(), kRightTags))));
+  gateway_->step();
+  const auto frame = untagged(right_->receive(), kRightTags);
+  ASSERT_EQ(frame.size(), 60U);
+  EXPECT_EQ(Seen(frame).first_octet(), 7);
 }
 
 TEST_F(RingGatewayTest, AFullRingIsCountedAsTransmit) {
