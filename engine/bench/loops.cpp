@@ -125,7 +125,8 @@ spec::Traffic random_ports(spec::IpVersion version) {
   spec::Traffic traffic;
   traffic.departure = {.ip_version = version,
                        .source = address(version, four ? "198.18.0.2" : "2001:2::2"),
-                       .destination = address(version, four ? "198.19.0.2" : "2001:2:0:8000::2")};
+                       .destination = address(version, four ? "198.19.0.2" : "2001:2:0:8000::2"),
+                       .frame_size_bytes = static_cast<std::uint16_t>(four ? 64 : 84)};
   traffic.arrival = traffic.departure;
   traffic.source_port = {spec::SeriesMode::kPseudorandom, 1024, 65535};
   traffic.destination_port = {spec::SeriesMode::kPseudorandom, 1, 49151};
@@ -145,7 +146,7 @@ spec::Traffic varied() {
   traffic.source_field = {spec::SeriesMode::kPseudorandom, 0, 65535};
   for (auto* pair : {&traffic.departure, &traffic.arrival}) {
     pair->destination.network_byte = 7;
-    pair->source.field_byte = 12;
+    pair->source.field = spec::field_at(12);
   }
   return traffic;
 }
@@ -162,7 +163,7 @@ Bench::Bench(std::vector<int> cpus, run::TickRate ticks)
 }
 
 run::StreamPlan Bench::plan(const Case& which, std::uint64_t frames) const {
-  spec::Stream stream{.frame_size_bytes = which.frame_size_bytes, .mix = which.mix};
+  spec::Stream stream{.mix = which.mix};
   // At a rate above the clock's, several frames would be due at the same tick.
   const auto rate_fps = which.burst == 1 ? ticks_.hz() : spec::kMaxRateFps;
   stream.segments = {{.frames = frames, .rate_fps = rate_fps, .pause_ns = 0}};

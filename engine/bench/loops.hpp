@@ -22,8 +22,7 @@ namespace natxy::bench {
 
 struct Case {
   spec::Traffic traffic;
-  spec::Mix mix;  // the background traffic, if any, is random_ports()
-  std::uint16_t frame_size_bytes = 84;
+  spec::Mix mix;                    // the background traffic, if any, is random_ports()
   unsigned burst = run::kMaxBurst;  // or 1: one frame per step
 };
 

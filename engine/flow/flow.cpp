@@ -3,8 +3,11 @@
 namespace natxy::flow {
 namespace {
 
-bool has_field(const spec::AddressPair& pair) {
-  return pair.source.field_byte || pair.destination.field_byte;
+bool has_field(const spec::PacketFormat& format) {
+  const auto varies = [](const spec::AddressPattern& pattern) { return !pattern.field.empty(); };
+  const auto& tunnel = format.tunnel;
+  return varies(format.source) || varies(format.destination) ||
+         (tunnel && (varies(tunnel->source) || varies(tunnel->destination)));
 }
 
 bool addresses_vary(const spec::Traffic& traffic) {
@@ -12,14 +15,14 @@ bool addresses_vary(const spec::Traffic& traffic) {
 }
 
 // Returns the range of a series. In an enumeration, only the range counts, not the order.
-Series16 as_range(const spec::Series& series) {
+Series as_range(const spec::Series& series) {
   const auto min = series.min;
   const auto max = series.mode == spec::SeriesMode::kFixed ? series.min : series.max;
   return {spec::SeriesMode::kIncreasing, min, max - min + 1U};
 }
 
 // Returns the position of a value in its range; absent if the value is outside.
-std::optional<std::uint64_t> index_in(const Series16& range, std::uint16_t value) {
+std::optional<std::uint64_t> index_in(const Series& range, std::uint32_t value) {
   if (value < range.first() || value - range.first() >= range.range()) return std::nullopt;
   return value - range.first();
 }
@@ -34,12 +37,17 @@ Flow::Flow(const spec::Traffic& traffic, std::uint64_t seed)
       address_key_(derive(seed, 1)),
       network_(spec::SeriesMode::kPseudorandom, 0, traffic.networks) {
   const auto series = [this](const spec::Series& of) {
-    return shape_.enumerated ? as_range(of) : Series16(of);
+    return shape_.enumerated ? as_range(of) : Series(of);
   };
   source_port_ = series(traffic.source_port);
   destination_port_ = series(traffic.destination_port);
   source_field_ = series(traffic.source_field);
   destination_field_ = series(traffic.destination_field);
+  ports_are_shared_ = traffic.source_port_set || traffic.destination_port_set;
+  if (traffic.source_port_set) source_ports_ = SharedPorts(*traffic.source_port_set);
+  if (traffic.destination_port_set) {
+    destination_ports_ = SharedPorts(*traffic.destination_port_set);
+  }
   if (!shape_.enumerated) return;
   by_ports_alone_ = NarrowDivider(source_port_.range());
   by_source_ports_ = Divider(source_port_.range());

@@ -21,8 +21,8 @@ namespace natxy::flow {
 struct Values {
   std::uint16_t source_port;
   std::uint16_t destination_port;
-  std::uint16_t source_field;
-  std::uint16_t destination_field;
+  std::uint32_t source_field;
+  std::uint32_t destination_field;
   std::uint8_t network;
   [[nodiscard]] constexpr Values swapped() const {
     return {destination_port, source_port, destination_field, source_field, network};
@@ -38,8 +38,8 @@ struct ValueLot {
   using Lane = std::array<Value, kMaxLot>;
   Lane<std::uint16_t> source_port;
   Lane<std::uint16_t> destination_port;
-  Lane<std::uint16_t> source_field;
-  Lane<std::uint16_t> destination_field;
+  Lane<std::uint32_t> source_field;
+  Lane<std::uint32_t> destination_field;
   Lane<std::uint8_t> network;
 
   void set(unsigned i, const Values& values) {
@@ -66,18 +66,19 @@ struct Shape {
   bool connected = false;  // frames use connections of the state table; implies enumerated
 };
 
-// A 16-bit value as a linear function of a 64-bit fraction. All modes use the same arithmetic, so
-// that a loop over ordinals is vectorised: fraction = (random & mask) + ordinal * step;
-// value = base +- floor(fraction * range). The fraction of a counter is less than 2^-24 / range
-// above k / range for ordinals below 2^40, so its upper 32 bits, rounded up, still give k
-// (range <= 2^16).
-class Series16 {
+// A value of at most 24 bits as a linear function of a 64-bit fraction. All modes use the same
+// arithmetic, so that a loop over ordinals is vectorised: fraction = (random & mask) + ordinal *
+// step; value = base +- floor(fraction * range). The fraction of a counter is less than 2^-24 above
+// k / range for ordinals below 2^40, and 0 above it if the range is a power of 2. So its upper 32
+// bits, rounded up, still give k: always for ranges up to 2^16, and for others as long as
+// (ordinals * range) is below 2^63, which the spec's validation demands.
+class Series {
  public:
-  constexpr Series16() = default;
-  explicit constexpr Series16(const spec::Series& series)
-      : Series16(series.mode, series.min,
-                 series.mode == spec::SeriesMode::kFixed ? 1U : series.max - series.min + 1U) {}
-  constexpr Series16(spec::SeriesMode mode, std::uint16_t min, std::uint32_t range)
+  constexpr Series() = default;
+  explicit constexpr Series(const spec::Series& series)
+      : Series(series.mode, series.min,
+               series.mode == spec::SeriesMode::kFixed ? 1U : series.max - series.min + 1U) {}
+  constexpr Series(spec::SeriesMode mode, std::uint32_t min, std::uint32_t range)
       : range_(range), base_(min) {
     using enum spec::SeriesMode;
     if (mode == kPseudorandom) random_mask_ = ~std::uint64_t{0};
@@ -91,11 +92,11 @@ class Series16 {
     }
   }
 
-  [[nodiscard]] constexpr std::uint16_t at(std::uint64_t ordinal, std::uint64_t random) const {
+  [[nodiscard]] constexpr std::uint32_t at(std::uint64_t ordinal, std::uint64_t random) const {
     const auto fraction = (random & random_mask_) + ordinal * step_;
     const auto offset =
         static_cast<std::uint32_t>((((fraction >> 32U) + round_up_) * range_) >> 32U);
-    return static_cast<std::uint16_t>(base_ + (offset ^ sign_) - sign_);
+    return base_ + (offset ^ sign_) - sign_;
   }
   [[nodiscard]] constexpr std::uint32_t range() const { return static_cast<std::uint32_t>(range_); }
   [[nodiscard]] constexpr std::uint32_t first() const { return base_; }
@@ -109,6 +110,28 @@ class Series16 {
   std::uint32_t sign_ = 0;
 };
 
+// The ports of hosts that share an address, from the indices of their ports (spec::PortSet).
+class SharedPorts {
+ public:
+  constexpr SharedPorts() = default;  // a port is its own index
+  explicit constexpr SharedPorts(const spec::PortSet& set)
+      : rest_bits_(16U - set.offset_bits - set.psid_bits),
+        psid_bits_(set.psid_bits),
+        first_block_(set.offset_bits == 0 ? 0 : 1) {}
+
+  [[nodiscard]] constexpr std::uint16_t at(std::uint32_t index, std::uint32_t field) const {
+    const auto block = (index >> rest_bits_) + first_block_;
+    const auto psid = field & ((1U << psid_bits_) - 1);
+    const auto rest = index & ((1U << rest_bits_) - 1);
+    return static_cast<std::uint16_t>(((block << psid_bits_ | psid) << rest_bits_) | rest);
+  }
+
+ private:
+  std::uint32_t rest_bits_ = 16;
+  std::uint32_t psid_bits_ = 0;
+  std::uint32_t first_block_ = 0;
+};
+
 class Flow {
  public:
   Flow() = default;
@@ -116,20 +139,19 @@ class Flow {
 
   template <Shape kShape>
   [[nodiscard]] Values at(std::uint64_t ordinal) const {
-    if constexpr (kShape.enumerated) {
-      if (selection_ != spec::Selection::kIndependent) return enumerated<kShape>(ordinal);
-    }
-    return independent<kShape>(ordinal);
+    ValueLot lot;
+    fill<kShape>(&ordinal, 1, lot);
+    return lot.at(0);
   }
 
   // Does the same for n ordinals at once, n <= kMaxLot, vectorised.
   template <Shape kShape>
   void fill(const std::uint64_t* ordinals, unsigned n, ValueLot& values) const {
-    if constexpr (kShape.enumerated) {
-      if (selection_ != spec::Selection::kIndependent)
-        return fill_enumerated<kShape>(ordinals, n, values);
+    fill_without_sharing<kShape>(ordinals, n, values);
+    if constexpr (kShape.addresses_vary) {
+      if (ports_are_shared_) [[unlikely]]
+        share_ports(n, values);
     }
-    for (unsigned i = 0; i < n; ++i) values.set(i, independent<kShape>(ordinals[i]));
   }
 
   // Returns the ordinal at which an enumeration has these values: the inverse of at(). Absent if
@@ -142,18 +164,37 @@ class Flow {
 
  private:
   template <Shape kShape>
+  void fill_without_sharing(const std::uint64_t* ordinals, unsigned n, ValueLot& values) const {
+    if constexpr (kShape.enumerated) {
+      if (selection_ != spec::Selection::kIndependent)
+        return fill_enumerated<kShape>(ordinals, n, values);
+    }
+    for (unsigned i = 0; i < n; ++i) values.set(i, independent<kShape>(ordinals[i]));
+  }
+
+  // Turns the indices of ports into ports.
+  void share_ports(unsigned n, ValueLot& values) const {
+    for (unsigned i = 0; i < n; ++i) {
+      values.source_port[i] = source_ports_.at(values.source_port[i], values.source_field[i]);
+      values.destination_port[i] =
+          destination_ports_.at(values.destination_port[i], values.destination_field[i]);
+    }
+  }
+
+  template <Shape kShape>
   [[nodiscard]] Values independent(std::uint64_t ordinal) const {
     const auto random = mix(ordinal ^ port_key_);
-    Values values{.source_port = source_port_.at(ordinal, random),
-                  .destination_port = destination_port_.at(ordinal, random << 32U),
+    const auto port = [](std::uint32_t value) { return static_cast<std::uint16_t>(value); };
+    Values values{.source_port = port(source_port_.at(ordinal, random)),
+                  .destination_port = port(destination_port_.at(ordinal, random << 32U)),
                   .source_field = 0,
                   .destination_field = 0,
                   .network = 0};
     if constexpr (kShape.addresses_vary) {
       const auto more = mix(random ^ address_key_);
       values.source_field = source_field_.at(ordinal, more);
-      values.destination_field = destination_field_.at(ordinal, more << 21U);
-      values.network = static_cast<std::uint8_t>(network_.at(ordinal, more << 42U));
+      values.destination_field = destination_field_.at(ordinal, more << 24U);
+      values.network = static_cast<std::uint8_t>(network_.at(ordinal, more << 48U));
     }
     return values;
   }
@@ -161,13 +202,6 @@ class Flow {
   // Ports alone have at most 2^32 combinations.
   template <Shape kShape>
   using Rank = std::conditional_t<kShape.addresses_vary, std::uint64_t, std::uint32_t>;
-
-  template <Shape kShape>
-  [[nodiscard]] Values enumerated(std::uint64_t ordinal) const {
-    auto its_rank = rank<kShape>(ordinal);
-    if (permuted_) permutation_.permute(&its_rank, 1);
-    return of_rank<kShape>(its_rank);
-  }
 
   // Uses separate loops, which are vectorised; if addresses vary, all but the divisions are.
   template <Shape kShape>
@@ -191,24 +225,27 @@ class Flow {
   // of them, the port changes faster than the field.
   template <Shape kShape>
   [[nodiscard]] Values of_rank(Rank<kShape> rank) const {
-    const auto value = [](const Series16& series, std::uint64_t index) {
+    const auto port = [](const Series& series, std::uint64_t index) {
       return static_cast<std::uint16_t>(series.first() + index);
+    };
+    const auto field = [](const Series& series, std::uint64_t index) {
+      return static_cast<std::uint32_t>(series.first() + index);
     };
     if constexpr (kShape.addresses_vary) {
       const auto half = by_sources_.divide(rank);
       const auto source = by_source_ports_.divide(half.remainder);
       const auto destination = by_destination_ports_.divide(half.quotient);
-      return {.source_port = value(source_port_, source.remainder),
-              .destination_port = value(destination_port_, destination.remainder),
-              .source_field = value(source_field_, source.quotient),
-              .destination_field = value(destination_field_, destination.quotient),
+      return {.source_port = port(source_port_, source.remainder),
+              .destination_port = port(destination_port_, destination.remainder),
+              .source_field = field(source_field_, source.quotient),
+              .destination_field = field(destination_field_, destination.quotient),
               .network = 0};
     } else {
       const auto half = by_ports_alone_.divide(rank);
-      return {.source_port = value(source_port_, half.remainder),
-              .destination_port = value(destination_port_, half.quotient),
-              .source_field = value(source_field_, 0),
-              .destination_field = value(destination_field_, 0),
+      return {.source_port = port(source_port_, half.remainder),
+              .destination_port = port(destination_port_, half.quotient),
+              .source_field = field(source_field_, 0),
+              .destination_field = field(destination_field_, 0),
               .network = 0};
     }
   }
@@ -217,11 +254,14 @@ class Flow {
   Shape shape_;
   std::uint64_t port_key_ = 0;
   std::uint64_t address_key_ = 0;
-  Series16 source_port_;
-  Series16 destination_port_;
-  Series16 source_field_;
-  Series16 destination_field_;
-  Series16 network_;
+  Series source_port_;
+  Series destination_port_;
+  Series source_field_;
+  Series destination_field_;
+  Series network_;
+  bool ports_are_shared_ = false;
+  SharedPorts source_ports_;
+  SharedPorts destination_ports_;
   Permutation permutation_;
   bool permuted_ = false;
   Divider by_sources_;  // by the number of source ports times source fields

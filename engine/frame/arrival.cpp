@@ -1,7 +1,5 @@
 #include "frame/arrival.hpp"
 
-#include <algorithm>
-
 namespace natxy::frame {
 
 namespace {
@@ -11,43 +9,123 @@ bool learned(const spec::Traffic& traffic) {
   return traffic.connections && traffic.connections->role != spec::Role::kRespond;
 }
 
-spec::AddressPair expected_pair(const spec::Traffic& traffic) {
-  auto pair = traffic.arrival;
-  if (learned(traffic)) pair.source = {};
-  return pair;
+spec::PacketFormat expected_format(const spec::Traffic& traffic) {
+  auto format = traffic.arrival;
+  if (learned(traffic)) format.source = {};
+  return format;
+}
+
+// Returns the offset of the UDP header that the chain of extension headers leads to; 0 if it leads
+// to none at or before `end`.
+std::size_t end_of_chain(const std::uint8_t* frame, std::size_t ip, std::size_t end) {
+  auto next = frame[ip + 6];
+  auto at = ip + 40;
+  while (at + 2 <= end && (next == 0 || next == 43 || next == 60)) {
+    next = frame[at];
+    at += (std::size_t{frame[at + 1]} + 1) * 8;
+  }
+  return next == kProtocolUdp ? at : 0;
 }
 
 }  // namespace
 
-Arrival::Arrival(const spec::Traffic& traffic, std::uint16_t frame_size_bytes)
-    : layout_(&layout_of(traffic.arrival.ip_version)),
-      octets_(
-          static_cast<std::uint32_t>(frame_octets(traffic.arrival.ip_version, frame_size_bytes))),
+Layouts::Layouts(const std::vector<const spec::Traffic*>& arriving, std::size_t vlan_tags) {
+  for (const auto* traffic : arriving) add(layout_of(traffic->arrival, vlan_tags));
+  for (const auto* traffic : arriving) add(layout_of(traffic->departure, vlan_tags));
+  for (const auto* traffic : arriving) add(layout_of(traffic->arrival, 0));
+  for (const auto version : {spec::IpVersion::k4, spec::IpVersion::k6}) {
+    add(layout_of(version));
+  }
+}
+
+void Layouts::add(const Layout& layout) {
+  const auto end = layouts_.begin() + count_;
+  if (count_ == kMost || std::find(layouts_.begin(), end, &layout) != end) return;
+  ether_types_[count_] = layout.ether_type();
+  layouts_[count_++] = &layout;
+}
+
+bool well_formed(const Claimed& claimed) {
+  const auto* frame = claimed.frame;
+  const auto& layout = *claimed.layout;
+  const auto* ip = frame + layout.ip;
+  const auto udp_octets = read16(frame + layout.udp + 4);
+  if (claimed.size != udp_octets + std::size_t{layout.udp}) return false;
+  const auto ip_octets = claimed.size - layout.ip;
+  if (layout.tunnelled()) {
+    const auto* outer = frame + layout.first;
+    const bool right =
+        (outer[0] & 0xf0U) == 0x60 && outer[6] == kProtocolIpv4 && read16(outer + 4) == ip_octets;
+    if (!right) return false;
+  }
+  if (layout.ipv4()) {
+    const auto fragment = load<std::uint16_t>(ip + 6) & ~0x0040U;  // all but DF
+    return ip[0] == 0x45 && ip[9] == kProtocolUdp && fragment == 0 && read16(ip + 2) == ip_octets;
+  }
+  return (ip[0] & 0xf0U) == 0x60 && read16(ip + 4) + 40U == ip_octets &&
+         end_of_chain(frame, layout.ip, layout.udp) == layout.udp;
+}
+
+bool checksums_right(const Claimed& claimed, bool udp_may_lack_it) {
+  const auto& layout = *claimed.layout;
+  const auto* frame = claimed.frame;
+  if (layout.ipv4() && fold(sum_words(frame + layout.ip, 20)) != 0xffffU) return false;
+  if (load<std::uint16_t>(frame + layout.udp + 6) == 0) return udp_may_lack_it && layout.ipv4();
+  const auto udp_octets = static_cast<std::uint16_t>(claimed.size - layout.udp);
+  const auto sum = sum_words(frame + layout.source, 2U * layout.address_octets) +
+                   sum_words(frame + layout.udp, udp_octets) + swap16(udp_octets) +
+                   swap16(kProtocolUdp);
+  return fold(sum) == 0xffffU;
+}
+
+Arrival::Arrival(const spec::Traffic& traffic, const Link& link)
+    : layout_(&layout_of(traffic.arrival, link.vlans.size())),
       learns_source_(learned(traffic)),
-      may_lack_checksum_(traffic.arrival.ip_version == spec::IpVersion::k4 &&
-                         !traffic.udp_checksum_required),
-      slots_(expected_pair(traffic), traffic.networks, kBase) {
+      may_lack_checksum_(layout_->ipv4() && !traffic.udp_checksum_required),
+      slots_(expected_format(traffic), traffic.networks, kBase) {
   const auto size = layout_->address_octets;
   auto* to = addresses_.data() + kBase;
-  const auto pair = expected_pair(traffic);
-  std::copy_n(pair.source.octets.begin(), size, to);
-  std::copy_n(pair.destination.octets.begin(), size, to + size);
+  const auto format = expected_format(traffic);
+  std::copy_n(format.source.octets.begin(), size, to);
+  std::copy_n(format.destination.octets.begin(), size, to + size);
   auto fixed = addresses_;
   slots_.write(fixed.data(), {});
+  if (const auto& tunnel = format.tunnel) {
+    auto* outer = tunnel_addresses_.data() + kBase;
+    std::copy_n(tunnel->source.octets.begin(), 16, outer);
+    std::copy_n(tunnel->destination.octets.begin(), 16, outer + 16);
+    tunnel_slots_ = AddressSlots(*tunnel, traffic.networks, kBase);
+  }
+  const auto frame = make_frame(format, traffic, link);
+  octets_ = static_cast<std::uint32_t>(frame.size());
   const auto udp_octets = static_cast<std::uint16_t>(octets_ - layout_->udp);
   pseudo_sum_ =
       fold(sum_words(fixed.data() + kBase, 2U * size) + swap16(udp_octets) + swap16(kProtocolUdp));
   udp_length_ = std::uint64_t{swap16(udp_octets)} << 32U;
-  const bool four = layout_->ip_version == spec::IpVersion::k4;
-  ip_mask_ = four ? kIpv4Mask : kIpv6Mask;
-  if (traffic.dscp_kept) ip_mask_ |= four ? kIpv4Kept : kIpv6Kept;
-  if (four) {
-    const auto ip_octets = static_cast<std::uint16_t>(octets_ - kEthernetOctets);
-    ip_first_ = 0x45U | std::uint64_t{swap16(ip_octets)} << 16U;
-  } else {
-    ip_first_ =
-        0x60U | std::uint64_t{swap16(udp_octets)} << 32U | std::uint64_t{kProtocolUdp} << 48U;
-  }
+  headers_ = HeaderMask(*layout_, traffic, frame);
+  auto changed = traffic;
+  changed.dscp_kept = false;
+  own_headers_ = HeaderMask(*layout_, changed, frame);
+}
+
+Defect Arrival::check(const Claimed& claimed, const flow::Values& values,
+                      std::uint8_t hop_limit) const {
+  if (claimed.layout != layout_) return Defect::kMalformed;
+  const auto* frame = claimed.frame;
+  if (claimed.size != octets_) return Defect::kLength;
+  if (layout_->tunnelled() && !tunnel_matches(frame, values)) return Defect::kTunnel;
+  auto expected = addresses_;
+  slots_.write(expected.data(), values);
+  const auto* seen = frame + layout_->source;
+  const bool right_addresses = learns_source_ ? same_destination(seen, expected.data() + kBase)
+                                              : same(seen, expected.data() + kBase);
+  if (!right_addresses) return Defect::kAddress;
+  const auto ports = static_cast<std::uint32_t>(swap16(values.source_port)) |
+                     static_cast<std::uint32_t>(swap16(values.destination_port)) << 16U;
+  if (load<std::uint32_t>(frame + layout_->udp) != ports) return Defect::kPort;
+  if (frame[layout_->hop_limit] != hop_limit) return Defect::kHopLimit;
+  if (headers_.matches(frame)) return Defect::kNone;
+  return own_headers_.matches(frame) ? Defect::kTrafficClass : Defect::kHeader;
 }
 
 }  // namespace natxy::frame

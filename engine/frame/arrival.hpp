@@ -5,14 +5,18 @@
 // the number is used only if the checksums are correct.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "flow/flow.hpp"
 #include "frame/address_slots.hpp"
 #include "frame/checksum.hpp"
+#include "frame/ethernet.hpp"
+#include "frame/headers.hpp"
 #include "frame/layout.hpp"
 #include "frame/stamp.hpp"
 
@@ -24,12 +28,14 @@ enum class Defect : std::uint8_t {
   kChecksum,
   kNumber,
   kLength,
+  kTunnel,
   kAddress,
   kPort,
   kHopLimit,
-  kTrafficClass
+  kTrafficClass,
+  kHeader
 };
-inline constexpr std::size_t kDefects = 9;
+inline constexpr std::size_t kDefects = 11;
 
 // A frame with the trial's tag. It is long enough for all offsets of its layout.
 struct Claimed {
@@ -39,64 +45,53 @@ struct Claimed {
   Stamp stamp;
 };
 
-[[nodiscard]] inline Claimed claim(const std::uint8_t* frame, std::uint32_t size,
-                                   std::uint32_t tag) {
-  Claimed none{.frame = frame, .size = size, .layout = nullptr, .stamp = {}};
-  if (size < kIpv4Layout.min_octets()) return none;
-  const auto type = load<std::uint16_t>(frame + 12);
-  const auto* layout = type == kEtherTypeIpv6   ? &kIpv6Layout
-                       : type == kEtherTypeIpv4 ? &kIpv4Layout
-                                                : nullptr;
-  if (layout == nullptr || size < layout->min_octets()) return none;
-  const auto stamp = Stamp::read(frame + layout->stamp());
-  if (stamp.tag() != tag) return none;
-  return {.frame = frame, .size = size, .layout = layout, .stamp = stamp};
-}
-
-// Reads a big-endian 16-bit word.
-[[nodiscard]] inline std::uint16_t read16(const std::uint8_t* from) {
-  return swap16(load<std::uint16_t>(from));
-}
-
-// Returns false if the frame is malformed: not UDP in plain IPv4 or IPv6, or with lengths that
-// contradict each other or the frame.
-[[nodiscard]] inline bool well_formed(const Claimed& claimed) {
-  const auto* frame = claimed.frame;
-  const auto udp_octets = read16(frame + claimed.layout->udp + 4);
-  if (claimed.layout->ip_version == spec::IpVersion::k4) {
-    const auto fragment = load<std::uint16_t>(frame + 20) & ~0x0040U;  // all but DF
-    return frame[14] == 0x45 && frame[23] == kProtocolUdp && fragment == 0 &&
-           read16(frame + 16) == udp_octets + 20U && claimed.size == udp_octets + 34U;
+// The layouts that frames of a trial may have when they arrive at a port: those that are expected
+// first, then those of frames that the gateway did not translate, or without their tags.
+class Layouts {
+ public:
+  // The layouts without VLAN tags and extension headers.
+  Layouts() {
+    add(layout_of(spec::IpVersion::k4));
+    add(layout_of(spec::IpVersion::k6));
   }
-  return (frame[14] & 0xf0U) == 0x60 && frame[20] == kProtocolUdp &&
-         read16(frame + 18) == udp_octets && claimed.size == udp_octets + 54U;
-}
+  // vlan_tags: of the port.
+  Layouts(const std::vector<const spec::Traffic*>& arriving, std::size_t vlan_tags);
+
+  // Returns the frame with its layout if it has the trial's tag.
+  [[nodiscard]] Claimed claim(const std::uint8_t* frame, std::uint32_t size,
+                              std::uint32_t tag) const {
+    for (unsigned i = 0; i < count_; ++i) {
+      const auto* layout = layouts_[i];
+      if (size < layout->min_octets() ||
+          load<std::uint16_t>(frame + layout->first - 2) != ether_types_[i]) {
+        continue;
+      }
+      const auto stamp = Stamp::read(frame + layout->stamp());
+      if (stamp.tag() == tag) {
+        return {.frame = frame, .size = size, .layout = layout, .stamp = stamp};
+      }
+    }
+    return {.frame = frame, .size = size, .layout = nullptr, .stamp = {}};
+  }
+
+ private:
+  static constexpr unsigned kMost = 8;
+
+  // Adds a layout that is not in the list.
+  void add(const Layout& layout);
+
+  unsigned count_ = 0;
+  std::array<const Layout*, kMost> layouts_{};
+  std::array<std::uint16_t, kMost> ether_types_{};
+};
+
+// Returns false if the frame is malformed: not UDP in IPv4, or in IPv6 with the extension headers
+// of its layout, or with lengths that contradict each other or the frame.
+[[nodiscard]] bool well_formed(const Claimed& claimed);
 
 // Returns whether the checksums are correct. RFC 768: over IPv4, a UDP checksum of 0 means that
 // there is none, which is accepted if udp_may_lack_it. Over IPv6, there must be one (RFC 8200 8.1).
-[[nodiscard]] inline bool checksums_right(const Claimed& claimed, bool udp_may_lack_it) {
-  const auto& layout = *claimed.layout;
-  const auto* frame = claimed.frame;
-  if (layout.ip_version == spec::IpVersion::k4 &&
-      fold(sum_words(frame + kEthernetOctets, 20)) != 0xffffU) {
-    return false;
-  }
-  if (load<std::uint16_t>(frame + layout.udp + 6) == 0)
-    return udp_may_lack_it && layout.ip_version == spec::IpVersion::k4;
-  const auto udp_octets = static_cast<std::uint16_t>(claimed.size - layout.udp);
-  const auto sum = sum_words(frame + layout.source, claimed.size - layout.source) +
-                   swap16(udp_octets) + swap16(kProtocolUdp);
-  return fold(sum) == 0xffffU;
-}
-
-// Returns whether the frame is for the neighbour responder: ARP, or an ICMPv6 Neighbour
-// Solicitation or Advertisement.
-[[nodiscard]] inline bool concerns_neighbours(const std::uint8_t* frame, std::uint32_t size) {
-  if (size < 42) return false;
-  const auto type = read16(frame + 12);
-  if (type == 0x0806) return true;
-  return type == 0x86dd && size >= 78 && frame[20] == 58 && (frame[54] == 135 || frame[54] == 136);
-}
+[[nodiscard]] bool checksums_right(const Claimed& claimed, bool udp_may_lack_it);
 
 // Claimed frames of one kind that arrived in one burst, with one array per member.
 struct ArrivalLot {
@@ -127,7 +122,8 @@ struct LotJudgement {
 class Arrival {
  public:
   Arrival() = default;
-  Arrival(const spec::Traffic& traffic, std::uint16_t frame_size_bytes);
+  // link: of the port where the frames arrive.
+  Arrival(const spec::Traffic& traffic, const Link& link);
 
   // Returns which frames of a lot are correct in all checks, including checksums. For the others,
   // well_formed(), checksums_right() and check() find the reason. Always inlined, because it is a
@@ -148,12 +144,14 @@ class Arrival {
       }
       sums[i] = pseudo_sum_;
       if (kShape.connected && learns_source_) {
-        good[i] = ip_matches(frame, hop_limit) &&
+        good[i] = headers_match(frame, hop_limit) &&
                   destination_matches<kShape>(frame + layout_->source, values, i, sums[i]);
       } else {
-        good[i] = ip_matches(frame, hop_limit) &&
+        good[i] = headers_match(frame, hop_limit) &&
                   addresses_match<kShape>(frame + layout_->source, values, i, sums[i]);
       }
+      if (layout_->tunnelled()) [[unlikely]]
+        good[i] = good[i] && tunnel_matches(frame, values.at(i));
       if (octets_ > layout_->min_octets()) [[unlikely]] {
         sums[i] += sum_words(frame + layout_->min_octets(), octets_ - layout_->min_octets());
       }
@@ -198,6 +196,11 @@ class Arrival {
     if (claimed.layout != layout_) return std::nullopt;
     const auto* seen = claimed.frame + layout_->source;
     auto values = slots_.read(seen, kBase);
+    if (layout_->tunnelled()) {
+      const auto outer = tunnel_slots_.read(claimed.frame + layout_->first + 8, kBase);
+      values.source_field |= outer.source_field;
+      values.destination_field |= outer.destination_field;
+    }
     values.source_port = read16(claimed.frame + layout_->udp);
     values.destination_port = read16(claimed.frame + layout_->udp + 2);
     auto expected = addresses_;
@@ -206,39 +209,13 @@ class Arrival {
     return values;
   }
 
-  // Returns the first of length, address, port, hop limit and traffic class that is wrong.
+  // Returns the first that is wrong of length, outer address, address, port, hop limit, and the
+  // other octets of the headers that the gateway must keep.
   [[nodiscard]] Defect check(const Claimed& claimed, const flow::Values& values,
-                             std::uint8_t hop_limit) const {
-    if (claimed.layout != layout_) return Defect::kMalformed;
-    const auto* frame = claimed.frame;
-    if (claimed.size != octets_) return Defect::kLength;
-    auto expected = addresses_;
-    slots_.write(expected.data(), values);
-    const auto* seen = frame + layout_->source;
-    const bool right_addresses = learns_source_ ? same_destination(seen, expected.data() + kBase)
-                                                : same(seen, expected.data() + kBase);
-    if (!right_addresses) return Defect::kAddress;
-    const auto ports = static_cast<std::uint32_t>(swap16(values.source_port)) |
-                       static_cast<std::uint32_t>(swap16(values.destination_port)) << 16U;
-    if (load<std::uint32_t>(frame + layout_->udp) != ports) return Defect::kPort;
-    if (frame[layout_->hop_limit] != hop_limit) return Defect::kHopLimit;
-    const auto kept = load<std::uint64_t>(frame + kEthernetOctets) & kept_mask();
-    return kept == (ip_first_ & kept_mask()) ? Defect::kNone : Defect::kTrafficClass;
-  }
+                             std::uint8_t hop_limit) const;
 
  private:
   static constexpr std::size_t kBase = 8;  // a slot's offset is never 0
-  // Masks for octets 14-21 of a frame as a little-endian load reads them.
-  static constexpr std::uint64_t kIpv4Mask = 0xffbf0000ffff00ffU;  // not TOS, identification, DF
-  static constexpr std::uint64_t kIpv6Mask = 0xffffffff000000f0U;  // not traffic class, flow label
-  // TOS in IPv4; traffic class and flow label in IPv6.
-  static constexpr std::uint64_t kIpv4Kept = 0x000000000000ff00U;
-  static constexpr std::uint64_t kIpv6Kept = 0x00000000ffffff0fU;
-
-  // Returns the mask of TOS, traffic class and flow label if the gateway must keep them, else 0.
-  [[nodiscard]] std::uint64_t kept_mask() const {
-    return ip_mask_ & (layout_->ip_version == spec::IpVersion::k6 ? kIpv6Kept : kIpv4Kept);
-  }
 
   // Returns whether the addresses are correct. Adds the sum of their varying parts to `sum`.
   template <flow::Shape kShape>
@@ -266,36 +243,41 @@ class Arrival {
     const auto octets = layout_->address_octets;
     return std::memcmp(seen + octets, expected + octets, octets) == 0;
   }
-  // Checks version, lengths, protocol and hop limit. The gateway may change identification and DF,
-  // and unless the spec asks for them to be kept, traffic class, flow label and TOS.
-  [[nodiscard]] bool ip_matches(const std::uint8_t* frame, std::uint8_t hop_limit) const {
-    const auto first = load<std::uint64_t>(frame + kEthernetOctets);
-    if (layout_->ip_version == spec::IpVersion::k6) {
-      return (first & ip_mask_) == (ip_first_ | std::uint64_t{hop_limit} << 56U);
-    }
-    const auto ttl_protocol = static_cast<std::uint16_t>(hop_limit | kProtocolUdp << 8U);
-    const auto sum =
-        halves(first) + halves(load<std::uint64_t>(frame + 22)) + load<std::uint32_t>(frame + 30);
-    return (first & ip_mask_) == ip_first_ && load<std::uint16_t>(frame + 22) == ttl_protocol &&
-           fold(sum) == 0xffffU;
+  // Checks the addresses of the outer header.
+  [[nodiscard, gnu::noinline]] bool tunnel_matches(const std::uint8_t* frame,
+                                                   const flow::Values& values) const {
+    auto expected = tunnel_addresses_;
+    tunnel_slots_.write(expected.data(), values);
+    return std::memcmp(frame + layout_->first + 8, expected.data() + kBase, 32) == 0;
+  }
+  // Checks hop limit, IPv4 header checksum, and what HeaderMask names.
+  [[nodiscard]] bool headers_match(const std::uint8_t* frame, std::uint8_t hop_limit) const {
+    if (!headers_.matches(frame) || frame[layout_->hop_limit] != hop_limit) return false;
+    if (!layout_->ipv4()) return true;
+    const auto* ip = frame + layout_->ip;
+    const auto sum = halves(load<std::uint64_t>(ip)) + halves(load<std::uint64_t>(ip + 8)) +
+                     load<std::uint32_t>(ip + 16);
+    return fold(sum) == 0xffffU;
   }
   [[nodiscard]] bool same(const std::uint8_t* seen, const std::uint8_t* expected) const {
-    if (layout_->ip_version == spec::IpVersion::k4) {
+    if (layout_->ipv4()) {
       return load<std::uint64_t>(seen) == load<std::uint64_t>(expected);
     }
     return std::memcmp(seen, expected, 32) == 0;
   }
 
-  const Layout* layout_ = &kIpv4Layout;
+  const Layout* layout_ = nullptr;
   std::uint32_t octets_ = 0;
   bool learns_source_ = false;
   bool may_lack_checksum_ = false;
+  HeaderMask headers_;
+  HeaderMask own_headers_;  // without traffic class and flow label, which the gateway may change
   std::array<std::uint8_t, kBase + 32> addresses_{};  // source, then destination
   AddressSlots slots_;
+  std::array<std::uint8_t, kBase + 32> tunnel_addresses_{};  // as addresses_
+  AddressSlots tunnel_slots_;
   std::uint64_t pseudo_sum_ = 0;  // addresses without varying parts, UDP length, protocol
   std::uint64_t udp_length_ = 0;  // at its position in the UDP header
-  std::uint64_t ip_first_ = 0;    // octets 14-21, masked, without the hop limit
-  std::uint64_t ip_mask_ = 0;     // which bits of them are checked
 };
 
 }  // namespace natxy::frame

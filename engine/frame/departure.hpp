@@ -10,12 +10,11 @@
 #include "flow/flow.hpp"
 #include "frame/address_slots.hpp"
 #include "frame/checksum.hpp"
+#include "frame/headers.hpp"
 #include "frame/layout.hpp"
 #include "frame/stamp.hpp"
 
 namespace natxy::frame {
-
-using Mac = std::array<std::uint8_t, 6>;
 
 // The destination addresses of a lot of replies, which the gateway chose, as they are in a frame:
 // IPv4 addresses, or pointers to the 16 octets of IPv6 addresses.
@@ -24,15 +23,10 @@ struct LearnedLot {
   std::array<const std::uint8_t*, flow::kMaxLot> ipv6;
 };
 
-struct Link {
-  Mac source{};
-  Mac destination{};
-};
-
 class Departure {
  public:
   Departure() = default;
-  Departure(const spec::Traffic& traffic, std::uint16_t frame_size_bytes, const Link& link);
+  Departure(const spec::Traffic& traffic, const Link& link);
 
   // Returns the template: the frame with zeros where frames differ. Its IPv4 header checksum is
   // correct if the addresses do not vary.
@@ -54,7 +48,7 @@ class Departure {
       auto sum = arrival_sum_ + stamps.sum(i) + swap16(values.source_port[i]) +
                  swap16(values.destination_port[i]);
       if constexpr (kShape.addresses_vary) {
-        std::array<std::uint8_t, kArrivalBase + 32> scratch;
+        std::array<std::uint8_t, kArrivalBase + 32> scratch{};
         sum += arrival_slots_.write(scratch.data(), values.at(i));
       }
       if (fold(sum) == 0xffffU) [[unlikely]] {
@@ -72,6 +66,9 @@ class Departure {
     std::array<std::uint64_t, flow::kMaxLot> address_sums;
     if constexpr (kAddresses) {
       for (unsigned i = 0; i < n; ++i) address_sums[i] = slots_.write(frames[i], values.at(i));
+      if (tunnelled_) [[unlikely]] {  // IPv6 headers have no checksum
+        for (unsigned i = 0; i < n; ++i) tunnel_slots_.write(frames[i], values.at(i));
+      }
       if (kShape.connected && learned != nullptr) {
         for (unsigned i = 0; i < n; ++i) address_sums[i] += put_destination(frames[i], *learned, i);
       }
@@ -120,6 +117,8 @@ class Departure {
   std::vector<std::uint8_t> octets_;
   AddressSlots slots_;
   AddressSlots arrival_slots_;
+  AddressSlots tunnel_slots_;
+  bool tunnelled_ = false;
   std::uint64_t arrival_sum_ = 0;  // 0: zero checksums are not avoided
   std::uint64_t udp_sum_ = 0;      // pseudo-header, UDP header and data of the template, folded
   std::uint64_t ip_sum_ = 0;       // IPv4 header of the template without its checksum

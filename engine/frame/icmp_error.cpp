@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "frame/checksum.hpp"
+#include "frame/ethernet.hpp"
 #include "frame/layout.hpp"
+#include "spec/field_bits.hpp"
 
 namespace natxy::frame {
 namespace {
@@ -12,7 +14,7 @@ using Octets = std::span<const std::uint8_t>;
 
 constexpr std::size_t kIcmpOctets = 8;
 constexpr std::size_t kIpv4Octets = 20;
-constexpr std::size_t kIpv6Octets = 40;
+constexpr std::size_t kNextHeader = 6;
 constexpr std::uint8_t kIcmp = 1;
 constexpr std::uint8_t kIcmpv6 = 58;
 constexpr std::uint8_t kUnreachable = 3;          // RFC 792
@@ -23,8 +25,13 @@ std::size_t at16(Octets octets, std::size_t at) {
   return swap16(load<std::uint16_t>(octets.data() + at));
 }
 
+bool is_extension(std::uint8_t header) {
+  return header == 0 || header == 43 || header == 60;
+}
+
 // The IP header and the data of a packet; empty if the packet is too short.
 struct Packet {
+  std::uint8_t protocol = 0;
   Octets header;
   Octets data;
 };
@@ -35,12 +42,20 @@ Packet ipv4_packet(Octets octets) {
   const auto header = (octets[0] & 0xfU) * std::size_t{4};
   const bool later_fragment = (at16(octets, 6) & 0x1fffU) != 0;
   if (header < kIpv4Octets || octets.size() < header || later_fragment) return {};
-  return {.header = octets.first(header), .data = octets.subspan(header)};
+  return {.protocol = octets[9], .header = octets.first(header), .data = octets.subspan(header)};
 }
 
+// Splits an IPv6 packet. Extension headers, which may be quoted, belong to the header.
 Packet ipv6_packet(Octets octets) {
   if (octets.size() < kIpv6Octets || octets[0] >> 4U != 6) return {};
-  return {.header = octets.first(kIpv6Octets), .data = octets.subspan(kIpv6Octets)};
+  auto next = octets[kNextHeader];
+  auto end = kIpv6Octets;
+  while (is_extension(next) && octets.size() >= end + 2) {
+    next = octets[end];
+    end += (octets[end + 1] + std::size_t{1}) * 8;
+    if (end > octets.size()) return {};
+  }
+  return {.protocol = next, .header = octets.first(end), .data = octets.subspan(end)};
 }
 
 Packet packet_of(spec::IpVersion version, Octets octets) {
@@ -71,8 +86,8 @@ std::uint32_t mtu_of(spec::IpVersion version, Octets icmp) {
 std::optional<IcmpError> parse_packet(spec::IpVersion version, Octets octets) {
   const bool four = version == spec::IpVersion::k4;
   if (octets.size() < (four ? kIpv4Octets : kIpv6Octets)) return std::nullopt;
-  const auto [header, icmp] = packet_of(version, without_padding(version, octets));
-  if (icmp.size() < kIcmpOctets || header[four ? 9 : 6] != (four ? kIcmp : kIcmpv6)) {
+  const auto [protocol, header, icmp] = packet_of(version, without_padding(version, octets));
+  if (icmp.size() < kIcmpOctets || protocol != (four ? kIcmp : kIcmpv6)) {
     return std::nullopt;
   }
   if (!is_error(version, icmp[0])) return std::nullopt;
@@ -85,13 +100,19 @@ std::optional<IcmpError> parse_packet(spec::IpVersion version, Octets octets) {
   return error;
 }
 
-// Writes the address, and a mask of the octets that are the same in all frames.
+// Writes the address, and a mask of the bits that are the same in all frames.
 void put_address(const spec::AddressPattern& pattern, bool networks, std::size_t octets,
                  std::uint8_t* expected, std::uint8_t* mask) {
   std::fill_n(mask, octets, std::uint8_t{0xff});
   if (networks && pattern.network_byte) mask[*pattern.network_byte] = 0;
-  if (pattern.field_byte) mask[*pattern.field_byte] = mask[*pattern.field_byte + 1] = 0;
+  spec::put_field(mask, pattern.field, 0);
   for (std::size_t i = 0; i < octets; ++i) expected[i] = pattern.octets[i] & mask[i];
+}
+
+// Returns the ports that frames may have; with a port set, the series is one of indices.
+spec::Series ports_of(const spec::Series& series, const std::optional<spec::PortSet>& ports) {
+  if (!ports) return series;
+  return {.mode = spec::SeriesMode::kPseudorandom, .min = 0, .max = 0xffff};
 }
 
 bool within(const spec::Series& series, std::size_t value) {
@@ -103,8 +124,9 @@ bool within(const spec::Series& series, std::size_t value) {
 
 std::optional<IcmpError> parse_icmp_error(Octets frame) {
   if (frame.size() < kEthernetOctets) return std::nullopt;
-  const auto type = load<std::uint16_t>(frame.data() + 12);
-  const auto packet = frame.subspan(kEthernetOctets);
+  const auto at = ether_type_at(frame.data(), static_cast<std::uint32_t>(frame.size()));
+  const auto type = load<std::uint16_t>(frame.data() + at);
+  const auto packet = frame.subspan(at + 2);
   if (type == kEtherTypeIpv4) return parse_packet(spec::IpVersion::k4, packet);
   if (type == kEtherTypeIpv6) return parse_packet(spec::IpVersion::k6, packet);
   return std::nullopt;
@@ -114,12 +136,14 @@ Quotation::Quotation(const spec::Traffic& traffic, std::uint32_t tag)
     : any_(true),
       any_destination_(traffic.connections && traffic.connections->role == spec::Role::kRespond),
       ip_version_(traffic.departure.ip_version),
+      tunnelled_(traffic.departure.tunnel.has_value()),
       address_octets_(ip_version_ == spec::IpVersion::k4 ? 4 : 16),
-      source_port_(traffic.source_port),
-      destination_port_(traffic.destination_port),
+      source_port_(ports_of(traffic.source_port, traffic.source_port_set)),
+      destination_port_(ports_of(traffic.destination_port, traffic.destination_port_set)),
       tag_(tag) {
   const bool networks = traffic.networks > 1;
-  const auto& [version, source, destination] = traffic.departure;
+  const auto& source = traffic.departure.source;
+  const auto& destination = traffic.departure.destination;
   put_address(source, networks, address_octets_, expected_.data(), mask_.data());
   put_address(destination, networks, address_octets_, expected_.data() + address_octets_,
               mask_.data() + address_octets_);
@@ -129,10 +153,17 @@ Quotation::Quotation(const spec::Traffic& traffic, std::uint32_t tag)
 }
 
 bool Quotation::fits(const IcmpError& error) const {
-  if (!any_ || error.ip_version != ip_version_) return false;
+  const auto link_version = tunnelled_ ? spec::IpVersion::k6 : ip_version_;
+  if (!any_ || error.ip_version != link_version) return false;
   const bool four = ip_version_ == spec::IpVersion::k4;
-  const auto [header, data] = packet_of(ip_version_, error.quoted);
-  if (header.empty() || header[four ? 9 : 6] != kProtocolUdp) return false;
+  auto quoted = error.quoted;
+  if (tunnelled_) {
+    const auto outer = ipv6_packet(quoted);
+    if (outer.header.empty() || outer.protocol != kProtocolIpv4) return false;
+    quoted = outer.data;
+  }
+  const auto [protocol, header, data] = packet_of(ip_version_, quoted);
+  if (header.empty() || protocol != kProtocolUdp) return false;
   return fits_addresses(header.data() + (four ? 12 : 8)) && fits_data(data);
 }
 

@@ -47,9 +47,10 @@ class Quotation {
   bool any_ = false;
   bool any_destination_ = false;  // replies go to the external address that the gateway chose
   spec::IpVersion ip_version_ = spec::IpVersion::k4;
+  bool tunnelled_ = false;
   std::uint8_t address_octets_ = 0;
   std::array<std::uint8_t, 32> expected_{};  // source, then destination
-  std::array<std::uint8_t, 32> mask_{};      // 0 where an octet varies
+  std::array<std::uint8_t, 32> mask_{};      // 0 where a bit varies
   spec::Series source_port_;
   spec::Series destination_port_;
   std::uint32_t tag_ = 0;

@@ -1,5 +1,6 @@
-// The layout of a test frame: Ethernet, IPv4 without options or IPv6 without extension headers,
-// UDP, and the data. The port adds the FCS.
+// Where the parts of a test frame are: Ethernet, VLAN tags, IPv4 without options or IPv6 with
+// extension headers, UDP, and the data. An IPv4 packet may be in an IPv6 packet (RFC 2473). The
+// port adds the FCS.
 #pragma once
 
 #include <cstddef>
@@ -10,51 +11,51 @@
 namespace natxy::frame {
 
 inline constexpr std::size_t kEthernetOctets = 14;
+inline constexpr std::size_t kVlanTagOctets = 4;
 inline constexpr std::size_t kFcsOctets = 4;
+inline constexpr std::size_t kExtensionHeaderOctets = 8;
 inline constexpr std::size_t kUdpOctets = 8;
 inline constexpr std::size_t kStampOctets = 18;
+inline constexpr std::size_t kIpv6Octets = 40;
 inline constexpr std::uint8_t kProtocolUdp = 17;
+inline constexpr std::uint8_t kProtocolIpv4 = 4;  // as next header of IPv6
 
 // EtherTypes as a 16-bit load from the frame on a little-endian machine.
 inline constexpr std::uint16_t kEtherTypeIpv4 = 0x0008;
 inline constexpr std::uint16_t kEtherTypeIpv6 = 0xdd86;
 
+// Offsets from the start of the frame. `first` is the outer IPv6 header of a tunnel, else the IP
+// header; the EtherType is in the two octets before it.
 struct Layout {
-  spec::IpVersion ip_version;
-  std::uint16_t source;  // offsets of the addresses from the start of the frame
-  std::uint16_t destination;
-  std::uint16_t address_octets;
-  std::uint16_t hop_limit;
-  std::uint16_t udp;
+  spec::IpVersion ip_version = spec::IpVersion::k4;
+  std::uint16_t first = 0;
+  std::uint16_t ip = 0;
+  std::uint16_t source = 0;
+  std::uint16_t destination = 0;
+  std::uint16_t address_octets = 0;
+  std::uint16_t hop_limit = 0;
+  std::uint16_t udp = 0;
+
+  [[nodiscard]] constexpr bool ipv4() const { return ip_version == spec::IpVersion::k4; }
+  [[nodiscard]] constexpr bool tunnelled() const { return first != ip; }
+  // As a 16-bit load from the frame.
+  [[nodiscard]] constexpr std::uint16_t ether_type() const {
+    return ipv4() && !tunnelled() ? kEtherTypeIpv4 : kEtherTypeIpv6;
+  }
   [[nodiscard]] constexpr std::uint16_t stamp() const {
     return static_cast<std::uint16_t>(udp + kUdpOctets);
   }
   [[nodiscard]] constexpr std::uint16_t min_octets() const {
     return static_cast<std::uint16_t>(stamp() + kStampOctets);
   }
+  friend constexpr bool operator==(const Layout&, const Layout&) = default;
 };
 
-inline constexpr Layout kIpv4Layout{.ip_version = spec::IpVersion::k4,
-                                    .source = 26,
-                                    .destination = 30,
-                                    .address_octets = 4,
-                                    .hop_limit = 22,
-                                    .udp = 34};
-inline constexpr Layout kIpv6Layout{.ip_version = spec::IpVersion::k6,
-                                    .source = 22,
-                                    .destination = 38,
-                                    .address_octets = 16,
-                                    .hop_limit = 21,
-                                    .udp = 54};
+// Returns the one object for this layout, which lives as long as the program: layouts are equal if
+// their addresses are. Not for the hot loops.
+[[nodiscard]] const Layout& layout_of(const spec::PacketFormat& format, std::size_t vlan_tags);
 
-[[nodiscard]] constexpr const Layout& layout_of(spec::IpVersion version) {
-  return version == spec::IpVersion::k4 ? kIpv4Layout : kIpv6Layout;
-}
-
-// Returns the octets of a frame without FCS, from the spec's frame size (IPv6, with FCS).
-[[nodiscard]] constexpr std::size_t frame_octets(spec::IpVersion version,
-                                                 std::uint16_t frame_size_bytes) {
-  return frame_size_bytes - kFcsOctets - (version == spec::IpVersion::k4 ? 20U : 0U);
-}
+// Does the same for frames without VLAN tags and extension headers.
+[[nodiscard]] const Layout& layout_of(spec::IpVersion version);
 
 }  // namespace natxy::frame

@@ -30,15 +30,19 @@ void check(bool holds) {
 }
 
 struct Case {
-  explicit Case(const spec::Traffic& traffic)
+  explicit Case(const spec::Traffic& traffic, const frame::Link& link = {})
       : flow(traffic, 3),
-        departure(traffic, kFrameSizeBytes, {}),
-        arrival(traffic, kFrameSizeBytes),
-        quotation(traffic, kTag) {}
+        departure(traffic, link),
+        arrival(traffic, link),
+        quotation(traffic, kTag),
+        layouts({&traffic}, link.vlans.size()),
+        layout(frame::layout_of(traffic.arrival, link.vlans.size())) {}
   flow::Flow flow;
   frame::Departure departure;
   frame::Arrival arrival;
   frame::Quotation quotation;
+  frame::Layouts layouts;
+  const frame::Layout& layout;
 
   [[nodiscard]] flow::ValueLot values(std::uint64_t ordinal) const {
     flow::ValueLot lot;
@@ -56,43 +60,74 @@ struct Case {
   }
 };
 
-const std::array<Case, 4>& cases() {
+spec::Traffic extended() {
+  using enum spec::ExtensionHeader;
+  auto traffic = tests::varied_traffic(spec::IpVersion::k6, spec::IpVersion::k6);
+  for (auto* format : {&traffic.departure, &traffic.arrival}) {
+    format->extension_headers = {kHopByHop, kRouting, kDestinationOptions};
+    format->frame_size_bytes = kFrameSizeBytes;
+  }
+  return traffic;
+}
+
+spec::Traffic tunnelled() {
+  auto traffic = tests::varied_traffic(spec::IpVersion::k4, spec::IpVersion::k4);
+  spec::Tunnel tunnel{.source = tests::address("2001:2::2"),
+                      .destination = tests::address("2001:2:0:1000::2")};
+  tunnel.source.field = spec::field_at(14);
+  for (auto* format : {&traffic.departure, &traffic.arrival}) {
+    format->tunnel = tunnel;
+    format->frame_size_bytes = kFrameSizeBytes;
+  }
+  return traffic;
+}
+
+// The formats follow the plain frames.
+const std::array<Case, 8>& cases() {
   using spec::IpVersion;
-  static const std::array<Case, 4> all{Case(tests::traffic(IpVersion::k4, IpVersion::k4)),
-                                       Case(tests::traffic(IpVersion::k6, IpVersion::k6)),
-                                       Case(tests::varied_traffic(IpVersion::k4, IpVersion::k4)),
-                                       Case(tests::varied_traffic(IpVersion::k6, IpVersion::k6))};
+  const auto sized = [](const spec::Traffic& traffic) {
+    return Case(tests::sized(traffic, kFrameSizeBytes));
+  };
+  static const frame::Link tagged{
+      .vlans = {{.tpid = 0x88a8, .id = 100}, {.tpid = 0x8100, .id = 7}}};
+  static const std::array<Case, 8> all{sized(tests::traffic(IpVersion::k4, IpVersion::k4)),
+                                       sized(tests::traffic(IpVersion::k6, IpVersion::k6)),
+                                       sized(tests::varied_traffic(IpVersion::k4, IpVersion::k4)),
+                                       sized(tests::varied_traffic(IpVersion::k6, IpVersion::k6)),
+                                       Case(extended()),
+                                       Case(tunnelled()),
+                                       Case(extended(), tagged),
+                                       Case(tunnelled(), tagged)};
   return all;
 }
 
 // Corrects the checksums of the frame, so that the checks after them are reached too.
-void repair(std::vector<std::uint8_t>& frame) {
-  const auto type = frame::read16(frame.data() + 12);
-  const auto& layout = type == 0x0800 ? frame::kIpv4Layout : frame::kIpv6Layout;
-  if (frame.size() < layout.min_octets()) return;
+void repair(std::vector<std::uint8_t>& frame, const frame::Layout& layout) {
   const auto zero = [&](std::size_t at) { frame[at] = frame[at + 1] = 0; };
-  if (type == 0x0800) {
-    zero(24);
-    const auto sum = frame::sum_words(frame.data() + frame::kEthernetOctets, 20);
-    frame::store(frame.data() + 24, static_cast<std::uint16_t>(~frame::fold(sum)));
+  if (layout.ipv4()) {
+    const auto at = layout.ip + std::size_t{10};
+    zero(at);
+    const auto sum = frame::sum_words(frame.data() + layout.ip, 20);
+    frame::store(frame.data() + at, static_cast<std::uint16_t>(~frame::fold(sum)));
   }
   zero(layout.udp + 6U);
-  const auto sum = frame::sum_words(frame.data() + layout.source, frame.size() - layout.source) +
+  const auto sum = frame::sum_words(frame.data() + layout.source, 2U * layout.address_octets) +
+                   frame::sum_words(frame.data() + layout.udp, frame.size() - layout.udp) +
                    frame::swap16(static_cast<std::uint16_t>(frame.size() - layout.udp)) +
                    frame::swap16(frame::kProtocolUdp);
   frame::store(frame.data() + layout.udp + 6, frame::udp_checksum(frame::fold(sum)));
 }
 
 // Returns the frame of an input, in heap memory of exactly its size, so that ASan sees a read
-// beyond it. Bits of `choice`: 2 changes a correct frame, 3-6 are its number, 7 corrects its
-// checksums.
+// beyond it. Bits of `choice`: 2 changes a correct frame, 3-5 are its number, 7 corrects its
+// checksums; the others choose the traffic.
 std::vector<std::uint8_t> frame_of(const Case& traffic, std::uint8_t choice,
                                    std::span<const std::uint8_t> octets) {
   if ((choice & 4U) == 0) return {octets.begin(), octets.end()};
-  auto frame = traffic.right_frame((choice >> 3U) & 15U);
+  auto frame = traffic.right_frame((choice >> 3U) & 7U);
   for (std::size_t i = 0; i + 1 < octets.size(); i += 2)
     frame[octets[i] % frame.size()] ^= octets[i + 1];
-  if ((choice & 0x80U) != 0) repair(frame);
+  if ((choice & 0x80U) != 0) repair(frame, traffic.layout);
   return frame;
 }
 
@@ -100,7 +135,8 @@ std::vector<std::uint8_t> frame_of(const Case& traffic, std::uint8_t choice,
 std::uint32_t judge_at_once(const Case& traffic, const frame::Claimed& claimed) {
   constexpr std::uint64_t kNeighbour = 3;
   const auto beside = traffic.right_frame(kNeighbour);
-  const auto right = frame::claim(beside.data(), static_cast<std::uint32_t>(beside.size()), kTag);
+  const auto right =
+      traffic.layouts.claim(beside.data(), static_cast<std::uint32_t>(beside.size()), kTag);
   frame::ArrivalLot lot;
   for (const auto& each : {right, claimed, right}) lot.add(each);
   const std::array ordinals{kNeighbour, claimed.stamp.number(), kNeighbour};
@@ -162,10 +198,10 @@ void meet_quotation(const Case& traffic, std::span<const std::uint8_t> octets, b
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  const auto& traffic = cases()[data[0] & 3U];
+  const auto& traffic = cases()[(data[0] & 3U) | (data[0] >> 4U & 4U)];
   const auto octets = frame_of(traffic, data[0], {data + 1, size - 1});
   const auto octets_count = static_cast<std::uint32_t>(octets.size());
-  const auto claimed = frame::claim(octets.data(), octets_count, kTag);
+  const auto claimed = traffic.layouts.claim(octets.data(), octets_count, kTag);
   if (claimed.layout != nullptr) judge(traffic, claimed);
   if (frame::concerns_neighbours(octets.data(), octets_count)) meet_neighbour(octets);
   meet_icmp_error(traffic, octets);

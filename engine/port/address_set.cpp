@@ -2,21 +2,20 @@
 
 #include <algorithm>
 
+#include "spec/field_bits.hpp"
+
 namespace natxy::port {
 
 void AddressSet::add(spec::IpVersion version, const spec::AddressPattern& pattern) {
   Masked masked{.value = {.version = version, .octets = pattern.octets}, .mask = {}};
   masked.mask.fill(0xff);
   if (pattern.network_byte) masked.mask[*pattern.network_byte] = 0;
-  if (pattern.field_byte) {
-    masked.mask[*pattern.field_byte] = 0;
-    masked.mask[*pattern.field_byte + 1U] = 0;
-  }
+  spec::put_field(masked.mask.data(), pattern.field, 0);
   insert(masked);
 }
 
 void AddressSet::add(const IpAddress& address) {
-  add(address.version, {.octets = address.octets, .network_byte = {}, .field_byte = {}});
+  add(address.version, {.octets = address.octets});
 }
 
 void AddressSet::insert(const Masked& masked) {

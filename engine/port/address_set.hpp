@@ -1,4 +1,4 @@
-// A set of addresses with varying octets: those that the tester answers for.
+// A set of addresses with varying bits: those that the tester answers for.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@ namespace natxy::port {
 
 class AddressSet {
  public:
-  // Adds all addresses of a pattern; its network octet and field octets may have any value.
+  // Adds all addresses of a pattern; its network octet and the bits of its field may have any
+  // value.
   void add(spec::IpVersion version, const spec::AddressPattern& pattern);
   void add(const IpAddress& address);
   [[nodiscard]] bool contains(const IpAddress& address) const;
@@ -19,7 +20,7 @@ class AddressSet {
  private:
   struct Masked {
     IpAddress value;
-    std::array<std::uint8_t, 16> mask;  // 0xff where the octets must agree
+    std::array<std::uint8_t, 16> mask;  // 1 where the bits must agree
     friend bool operator==(const Masked&, const Masked&) = default;
   };
   void insert(const Masked& masked);

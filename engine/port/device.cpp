@@ -2,7 +2,6 @@
 
 #include <rte_mbuf_dyn.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -24,18 +23,6 @@ constexpr milliseconds kTell{10};  // reporting progress also reads a cancel req
 constexpr std::chrono::microseconds kNap{50};
 constexpr unsigned kLoopFrames = 1024;
 constexpr std::uint64_t kLongestWaitNs = 1'000'000'000;
-
-constexpr unsigned kIpv4Smaller = 20;  // an IPv4 frame is so much smaller than its frame size
-
-bool only_ipv4(const spec::Stream& stream) {
-  for (const auto* kind : {&stream.foreground, &stream.background}) {
-    if (!*kind) continue;
-    const auto& traffic = **kind;
-    if (traffic.departure.ip_version == IpVersion::k6) return false;
-    if (traffic.arrival.ip_version == IpVersion::k6) return false;
-  }
-  return true;
-}
 
 const char* name_of(Side side) {
   return side == Side::kLeft ? "left" : "right";
@@ -128,7 +115,8 @@ void Device::time_by_own_clocks() {
 frame::Link Device::link(Side side, IpVersion version) const {
   const auto& macs = side_of(side).macs;
   return {.source = port(side).mac(),
-          .destination = (version == IpVersion::k4 ? macs.ipv4 : macs.ipv6).value_or(Mac{})};
+          .destination = (version == IpVersion::k4 ? macs.ipv4 : macs.ipv6).value_or(Mac{}),
+          .vlans = side_of(side).vlans};
 }
 
 spec::PortInfo Device::info(Side side) const {
@@ -163,6 +151,7 @@ void Device::resolve(const spec::TrialSpec& spec, const std::function<void()>& t
   std::array plans{neighbour_plan(spec, Side::kLeft), neighbour_plan(spec, Side::kRight)};
   // Both sides can answer before either asks, because a cable may connect them to each other.
   for (const auto side : {Side::kLeft, Side::kRight}) {
+    set_vlans(side, spec.sides[static_cast<unsigned>(side)].vlans);
     side_of(side).service.set_own(std::move(plans[static_cast<unsigned>(side)].own));
   }
   for (const auto side : {Side::kLeft, Side::kRight}) {
@@ -176,20 +165,40 @@ void Device::forget() {
   for (const auto& side : sides_) side->answered.clear();
 }
 
+void Device::set_vlans(Side side, const std::vector<spec::VlanTag>& vlans) {
+  auto& state = side_of(side);
+  if (state.vlans != vlans) state.answered.clear();  // another VLAN has another gateway
+  state.vlans = vlans;
+  state.service.set_vlans(vlans);
+}
+
 void Device::check_frame_sizes(const spec::TrialSpec& spec) const {
-  const auto mtu = std::min(port(Side::kLeft).mtu_bytes(), port(Side::kRight).mtu_bytes());
   for (std::size_t p = 0; p < spec.phases.size(); ++p) {
     for (std::size_t s = 0; s < spec.phases[p].streams.size(); ++s) {
       const auto& stream = spec.phases[p].streams[s];
-      const unsigned largest = mtu + kEthernetOverhead + (only_ipv4(stream) ? kIpv4Smaller : 0);
-      if (stream.frame_size_bytes <= largest) continue;
-      throw spec::TrialError(spec::ErrorKind::kSpec,
-                             "phases[" + std::to_string(p) + "].streams[" + std::to_string(s) +
-                                 "].frame_size_bytes: " + std::to_string(stream.frame_size_bytes) +
-                                 " is too large for the engine's --mtu " + std::to_string(mtu) +
-                                 " (expected at most " + std::to_string(largest) + ")");
+      const auto member = "phases[" + std::to_string(p) + "].streams[" + std::to_string(s) + "].";
+      if (stream.foreground)
+        check_frame_sizes(*stream.foreground, stream.direction, member + "foreground");
+      if (stream.background)
+        check_frame_sizes(*stream.background, stream.direction, member + "background");
     }
   }
+}
+
+void Device::check_frame_sizes(const spec::Traffic& traffic, spec::Direction direction,
+                               const std::string& member) const {
+  const auto check = [&](Side side, const spec::PacketFormat& format, const char* end) {
+    const auto mtu = port(side).mtu_bytes();
+    const auto largest = mtu + kEthernetOverhead;
+    if (format.frame_size_bytes <= largest) return;
+    throw spec::TrialError(spec::ErrorKind::kSpec,
+                           member + end +
+                               ".frame_size_bytes: " + std::to_string(format.frame_size_bytes) +
+                               " is too large for the engine's --mtu " + std::to_string(mtu) +
+                               " (expected at most " + std::to_string(largest) + ")");
+  };
+  check(spec::from_side(direction), traffic.departure, ".departure");
+  check(spec::to_side(direction), traffic.arrival, ".arrival");
 }
 
 void Device::await_link(Side side, const Watch& watch) {

@@ -72,8 +72,8 @@ class Device {
   }
   [[nodiscard]] spec::PortInfo info(spec::Side side) const;
 
-  // Returns the MAC addresses of the port and of the next hop; zeros if the last trial resolved
-  // none.
+  // Returns the MAC addresses of the port and of the next hop, zeros if the last trial resolved
+  // none, and the VLAN tags of that trial.
   [[nodiscard]] frame::Link link(spec::Side side, spec::IpVersion version) const;
 
   // Waits for the links, then resolves each next hop from each own address, within the warm-up's
@@ -101,6 +101,7 @@ class Device {
     NeighbourTask service;
     std::vector<NeighbourQuestion> answered;  // the questions that `macs` answers
     NextHopMacs macs;
+    std::vector<spec::VlanTag> vlans;
   };
   struct Watch {
     const std::function<void()>& told;
@@ -115,7 +116,10 @@ class Device {
   [[nodiscard]] const Port& port(spec::Side side) const { return *side_of(side).port; }
   void time_by_own_clocks();
   void hold_interrupts();
+  void set_vlans(spec::Side side, const std::vector<spec::VlanTag>& vlans);
   void check_frame_sizes(const spec::TrialSpec& spec) const;
+  void check_frame_sizes(const spec::Traffic& traffic, spec::Direction direction,
+                         const std::string& member) const;
   void await_link(spec::Side side, const Watch& watch);
   void resolve_side(spec::Side side, const spec::TrialSpec& spec,
                     std::vector<NeighbourQuestion> questions, const Watch& watch);

@@ -10,6 +10,8 @@ using Octets = std::span<const std::uint8_t>;
 
 constexpr std::uint16_t kTypeArp = 0x0806;
 constexpr std::uint16_t kTypeIpv6 = 0x86dd;
+constexpr std::size_t kTags = 12;  // where the VLAN tags are, before the EtherType
+constexpr std::size_t kTagOctets = 4;
 constexpr std::size_t kEthernet = 14;
 constexpr std::size_t kArp = kEthernet + 28;
 constexpr std::size_t kIcmp = kEthernet + 40;
@@ -208,6 +210,38 @@ std::optional<NeighbourMessage> parse_neighbour_message(Octets frame) {
   if (type == kTypeArp) return parse_arp(frame);
   if (type == kTypeIpv6) return parse_discovery(frame);
   return std::nullopt;
+}
+
+std::optional<std::vector<std::uint8_t>> untagged(Octets frame,
+                                                  std::span<const spec::VlanTag> tags) {
+  constexpr std::uint16_t kIdBits = 0x0fff;
+  if (frame.size() < kTags) return std::nullopt;
+  std::size_t at = kTags;
+  for (const auto& tag : tags) {
+    if (frame.size() < at + kTagOctets || word(frame, at) != tag.tpid ||
+        (word(frame, at + 2) & kIdBits) != tag.id) {
+      return std::nullopt;
+    }
+    at += kTagOctets;
+  }
+  // The MAC addresses move to where the EtherType then follows them.
+  const auto rest = frame.subspan(at - kTags);
+  std::vector<std::uint8_t> octets(rest.begin(), rest.end());
+  std::ranges::copy(frame.first(kTags), octets.begin());
+  return octets;
+}
+
+NeighbourFrame tagged(const NeighbourFrame& frame, std::span<const spec::VlanTag> tags) {
+  NeighbourFrame result = frame;
+  std::size_t at = kTags;
+  for (const auto& tag : tags) {
+    put_word(result, at, tag.tpid);
+    put_word(result, at + 2, static_cast<std::uint16_t>(tag.priority << 13U | tag.id));
+    at += kTagOctets;
+  }
+  result.size = frame.size + at - kTags;
+  put(result, at, frame.view().subspan(kTags));
+  return result;
 }
 
 NeighbourFrame question(const Neighbour& from, const IpAddress& target) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "port/ip_address.hpp"
 
@@ -34,6 +35,13 @@ struct Neighbour {
 // Parses a message; absent if the frame is none, or if the RFCs require that it is discarded.
 [[nodiscard]] std::optional<NeighbourMessage> parse_neighbour_message(
     std::span<const std::uint8_t> frame);
+
+// Returns the frame without these VLAN tags; absent if it is of another VLAN.
+[[nodiscard]] std::optional<std::vector<std::uint8_t>> untagged(
+    std::span<const std::uint8_t> frame, std::span<const spec::VlanTag> tags);
+// Returns the frame with these VLAN tags, outer tag first.
+[[nodiscard]] NeighbourFrame tagged(const NeighbourFrame& frame,
+                                    std::span<const spec::VlanTag> tags);
 
 [[nodiscard]] NeighbourFrame question(const Neighbour& from, const IpAddress& target);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "spec/field_bits.hpp"
+
 namespace natxy::port {
 namespace {
 
@@ -21,13 +23,13 @@ void visit_own(const spec::Stream& stream, spec::Side side, Visit visit) {
     const auto& traffic = *kind;
     if (!traffic) continue;
     if (spec::from_side(stream.direction) == side) {
-      visit(Own{.version = traffic->departure.ip_version,
-                .pattern = traffic->departure.source,
+      visit(Own{.version = traffic->departure.link_version(),
+                .pattern = traffic->departure.link_source(),
                 .field = traffic->source_field,
                 .networks = traffic->networks});
     } else {
-      visit(Own{.version = traffic->arrival.ip_version,
-                .pattern = traffic->arrival.destination,
+      visit(Own{.version = traffic->arrival.link_version(),
+                .pattern = traffic->arrival.link_destination(),
                 .field = traffic->destination_field,
                 .networks = traffic->networks});
     }
@@ -38,7 +40,7 @@ void visit_own(const spec::Stream& stream, spec::Side side, Visit visit) {
 template <typename Visit>
 void visit_variations(const Own& own, std::size_t limit, Visit visit) {
   const unsigned networks = own.pattern.network_byte ? own.networks : 1;
-  const bool varies = own.pattern.field_byte && own.field.mode != spec::SeriesMode::kFixed;
+  const bool varies = !own.pattern.field.empty() && own.field.mode != spec::SeriesMode::kFixed;
   const unsigned last = varies ? own.field.max : own.field.min;
   for (unsigned value = own.field.min; value <= last; ++value) {
     for (unsigned network = 0; network < networks; ++network) {
@@ -47,10 +49,7 @@ void visit_variations(const Own& own, std::size_t limit, Visit visit) {
       if (own.pattern.network_byte) {
         address.octets[*own.pattern.network_byte] = static_cast<std::uint8_t>(network);
       }
-      if (own.pattern.field_byte) {
-        address.octets[*own.pattern.field_byte] = static_cast<std::uint8_t>(value >> 8U);
-        address.octets[*own.pattern.field_byte + 1U] = static_cast<std::uint8_t>(value);
-      }
+      spec::put_field(address.octets.data(), own.pattern.field, value);
       visit(address);
     }
   }

@@ -38,7 +38,9 @@ void NeighbourTask::poll(Resolution* resolution) {
 }
 
 void NeighbourTask::take(std::span<const std::uint8_t> frame, Resolution* resolution) {
-  const auto message = parse_neighbour_message(frame);
+  const auto plain = untagged(frame, vlans_);
+  if (!plain) return;
+  const auto message = parse_neighbour_message(*plain);
   if (!message) return;
   if (message->type == NeighbourMessage::Type::kAnswer) {
     if (resolution != nullptr) resolution->take(*message);
@@ -48,7 +50,8 @@ void NeighbourTask::take(std::span<const std::uint8_t> frame, Resolution* resolu
 }
 
 // Sends a message. If the port refuses it, it is lost, and the neighbour asks again.
-void NeighbourTask::send(const NeighbourFrame& frame) {
+void NeighbourTask::send(const NeighbourFrame& untagged) {
+  const auto frame = tagged(untagged, vlans_);
   auto* buffer = rte_pktmbuf_alloc(port_->answers());
   if (buffer == nullptr) return;
   std::memcpy(rte_pktmbuf_append(buffer, static_cast<std::uint16_t>(frame.size)),

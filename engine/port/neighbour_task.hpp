@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "port/address_set.hpp"
 #include "port/neighbour_message.hpp"
@@ -18,6 +20,8 @@ class NeighbourTask {
 
   // Sets the addresses to answer for. Called between trials.
   void set_own(AddressSet own) { own_ = std::move(own); }
+  // Sets the VLAN tags of the messages, outer tag first. Called between trials.
+  void set_vlans(std::vector<spec::VlanTag> vlans) { vlans_ = std::move(vlans); }
 
   // Answers the messages that receivers deferred. Nearly always, there are none.
   void step(std::uint64_t now);
@@ -26,13 +30,15 @@ class NeighbourTask {
   // is none). Called between trials, when no receiver polls.
   void poll(Resolution* resolution);
 
-  void send(const NeighbourFrame& frame);
+  // Adds the VLAN tags.
+  void send(const NeighbourFrame& untagged);
 
  private:
   void take(std::span<const std::uint8_t> frame, Resolution* resolution);
 
   Port* port_;
   AddressSet own_;
+  std::vector<spec::VlanTag> vlans_;
 };
 
 }  // namespace natxy::port

@@ -33,13 +33,11 @@ class FrameCheck {
       const bool ours = numbers[i] < frames && lot.stamps.at(i).stream() == stream;
       known |= static_cast<std::uint32_t>(ours) << i;
     }
-    const auto* ordinals = numbers.data();
-    Numbers mixed;
+    auto& ordinals = numbers;
     if (plan_->mix.mixed()) {
-      ordinals = mixed.data();
       for (unsigned i = 0; i < lot.size; ++i) {
         const auto place = plan_->mix.at(numbers[i]);
-        mixed[i] = place.ordinal;
+        ordinals[i] = place.ordinal;
         known &= ~(static_cast<std::uint32_t>(place.kind != kind) << i);
       }
     }
@@ -51,7 +49,7 @@ class FrameCheck {
       if (plan.connections->responds()) values.swap_ends();
       if (plan.arrival.learns_source()) plan.arrival.read_source_ports(lot, values);
     } else {
-      plan.flow.template fill<kShape>(ordinals, lot.size, values);
+      plan.flow.template fill<kShape>(ordinals.data(), lot.size, values);
     }
     auto judgement = plan.arrival.template judge<kShape>(
         lot, values, hop_limits_[static_cast<std::size_t>(kind)]);

@@ -32,6 +32,7 @@ class Receiver {
       : plan_(plan),
         queue_(&queue),
         setup_(setup),
+        layouts_(plan != nullptr ? plan->layouts : frame::Layouts()),
         window_(setup.window),
         check_(plan, setup.hop_limits),
         stamped_(queue.stamps()),
@@ -111,7 +112,7 @@ class Receiver {
     for (unsigned i = 0; i < n; ++i) {
       if (i + kAhead < n) Queue::prefetch(frames_[i + kAhead]);
       const auto frame = frames_[i];
-      const auto claimed = frame::claim(Queue::data(frame), Queue::length(frame), setup_.tag);
+      const auto claimed = layouts_.claim(Queue::data(frame), Queue::length(frame), setup_.tag);
       if (claimed.layout != nullptr && plan_ != nullptr) [[likely]] {
         sort(claimed);
       } else if (stranger(claimed)) {
@@ -259,6 +260,7 @@ class Receiver {
   const StreamPlan* plan_;
   Queue* queue_;
   ReceiverSetup setup_;
+  frame::Layouts layouts_;
   Window window_;
   FrameCheck<kShape> check_;
   std::array<typename Queue::Frame, kMaxReceive> frames_{};

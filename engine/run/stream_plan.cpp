@@ -9,16 +9,25 @@ namespace {
 
 constexpr std::uint64_t kWalk = 3;  // 0 to 2 are the flow's keys; one for each role
 
-KindPlan compile_kind(const std::optional<spec::Traffic>& traffic, std::uint16_t frame_size_bytes,
-                      std::uint64_t seed, const StreamContext& context) {
+KindPlan compile_kind(const std::optional<spec::Traffic>& traffic, std::uint64_t seed,
+                      const StreamContext& context) {
   if (!traffic) return {};
-  const auto& link = context.links[traffic->departure.ip_version == spec::IpVersion::k4 ? 0 : 1];
+  const auto& link =
+      context.links[traffic->departure.link_version() == spec::IpVersion::k4 ? 0 : 1];
   return {.flow = flow::Flow(*traffic, seed),
-          .departure = frame::Departure(*traffic, frame_size_bytes, link),
-          .arrival = frame::Arrival(*traffic, frame_size_bytes),
+          .departure = frame::Departure(*traffic, link),
+          .arrival = frame::Arrival(*traffic, context.far_link),
           .quotation = frame::Quotation(*traffic, frame::tag_of(context.nonce)),
           .hop_limit = static_cast<std::uint8_t>(
               traffic->hop_limit_drop ? traffic->hop_limit - *traffic->hop_limit_drop : 0)};
+}
+
+frame::Layouts layouts_of(const spec::Stream& stream, const frame::Link& link) {
+  std::vector<const spec::Traffic*> arriving;
+  for (const auto* kind : {&stream.foreground, &stream.background}) {
+    if (*kind) arriving.push_back(&**kind);
+  }
+  return {arriving, link.vlans.size()};
 }
 
 std::uint64_t seed_of(const StreamContext& context, spec::Direction direction, spec::Kind kind) {
@@ -48,15 +57,14 @@ void connect(KindPlan& plan, const spec::Connections& use, const StreamContext& 
 StreamPlan compile(const spec::Stream& stream, const StreamContext& context) {
   const auto seed = [&](spec::Kind kind) { return seed_of(context, stream.direction, kind); };
   using enum spec::Kind;
-  StreamPlan plan{
-      .direction = stream.direction,
-      .tag = frame::tag_of(context.nonce),
-      .stream = frame::StreamId(stream.direction, kForeground, context.phase, false),
-      .schedule = Schedule(stream.segments, context.ticks),
-      .mix = Mix(stream.mix),
-      .kinds = {
-          compile_kind(stream.foreground, stream.frame_size_bytes, seed(kForeground), context),
-          compile_kind(stream.background, stream.frame_size_bytes, seed(kBackground), context)}};
+  StreamPlan plan{.direction = stream.direction,
+                  .tag = frame::tag_of(context.nonce),
+                  .stream = frame::StreamId(stream.direction, kForeground, context.phase, false),
+                  .schedule = Schedule(stream.segments, context.ticks),
+                  .mix = Mix(stream.mix),
+                  .layouts = layouts_of(stream, context.far_link),
+                  .kinds = {compile_kind(stream.foreground, seed(kForeground), context),
+                            compile_kind(stream.background, seed(kBackground), context)}};
   if (stream.foreground && stream.foreground->connections) {
     connect(plan.kinds[0], *stream.foreground->connections, context);
   }

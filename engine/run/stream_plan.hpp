@@ -54,6 +54,7 @@ struct StreamPlan {
   frame::StreamId stream;  // kind bit clear
   Schedule schedule;
   Mix mix;
+  frame::Layouts layouts;         // of the stream's frames on arrival
   std::array<KindPlan, 2> kinds;  // by spec::Kind
 
   [[nodiscard]] const KindPlan& kind(spec::Kind kind) const {
@@ -76,14 +77,15 @@ struct StreamPlan {
   }
 };
 
-// What compile() needs beside the stream. links: the MAC addresses of the sending side by IP
-// version (4, then 6).
+// What compile() needs beside the stream. links: the MAC addresses and VLAN tags of the sending
+// side by IP version (4, then 6). far_link: the VLAN tags of the other side.
 struct StreamContext {
   std::uint64_t seed;
   std::uint32_t nonce;
   std::size_t phase;
   TickRate ticks;
   std::array<frame::Link, 2> links;
+  frame::Link far_link{};
   const spec::Stream* establishing = nullptr;  // null in a stateless trial
   StateTable* table = nullptr;                 // the state table
 };

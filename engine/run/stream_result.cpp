@@ -31,10 +31,12 @@ spec::Misdelivered misdelivered(const KindTally& tally) {
           .checksum = of(kChecksum),
           .number = of(kNumber),
           .length = of(kLength),
+          .tunnel = of(kTunnel),
           .address = of(kAddress),
           .port = of(kPort),
           .hop_limit = of(kHopLimit),
-          .traffic_class = of(kTrafficClass)};
+          .traffic_class = of(kTrafficClass),
+          .header = of(kHeader)};
 }
 
 std::optional<spec::DelayVariation> variation(const KindTally& tally, std::uint64_t sent,

@@ -156,12 +156,14 @@ class TrialRunner {
       plans.emplace_back();
       for (const auto& stream : spec.phases[phase].streams) {
         const auto from = spec::from_side(stream.direction);
+        const auto to = spec::to_side(stream.direction);
         plans.back().push_back(compile(stream, {.seed = spec.seed,
                                                 .nonce = spec.nonce,
                                                 .phase = phase,
                                                 .ticks = device_.ticks(),
                                                 .links = {device_.link(from, spec::IpVersion::k4),
                                                           device_.link(from, spec::IpVersion::k6)},
+                                                .far_link = device_.link(to, spec::IpVersion::k4),
                                                 .establishing = spec::establishing_stream(spec),
                                                 .table = &connections_.table()}));
       }

@@ -113,11 +113,18 @@ class WarmUp {
         queue.defer(frames[i]);
         continue;
       }
-      take(frame::claim(data, size, probes_.front().plan->tag), side);
+      take(layouts_at(side).claim(data, size, probes_.front().plan->tag), side);
       icmp_[static_cast<std::size_t>(side)].look_at(data, size, sent_from(side));
       queue.release(&frames[i], 1);
     }
     device_.service(side).step(Clock::now());
+  }
+
+  [[nodiscard]] frame::Layouts layouts_at(spec::Side side) const {
+    for (const auto& probe : probes_) {
+      if (probe.plan->to() == side) return probe.plan->layouts;
+    }
+    return {};
   }
 
   [[nodiscard]] SentHere sent_from(spec::Side side) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,18 @@ namespace natxy::run {
   return kind == spec::Kind::kForeground ? "foreground" : "background";
 }
 [[nodiscard]] inline std::string words(frame::Defect defect) {
-  static constexpr const char* kWords[] = {
-      "nothing",      "form",      "checksum",
-      "frame number", "length",    "address",
-      "port",         "hop limit", "traffic class or flow label"};
+  static constexpr const char* kWords[] = {"nothing",
+                                           "form",
+                                           "checksum",
+                                           "frame number",
+                                           "length",
+                                           "outer address",
+                                           "address",
+                                           "port",
+                                           "hop limit",
+                                           "traffic class or flow label",
+                                           "VLAN tag or extension header"};
+  static_assert(std::size(kWords) == frame::kDefects);
   return kWords[static_cast<std::size_t>(defect)];
 }
 

@@ -27,6 +27,11 @@ inline const Names<Selection> kSelections = {
     {"enumerate-increasing", Selection::kEnumerateIncreasing},
     {"enumerate-decreasing", Selection::kEnumerateDecreasing},
     {"enumerate-pseudorandom", Selection::kEnumeratePseudorandom}};
+inline const Names<ExtensionHeader> kExtensionHeaders = {
+    {"hop-by-hop", ExtensionHeader::kHopByHop},
+    {"destination-options", ExtensionHeader::kDestinationOptions},
+    {"routing", ExtensionHeader::kRouting}};
+inline const Names<std::uint16_t> kTagTypes = {{"802.1Q", 0x8100}, {"802.1ad", 0x88a8}};
 inline const Names<Role> kRoles = {
     {"establish", Role::kEstablish}, {"initiate", Role::kInitiate}, {"respond", Role::kRespond}};
 inline const Names<Order> kOrders = {{"linear", Order::kLinear},

@@ -12,15 +12,21 @@
 
 namespace natxy::spec {
 
-inline constexpr int kVersion = 2;
+inline constexpr int kVersion = 3;
 
 // Limits that follow from the 18 octets of data in a frame and from the exactness of the
 // arithmetic.
-inline constexpr std::uint16_t kMinFrameSizeBytes = 84;
+inline constexpr std::uint16_t kMinFrameSizeBytes = 64;  // of Ethernet, with FCS
 inline constexpr std::uint16_t kMaxFrameSizeBytes = 9216;
 inline constexpr std::uint64_t kMaxFramesPerStream = 1ULL << 40;
 inline constexpr std::uint64_t kMaxRateFps = 1ULL << 33;
 inline constexpr std::uint8_t kUsualHopLimit = 64;
+inline constexpr std::uint32_t kMaxFlowLabel = (1U << 20U) - 1;
+inline constexpr std::uint16_t kMaxVlanId = 4094;
+inline constexpr std::size_t kMaxVlanTags = 2;
+inline constexpr unsigned kMaxFieldBits = 24;
+inline constexpr std::size_t kMaxFieldPlaces = 3;  // of one field in one address
+inline constexpr std::size_t kMaxExtensionHeaders = 8;
 inline constexpr std::uint32_t kMaxMixN = 1U << 16;
 inline constexpr std::uint64_t kMaxTrialNs = 24ULL * 3600 * 1'000'000'000;  // one day
 inline constexpr std::uint64_t kMaxConnections = 1ULL << 32;
@@ -44,7 +50,7 @@ enum class Direction : std::uint8_t { kForward, kReverse };  // forward: left to
 enum class Kind : std::uint8_t { kForeground, kBackground };
 enum class IpVersion : std::uint8_t { k4 = 4, k6 = 6 };
 
-// How a 16-bit value (a port or a field of an address) depends on a frame's ordinal (RFC 4814).
+// How a value (a port, or a field of an address) depends on a frame's ordinal (RFC 4814).
 enum class SeriesMode : std::uint8_t { kFixed, kIncreasing, kDecreasing, kPseudorandom };
 
 // How the four-tuple depends on the ordinal: each series independently, or each combination of the
@@ -88,40 +94,94 @@ enum class WarmUpMode : std::uint8_t { kProbes, kNeighbours };
 
 struct Series {
   SeriesMode mode = SeriesMode::kFixed;
-  std::uint16_t min = 0;  // the value if mode is fixed
-  std::uint16_t max = 0;
+  std::uint32_t min = 0;  // the value if mode is fixed
+  std::uint32_t max = 0;
 };
 
-// An IP address in which one octet may hold the number of the destination network, and two octets a
-// varying field. Offsets are in octets from the start of the address.
+// Bits of a field's value, and where they are in an address. value_bit counts from the value's
+// least significant bit, address_bit from the address's most significant one, as the length of a
+// prefix does.
+struct FieldBits {
+  std::uint8_t value_bit = 0;
+  std::uint8_t bits = 16;
+  std::uint8_t address_bit = 0;
+  friend bool operator==(const FieldBits&, const FieldBits&) = default;
+};
+
+// The ports of one of the hosts that share an IPv4 address (RFC 7597 section 5.1): from the most
+// significant bit, offset_bits that are not all 0, the PSID, and the rest. The PSID is in the
+// lowest bits of the address field.
+struct PortSet {
+  std::uint8_t offset_bits = 0;
+  std::uint8_t psid_bits = 1;
+  friend bool operator==(const PortSet&, const PortSet&) = default;
+};
+
+// An IP address in which one octet may hold the number of the destination network, and some bits a
+// varying field.
 struct AddressPattern {
-  std::array<std::uint8_t, 16> octets{};  // network order; IPv4 uses the first 4
-  std::optional<std::uint8_t> network_byte;
-  std::optional<std::uint8_t> field_byte;  // offset of the field's more significant octet
+  std::array<std::uint8_t, 16> octets{};       // network order; IPv4 uses the first 4
+  std::optional<std::uint8_t> network_byte{};  // offset in octets
+  std::vector<FieldBits> field{};
 };
 
-struct AddressPair {
+// Returns the bits of a field of 16 bits that begins with this octet of an address.
+[[nodiscard]] inline std::vector<FieldBits> field_at(unsigned octet) {
+  return {{.value_bit = 0, .bits = 16, .address_bit = static_cast<std::uint8_t>(8 * octet)}};
+}
+
+// An extension header of IPv6 (RFC 8200 section 4) with 8 octets. Nodes on the path may look at it,
+// but must not change it.
+enum class ExtensionHeader : std::uint8_t { kHopByHop, kDestinationOptions, kRouting };
+
+// The outer header of an IPv4 packet in IPv6 (RFC 2473): a softwire, as in DS-Lite, lw4o6 and
+// MAP-E. The gateway may change hop limit, traffic class and flow label.
+struct Tunnel {
+  AddressPattern source{};
+  AddressPattern destination{};
+  std::uint8_t hop_limit = kUsualHopLimit;  // on departure
+};
+
+// What the frames of one kind are at one end of a stream. What varies between them follows from
+// their numbers.
+struct PacketFormat {
   IpVersion ip_version = IpVersion::k4;
-  AddressPattern source;
-  AddressPattern destination;
+  AddressPattern source{};
+  AddressPattern destination{};
+  std::uint16_t frame_size_bytes = 84;             // with FCS, without VLAN tags
+  std::uint8_t traffic_class = 0;                  // DSCP and ECN; IPv4 calls the octet TOS
+  std::uint32_t flow_label = 0;                    // IPv6
+  std::vector<ExtensionHeader> extension_headers;  // IPv6, in the order of the frame
+  std::optional<Tunnel> tunnel;                    // of IPv4 packets
+
+  // What the link layer carries: the outer header if there is a tunnel.
+  [[nodiscard]] IpVersion link_version() const { return tunnel ? IpVersion::k6 : ip_version; }
+  [[nodiscard]] const AddressPattern& link_source() const {
+    return tunnel ? tunnel->source : source;
+  }
+  [[nodiscard]] const AddressPattern& link_destination() const {
+    return tunnel ? tunnel->destination : destination;
+  }
 };
 
 // One kind of traffic of a stream: its frames as they leave, and as they must arrive.
 struct Traffic {
-  AddressPair departure;
-  AddressPair arrival;
+  PacketFormat departure;
+  PacketFormat arrival;
   Selection selection = Selection::kIndependent;
-  Series source_port;
+  Series source_port;  // with a port set: of the indices of its ports
   Series destination_port;
   Series source_field;
   Series destination_field;
+  std::optional<PortSet> source_port_set{};
+  std::optional<PortSet> destination_port_set{};
   std::uint16_t networks = 1;                  // 1-256 destination networks, chosen pseudorandomly
   std::uint8_t hop_limit = kUsualHopLimit;     // on departure
   bool dont_fragment = true;                   // IPv4's DF bit
   std::optional<std::uint8_t> hop_limit_drop;  // absent: learned from the first frame that arrives
   // Send no frame whose UDP checksum on arrival would be ffff: some translators make it 0000.
   bool avoid_zero_checksum = false;
-  // DSCP, ECN and flow label, which are 0 on departure, must be 0 on arrival.
+  // Traffic class and flow label on arrival must be those of `arrival`.
   bool dscp_kept = false;
   // A UDP checksum of 0 is an error over IPv4 too, where RFC 768 lets it mean "no checksum".
   bool udp_checksum_required = false;
@@ -147,7 +207,6 @@ struct Mix {  // frame i is foreground iff i mod n < m
 
 struct Stream {
   Direction direction = Direction::kForward;
-  std::uint16_t frame_size_bytes = 84;  // the IPv6 frame with FCS; an IPv4 frame is 20 smaller
   Mix mix;
   std::vector<Segment> segments;
   std::optional<Traffic> foreground;  // present iff m > 0
@@ -169,8 +228,18 @@ struct NextHop {
   std::optional<std::array<std::uint8_t, 6>> mac;  // if given, nothing is resolved on this side
 };
 
+// A VLAN tag (IEEE 802.1Q). The tester sends every frame of a side with the side's tags, ARP and
+// Neighbour Discovery included, and expects them on arrival.
+struct VlanTag {
+  std::uint16_t tpid = 0x8100;  // the tag's EtherType; 88a8 for the outer of two tags
+  std::uint16_t id = 1;         // 1 to kMaxVlanId
+  std::uint8_t priority = 0;    // 0 to 7; the gateway may change it
+  friend bool operator==(const VlanTag&, const VlanTag&) = default;
+};
+
 struct SideSpec {
   NextHop next_hop;
+  std::vector<VlanTag> vlans;              // outer tag first
   std::vector<std::string> own_addresses;  // answered for in addition to the streams' addresses
 };
 

@@ -50,26 +50,82 @@ TEST(NarrowDivider, EqualsDivisionUpToAQuotientOf16Bits) {
 }
 
 TEST(Series, CountsUpDownAndStays) {
-  const Series16 up(spec::Series{kIncreasing, 1024, 65535});
-  const Series16 down(spec::Series{kDecreasing, 1024, 65535});
-  const Series16 fixed(spec::Series{kFixed, 4096, 9999});
+  const Series up(spec::Series{kIncreasing, 1024, 65535});
+  const Series down(spec::Series{kDecreasing, 1024, 65535});
+  const Series fixed(spec::Series{kFixed, 4096, 9999});
   for (std::uint64_t i = 0; i < 300'000; ++i) {
     ASSERT_EQ(up.at(i, ~0ULL), 1024 + i % 64512);
     ASSERT_EQ(down.at(i, ~0ULL), 65535 - i % 64512);
-    ASSERT_EQ(fixed.at(i, mix(i)), 4096);
+    ASSERT_EQ(fixed.at(i, mix(i)), 4096U);
   }
   const auto far = (1ULL << 40U) - 1;
   EXPECT_EQ(up.at(far, 0), 1024 + far % 64512);
   EXPECT_EQ(down.at(far, 0), 65535 - far % 64512);
 }
 
+TEST(Series, CountsFieldsOfAlmost24Bits) {
+  constexpr std::uint32_t kValues = (1U << 24U) - 3;
+  const Series up(spec::Series{kIncreasing, 0, kValues - 1});
+  const Series down(spec::Series{kDecreasing, 0, kValues - 1});
+  const Series all(spec::Series{kIncreasing, 0, (1U << 24U) - 1});
+  const std::uint64_t last = (std::uint64_t{1} << 63U) / kValues - 1;  // validation allows no more
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    for (const auto ordinal : {i, last - i, mix(i) % last}) {
+      ASSERT_EQ(up.at(ordinal, 0), ordinal % kValues) << ordinal;
+      ASSERT_EQ(down.at(ordinal, 0), kValues - 1 - ordinal % kValues) << ordinal;
+    }
+    const auto ordinal = (1ULL << 40U) - 1 - i;
+    ASSERT_EQ(all.at(ordinal, 0), ordinal % (1U << 24U));
+  }
+}
+
+// RFC 7597 appendix A, example 1: 63 ranges, 1232-1235 to 64720-64723.
+TEST(SharedPorts, AreThoseOfTheRfcsExample) {
+  const SharedPorts ports(spec::PortSet{.offset_bits = 6, .psid_bits = 8});
+  EXPECT_EQ(ports.at(0, 0x34), 1232);
+  EXPECT_EQ(ports.at(3, 0x1234), 1235);  // the upper bits of the field are not the PSID's
+  EXPECT_EQ(ports.at(4, 0x34), 2256);
+  EXPECT_EQ(ports.at(63 * 4 - 1, 0x34), 64723);
+}
+
+TEST(SharedPorts, OfOneAddressDoNotOverlap) {
+  struct Case {
+    spec::PortSet set;
+    std::uint32_t ports;  // of one host
+  };
+  for (const auto& [set, count] : {Case{{.offset_bits = 0, .psid_bits = 6}, 1024},
+                                   Case{{.offset_bits = 6, .psid_bits = 8}, 252},
+                                   Case{{.offset_bits = 1, .psid_bits = 15}, 1}}) {
+    const SharedPorts ports(set);
+    std::set<std::uint16_t> seen;
+    for (std::uint32_t psid = 0; psid < 1U << set.psid_bits; ++psid) {
+      for (std::uint32_t index = 0; index < count; ++index) seen.insert(ports.at(index, psid));
+    }
+    EXPECT_EQ(seen.size(), std::size_t{count} << set.psid_bits);
+  }
+}
+
+TEST(SharedPorts, FollowTheFieldInAStream) {
+  spec::Traffic traffic;
+  traffic.departure.source.field = spec::field_at(2);
+  traffic.source_port = {kPseudorandom, 0, 251};
+  traffic.source_field = {kPseudorandom, 0, 65535};
+  traffic.source_port_set = spec::PortSet{.offset_bits = 6, .psid_bits = 8};
+  const Flow flow(traffic, 7);
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    const auto values = flow.at<Shape{.addresses_vary = true}>(i);
+    ASSERT_EQ(values.source_port >> 2U & 0xffU, values.source_field & 0xffU);
+    ASSERT_GE(values.source_port, 1024);
+  }
+}
+
 TEST(Series, PseudorandomCoversTheRangeEvenly) {
-  const Series16 series(spec::Series{kPseudorandom, 100, 199});
+  const Series series(spec::Series{kPseudorandom, 100, 199});
   std::array<int, 100> seen{};
   for (std::uint64_t i = 0; i < 100'000; ++i) {
     const auto value = series.at(i, mix(i));
-    ASSERT_GE(value, 100);
-    ASSERT_LE(value, 199);
+    ASSERT_GE(value, 100U);
+    ASSERT_LE(value, 199U);
     ++seen[value - 100U];
   }
   for (const auto count : seen) EXPECT_NEAR(count, 1000, 200);
@@ -185,7 +241,7 @@ TEST(Flow, DecreasesFromMoreCombinationsThanFramesAStream) {
   constexpr Shape kShape{.addresses_vary = true, .enumerated = true};
   spec::Traffic traffic;
   traffic.selection = spec::Selection::kEnumerateDecreasing;
-  traffic.departure.source.field_byte = 2;
+  traffic.departure.source.field = spec::field_at(2);
   traffic.source_port = traffic.source_field = {kIncreasing, 0, 65535};
   traffic.destination_port = {kIncreasing, 0, 65534};
   const Flow flow(traffic, 5);
@@ -196,7 +252,7 @@ TEST(Flow, DecreasesFromMoreCombinationsThanFramesAStream) {
 TEST(Flow, EnumeratesAddressesWithPorts) {
   constexpr Shape kShape{.addresses_vary = true, .enumerated = true};
   auto traffic = port_traffic(spec::Selection::kEnumeratePseudorandom);
-  traffic.departure.source.field_byte = 2;
+  traffic.departure.source.field = spec::field_at(2);
   traffic.source_field = {kIncreasing, 5, 7};
   const Flow flow(traffic, 5);
   ASSERT_EQ(flow.combinations(), 210U);
@@ -214,9 +270,9 @@ TEST(Flow, TellsTheOrdinalOfWhatItEnumerated) {
   constexpr Shape kShape{.addresses_vary = true, .enumerated = true};
   for (const auto order : {kEnumerateIncreasing, kEnumerateDecreasing, kEnumeratePseudorandom}) {
     auto traffic = port_traffic(order);
-    traffic.departure.source.field_byte = 2;
+    traffic.departure.source.field = spec::field_at(2);
     traffic.source_field = {kIncreasing, 5, 7};
-    traffic.departure.destination.field_byte = 2;
+    traffic.departure.destination.field = spec::field_at(2);
     traffic.destination_field = {kIncreasing, 0, 4};
     const Flow flow(traffic, 5);
     for (std::uint64_t i = 0; i < flow.combinations(); ++i) {
@@ -263,7 +319,7 @@ TEST(Flow, ALotIsTheSameAsEachOrdinalForItself) {
        {kIndependent, kEnumerateIncreasing, kEnumerateDecreasing, kEnumeratePseudorandom}) {
     auto traffic = port_traffic(selection);
     traffic.source_port = {kDecreasing, 1, 65535};
-    traffic.departure.source.field_byte = 2;
+    traffic.departure.source.field = spec::field_at(2);
     traffic.source_field = {kIncreasing, 0, 65535};
     const Flow flow(traffic, 5);
     for (std::uint64_t first = 0; first < 2'000'000'000; first = first * 3 + 1) {
@@ -282,12 +338,12 @@ TEST(Flow, ChoosesAllNetworksAndFields) {
   spec::Traffic traffic;
   traffic.networks = 256;
   traffic.departure.destination.network_byte = 2;
-  traffic.departure.source.field_byte = 0;
+  traffic.departure.source.field = spec::field_at(0);
   traffic.source_field = {kPseudorandom, 0, 65535};
   const Flow flow(traffic, 1);
   ASSERT_TRUE(flow.shape().addresses_vary);
   std::set<int> networks;
-  std::set<int> fields;
+  std::set<std::uint32_t> fields;
   for (std::uint64_t i = 0; i < 10'000; ++i) {
     const auto values = flow.at<Shape{.addresses_vary = true}>(i);
     networks.insert(values.network);

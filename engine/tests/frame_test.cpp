@@ -45,14 +45,13 @@ class Departures : public testing::TestWithParam<std::tuple<bool, IpVersion, int
 
 TEST_P(Departures, AreCorrectFramesForEveryNumber) {
   const auto& [varied, version, size] = GetParam();
-  const auto traffic =
-      varied ? tests::varied_traffic(version, version) : tests::traffic(version, version);
-  const auto frame_size = static_cast<std::uint16_t>(size);
-  const Departure departure(traffic, frame_size, {});
+  const auto traffic = tests::sized(
+      varied ? tests::varied_traffic(version, version) : tests::traffic(version, version), size);
+  const Departure departure(traffic, {});
   const flow::Flow flow(traffic, 3);
   const auto& layout = layout_of(version);
   auto octets = departure.octets();  // one buffer, patched repeatedly like those of a pool
-  ASSERT_EQ(octets.size(), frame_size - 4U - (version == IpVersion::k4 ? 20U : 0U));
+  ASSERT_EQ(octets.size(), traffic.departure.frame_size_bytes - 4U);
   const std::uint64_t numbers = size > 1000 ? 2'000 : 20'000;  // long frames take more time
   for (std::uint64_t number = 0; number < numbers; ++number) {
     constexpr flow::Shape kVaried{.addresses_vary = true};
@@ -66,7 +65,8 @@ TEST_P(Departures, AreCorrectFramesForEveryNumber) {
     if (version == IpVersion::k4) {
       ASSERT_EQ(plain_checksum({octets.begin() + 14, octets.begin() + 34}), 0) << number;
     }
-    const auto claimed = claim(octets.data(), static_cast<std::uint32_t>(octets.size()), tag_of(1));
+    const auto claimed =
+        Layouts().claim(octets.data(), static_cast<std::uint32_t>(octets.size()), tag_of(1));
     ASSERT_NE(claimed.layout, nullptr);
     ASSERT_TRUE(well_formed(claimed));
     ASSERT_TRUE(checksums_right(claimed, false));
@@ -83,10 +83,10 @@ INSTANTIATE_TEST_SUITE_P(All, Departures,
 TEST(Departure, HasTheHopLimitAndTheDfBitThatTheSpecNames) {
   for (const auto version : {IpVersion::k4, IpVersion::k6}) {
     auto traffic = tests::traffic(version, version);
-    const auto usual = Departure(traffic, 84, {}).octets();
+    const auto usual = Departure(traffic, {}).octets();
     traffic.hop_limit = 10;
     traffic.dont_fragment = false;
-    const auto other = Departure(traffic, 84, {}).octets();
+    const auto other = Departure(traffic, {}).octets();
     EXPECT_EQ(usual[layout_of(version).hop_limit], 64);
     EXPECT_EQ(other[layout_of(version).hop_limit], 10);
     if (version == IpVersion::k6) continue;
@@ -106,8 +106,8 @@ class ZeroChecksums : public testing::TestWithParam<std::tuple<bool, IpVersion, 
     traffic.avoid_zero_checksum = avoid;
     auto as_arrival = traffic;
     as_arrival.departure = traffic.arrival;
-    const Departure departure(traffic, 84, {});
-    const Departure arrival(as_arrival, 84, {});
+    const Departure departure(traffic, {});
+    const Departure arrival(as_arrival, {});
     const flow::Flow flow(traffic, 3);
     auto octets = arrival.octets();
     auto* frame = octets.data();
@@ -159,8 +159,9 @@ class Arrivals : public testing::TestWithParam<std::tuple<bool, IpVersion>> {
   // The frame of ordinal 7 as it must arrive, made as a departure with the arrival's addresses.
   Arrivals() {
     const auto& [varied, version] = GetParam();
-    traffic_ = varied ? tests::varied_traffic(version, version) : tests::traffic(version, version);
-    const Departure departure(traffic_, 128, {});
+    traffic_ = tests::sized(
+        varied ? tests::varied_traffic(version, version) : tests::traffic(version, version), 128);
+    const Departure departure(traffic_, {});
     values_ = flow::Flow(traffic_, 3).at<kShape>(7);
     octets_ = departure.octets();
     patch<kShape>(departure, flow::Flow(traffic_, 3), octets_, 7);
@@ -168,8 +169,8 @@ class Arrivals : public testing::TestWithParam<std::tuple<bool, IpVersion>> {
   }
   Defect check(std::uint8_t hop_limit = spec::kUsualHopLimit) {
     const auto claimed =
-        claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
-    return Arrival(traffic_, 128).check(claimed, values_, hop_limit);
+        Layouts().claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
+    return Arrival(traffic_, {}).check(claimed, values_, hop_limit);
   }
   static constexpr flow::Shape kShape{.addresses_vary = true};
   spec::Traffic traffic_;
@@ -202,7 +203,7 @@ TEST_P(Arrivals, EveryOctetBehindTheMacAddressesIsCheckedByOneOfTheChecks) {
       continue;  // no checksum covers traffic class and flow label, which may change
     octets_[at] ^= 0x10;
     const auto claimed =
-        claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
+        Layouts().claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
     const bool noticed = claimed.layout == nullptr || !well_formed(claimed) ||
                          !checksums_right(claimed, true) || check() != Defect::kNone;
     EXPECT_TRUE(noticed) << at;
@@ -212,12 +213,12 @@ TEST_P(Arrivals, EveryOctetBehindTheMacAddressesIsCheckedByOneOfTheChecks) {
 
 // The fast check of a lot and the single checks agree, whichever octet is wrong.
 TEST_P(Arrivals, TheQuickCheckAgreesWithTheOthers) {
-  const Arrival arrival(traffic_, 128);
+  const Arrival arrival(traffic_, {});
   for (std::size_t at = 14; at < octets_.size(); ++at) {
     for (const unsigned flip : {0x00U, 0x01U, 0x10U, 0x40U, 0xffU}) {
       octets_[at] = static_cast<std::uint8_t>(octets_[at] ^ flip);
       const auto claimed =
-          claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
+          Layouts().claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
       if (claimed.layout != nullptr) {
         const bool slow = well_formed(claimed) &&
                           checksums_right(claimed, arrival.may_lack_checksum()) &&
@@ -241,11 +242,11 @@ TEST_P(Arrivals, AUdpChecksumMayBeAbsentOverIpv4) {
   octets_[layout_->udp + 6U] = octets_[layout_->udp + 7U] = 0;
   for (const bool required : {false, true}) {
     traffic_.udp_checksum_required = required;
-    const Arrival arrival(traffic_, 128);
+    const Arrival arrival(traffic_, {});
     for (const bool wrong_port : {false, true}) {
       octets_[layout_->udp + 3U] ^= wrong_port ? 1 : 0;
       const auto claimed =
-          claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
+          Layouts().claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
       EXPECT_EQ(checksums_right(claimed, arrival.may_lack_checksum()), four && !required);
       ArrivalLot lot;
       lot.add(claimed);
@@ -262,13 +263,103 @@ TEST_P(Arrivals, AUdpChecksumMayBeAbsentOverIpv4) {
 TEST_P(Arrivals, ShortFramesAreNotReadBeyondTheirEnd) {
   for (std::uint32_t size = 0; size < layout_->min_octets(); ++size) {
     const std::vector<std::uint8_t> cut(octets_.begin(), octets_.begin() + size);
-    EXPECT_EQ(claim(cut.data(), size, tag_of(1)).layout, nullptr);
+    EXPECT_EQ(Layouts().claim(cut.data(), size, tag_of(1)).layout, nullptr);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Arrivals,
                          testing::Combine(testing::Bool(),
                                           testing::Values(IpVersion::k4, IpVersion::k6)));
+
+// Traffic with what moves the parts of a frame.
+struct Form {
+  const char* name;
+  spec::Traffic traffic;
+  std::vector<spec::VlanTag> vlans;
+  friend void PrintTo(const Form& form, std::ostream* out) { *out << form.name; }
+};
+
+std::vector<Form> all_forms() {
+  using enum spec::ExtensionHeader;
+  const std::vector<spec::VlanTag> one{{.tpid = 0x8100, .id = 100, .priority = 5}};
+  const std::vector<spec::VlanTag> two{{.tpid = 0x88a8, .id = 4094}, {.tpid = 0x8100, .id = 1}};
+  auto extended = tests::varied_traffic(IpVersion::k6, IpVersion::k6);
+  for (auto* format : {&extended.departure, &extended.arrival}) {
+    format->extension_headers = {kHopByHop, kDestinationOptions, kRouting};
+    format->frame_size_bytes = 128;
+  }
+  auto tunnelled = tests::varied_traffic(IpVersion::k4, IpVersion::k4);
+  spec::Tunnel tunnel{.source = tests::address("2001:2::2"),
+                      .destination = tests::address("2001:2:0:1000::2")};
+  tunnel.source.field = spec::field_at(14);
+  tunnel.destination.network_byte = 7;
+  for (auto* format : {&tunnelled.departure, &tunnelled.arrival}) {
+    format->tunnel = tunnel;
+    format->frame_size_bytes = 129;
+  }
+  return {{"tagged", tests::varied_traffic(IpVersion::k4, IpVersion::k4), one},
+          {"extended", extended, {}},
+          {"tagged_and_extended", extended, two},
+          {"tunnelled", tunnelled, {}},
+          {"tagged_and_tunnelled", tunnelled, two}};
+}
+
+class Forms : public testing::TestWithParam<Form> {
+ protected:
+  static constexpr flow::Shape kShape{.addresses_vary = true};
+  // The frame of ordinal 7.
+  Forms() {
+    const flow::Flow flow(GetParam().traffic, 3);
+    values_ = flow.at<kShape>(7);
+    const Departure departure(GetParam().traffic, link_);
+    octets_ = departure.octets();
+    patch<kShape>(departure, flow, octets_, 7);
+  }
+  [[nodiscard]] Claimed claimed() const {
+    return layouts_.claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
+  }
+  Link link_{.vlans = GetParam().vlans};
+  Layouts layouts_{{&GetParam().traffic}, GetParam().vlans.size()};
+  Arrival arrival_{GetParam().traffic, link_};
+  flow::Values values_{};
+  std::vector<std::uint8_t> octets_;
+};
+
+// The fast check of a lot and the single checks agree, whichever octet is wrong.
+TEST_P(Forms, PassAndBothChecksAgreeOnEveryOctet) {
+  EXPECT_EQ(octets_.size(),
+            GetParam().traffic.departure.frame_size_bytes - 4U + 4U * GetParam().vlans.size());
+  ASSERT_NE(claimed().layout, nullptr);
+  EXPECT_EQ(arrival_.check(claimed(), values_, spec::kUsualHopLimit), Defect::kNone);
+  for (std::size_t at = 12; at < octets_.size(); ++at) {
+    for (const unsigned flip : {0x00U, 0x01U, 0x10U, 0x40U, 0xffU}) {
+      octets_[at] = static_cast<std::uint8_t>(octets_[at] ^ flip);
+      const auto seen = claimed();
+      if (seen.layout != nullptr) {
+        const bool slow = well_formed(seen) && checksums_right(seen, true) &&
+                          arrival_.check(seen, values_, spec::kUsualHopLimit) == Defect::kNone;
+        EXPECT_TRUE(slow || flip != 0) << at;
+        ArrivalLot lot;
+        lot.add(seen);
+        flow::ValueLot values;
+        values.set(0, values_);
+        const auto judgement = arrival_.judge<kShape>(lot, values, spec::kUsualHopLimit);
+        EXPECT_EQ(judgement.right, slow ? 1U : 0U) << at << ", " << flip;
+      }
+      octets_[at] = static_cast<std::uint8_t>(octets_[at] ^ flip);
+    }
+  }
+}
+
+TEST_P(Forms, ShortFramesAreNotReadBeyondTheirEnd) {
+  for (std::uint32_t size = 0; size < claimed().layout->min_octets(); ++size) {
+    const std::vector<std::uint8_t> cut(octets_.begin(), octets_.begin() + size);
+    EXPECT_EQ(layouts_.claim(cut.data(), size, tag_of(1)).layout, nullptr);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Forms, testing::ValuesIn(all_forms()),
+                         [](const auto& that) { return std::string(that.param.name); });
 
 }  // namespace
 }  // namespace natxy::frame

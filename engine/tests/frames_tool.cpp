@@ -46,14 +46,19 @@ Octets from_hex(const std::string& hex) {
 
 run::StreamPlan plan_of(const spec::TrialSpec& spec, std::size_t phase,
                         const spec::Stream& stream) {
-  const auto side = static_cast<std::uint8_t>(spec::from_side(stream.direction));
-  const frame::Link link{.source = {2, 0, 0, 0, 0, static_cast<std::uint8_t>(1 + side)},
-                         .destination = {2, 0, 0, 0, 0, static_cast<std::uint8_t>(0x0a + side)}};
+  const auto link_of = [&spec](spec::Side side) {
+    const auto index = static_cast<std::uint8_t>(side);
+    return frame::Link{.source = {2, 0, 0, 0, 0, static_cast<std::uint8_t>(1 + index)},
+                       .destination = {2, 0, 0, 0, 0, static_cast<std::uint8_t>(0x0a + index)},
+                       .vlans = spec.sides[index].vlans};
+  };
+  const auto link = link_of(spec::from_side(stream.direction));
   return run::compile(stream, {.seed = spec.seed,
                                .nonce = spec.nonce,
                                .phase = phase,
                                .ticks = kTicks,
-                               .links = {link, link}});
+                               .links = {link, link},
+                               .far_link = link_of(spec::to_side(stream.direction))});
 }
 
 struct Range {
@@ -107,9 +112,10 @@ void append_icmp(const spec::IcmpErrors& icmp, Counters& all) {
 }
 
 Counters counters(const run::ReceiverReport& report) {
-  static constexpr const char* kDefects[] = {"none",   "malformed", "checksum",
-                                             "number", "length",    "address",
-                                             "port",   "hop_limit", "traffic_class"};
+  static constexpr const char* kDefects[] = {"none",      "malformed",     "checksum", "number",
+                                             "length",    "tunnel",        "address",  "port",
+                                             "hop_limit", "traffic_class", "header"};
+  static_assert(std::size(kDefects) == frame::kDefects);
   Counters all{{"foreign", report.foreign}, {"neighbour", report.neighbour}};
   for (const auto& kind : report.kinds) {
     all.emplace_back("received", kind.received);

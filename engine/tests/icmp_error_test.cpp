@@ -19,7 +19,7 @@ using run::IcmpTally;
 using spec::IpVersion;
 
 constexpr std::uint32_t kTag = tag_of(77);
-constexpr std::uint16_t kFrameSizeBytes = 128;
+constexpr int kFrameSizeBytes = 128;
 
 struct Error {
   IpVersion version = IpVersion::k4;
@@ -36,9 +36,9 @@ void put16(Octets& octets, std::size_t at, std::size_t value) {
 // Returns a frame as the stream's sender makes it, without the Ethernet header.
 Octets sent(IpVersion version, std::uint64_t number = 5, std::uint32_t tag = kTag) {
   constexpr flow::Shape kShape{.addresses_vary = true};
-  const auto traffic = tests::varied_traffic(version, version);
+  const auto traffic = tests::sized(tests::varied_traffic(version, version), kFrameSizeBytes);
   const flow::Flow flow(traffic, 3);
-  const Departure departure(traffic, kFrameSizeBytes, {});
+  const Departure departure(traffic, {});
   auto octets = departure.octets();
   flow::ValueLot values;
   flow.fill<kShape>(&number, 1, values);

@@ -33,7 +33,9 @@ class LockstepGateway {
                                      RingWiring::kMtuBytes)},
         gateway_(config,
                  {.macs = {ports_[0].mac(), ports_[1].mac()}, .mtu_bytes = RingWiring::kMtuBytes},
-                 LockstepClock::now()) {}
+                 LockstepClock::now()) {
+    set_tags(config);
+  }
 
   void step() {
     const auto now_ns = LockstepClock::now();
@@ -46,6 +48,7 @@ class LockstepGateway {
   }
   void configure(const gateway::Config& config) {
     gateway_.configure(config, LockstepClock::now());
+    set_tags(config);
   }
   [[nodiscard]] gateway::Record record() { return gateway_.record(LockstepClock::now()); }
   [[nodiscard]] const gateway::Mac& mac(gateway::Side side) const {
@@ -53,6 +56,11 @@ class LockstepGateway {
   }
 
  private:
+  void set_tags(const gateway::Config& config) {
+    for (const auto side : gateway::kSides) {
+      ports_[gateway::index_of(side)].set_tags(config.sides[gateway::index_of(side)].vlans);
+    }
+  }
   void send(gateway::Side side, gateway::Nanoseconds now_ns) {
     auto& outbox = gateway_.outbox(side);
     for (std::span<const gateway::FramePtr> rest(outbox); !rest.empty();) {

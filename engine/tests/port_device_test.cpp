@@ -27,11 +27,10 @@ Octets octets_of(const NeighbourFrame& frame) {
   return {frame.view().begin(), frame.view().end()};
 }
 
-spec::AddressPair pair(const char* source, const char* destination) {
+spec::PacketFormat pair(const char* source, const char* destination) {
   return {.ip_version = parse_address(source).version,
-          .source = {.octets = parse_address(source).octets, .network_byte = {}, .field_byte = {}},
-          .destination = {
-              .octets = parse_address(destination).octets, .network_byte = {}, .field_byte = {}}};
+          .source = {.octets = parse_address(source).octets, .network_byte = {}},
+          .destination = {.octets = parse_address(destination).octets, .network_byte = {}}};
 }
 
 spec::TrialSpec nat64(std::uint64_t timeout_ns) {
@@ -120,15 +119,15 @@ TEST_F(DeviceTest, ACancelledResolutionEndsAtOnce) {
 
 TEST_F(DeviceTest, RefusesAFrameBeyondTheMtu) {
   auto spec = nat64(0);
-  spec.phases[0].streams[0].frame_size_bytes = 1519;
+  auto& traffic = *spec.phases[0].streams[0].foreground;
+  traffic.departure.frame_size_bytes = 1519;
   EXPECT_EQ(complaint(spec, spec::ErrorKind::kSpec),
-            "phases[0].streams[0].frame_size_bytes: 1519 is too large for the engine's --mtu 1500 "
-            "(expected at most 1518)");
+            "phases[0].streams[0].foreground.departure.frame_size_bytes: 1519 is too large for the "
+            "engine's --mtu 1500 (expected at most 1518)");
   for (auto& side : spec.sides) side.next_hop.mac = kGateway;
-  spec.phases[0].streams[0].foreground->departure = pair("198.18.0.2", "198.19.0.2");
-  spec.phases[0].streams[0].frame_size_bytes = 1538;  // 1518 octets on IPv4
+  traffic.departure.frame_size_bytes = 1518;
   device_.resolve(spec, kQuiet, kGoOn);
-  spec.phases[0].streams[0].frame_size_bytes = 1539;
+  traffic.arrival.frame_size_bytes = 1519;
   EXPECT_NE(complaint(spec, spec::ErrorKind::kSpec), "accepted");
 }
 

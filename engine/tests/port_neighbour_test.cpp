@@ -119,6 +119,28 @@ TEST(NeighbourMessage, DiscardsWhatTheRfcSays) {
   EXPECT_FALSE(parse_neighbour_message({good.data(), good.size() - 1}));
 }
 
+TEST(NeighbourMessage, HasTheVlanTagsOfItsPort) {
+  const std::vector<spec::VlanTag> tags{{.tpid = 0x88a8, .id = 0x123, .priority = 3},
+                                        {.tpid = 0x8100, .id = 7}};
+  const std::vector<spec::VlanTag> others{tags[0], {.tpid = 0x8100, .id = 8}};
+  auto frame = octets(kSolicitation);
+  const auto tagged_frame =
+      written(tagged(question({.address = ip("2001:2::2"), .mac = kOurs}, ip("2001:2::1")), tags));
+  const auto both = octets("88a8612381000007");
+  frame.insert(frame.begin() + 12, both.begin(), both.end());
+  EXPECT_EQ(tagged_frame, frame);
+  EXPECT_EQ(untagged(tagged_frame, tags), octets(kSolicitation));
+  EXPECT_FALSE(untagged(tagged_frame, others)) << "another VLAN";
+  EXPECT_FALSE(untagged(octets(kSolicitation), tags)) << "no tag";
+  EXPECT_EQ(untagged(octets(kSolicitation), {}), octets(kSolicitation));
+  for (std::size_t size = 0; size < 12; ++size) {
+    const std::vector<std::uint8_t> cut(frame.begin(),
+                                        frame.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_FALSE(untagged(cut, {})) << size;
+    EXPECT_FALSE(untagged(cut, tags)) << size;
+  }
+}
+
 // Tries each length and many contents; a sanitizer sees a read beyond the frame.
 TEST(NeighbourMessage, SurvivesAnyOctets) {
   std::mt19937 random(1);  // NOLINT: repeatable on purpose
@@ -139,7 +161,7 @@ TEST(AddressSet, NetworkAndFieldStandForEveryValue) {
   AddressSet set;
   set.add(IpVersion::k6, {.octets = ip("2001:2:0:8000::2").octets,
                           .network_byte = std::uint8_t{7},
-                          .field_byte = std::uint8_t{14}});
+                          .field = spec::field_at(14)});
   EXPECT_TRUE(set.contains(ip("2001:2:0:80ff::")));
   EXPECT_TRUE(set.contains(ip("2001:2:0:8000::ffff")));
   EXPECT_FALSE(set.contains(ip("2001:2:0:9000::2")));
@@ -150,10 +172,10 @@ TEST(AddressSet, NetworkAndFieldStandForEveryValue) {
   EXPECT_FALSE(set.contains({.version = IpVersion::k6, .octets = ip("198.18.0.2").octets}));
 }
 
-spec::AddressPair pair(const char* source, const char* destination) {
+spec::PacketFormat pair(const char* source, const char* destination) {
   return {.ip_version = ip(source).version,
-          .source = {.octets = ip(source).octets, .network_byte = {}, .field_byte = {}},
-          .destination = {.octets = ip(destination).octets, .network_byte = {}, .field_byte = {}}};
+          .source = {.octets = ip(source).octets, .network_byte = {}},
+          .destination = {.octets = ip(destination).octets, .network_byte = {}}};
 }
 
 spec::TrialSpec nat64() {
@@ -193,7 +215,7 @@ TEST(NeighbourPlan, ReadsOwnAddressesAndAsksNothingWhereTheMacIsGiven) {
 TEST(NeighbourPlan, AsksFromEveryVariationUpToALimit) {
   auto spec = nat64();
   auto& traffic = *spec.phases[0].streams[0].foreground;
-  traffic.departure.source.field_byte = 14;
+  traffic.departure.source.field = spec::field_at(14);
   traffic.source_field = {.mode = spec::SeriesMode::kIncreasing, .min = 2, .max = 11};
   const auto ten = neighbour_plan(spec, spec::Side::kLeft);
   ASSERT_EQ(ten.questions.size(), 10U);
@@ -212,7 +234,7 @@ TEST(NeighbourPlan, AsksForEachNextHopWhateverTheOtherOneTakes) {
   spec.sides[0].next_hop.ipv4 = {198, 18, 0, 1};
   auto& stream = spec.phases[0].streams[0];
   stream.foreground->departure = pair("198.18.0.2", "198.19.0.2");
-  stream.foreground->departure.source.field_byte = 2;
+  stream.foreground->departure.source.field = spec::field_at(2);
   stream.foreground->source_field = {.mode = spec::SeriesMode::kIncreasing, .min = 2, .max = 65535};
   stream.background.emplace();
   stream.background->departure = pair("2001:2::2", "2001:2:0:8000::2");

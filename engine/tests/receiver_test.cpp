@@ -90,7 +90,10 @@ TEST_F(Loop, EachDefectHasItsCounter) {
   put(frames);
   const auto seen = receive_all(setup());
   const auto& defects = seen.kinds[0].defects;
-  for (std::size_t defect = 1; defect < 8; ++defect) EXPECT_EQ(defects[defect], 1U) << defect;
+  using enum frame::Defect;
+  for (const auto defect : {kMalformed, kChecksum, kNumber, kLength, kAddress, kPort, kHopLimit}) {
+    EXPECT_EQ(defects[static_cast<std::size_t>(defect)], 1U) << static_cast<int>(defect);
+  }
   EXPECT_EQ(seen.kinds[0].received, 993U);
   EXPECT_EQ(seen.examples.size(), 7U);
 }

@@ -27,9 +27,12 @@ inline void put_kind(Counts& counts, const std::string& who, const spec::KindCou
   put(counts, who + "checksum", kind.misdelivered.checksum);
   put(counts, who + "number", kind.misdelivered.number);
   put(counts, who + "length", kind.misdelivered.length);
+  put(counts, who + "tunnel", kind.misdelivered.tunnel);
   put(counts, who + "address", kind.misdelivered.address);
   put(counts, who + "port", kind.misdelivered.port);
   put(counts, who + "hop_limit", kind.misdelivered.hop_limit);
+  put(counts, who + "traffic_class", kind.misdelivered.traffic_class);
+  put(counts, who + "header", kind.misdelivered.header);
 }
 
 inline void put_stream(Counts& counts, const spec::StreamResult& stream) {

@@ -15,7 +15,7 @@ namespace natxy::tests {
 struct HostAddress {
   const char* text;
   std::uint8_t network_byte;  // offset of the destination network's number
-  std::uint8_t field_byte;    // offset of a varying field
+  std::uint8_t field_byte;    // offset of a varying field of 16 bits
 };
 
 struct Net {
@@ -114,22 +114,34 @@ inline std::vector<Net> all_nets() {
   return {route44(), route66(), translate64(), translate46(), well_known_prefix()};
 }
 
-inline std::string gateway_config(const Net& net, const std::string& faults = "") {
-  return R"({"left": {"addresses": []}, "right": {"addresses": []}, "routes": [)" + net.routes +
-         R"(], "translation": )" + net.translation + R"(, "faults": [)" + faults + "]}";
+// The VLAN tags of the two sides, in JSON.
+struct Tags {
+  std::string left = "[]";
+  std::string right = "[]";
+};
+
+inline std::string gateway_config(const Net& net, const std::string& faults = "",
+                                  const Tags& tags = {}) {
+  return R"({"left": {"addresses": [], "vlans": )" + tags.left +
+         R"(}, "right": {"addresses": [], "vlans": )" + tags.right + R"(}, "routes": [)" +
+         net.routes + R"(], "translation": )" + net.translation + R"(, "faults": [)" + faults +
+         "]}";
 }
 
 // The parts of the addresses that vary between frames.
 enum class Varying : std::uint8_t { kNothing, kNetworks, kFields };
 
-inline spec::AddressPair pair_between(const HostAddress& from, const HostAddress& to,
-                                      spec::IpVersion version, Varying varying) {
-  spec::AddressPair pair{
-      .ip_version = version, .source = address(from.text), .destination = address(to.text)};
+inline spec::PacketFormat pair_between(const HostAddress& from, const HostAddress& to,
+                                       spec::IpVersion version, Varying varying) {
+  spec::PacketFormat pair{
+      .ip_version = version,
+      .source = address(from.text),
+      .destination = address(to.text),
+      .frame_size_bytes = static_cast<std::uint16_t>(version == spec::IpVersion::k4 ? 64 : 84)};
   if (varying == Varying::kNetworks) pair.destination.network_byte = to.network_byte;
   if (varying == Varying::kFields) {
-    pair.source.field_byte = from.field_byte;
-    pair.destination.field_byte = to.field_byte;
+    pair.source.field = spec::field_at(from.field_byte);
+    pair.destination.field = spec::field_at(to.field_byte);
   }
   return pair;
 }

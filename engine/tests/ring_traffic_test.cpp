@@ -63,7 +63,9 @@ TEST_P(Sizes, AllArriveAndALengthThatChangesIsSeen) {
   const auto net = translate64();
   LockstepTestbed testbed(gateway_config(net));
   auto spec = both_ways_trial(net);
-  for (auto& stream : spec.phases[0].streams) stream.frame_size_bytes = GetParam();
+  for (auto& stream : spec.phases[0].streams) {
+    stream.foreground = sized(*stream.foreground, GetParam());
+  }
   expect_all_right(testbed.run(spec));
   testbed.configure(gateway_config(net, R"({"kind": "corrupt", "every": 100, "field": "length"})"));
   ++spec.nonce;

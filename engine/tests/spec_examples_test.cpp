@@ -80,7 +80,7 @@ TEST(SpecExamples, OptionalMembersMayBeAbsent) {
   remove(changed["foreground"],
          {"hop_limit", "dont_fragment", "hop_limit_drop", "avoid_zero_checksum", "dscp_kept",
           "udp_checksum_required", "connections"});
-  remove(changed["foreground"]["departure"]["source"], {"network_byte", "field_byte"});
+  remove(changed["foreground"]["departure"]["source"], {"network_byte", "field"});
   const auto spec = parse_spec(json.dump());
   EXPECT_TRUE(spec.watched.empty());
   EXPECT_FALSE(spec.recording.tags);

@@ -27,7 +27,8 @@ TEST(SpecJson, ReadsEveryMember) {
   EXPECT_EQ(spec.sides[1].own_addresses.at(1), "2001:2:0:8000::3");
   const auto& stream = spec.phases.at(0).streams.at(0);
   EXPECT_EQ(stream.direction, Direction::kForward);
-  EXPECT_EQ(stream.frame_size_bytes, 84);
+  EXPECT_EQ(stream.foreground->departure.frame_size_bytes, 84);
+  EXPECT_EQ(stream.foreground->arrival.frame_size_bytes, 64);
   EXPECT_EQ(stream.mix.n, 10U);
   EXPECT_EQ(stream.mix.m, 9U);
   EXPECT_EQ(stream.segments.at(1).pause_ns, 5'000'000U);
@@ -52,7 +53,7 @@ TEST(SpecJson, ReadsOffsetsAndMacs) {
   const auto fields = parse_spec(valid_example("ipv6-router-fields"));
   const auto& traffic = *fields.phases[0].streams[0].foreground;
   EXPECT_EQ(traffic.departure.destination.network_byte, 7);
-  EXPECT_EQ(traffic.departure.destination.field_byte, 14);
+  EXPECT_EQ(traffic.departure.destination.field, field_at(14));
   EXPECT_EQ(traffic.networks, 16);
   EXPECT_FALSE(traffic.hop_limit_drop);
   const auto macs = parse_spec(valid_example("macs-given"));
@@ -67,6 +68,24 @@ TEST(SpecJson, ReadsHowTheHeaderLeaves) {
   const auto other = parse_spec(valid_example("macs-given"));
   EXPECT_EQ(other.phases[0].streams[0].foreground->hop_limit, 10);
   EXPECT_FALSE(other.phases[0].streams[0].foreground->dont_fragment);
+}
+
+TEST(SpecJson, ReadsPacketFormats) {
+  using enum ExtensionHeader;
+  const auto spec = parse_spec(valid_example("packet-formats"));
+  const std::vector<VlanTag> tags{{.tpid = 0x88a8, .id = 100},
+                                  {.tpid = 0x8100, .id = 7, .priority = 3}};
+  EXPECT_EQ(spec.sides[0].vlans, tags);
+  const auto& stream = spec.phases.at(0).streams.at(0);
+  const auto& inside = stream.foreground->departure;
+  EXPECT_EQ(inside.traffic_class, 184);
+  ASSERT_TRUE(inside.tunnel);
+  EXPECT_EQ(inside.tunnel->source.field, field_at(14));
+  EXPECT_EQ(inside.link_version(), IpVersion::k6);
+  EXPECT_FALSE(stream.foreground->arrival.tunnel);
+  const auto& extended = stream.background->arrival;
+  EXPECT_EQ(extended.flow_label, kMaxFlowLabel);
+  EXPECT_EQ(extended.extension_headers, (std::vector{kHopByHop, kDestinationOptions, kRouting}));
 }
 
 TEST(SpecJson, WhatIsNoObjectIsRefused) {
@@ -178,7 +197,7 @@ TEST(Requests, WrongOnesAreRefusedWithTheirKindAndId) {
   const auto bad_spec = refused(R"({"request": "trial", "id": 4, "spec": {"version": 1}})");
   EXPECT_EQ(bad_spec.id, 4U);
   EXPECT_EQ(bad_spec.kind, ErrorKind::kSpec);
-  EXPECT_EQ(bad_spec.message, "version: 1 is out of range (expected 2)");
+  EXPECT_EQ(bad_spec.message, "version: 1 is out of range (expected 3)");
 }
 
 TEST(Events, AreOneLineEach) {

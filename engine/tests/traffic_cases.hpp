@@ -15,11 +15,16 @@ inline spec::AddressPattern address(const char* text) {
   return pattern;
 }
 
-inline spec::AddressPair pair_of(spec::IpVersion version, bool network_varies = false) {
+inline std::uint16_t smallest_frame(spec::IpVersion version) {
+  return version == spec::IpVersion::k4 ? 64 : 84;
+}
+
+inline spec::PacketFormat pair_of(spec::IpVersion version, bool network_varies = false) {
   const auto four = version == spec::IpVersion::k4;
-  spec::AddressPair pair{.ip_version = version,
-                         .source = address(four ? "198.18.0.2" : "2001:2::2"),
-                         .destination = address(four ? "198.19.0.2" : "2001:2:0:1000::2")};
+  spec::PacketFormat pair{.ip_version = version,
+                          .source = address(four ? "198.18.0.2" : "2001:2::2"),
+                          .destination = address(four ? "198.19.0.2" : "2001:2:0:1000::2"),
+                          .frame_size_bytes = smallest_frame(version)};
   if (network_varies) pair.destination.network_byte = four ? 2 : 7;
   return pair;
 }
@@ -40,14 +45,23 @@ inline spec::Traffic varied_traffic(spec::IpVersion from, spec::IpVersion to) {
   for (auto* pair : {&all.departure, &all.arrival}) {
     *pair = pair_of(pair->ip_version, true);
     const auto four = pair->ip_version == spec::IpVersion::k4;
-    pair->source.field_byte = four ? 1 : 9;
-    pair->destination.field_byte = four ? std::nullopt : std::optional<std::uint8_t>(12);
+    pair->source.field = spec::field_at(four ? 1 : 9);
+    if (!four) pair->destination.field = spec::field_at(12);
   }
   all.source_field = {spec::SeriesMode::kPseudorandom, 0, 65535};
-  if (all.departure.destination.field_byte && all.arrival.destination.field_byte) {
+  if (!all.departure.destination.field.empty() && !all.arrival.destination.field.empty()) {
     all.destination_field = {spec::SeriesMode::kIncreasing, 10, 5000};
   }
   return all;
+}
+
+// The same with frames of this size as IPv6, with FCS; an IPv4 frame is 20 octets smaller.
+inline spec::Traffic sized(spec::Traffic traffic, int frame_size_bytes) {
+  for (auto* format : {&traffic.departure, &traffic.arrival}) {
+    const int smaller = format->ip_version == spec::IpVersion::k4 ? 20 : 0;
+    format->frame_size_bytes = static_cast<std::uint16_t>(frame_size_bytes - smaller);
+  }
+  return traffic;
 }
 
 inline constexpr run::TickRate kTicks{1'000'000'000};

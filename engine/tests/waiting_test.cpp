@@ -225,7 +225,7 @@ TEST_F(MixedLoop, AQueueThatGrowsForOneKindIsSeen) {
   std::multimap<Ticks, std::size_t> arrivals;
   for (std::size_t number = 0; number < frames.size(); ++number) {
     const auto size = static_cast<std::uint32_t>(frames[number].size());
-    const auto stamp = frame::claim(frames[number].data(), size, plan_.tag).stamp;
+    const auto stamp = frame::Layouts().claim(frames[number].data(), size, plan_.tag).stamp;
     const Ticks queued = stamp.stream().kind() == spec::Kind::kForeground ? 50 * number : 0;
     arrivals.emplace(kStart + plan_.schedule.due(number) + 1000 + queued, number);
   }
@@ -253,7 +253,7 @@ TEST_F(Loop, ADelayEndsAtThePortsOwnStamp) {
   const auto polled = FakeClock::time;  // all are found at once; each arrived 77 after it left
   rx_.waits = [&](const std::vector<std::uint8_t>& octets) {
     const auto size = static_cast<std::uint32_t>(octets.size());
-    const auto stamp = frame::claim(octets.data(), size, plan_.tag).stamp;
+    const auto stamp = frame::Layouts().claim(octets.data(), size, plan_.tag).stamp;
     return polled - (kStart + plan_.schedule.due(stamp.number()) + stamp.lateness() + 77);
   };
   auto strict = setup();

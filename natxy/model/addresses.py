@@ -64,6 +64,23 @@ def _of_a_host(text: str) -> str:
     return text if sentence is None else refuse(sentence)
 
 
+def _network(text: str, version: IpVersion, example: str) -> str:
+    try:
+        if ipaddress.ip_network(text).version == version and "/" in text:
+            return text
+    except ValueError:
+        pass
+    return refuse(f"is not {_ARTICLES[version]} prefix (expected one such as {example})")
+
+
+def _ipv4_network(text: str) -> str:
+    return _network(text, 4, "192.0.2.0/24")
+
+
+def _ipv6_network(text: str) -> str:
+    return _network(text, 6, "2001:db8::/40")
+
+
 def _mac(text: str) -> str:
     if not re.fullmatch(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}", text):
         refuse("is not a MAC address (expected one such as 02:00:00:00:00:01)")
@@ -73,6 +90,9 @@ def _mac(text: str) -> str:
 Ipv4Address = Annotated[str, Checked(_ipv4, (("format", "ipv4"),))]
 Ipv6Address = Annotated[str, Checked(_ipv6, (("format", "ipv6"),))]
 IpAddress = Annotated[str, Checked(_any_version)]
+# Prefixes without host bits, such as 192.0.2.0/24.
+Ipv4Prefix = Annotated[str, Checked(_ipv4_network)]
+Ipv6Prefix = Annotated[str, Checked(_ipv6_network)]
 # Addresses from which, or to which, a frame can be sent.
 Ipv4Host = Annotated[Ipv4Address, Checked(_of_a_host)]
 Ipv6Host = Annotated[Ipv6Address, Checked(_of_a_host)]

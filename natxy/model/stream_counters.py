@@ -16,10 +16,12 @@ class Misdelivered(Model):
     checksum: Count
     number: Count
     length: Count
+    tunnel: Count = 0  # the addresses of the outer header
     address: Count
     port: Count
     hop_limit: Count
     traffic_class: Count = 0  # also the flow label; checked if traffic.dscp is "kept"
+    header: Count = 0  # a VLAN tag or an extension header
     total: Count
 
 

@@ -144,7 +144,7 @@ class Fault(Model):
 
 
 class TrialResult(Model):
-    version: Annotated[int, Between(VERSION, VERSION)]
+    version: Annotated[int, Between(2, VERSION)]  # 2: in journals of earlier releases
     seed: Count
     nonce: Count
     valid: bool

@@ -12,11 +12,10 @@ from pydantic import Field
 
 from natxy.model.addresses import IpAddress, Ipv4Address, Ipv6Address, IpVersion, MacAddress
 from natxy.model.base import Between, Model
-from natxy.model.traffic_spec import MAX_CONNECTIONS, Traffic
+from natxy.model.traffic_spec import MAX_CONNECTIONS, SMALLEST_FRAME_BYTES, Traffic
 
-VERSION = 2
-MIN_FRAME_SIZE_BYTES = 84
-MAX_FRAME_SIZE_BYTES = 9216
+VERSION = 3
+MIN_FRAME_SIZE_BYTES = SMALLEST_FRAME_BYTES[6]
 MAX_FRAMES = 2**40 - 1  # of a stream: a frame has five octets for its number
 MAX_RATE_FPS = 2**33
 MAX_BURST_FRAMES = 2**16
@@ -67,7 +66,6 @@ class Mix(Model):
 
 class Stream(Model):
     direction: Direction
-    frame_size_bytes: Annotated[int, Between(MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES)]
     mix: Mix
     segments: Annotated[tuple[Segment, ...], Field(min_length=1, max_length=64)]
     foreground: Traffic | None = None  # present iff m > 0
@@ -108,8 +106,23 @@ class NextHop(Model):
         return bool(self.mac or (self.ipv4 if version == 4 else self.ipv6))
 
 
+class VlanTag(Model):
+    """A VLAN tag (IEEE 802.1Q) of every frame of a side, ARP and Neighbour Discovery included.
+
+    `802.1ad` is the outer one of two tags. The gateway may change the priority.
+    """
+
+    tpid: Literal["802.1Q", "802.1ad"] = "802.1Q"
+    id: Annotated[int, Between(1, 4094)]
+    priority: Annotated[int, Between(0, 7)] = 0
+
+
+VlanTags = Annotated[tuple[VlanTag, ...], Field(max_length=2)]
+
+
 class SideSpec(Model):
     next_hop: NextHop
+    vlans: VlanTags = ()  # outer tag first
     own_addresses: Annotated[tuple[IpAddress, ...], Field(max_length=MAX_OWN_ADDRESSES)]
 
 

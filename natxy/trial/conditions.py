@@ -3,6 +3,7 @@
 from natxy.dut.base import Dut
 from natxy.model.measurement import Conditions
 from natxy.trial.connection_conditions import connection_conditions
+from natxy.trial.frame_formats import frame_formats
 from natxy.trial.maximum import maximum_of
 from natxy.trial.media import media_of
 from natxy.trial.setup import ReadyTester, name_of
@@ -26,6 +27,7 @@ def conditions(
         right_ip_version=traffic.right_ip_version,
         direction=traffic.direction,
         frame_size_bytes=traffic.frame_size_bytes,
+        formats=frame_formats(tester.traffic),
         n=traffic.n,
         m=traffic.m,
         left_networks=traffic.left_networks,

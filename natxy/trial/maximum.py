@@ -22,8 +22,8 @@ class Maximum:
 def theoretical_fps(line_rate_bps: int, frame_size_bytes: int, *, grows_bytes: int = 0) -> Fraction:
     """Returns Ethernet's maximum frame rate (RFC 8219 appendix A).
 
-    `grows_bytes` are the octets that translation or encapsulation adds: the link with the longer
-    frames is the first to be full.
+    `grows_bytes` are the octets that translation, encapsulation or VLAN tags add: the link with the
+    longer frames is the first to be full.
     """
     size_bits = (frame_size_bytes + grows_bytes + OVERHEAD_BYTES) * 8
     return Fraction(line_rate_bps, size_bits)
@@ -43,5 +43,6 @@ def _media_rate(hello: Hello, traffic: TrafficPlan) -> int | None:
         if port.link_speed_mbps == 0:
             return None
         line_rate_bps = port.link_speed_mbps * 10**6
-        rates.append(int(theoretical_fps(line_rate_bps, traffic.frame_size_on(port.side))))
+        size_bytes, tag_bytes = traffic.sizes.on(port.side), traffic.sizes.tags_on(port.side)
+        rates.append(int(theoretical_fps(line_rate_bps, size_bytes, grows_bytes=tag_bytes)))
     return min(rates, default=None)

@@ -68,8 +68,8 @@ def independent(traffic: dict[str, Any], ordinal: int, seed: int) -> Values:
         source_port=value_of(traffic["source_port"], ordinal, ports),
         destination_port=value_of(traffic["destination_port"], ordinal, ports << 32),
         source_field=value_of(traffic["source_field"], ordinal, addresses),
-        destination_field=value_of(traffic["destination_field"], ordinal, addresses << 21),
-        network=value_of(networks, ordinal, addresses << 42),
+        destination_field=value_of(traffic["destination_field"], ordinal, addresses << 24),
+        network=value_of(networks, ordinal, addresses << 48),
     )
 
 

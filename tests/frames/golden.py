@@ -6,15 +6,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from scapy.layers.inet import IP, UDP
-from scapy.layers.inet6 import IPv6
-from scapy.layers.l2 import Ether
+from scapy.layers.inet6 import (
+    IPv6,
+    IPv6ExtHdrDestOpt,
+    IPv6ExtHdrHopByHop,
+    IPv6ExtHdrRouting,
+    PadN,
+)
+from scapy.layers.l2 import Dot1AD, Dot1Q, Ether
 from scapy.packet import Raw
 
 from tests.frames.flow import Values, place_of, seed_of, values_of
 
 TESTER_MACS = {"left": "02:00:00:00:00:01", "right": "02:00:00:00:00:02"}
 GATEWAY_MACS = {"left": "02:00:00:00:00:0a", "right": "02:00:00:00:00:0b"}
-HEADERS = 14 + 40 + 8  # Ethernet, IPv6, UDP
+ETHERNET = 14
+HEADERS = {4: 20 + 8, 6: 40 + 8}  # IP and UDP, by IP version
 FCS = 4
 STAMP = 18
 
@@ -49,11 +56,14 @@ class Number:
 
 def address(pattern: dict[str, Any], networks: int, network: int, field: int) -> str:
     octets = bytearray(ipaddress.ip_address(pattern["address"]).packed)
-    if networks > 1 and pattern["network_byte"] is not None:
+    if networks > 1 and pattern.get("network_byte") is not None:
         octets[pattern["network_byte"]] = network
-    if pattern["field_byte"] is not None:
-        octets[pattern["field_byte"] : pattern["field_byte"] + 2] = field.to_bytes(2, "big")
-    return str(ipaddress.ip_address(bytes(octets)))
+    value = int.from_bytes(octets)
+    for place in pattern.get("field", []):
+        shift = 8 * len(octets) - place["address_bit"] - place["bits"]
+        mask = (1 << place["bits"]) - 1
+        value = value & ~(mask << shift) | (field >> place.get("value_bit", 0) & mask) << shift
+    return str(type(ipaddress.ip_address(pattern["address"]))(value))
 
 
 def stamp(number: Number, lateness: int) -> bytes:
@@ -68,21 +78,65 @@ def stamp(number: Number, lateness: int) -> bytes:
     return low + struct.pack("<II", 0, lateness)
 
 
+def octets_of_data(form: dict[str, Any]) -> int:
+    headers = HEADERS[form["ip_version"]] + 8 * len(form.get("extension_headers", ()))
+    headers += 40 if form.get("tunnel") else 0
+    octets: int = form["frame_size_bytes"] - FCS - ETHERNET - headers
+    return octets
+
+
 def data_of(number: Number, lateness: int) -> bytes:
-    """The stamp, and what RFC 2544 C.2.6.4 puts behind it. An IPv4 frame is 20 octets smaller than
-    an IPv6 frame, so its data is as long."""
-    octets = number.stream["frame_size_bytes"] - FCS - HEADERS
+    """The stamp, and what RFC 2544 C.2.6.4 puts behind it."""
+    octets = octets_of_data(number.traffic["departure"])
     return stamp(number, lateness) + bytes(i % 256 for i in range(octets - STAMP))
 
 
-def header(number: Number, pair: dict[str, Any], hop_limit: int) -> Any:
+def extensions(form: dict[str, Any]) -> list[Any]:
+    """The extension headers, 8 octets each (RFC 8200 section 4)."""
+    padding = PadN(optdata=bytes(4))
+    made = {
+        "hop-by-hop": lambda: IPv6ExtHdrHopByHop(options=[padding]),
+        "destination-options": lambda: IPv6ExtHdrDestOpt(options=[padding]),
+        "routing": lambda: IPv6ExtHdrRouting(type=253, segleft=0),
+    }
+    return [made[name]() for name in form.get("extension_headers", ())]
+
+
+def header(number: Number, form: dict[str, Any], hop_limit: int) -> Any:
     values, networks = number.values, number.traffic["networks"]
-    source = address(pair["source"], networks, values.network, values.source_field)
-    destination = address(pair["destination"], networks, values.network, values.destination_field)
-    if pair["ip_version"] == 4:
+    source = address(form["source"], networks, values.network, values.source_field)
+    destination = address(form["destination"], networks, values.network, values.destination_field)
+    traffic_class = form.get("traffic_class", 0)
+    if form["ip_version"] == 4:
         flags = "DF" if number.traffic.get("dont_fragment", True) else 0
-        return IP(src=source, dst=destination, ttl=hop_limit, flags=flags, id=0)
-    return IPv6(src=source, dst=destination, hlim=hop_limit)
+        inner = IP(src=source, dst=destination, ttl=hop_limit, flags=flags, id=0, tos=traffic_class)
+        return outer(number, form["tunnel"]) / inner if form.get("tunnel") else inner
+    packet = IPv6(
+        src=source, dst=destination, hlim=hop_limit, tc=traffic_class, fl=form.get("flow_label", 0)
+    )
+    for extension in extensions(form):
+        packet = packet / extension
+    return packet
+
+
+def outer(number: Number, tunnel: dict[str, Any]) -> Any:
+    """The IPv6 header around an IPv4 packet (RFC 2473)."""
+    values, networks = number.values, number.traffic["networks"]
+    return IPv6(
+        src=address(tunnel["source"], networks, values.network, values.source_field),
+        dst=address(tunnel["destination"], networks, values.network, values.destination_field),
+        hlim=tunnel.get("hop_limit", 64),
+        nh=4,
+    )
+
+
+def link(number: Number, side: str, *, source: str, destination: str) -> Any:
+    """Ethernet with the side's VLAN tags. The outer one of two tags is of 802.1ad."""
+    made = Ether(src=source, dst=destination)
+    for tag in number.spec["sides"][side].get("vlans", ()):
+        kind = Dot1AD if tag.get("tpid") == "802.1ad" else Dot1Q
+        made = made / kind(vlan=tag["id"], prio=tag.get("priority", 0))
+    return made
 
 
 def transport(number: Number, lateness: int) -> Any:
@@ -95,10 +149,15 @@ def departure(
 ) -> bytes:
     """As the tester of `natxy-engine-frames` sends it, or one with other MAC addresses."""
     side = "left" if number.stream["direction"] == "forward" else "right"
-    link = Ether(src=source or TESTER_MACS[side], dst=next_hop or GATEWAY_MACS[side])
+    made = link(
+        number,
+        side,
+        source=source or TESTER_MACS[side],
+        destination=next_hop or GATEWAY_MACS[side],
+    )
     hop_limit = number.traffic.get("hop_limit", 64)
     packet = header(number, number.traffic["departure"], hop_limit) / transport(number, lateness)
-    return bytes(link / packet)
+    return bytes(made / packet)
 
 
 def arrival_side(number: Number) -> str:
@@ -108,6 +167,6 @@ def arrival_side(number: Number) -> str:
 def arrival(number: Number) -> Any:
     """As a scapy packet, for a test to spoil."""
     side = arrival_side(number)
-    link = Ether(src=GATEWAY_MACS[side], dst=TESTER_MACS[side])
+    made = link(number, side, source=GATEWAY_MACS[side], destination=TESTER_MACS[side])
     hop_limit = number.traffic.get("hop_limit", 64) - 1
-    return link / header(number, number.traffic["arrival"], hop_limit) / transport(number, 0)
+    return made / header(number, number.traffic["arrival"], hop_limit) / transport(number, 0)

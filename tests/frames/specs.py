@@ -8,9 +8,15 @@ MODES = ["fixed", "increasing", "decreasing", "pseudorandom"]
 
 HOSTS = {4: ("198.18.0.2", "198.19.0.2"), 6: ("2001:2::2", "2001:2:0:1000::2")}
 NETWORK_BYTE = {4: 2, 6: 7}
+SMALLEST = {4: 64, 6: 84}
 # (of the source, of the destination): one at an odd offset in each family.
 FIELD_BYTES = {4: (2, 0), 6: (13, 10)}
 MACS_GIVEN = {"next_hop": {"ipv4": None, "ipv6": None, "mac": "02:00:00:00:00:0a"}}
+
+
+def field_at(octet: int | None) -> list[dict[str, int]]:
+    """A field of 16 bits that begins with this octet; None: no field."""
+    return [] if octet is None else [{"value_bit": 0, "bits": 16, "address_bit": 8 * octet}]
 
 
 def pair(version: int, *, reverse: bool, networks: int, fields: bool) -> dict[str, Any]:
@@ -19,11 +25,12 @@ def pair(version: int, *, reverse: bool, networks: int, fields: bool) -> dict[st
     network_byte = NETWORK_BYTE[version] if networks > 1 else None
     return {
         "ip_version": version,
-        "source": {"address": source, "network_byte": None, "field_byte": source_byte},
+        "frame_size_bytes": SMALLEST[version],
+        "source": {"address": source, "network_byte": None, "field": field_at(source_byte)},
         "destination": {
             "address": destination,
             "network_byte": network_byte,
-            "field_byte": destination_byte,
+            "field": field_at(destination_byte),
         },
     }
 
@@ -59,6 +66,17 @@ def traffic(
     }
 
 
+def sized(traffic: dict[str, Any] | None, size: int) -> dict[str, Any] | None:
+    """The traffic with frames of this size as IPv6; an IPv4 frame is 20 octets smaller."""
+    if traffic is None:
+        return None
+    grown = {
+        end: {**traffic[end], "frame_size_bytes": traffic[end]["frame_size_bytes"] + size - 84}
+        for end in ("departure", "arrival")
+    }
+    return {**traffic, **grown}
+
+
 def stream(
     direction: str,
     foreground: dict[str, Any] | None,
@@ -69,18 +87,17 @@ def stream(
 ) -> dict[str, Any]:
     return {
         "direction": direction,
-        "frame_size_bytes": size,
         "mix": {"n": mix[0], "m": mix[1]},
         # So fast that several frames are due at a time: the loops take them in bursts.
         "segments": [{"frames": 2**39, "rate_fps": 2**33, "pause_ns": 0}],
-        "foreground": foreground,
-        "background": background,
+        "foreground": sized(foreground, size),
+        "background": sized(background, size),
     }
 
 
 def spec(*streams: dict[str, Any], **other: Any) -> dict[str, Any]:
     return {
-        "version": 2,
+        "version": 3,
         "seed": 0x0123456789ABCDEF,
         "nonce": 0xC0FFEE01,
         "drain_ns": 50_000_000,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.frames.golden import STAMP, Number, departure
+from tests.frames.golden import STAMP, Number, departure, octets_of_data
 from tests.frames.specs import COMBINATIONS, SIZES, spec, stream, traffic
 from tests.programs import installed
 
@@ -137,7 +137,7 @@ def test_every_frame_is_what_scapy_makes_of_the_spec(captured: Captured, side: s
         length = int.from_bytes(octets[at + 8 : at + 12], "little")
         frame = octets[at + 16 : at + 16 + length]
         at += 16 + length
-        data = frame[-(number.stream["frame_size_bytes"] - 4 - 62) :]
+        data = frame[-octets_of_data(number.traffic["departure"]) :]
         lateness = int.from_bytes(data[14:18], "little")
         golden = departure(number, lateness=lateness, source=captured.macs[side], next_hop=NEXT_HOP)
         assert frame.hex() == golden.hex(), f"{number.stream['direction']} {number.number}"

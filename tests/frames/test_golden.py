@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import pytest
+from scapy.layers.inet6 import IPv6
 
 from tests.frames.golden import Number, arrival, arrival_side, departure
-from tests.frames.specs import COMBINATIONS, MODES, SIZES, spec, stream, traffic
+from tests.frames.specs import COMBINATIONS, MODES, SIZES, field_at, spec, stream, traffic
 from tests.frames.tool import judged, sent
 
 FRAMES = 9
@@ -103,6 +104,79 @@ def test_headers_as_siitperf_has_them(combination: str, size: int) -> None:
         its_stream["segments"][0]["frames"] = 1000
         number = Number(spec=trial, phase=0, stream=its_stream, number=0)
         assert judged(trial, [(arrival_side(number), bytes(arrival(number)))]) == ["received"]
+
+
+VLANS: dict[str, list[dict[str, Any]]] = {
+    "untagged": [],
+    "one": [{"tpid": "802.1Q", "id": 4094, "priority": 7}],
+    "two": [{"tpid": "802.1ad", "id": 1}, {"tpid": "802.1Q", "id": 100, "priority": 1}],
+}
+EXTENSIONS: list[list[str]] = [
+    [],
+    ["hop-by-hop"],
+    ["destination-options", "routing"],
+    ["hop-by-hop", "routing", "destination-options"],
+]
+
+
+def with_format(
+    trial: dict[str, Any], extensions: list[str], vlans: tuple[str, str]
+) -> dict[str, Any]:
+    """The trial with VLAN tags, a traffic class, and what only IPv6 has if both ends are IPv6."""
+    for side, name in zip(("left", "right"), vlans, strict=True):
+        trial["sides"][side] = {**trial["sides"][side], "vlans": VLANS[name]}
+    for its_stream in trial["phases"][0]["streams"]:
+        for kind in (its_stream["foreground"], its_stream["background"]):
+            ends = kind["departure"], kind["arrival"]
+            six = all(end["ip_version"] == 6 for end in ends)
+            for end in ends:
+                end["traffic_class"] = 0xB9
+                if six:
+                    end["flow_label"] = 0x12345
+                    end["extension_headers"] = extensions
+                    end["frame_size_bytes"] += 8 * len(extensions)
+            kind["dscp_kept"] = True
+        its_stream["segments"][0]["frames"] = 1000
+    return trial
+
+
+@pytest.mark.parametrize("vlans", list(itertools.product(VLANS, VLANS)), ids="-".join)
+@pytest.mark.parametrize("combination", COMBINATIONS)
+def test_formats(combination: str, vlans: tuple[str, str]) -> None:
+    for extensions in EXTENSIONS:
+        trial = with_format(both_ways(combination, 128, fields=True), extensions, vlans)
+        expect_golden(trial)
+        for its_stream in trial["phases"][0]["streams"]:
+            number = Number(spec=trial, phase=0, stream=its_stream, number=0)
+            assert judged(trial, [(arrival_side(number), bytes(arrival(number)))]) == ["received"]
+
+
+@pytest.mark.parametrize("vlans", VLANS)
+@pytest.mark.parametrize("fields", [False, True])
+@pytest.mark.parametrize("ends", [("departure",), ("arrival",), ("departure", "arrival")])
+def test_tunnels(ends: tuple[str, ...], fields: bool, vlans: str) -> None:
+    """IPv4 in IPv6 at one end, as at a B4 or an AFTR, or at both."""
+    trial = with_format(both_ways("44", 128, (1, 1), fields=fields), [], (vlans, "untagged"))
+    for its_stream in trial["phases"][0]["streams"]:
+        its_stream["background"] = None
+        for end in ends:
+            its_stream["foreground"][end]["frame_size_bytes"] += 40
+            its_stream["foreground"][end]["tunnel"] = {
+                "source": {"address": "2001:2::7", "field": field_at(14 if fields else None)},
+                "destination": {
+                    "address": "2001:2:0:8000::8",
+                    "field": field_at(9 if fields else None),
+                },
+                "hop_limit": 255,
+            }
+    expect_golden(trial)
+    for its_stream in trial["phases"][0]["streams"]:
+        number = Number(spec=trial, phase=0, stream=its_stream, number=0)
+        side, packet = arrival_side(number), arrival(number)
+        assert judged(trial, [(side, bytes(packet))]) == ["received"]
+        if "arrival" in ends:
+            packet[IPv6].src = "2001:2::9"
+            assert judged(trial, [(side, bytes(packet))]) == ["tunnel"]
 
 
 @pytest.mark.parametrize("mix", [(1, 1), (2, 1), (10, 9), (7, 3), (65536, 1)])

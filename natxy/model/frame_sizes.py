@@ -1,0 +1,85 @@
+"""The sizes of frames on the links of the two sides, and whether they are possible."""
+
+from dataclasses import dataclass
+
+from natxy.model.address_checks import SIDES
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+from natxy.model.traffic_spec import (
+    EXTENSION_HEADER_BYTES,
+    SMALLEST_FRAME_BYTES,
+    TUNNEL_BYTES,
+    VLAN_TAG_BYTES,
+)
+from natxy.model.trial_spec import Side
+
+ETHERNET_BYTES = 18  # header and FCS
+# By how much an IPv4 frame is smaller than the IPv6 frame with the same data.
+IPV4_SAVES_BYTES = SMALLEST_FRAME_BYTES[6] - SMALLEST_FRAME_BYTES[4]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameSizes:
+    testbed: Testbed
+    source: Source
+
+    def on(self, side: Side) -> int:
+        """Returns the octets of the largest frame on that side's link: with FCS, without tags."""
+        traffic = self.testbed.traffic
+        if traffic.m == 0 or traffic.ip_version(side) == 6:
+            return traffic.frame_size_bytes
+        tunnel_bytes = TUNNEL_BYTES if self.testbed.subscribers_on(side) else 0
+        ipv4_bytes = traffic.frame_size_bytes - IPV4_SAVES_BYTES + tunnel_bytes
+        return max(ipv4_bytes, traffic.frame_size_bytes) if traffic.has_background else ipv4_bytes
+
+    def tags_on(self, side: Side) -> int:
+        """Returns the octets of the VLAN tags of each frame on that side's link."""
+        return VLAN_TAG_BYTES * len(self.testbed.tester.port(side).vlans)
+
+    @property
+    def fit_mtu(self) -> bool:
+        return self._largest_bytes <= self.testbed.tester.mtu_bytes + ETHERNET_BYTES
+
+    @property
+    def hold_headers(self) -> bool:
+        """Whether the frames that leave as IPv6 have room for their extension headers."""
+        testbed, traffic = self.testbed, self.testbed.traffic
+        # Connections are made, and tested, from both sides.
+        left = testbed.connections is not None or "forward" in traffic.directions
+        right = testbed.connections is not None or "reverse" in traffic.directions
+        sending = [side for side, sends in zip(SIDES, (left, right), strict=True) if sends]
+        sends_ipv6 = traffic.has_background or 6 in map(traffic.ip_version, sending)
+        return traffic.frame_size_bytes >= self._smallest_bytes or not sends_ipv6
+
+    def check_mtu(self) -> None:
+        """Raises ConfigurationError if a frame is larger than the MTU allows."""
+        if self.fit_mtu:
+            return
+        size_bytes, mtu_bytes = self.testbed.traffic.frame_size_bytes, self.testbed.tester.mtu_bytes
+        grows_bytes = self._largest_bytes - size_bytes
+        self.source.refuse(
+            ("traffic", "frame_size_bytes"),
+            f"{size_bytes} does not fit the MTU of {mtu_bytes} octets (expected at most "
+            f"{mtu_bytes + ETHERNET_BYTES - grows_bytes})",
+        )
+
+    def check_headers(self) -> None:
+        """Raises ConfigurationError if frames are too small for their extension headers."""
+        if self.hold_headers:
+            return
+        traffic = self.testbed.traffic
+        headers = len(traffic.extension_headers)
+        self.source.refuse(
+            ("traffic", "frame_size_bytes"),
+            f"{traffic.frame_size_bytes} is too small for {headers} extension "
+            f"header{'s' if headers > 1 else ''} (expected at least {self._smallest_bytes})",
+        )
+
+    @property
+    def _smallest_bytes(self) -> int:
+        headers = len(self.testbed.traffic.extension_headers)
+        return SMALLEST_FRAME_BYTES[6] + EXTENSION_HEADER_BYTES * headers
+
+    @property
+    def _largest_bytes(self) -> int:
+        return max(self.on(side) for side in SIDES)

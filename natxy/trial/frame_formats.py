@@ -1,0 +1,53 @@
+"""What frames have beside plain UDP and IP, in sentences: a condition of every result."""
+
+from collections.abc import Iterator
+
+from natxy.model.address_checks import SIDES
+from natxy.model.subscribers import SUBSCRIBERS, SubscribersSection
+from natxy.model.traffic import TrafficPlan
+from natxy.model.traffic_spec import TUNNEL_BYTES
+from natxy.model.trial_spec import Side
+
+
+def frame_formats(plan: TrafficPlan) -> tuple[str, ...]:
+    """Returns a sentence for each part that plain frames do not have; none for plain frames."""
+    return (*_of_sides(plan), *_of_headers(plan))
+
+
+def _of_sides(plan: TrafficPlan) -> Iterator[str]:
+    for side in SIDES:
+        port = plan.testbed.tester.port(side)
+        if port.vlans:
+            tags = ", ".join(f"{tag.tpid} {tag.id}" for tag in port.vlans)
+            yield (
+                f"Frames on the {side} have VLAN tags ({tags}): {plan.sizes.tags_on(side)} bytes "
+                "that the frame size does not include."
+            )
+        if subscribers := plan.testbed.subscribers_on(side):
+            yield _of_subscribers(side, subscribers)
+
+
+def _of_subscribers(side: Side, subscribers: SubscribersSection) -> str:
+    who = (
+        f"The tester is {subscribers.count:,} "
+        f"{SUBSCRIBERS[subscribers.mechanism]}{'s' if subscribers.count > 1 else ''} on the {side}"
+    )
+    if not subscribers.tunnels:
+        return f"{who}."
+    return (
+        f"{who}: its IPv4 packets there are in IPv6 packets (RFC 2473), {TUNNEL_BYTES} bytes "
+        "larger than plain ones."
+    )
+
+
+def _of_headers(plan: TrafficPlan) -> Iterator[str]:
+    traffic = plan.testbed.traffic
+    if traffic.extension_headers:
+        names = ", ".join(traffic.extension_headers)
+        yield (
+            f"IPv6 frames are sent with extension headers ({names}), which the frame size includes."
+        )
+    if traffic.sent_dscp:
+        yield f"Frames are sent with DSCP {traffic.sent_dscp}."
+    if traffic.flow_label:
+        yield f"IPv6 frames are sent with the flow label {traffic.flow_label}."
