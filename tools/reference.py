@@ -123,16 +123,26 @@ def type_of(schema: Json, member: Json) -> str:
     options = [o for o in member.get("anyOf", [member]) if o.get("type") != "null"]
     (option,) = options[:1]
     if "enum" in option:
-        return " or ".join(f"`{json.dumps(value)}`" for value in option["enum"])
+        return values_of(option)
     kinds = {"integer": "integer", "number": "number", "boolean": "`true` or `false`"}
     kind: str = kinds.get(option.get("type", ""), option.get("type", ""))
     if option.get("type") == "array":
-        kind = f"list of {option['items'].get('type')}s"
+        kind = f"list of {elements_of(option['items'])}"
     if option.get("format") in ("ipv4", "ipv6"):
         kind = f"IPv{option['format'][-1]} address"
     if "minimum" in option:
         kind = f"{kind}, {option['minimum']:,} to {option['maximum']:,}"
     return kind
+
+
+def values_of(option: Json) -> str:
+    return " or ".join(f"`{json.dumps(value)}`" for value in option["enum"])
+
+
+def elements_of(items: Json) -> str:
+    if "$ref" in items:
+        return "tables"
+    return values_of(items) if "enum" in items else f"{items.get('type')}s"
 
 
 def default_of(member: Json) -> str:

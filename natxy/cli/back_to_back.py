@@ -33,9 +33,10 @@ def back_to_back(
     step: Annotated[
         int | None,
         typer.Option(
-            help="End a search when the longest burst is bounded to within N frames. A burst may "
-            "take longer than its rate says, by the time that N frames take at the throughput "
-            "[default: the frames that pass in 20 us at the throughput].",
+            help="End a search when the longest burst is bounded to within N frames. The trial of "
+            "a burst is invalid if the burst took longer than its rate says by more than the time "
+            "of N frames at the throughput [default: the frames that pass in 20 us at the "
+            "throughput].",
             metavar="N",
         ),
     ] = None,
@@ -43,7 +44,8 @@ def back_to_back(
     """Find the longest burst without loss, and the buffer time (RFC 9004).
 
     --duration is the duration of the longest burst that is tried. --drain is the shortest rest
-    after a burst. The rest begins when the gateway has forwarded the burst at the throughput.
+    after a burst. The rest begins when, at the throughput, the gateway can have forwarded
+    the burst.
     """
     base = options.profile_of(PROFILES)
     plan = BackToBackPlan(

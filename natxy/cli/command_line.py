@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from natxy.errors import ConfigurationError
+from natxy.model.frame_sizes import IPV4_SAVES_BYTES
 from natxy.model.source import Source
-from natxy.model.traffic import IPV4_SAVES_BYTES
-from natxy.model.trial_spec import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
+from natxy.model.traffic_spec import MAX_FRAME_SIZE_BYTES
+from natxy.model.trial_spec import MIN_FRAME_SIZE_BYTES
 
 OPTIONS = {  # by the key in [traffic] or [connections] that the option replaces
     "frame_size_bytes": "--frame-size",

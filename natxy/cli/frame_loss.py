@@ -20,7 +20,8 @@ def frame_loss(
     max_rate: Annotated[
         int | None,
         typer.Option(
-            help="Rate of 100 %, in frames a second per direction [default: the media's rate].",
+            help="Rate that counts as 100 % of the series, in frames a second per direction "
+            "[default: the media's rate].",
             metavar="FPS",
         ),
     ] = None,

@@ -115,9 +115,8 @@ def overload(
     step: Annotated[
         float | None,
         typer.Option(
-            help="With --incremental: seconds between the starts of two flows. A drain lies "
-            "between the quarters of the flows [default: each quarter is sent for a trial's "
-            "duration].",
+            help="With --incremental: seconds between the starts of two flows. A drain follows "
+            "each quarter of the flows [default: each quarter is sent for a trial's duration].",
             metavar="S",
         ),
     ] = None,
@@ -143,7 +142,8 @@ def overload(
 
     With --of latency, pdv, ipdv or reset, --rate is the rate of the trials. With --of recovery or
     back-to-back, it is the throughput. If it is not given, the throughput of each number of flows
-    is searched for first. The defaults under Trials are those of --of throughput.
+    is searched for first. The defaults of --duration, --drain,
+    --settle and --repetitions are those of --of throughput.
     """
     plan = OverloadPlan(
         test=_test(options, of, Asked(rate=rate, max_rate=max_rate, error=error)),

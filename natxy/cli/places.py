@@ -6,9 +6,10 @@ from fractions import Fraction
 from natxy.cli.command_line import CommandLine, check_frame_size
 from natxy.cli.counts import numbers_of
 from natxy.errors import ConfigurationError
+from natxy.model.frame_sizes import IPV4_SAVES_BYTES
 from natxy.model.testbed import TrafficSection
-from natxy.model.traffic import IPV4_SAVES_BYTES
-from natxy.model.trial_spec import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
+from natxy.model.traffic_spec import MAX_FRAME_SIZE_BYTES
+from natxy.model.trial_spec import MIN_FRAME_SIZE_BYTES
 from natxy.trial.setup import ReadyTester
 
 # RFC 8219 section 5.1.1, with 84 in place of 64, which is too small for IPv6.
@@ -83,7 +84,8 @@ def places(
 ) -> list[ReadyTester]:
     """Returns a tester for each size with each mix and number of networks; all are checked.
 
-    Of the sizes of RFC 8219 it leaves out those that do not fit the MTU.
+    Of the sizes of RFC 8219 it leaves out those that do not fit the MTU, and those without room for
+    the extension headers.
     """
     if networks is not None:
         return [
@@ -101,7 +103,7 @@ def places(
     for share in shares:
         for size in chosen:
             place = tester.with_traffic(**_changes(traffic, size, share))
-            if by_rfc and not place.traffic.fits_mtu:
+            if by_rfc and not (place.traffic.sizes.fit_mtu and place.traffic.sizes.hold_headers):
                 continue
             place.traffic.check()
             found.append(place)

@@ -34,7 +34,7 @@ from natxy.errors import ConfigurationError, MeasurementError, TrialRefused
 from natxy.model.event import Progress
 from natxy.model.source import Source
 from natxy.model.testbed import read_testbed
-from natxy.model.trial_spec import NO_RECORDING, TrialSpec
+from natxy.model.trial_spec import NO_RECORDING, VERSION, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.records.extra import records_to
 from natxy.report.numbers import seconds_left
@@ -213,6 +213,15 @@ def with_frames(spec: TrialSpec) -> TrialSpec:
 
 
 def read_spec(path: Path) -> TrialSpec:
+    """Returns the spec in a file; ConfigurationError if the file or its version is wrong."""
     source = Source.read(path)
-    spec: TrialSpec = source.validated(TrialSpec, source.json())
+    written = source.json()
+    version = written.get("version") if isinstance(written, dict) else None
+    if type(version) is int and version != VERSION:  # before the members that it does not know
+        source.refuse(
+            ("version",),
+            f"{version} is another version of the trial spec (expected {VERSION}, which "
+            "docs/reference/engine-protocol.md describes)",
+        )
+    spec: TrialSpec = source.validated(TrialSpec, written)
     return spec

@@ -20,6 +20,8 @@ GROUPS = {
         "init": "Write a testbed file with a comment on every key.",
         "doctor": "Report what disturbs a measurement on this machine, its effect and the remedy.",
         "dut": "Show the drivers and recipes that control gateways, and check one.",
+        "bindings": "Write the subscribers' addresses and port sets for the gateway, to standard "
+        "output.",
         "self-test": "Find the highest rate that this tester reaches without loss, and its own "
         "delay.",
     },

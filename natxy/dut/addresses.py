@@ -10,6 +10,8 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import Literal
 
 from natxy.dut.base import TesterPort
+from natxy.model.subscribers import SubscribersSection
+from natxy.model.trial_spec import VlanTags
 
 VIRTUAL_IPV6 = "2001:2:0:1000::2"
 VIRTUAL_IPV6_PREFIX = "2001:2:0:1000::/56"
@@ -74,6 +76,9 @@ class AddressPlan:
     networks: int = 1  # destination networks of each side
     stateful: bool = False  # IPv4 hosts then have IPv6 addresses of NAT64_PREFIX
     initiator: Literal["left", "right"] = "left"  # the side inside, which creates connections
+    subscribers: SubscribersSection | None = None
+    left_vlans: VlanTags = ()
+    right_vlans: VlanTags = ()
 
     @property
     def translates(self) -> bool:

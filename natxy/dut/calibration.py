@@ -12,6 +12,7 @@ from natxy.dut.cpus import gateway_cpu
 from natxy.dut.gateway_process import GatewayProcess
 from natxy.dut.lab import Lab
 from natxy.dut.snapshot import Local
+from natxy.dut.subscriber_gateway import routes_to, softwires_for, translation_for
 from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
@@ -167,14 +168,21 @@ class CalibrationDut(Lab):
         )
 
     def gateway_config(self) -> dict[str, Any]:
+        asked = self._plan.subscribers
         return {
-            "left": {"addresses": self._own_addresses(LEFT)},
-            "right": {"addresses": self._own_addresses(RIGHT)},
+            "left": self._side(LEFT),
+            "right": self._side(RIGHT),
             "routes": self._routes(LEFT) + self._routes(RIGHT),
             "translation": self._translation() if self._nat is None else None,
+            "softwires": softwires_for(asked) if asked else None,
             **({} if self._nat is None else {"nat": self._nat_with_addresses(self._nat)}),
             "faults": list(self._config.faults),
         }
+
+    def _side(self, side: SideAddresses) -> dict[str, Any]:
+        tags = self._plan.left_vlans if side is LEFT else self._plan.right_vlans
+        vlans = [{"tpid": tag.tpid, "id": tag.id} for tag in tags]
+        return {"addresses": self._own_addresses(side)} | ({"vlans": vlans} if vlans else {})
 
     def _nat_with_addresses(self, nat: dict[str, Any]) -> dict[str, Any]:
         """Returns `nat` with values of the lab for missing keys, such as the address outside."""
@@ -184,7 +192,8 @@ class CalibrationDut(Lab):
             "pool": [self._plan.outside.gateway_ipv4],
         }
         if self._plan.translates:
-            made["prefix"] = NAT64_PREFIX
+            asked = self._plan.subscribers
+            made["prefix"] = asked.gateway_prefix if asked else NAT64_PREFIX
         return made | nat
 
     def _realtime_for(self, for_s: float) -> None:
@@ -229,9 +238,15 @@ class CalibrationDut(Lab):
 
     def _routes(self, side: SideAddresses) -> list[dict[str, str]]:
         ipv4 = [side.ipv4_prefix] if self._plan.has_ipv4(side) else []
-        return [{"prefix": prefix, "side": side.name} for prefix in (*ipv4, side.ipv6_prefix)]
+        own = [{"prefix": prefix, "side": side.name} for prefix in (*ipv4, side.ipv6_prefix)]
+        asked = self._plan.subscribers
+        if asked is None or asked.side != side.name:
+            return own
+        return own + routes_to(asked, side.tester_ipv6)
 
     def _translation(self) -> dict[str, Any] | None:
+        if self._plan.subscribers is not None:
+            return translation_for(self._plan.subscribers)
         if self._config.translation is not None or not self._plan.translates:
             return self._config.translation
         pairs = self._plan.mappings()

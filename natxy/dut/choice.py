@@ -20,6 +20,7 @@ from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut
 from natxy.dut.recipe import Recipe, read_recipe
 from natxy.dut.ssh import SshDut, check_installed
+from natxy.model.address_checks import SIDES
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
@@ -42,13 +43,18 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
         networks=max(testbed.traffic.left_networks, testbed.traffic.right_networks),
         stateful=testbed.connections is not None,
         initiator=testbed.connections.initiator if testbed.connections else "left",
+        subscribers=testbed.subscribers,
+        left_vlans=testbed.tester.left.vlans,
+        right_vlans=testbed.tester.right.vlans,
     )
     match config:
         case NamespaceConfig():
+            _check_plain(testbed, source)
             if lab_drivers()[config.driver].stateful:
                 _check_connections(f'dut.driver "{config.driver}"', testbed, source)
             return NamespaceDut(config, plan, tester_cpus=testbed.tester.cores)
         case GuestConfig():
+            _check_plain(testbed, source)
             if config.driver in GUEST_STATEFUL:
                 _check_connections(f'dut.driver "{config.driver}"', testbed, source)
             return GuestDut(config, plan, tester_cpus=testbed.tester.cores)
@@ -71,6 +77,22 @@ def recipe_of(config: SshConfig, testbed: Testbed, source: Source) -> Recipe:
     if recipe.stateful:
         _check_connections(f'dut.recipe "{recipe.name}"', testbed, source)
     return recipe
+
+
+def _check_plain(testbed: Testbed, source: Source) -> None:
+    """Refuses VLAN tags and subscribers in a lab whose gateway would drop all frames with them."""
+    where: list[tuple[str, ...]] = [
+        ("tester", side, "vlans") for side in SIDES if testbed.tester.port(side).vlans
+    ]
+    if testbed.subscribers is not None:
+        where.append(("subscribers",))
+    if where:
+        kind = testbed.dut["kind"]
+        source.refuse(
+            where[0],
+            f'is not possible with dut.kind "{kind}", whose gateway has none (expected no '
+            f"{where[0][-1]})",
+        )
 
 
 def _check_connections(what: str, testbed: Testbed, source: Source) -> None:

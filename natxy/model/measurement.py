@@ -97,6 +97,9 @@ class Conditions(Model):
     right_ip_version: int
     direction: Directions
     frame_size_bytes: int  # of the IPv6 frame with FCS; the IPv4 frame is 20 octets smaller
+    # What frames have beside plain UDP and IP, in sentences: VLAN tags, softwires, extension
+    # headers, DSCP, flow label; empty: nothing, or the result is of an earlier release.
+    formats: tuple[str, ...] = ()
     n: int = 1
     m: int = 1  # frame i is foreground iff i mod n < m
     left_networks: int = 1  # destination networks behind each side

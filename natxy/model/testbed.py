@@ -9,22 +9,28 @@ from natxy.errors import ConfigurationError
 from natxy.model.addresses import IpHost, Ipv4Host, Ipv6Host, IpVersion, MacAddress
 from natxy.model.base import Between, Checked, Model, refuse
 from natxy.model.source import Source
+from natxy.model.subscribers import SubscribersSection
 from natxy.model.traffic_spec import (
     FIXED_ZERO,
     HOP_LIMIT,
     MAX_CONNECTIONS,
+    MAX_FRAME_SIZE_BYTES,
+    ExtensionHeaders,
+    FieldBits,
+    FieldSeries,
+    FlowLabel,
     Selection,
     Series,
     SeriesMode,
     UInt16,
 )
 from natxy.model.trial_spec import (
-    MAX_FRAME_SIZE_BYTES,
     MAX_MIX_N,
     MAX_RATE_FPS,
     MIN_FRAME_SIZE_BYTES,
     Direction,
     Side,
+    VlanTags,
 )
 
 Directions = Literal["both", "forward", "reverse"]
@@ -56,6 +62,7 @@ class Port(Model):
     next_hop_ipv6: Ipv6Host | None = None
     next_hop_mac: MacAddress | None = None
     own_addresses: tuple[IpHost, ...] = ()
+    vlans: VlanTags = ()  # outer tag first
 
 
 class TesterSection(Model):
@@ -95,11 +102,18 @@ class AddressField(Series):
     ipv6_offset: Annotated[int, Between(0, 14)] = 14
 
     @property
-    def series(self) -> Series:
+    def series(self) -> FieldSeries:
         """The field's values; if the mode is "fixed", the address stays as it is in the testbed."""
         if self.mode == "fixed":
             return FIXED_ZERO
-        return Series(mode=self.mode, min=self.min, max=self.max)
+        return FieldSeries(mode=self.mode, min=self.min, max=self.max)
+
+    def bits(self, version: IpVersion) -> tuple[FieldBits, ...]:
+        """Returns the field's place in an address; () if the field does not vary."""
+        if self.mode == "fixed":
+            return ()
+        octet = self.ipv4_offset if version == 4 else self.ipv6_offset
+        return (FieldBits(bits=16, address_bit=8 * octet),)
 
 
 class TrafficSection(Model):
@@ -117,6 +131,9 @@ class TrafficSection(Model):
     avoid_zero_checksum: bool = False  # see `Traffic` of the trial spec
     # kept: a frame whose TOS, traffic class or flow label changed is misdelivered.
     dscp: Literal["any", "kept"] = "any"
+    sent_dscp: Annotated[int, Between(0, 63)] = 0  # of the frames that leave the tester
+    flow_label: FlowLabel = 0  # of IPv6 frames that leave the tester
+    extension_headers: ExtensionHeaders = ()  # of IPv6 frames that leave the tester
     # required: a frame with a UDP checksum of 0 is misdelivered over IPv4, too.
     udp_checksum: Literal["optional", "required"] = "optional"
     forward: PortRanges = PortRanges()
@@ -134,6 +151,11 @@ class TrafficSection(Model):
                 f"{drop} uses up a hop limit of {self.hop_limit} (expected 0 to "
                 f"{self.hop_limit - 1})",
                 member="hop_limit_drop",
+            )
+        if "hop-by-hop" in self.extension_headers[1:]:  # RFC 8200 section 4.1
+            refuse(
+                "has hop-by-hop behind another header (expected it once, as the first)",
+                member="extension_headers",
             )
         self._check_apart("left", self.left_networks, self.left_field)
         self._check_apart("right", self.right_networks, self.right_field)
@@ -246,10 +268,16 @@ class Testbed(Model):
     tester: TesterSection = TesterSection()
     traffic: TrafficSection = TrafficSection()
     connections: ConnectionsSection | None = None  # None: a stateless gateway
+    subscribers: SubscribersSection | None = None  # None: plain hosts on both sides
     siitperf: SiitperfSection = SiitperfSection()
     dut: dict[str, Any] = Field(
         default_factory=dict
     )  # natxy.dut checks it, since the keys depend on the kind of DUT
+
+    def subscribers_on(self, side: Side) -> SubscribersSection | None:
+        """Returns the subscribers if they are on this side."""
+        asked = self.subscribers
+        return asked if asked is not None and asked.side == side else None
 
 
 def read_testbed(path: Path) -> tuple[Testbed, Source]:

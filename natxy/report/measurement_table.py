@@ -248,6 +248,7 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
 
 def _explanations(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
     """Yields the notes that no table replaces."""
+    yield from measurement.conditions.formats
     if measurement.deviations:
         yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.deviations)}."
     else:

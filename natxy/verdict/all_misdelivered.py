@@ -8,8 +8,9 @@ FEWEST_FRAMES = 10  # fewer frames may all be wrong by chance
 
 ADVICE = {
     "malformed": (
-        "they are not plain UDP packets of the expected IP version, or they are fragments; check "
-        "the IP versions and the MTU of the testbed and of the device"
+        "they are not plain UDP packets of the expected IP version, or they are fragments, or have "
+        "other headers than the testbed asks for; check the IP versions and the MTU of the testbed "
+        "and of the device, and VLAN tags, softwires and extension headers if there are any"
     ),
     "checksum": (
         "the IPv4 or UDP checksum is wrong; check the checksum offloads of the device's interfaces "
@@ -18,6 +19,10 @@ ADVICE = {
     ),
     "number": "their number, direction or kind was never sent to that side",
     "length": "they are longer or shorter than they were sent; check the frame size",
+    "tunnel": (
+        "the outer header has another source or destination; check the tunnel's addresses in the "
+        "testbed and the device's binding table"
+    ),
     "address": (
         "they have another source or destination; check the testbed's real and virtual addresses "
         "and the device's translation"
@@ -28,7 +33,12 @@ ADVICE = {
         "from frame to frame"
     ),
     "traffic_class": (
-        'their traffic class, TOS or flow label is not 0; set traffic.dscp = "any" to allow it'
+        "their traffic class, TOS or flow label is not the one that was sent; set traffic.dscp = "
+        '"any" to allow it'
+    ),
+    "header": (
+        "a VLAN tag or an extension header of IPv6 is another one than the testbed asks for "
+        "(tester.left.vlans, tester.right.vlans, traffic.extension_headers)"
     ),
 }
 

@@ -144,7 +144,7 @@ def result(spec: Json, trials_before: int = 0) -> Json:
     slow = streams[0]["segments"][0]["rate_fps"] > LIMIT_FPS
     valid = not slow and trials_before >= INVALID_TRIALS
     return {
-        "version": 2,
+        "version": 3,
         "seed": spec["seed"],
         "nonce": spec["nonce"],
         "valid": valid,

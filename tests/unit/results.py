@@ -6,7 +6,7 @@ from natxy.model.distribution import NOTHING
 from natxy.model.port_result import PortResult
 from natxy.model.stream_counters import KindCounters, Kinds, Misdelivered, Pauses, Silence
 from natxy.model.trial_result import StreamResult, TrialResult, WatchResult
-from natxy.model.trial_spec import Direction
+from natxy.model.trial_spec import VERSION, Direction
 
 CLEAN = Misdelivered(**dict.fromkeys(Misdelivered.model_fields, 0))
 
@@ -89,7 +89,7 @@ def result_of(
         fastest_ns=fastest_ns,
     )
     return TrialResult(
-        version=2,
+        version=VERSION,
         seed=0,
         nonce=0,
         valid=True,

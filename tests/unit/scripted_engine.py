@@ -6,14 +6,15 @@ from itertools import pairwise
 from typing import Any, cast
 
 from natxy.model.event import Hello, Progress
+from natxy.model.stream_counters import Misdelivered
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import Stream, TrialSpec
+from natxy.model.trial_spec import VERSION, Stream, TrialSpec
 from natxy.tester.tester import Engine, OnProgress, ignore_progress
 from natxy.trial.setup import ReadyTester
 
 Lose = Callable[[Stream], Sequence[int]]
-MISDELIVERED = ("malformed", "checksum", "number", "length", "address", "port", "hop_limit")
+MISDELIVERED = tuple(name for name in Misdelivered.model_fields if name != "total")
 DELAY = {
     **dict.fromkeys(("count", "min_ns", "max_ns", "mean_ns", "p50_ns", "p90_ns"), 1),
     **dict.fromkeys(("p99_ns", "p999_ns"), 1),
@@ -106,7 +107,7 @@ class ScriptedEngine:
         reason = self.invalid(spec)
         return TrialResult.model_validate(
             {
-                "version": 2,
+                "version": VERSION,
                 "seed": spec.seed,
                 "nonce": spec.nonce,
                 "valid": not reason,

@@ -10,7 +10,7 @@ from natxy.errors import DutError
 from natxy.model.port_result import PortResult
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult, WatchResult
-from natxy.model.trial_spec import Phase, Stream, TrialSpec
+from natxy.model.trial_spec import VERSION, Phase, Stream, TrialSpec
 from natxy.tester.tester import Engine, OnProgress, ignore_progress
 from natxy.trial.setup import ReadyTester
 from tests.unit.scripted_engine import DELAY, MISDELIVERED, ScriptedEngine, rate_of
@@ -188,7 +188,7 @@ class StatefulEngine:
         asked = spec.phases[0].streams[0].frames_of("foreground")
         return TrialResult.model_validate(
             {
-                "version": 2,
+                "version": VERSION,
                 "seed": spec.seed,
                 "nonce": spec.nonce,
                 "valid": valid,

@@ -18,7 +18,7 @@ from natxy.cli.options import repeat_command, search_error
 from natxy.cli.verbs import VERBS, command_of
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed
-from tests.unit.spec_examples import VALID, invalid
+from tests.unit.spec_examples import VALID, invalid, valid
 
 Captured = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]
@@ -84,10 +84,22 @@ def test_a_trial_from_a_spec(
     spec = VALID["stateless-nat64"]
     assert run_command(["trial", str(testbed_file), "--spec", str(spec), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["result"]["seed"] == 42
-    bad = tmp_path / "frame-of-83.json"
-    bad.write_text(json.dumps(invalid("frame-of-83")))
+    bad = tmp_path / "frame-of-63.json"
+    bad.write_text(json.dumps(invalid("frame-of-63")))
     sentence = complaint(capsys, "trial", testbed_file, "--spec", bad)
-    assert "frame_size_bytes: 83 is out of range" in sentence
+    assert "frame_size_bytes: 63 is out of range" in sentence
+
+
+def test_a_spec_of_an_older_version_is_refused_for_it(
+    engine: list[str], testbed_file: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    """And not for a member that this version does not have."""
+    old = valid("stateless-nat64") | {"version": 2}
+    old["phases"][0]["streams"][0]["frame_size_bytes"] = 84
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(old))
+    sentence = complaint(capsys, "trial", testbed_file, "--spec", path)
+    assert sentence.startswith(f"{path}: version: 2 is another version of the trial spec (expected")
 
 
 def test_the_file_is_named_where_the_engine_refuses_its_spec(

@@ -10,7 +10,7 @@ from natxy.model.addresses import IpVersion
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.model.traffic_spec import AddressPair, Traffic
+from natxy.model.traffic_spec import PacketFormat, Traffic
 from natxy.model.trial_spec import Phase, Side, TrialSpec
 from natxy.trial.establishing import Establishing
 from natxy.trial.load import AnyLoad
@@ -50,7 +50,7 @@ def foreground(phase: Phase, direction: str) -> Traffic:
     return found
 
 
-def ends(pair: AddressPair) -> tuple[int, str, str]:
+def ends(pair: PacketFormat) -> tuple[int, str, str]:
     return pair.ip_version, pair.source.address, pair.destination.address
 
 

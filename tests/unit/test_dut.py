@@ -75,6 +75,16 @@ def test_a_testbed_chooses_its_driver(text: str, kind: type) -> None:
             r"expected 6 and 4, or 4 and 6",
         ),
         (ROUTER + '[dut]\nkind = "namespace"\ngateway_cpu = 4000', r"may not use CPU 4000"),
+        (
+            ROUTER + '[tester.right]\nvlans = [{id = 7}]\n[dut]\nkind = "namespace"',
+            r'tester.right.vlans: is not possible with dut.kind "namespace"',
+        ),
+        (
+            ROUTER
+            + '[subscribers]\nmechanism = "map-e"\nipv6_prefix = "2001:db8::/40"\n'
+            + 'ipv4_prefix = "192.0.2.0/24"\ngateway = "2001:2::9"\n[dut]\nkind = "namespace"',
+            r'subscribers: is not possible with dut.kind "namespace"',
+        ),
     ],
 )
 def test_a_wrong_section_is_one_sentence(text: str, sentence: str) -> None:

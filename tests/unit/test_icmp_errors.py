@@ -144,6 +144,8 @@ def test_a_warm_up_in_vain_names_them(
         ("malformed", 'check "malformed": they are not plain UDP packets'),
         ("address", 'check "address": they have another source'),
         ("hop_limit", 'check "hop limit": their hop limit'),
+        ("tunnel", 'check "tunnel": the outer header has another source'),
+        ("header", 'check "header": a VLAN tag or an extension header'),
     ],
 )
 def test_a_search_ends_where_every_frame_is_misdelivered(

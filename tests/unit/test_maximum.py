@@ -91,6 +91,18 @@ def test_the_larger_frame_counts(versions: tuple[int, int], right_fps: int) -> N
     assert (maximum.rate_fps, maximum.origin) == (right_fps, "media")
 
 
+def test_vlan_tags_take_room_on_the_link_of_their_side() -> None:
+    """1518 octets with two tags have the rate of 1526."""
+    tags = [{"tpid": "802.1ad", "id": 7}, {"id": 100}]
+    traffic = {"right_ip_version": 6, "frame_size_bytes": 1518}
+    written = {"tester": {"right": {"vlans": tags}}, "traffic": traffic}
+    source = Source(name="test")
+    tagged = TrafficPlan(testbed=source.validated(Testbed, written), source=source)
+    both = hello(10_000, 10_000)
+    assert maximum_of(both, tagged, None).rate_fps == int(theoretical_fps(10**10, 1526))
+    assert tagged.sizes.fit_mtu  # which counts no tags
+
+
 def test_the_slower_link_counts_and_one_without_a_speed_has_no_maximum() -> None:
     traffic = plan(6, 6, 84)
     assert maximum_of(hello(10_000, 1_000), traffic, None).rate_fps == 1_201_923

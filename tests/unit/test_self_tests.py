@@ -397,6 +397,20 @@ def test_the_loop_has_the_testbeds_own_traffic() -> None:
     )
 
 
+def test_the_loop_has_no_tags_and_no_extension_headers() -> None:
+    """They differ between the sides, or leave no room for the smallest frame."""
+    ports = {
+        "left": {"vlans": [{"id": 100}]},
+        "right": {"vlans": [{"id": 200}]},
+    }
+    traffic = {"left_ip_version": 4, "right_ip_version": 4, "extension_headers": ["routing"]}
+    source = Source(name="test")
+    loop = looped(source.validated(Testbed, {"tester": ports, "traffic": traffic}))
+    sides = loop.tester.left, loop.tester.right
+    assert [port.vlans for port in sides] == [(), ()]
+    assert loop.traffic.extension_headers == ()
+
+
 def test_a_self_test_of_connections_needs_nobody_to_delete_them() -> None:
     source = Source(name="test")
     asked = OF_A_NAT | {"connections": {"count": 100}}

@@ -64,8 +64,16 @@ def test_on_ipv4_alone_the_wire_has_the_rfcs_sizes(tester: ReadyTester) -> None:
     router = router.with_traffic(left_ip_version=4, right_ip_version=4)
     found = places(router, RFC8219_SIZES_BYTES, None)
     on_the_wire = [64, 128, 256, 512, 768, 1024, 1280, 1518]
-    assert [place.traffic.frame_size_on("left") for place in found] == on_the_wire
-    assert [place.traffic.frame_size_on("right") for place in found] == on_the_wire
+    assert [place.traffic.sizes.on("left") for place in found] == on_the_wire
+    assert [place.traffic.sizes.on("right") for place in found] == on_the_wire
+
+
+def test_the_rfcs_sizes_begin_where_extension_headers_have_room(tester: ReadyTester) -> None:
+    extended = tester.with_traffic(extension_headers=["routing"])
+    found = places(extended, RFC8219_SIZES_BYTES, None)
+    assert [place.testbed.traffic.frame_size_bytes for place in found][:2] == [128, 256]
+    with pytest.raises(ConfigurationError, match="84 is too small for 1 extension header "):
+        places(extended, (84,), None)
 
 
 def test_a_size_that_was_asked_for_and_does_not_fit_is_refused(tester: ReadyTester) -> None:

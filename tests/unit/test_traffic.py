@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
+from natxy.errors import ConfigurationError
 from natxy.model.addresses import IpVersion
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan, frames_of
-from natxy.model.traffic_spec import AddressPair
+from natxy.model.traffic_spec import FieldBits, PacketFormat
 from natxy.model.trial_spec import Segment, TrialSpec
+from natxy.trial.frame_formats import frame_formats
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from tests.unit.spec_examples import VALID
@@ -38,7 +40,7 @@ def plan(**traffic: Any) -> TrafficPlan:
     return TrafficPlan(testbed=testbed, source=source)
 
 
-def ends(pair: AddressPair) -> tuple[int, str, str]:
+def ends(pair: PacketFormat) -> tuple[int, str, str]:
     return pair.ip_version, pair.source.address, pair.destination.address
 
 
@@ -104,10 +106,132 @@ def test_networks_number_the_destination_and_fields_both_ends() -> None:
     assert traffic.departure.destination.network_byte == 7
     assert traffic.arrival.destination.network_byte == 2
     assert traffic.departure.source.network_byte is None
-    assert (traffic.departure.source.field_byte, traffic.arrival.source.field_byte) == (14, 0)
+    assert traffic.departure.source.field == (FieldBits(bits=16, address_bit=8 * 14),)
+    assert traffic.arrival.source.field == (FieldBits(bits=16, address_bit=0),)
     assert (traffic.source_field.min, traffic.source_field.max) == (2, 9)
     assert traffic.destination_field.mode == "fixed"
-    assert traffic.departure.destination.field_byte is None
+    assert traffic.departure.destination.field == ()
+
+
+HEADERS = ("hop-by-hop", "routing")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "sizes", "headers"),
+    [  # (of the departing frame, of the arriving one)
+        (4, 4, (108, 108), ((), ())),
+        (4, 6, (108, 128), ((), ())),
+        (6, 4, (128, 92), (HEADERS, ())),
+        (6, 6, (128, 128), (HEADERS, HEADERS)),
+    ],
+)
+def test_a_translator_removes_what_only_ipv6_has(
+    left: IpVersion,
+    right: IpVersion,
+    sizes: tuple[int, int],
+    headers: tuple[tuple[str, ...], tuple[str, ...]],
+) -> None:
+    asked = plan(
+        left_ip_version=left,
+        right_ip_version=right,
+        frame_size_bytes=128,
+        extension_headers=HEADERS,
+        sent_dscp=46,
+        flow_label=7,
+    )
+    traffic = asked.streams(SEGMENTS)[0].foreground
+    assert traffic
+    both = traffic.departure, traffic.arrival
+    assert tuple(end.frame_size_bytes for end in both) == sizes
+    assert tuple(end.extension_headers for end in both) == headers
+    assert [end.traffic_class for end in both] == [46 << 2] * 2
+    assert [end.flow_label for end in both] == [7 * (left == 6), 7 * (left == right == 6)]
+    assert len({end.frame_size_bytes - end.smallest_bytes for end in both}) == 1
+
+
+def test_a_frame_has_room_for_its_extension_headers() -> None:
+    asked = plan(left_ip_version=6, right_ip_version=6, extension_headers=HEADERS)
+    with pytest.raises(ConfigurationError, match="84 is too small for 2 extension headers"):
+        asked.streams(SEGMENTS)
+
+
+IPV4 = {"left_ip_version": 4, "right_ip_version": 4}
+
+
+@pytest.mark.parametrize(
+    ("left", "traffic", "sentence"),
+    [
+        (
+            {},
+            {**IPV4, "frame_size_bytes": 1539},
+            "traffic.frame_size_bytes: 1539 does not fit the MTU of 1500 octets (expected at most "
+            "1538)",
+        ),
+        (
+            {},
+            {"extension_headers": ["routing", "hop-by-hop"]},
+            "traffic.extension_headers: has hop-by-hop behind another header (expected it once, as "
+            "the first)",
+        ),
+    ],
+)
+def test_what_no_frame_can_be_is_refused(
+    left: dict[str, str], traffic: dict[str, Any], sentence: str
+) -> None:
+    source = Source(name="test")
+    tester = {"left": {**port("left"), **left}, "right": port("right")}
+
+    def check() -> None:
+        testbed: Testbed = source.validated(Testbed, {"tester": tester, "traffic": traffic})
+        TrafficPlan(testbed=testbed, source=source).check()
+
+    with pytest.raises(ConfigurationError) as refused:
+        check()
+    assert str(refused.value) == f"test: {sentence}"
+
+
+def test_a_result_says_what_frames_have_beside_plain_headers() -> None:
+    source = Source(name="test")
+    tester: dict[str, Any] = {
+        "left": port("left"),
+        "right": {**port("right"), "vlans": [{"tpid": "802.1ad", "id": 7}, {"id": 100}]},
+    }
+    headers: dict[str, Any] = {"extension_headers": HEADERS, "sent_dscp": 46, "flow_label": 7}
+    traffic = {**IPV4, **headers}
+    subscribers = {
+        "mechanism": "map-e",
+        "count": 256,
+        "ipv6_prefix": "2001:db8::/40",
+        "ipv4_prefix": "192.0.2.0/24",
+        "gateway": "2001:db8:ffff::1",
+    }
+    testbed: Testbed = source.validated(
+        Testbed, {"tester": tester, "traffic": traffic, "subscribers": subscribers}
+    )
+    assert frame_formats(TrafficPlan(testbed=testbed, source=source)) == (
+        "The tester is 256 CEs on the left: its IPv4 packets there are in IPv6 packets (RFC 2473), "
+        "40 bytes larger than plain ones.",
+        "Frames on the right have VLAN tags (802.1ad 7, 802.1Q 100): 8 bytes that the frame size "
+        "does not include.",
+        "IPv6 frames are sent with extension headers (hop-by-hop, routing), which the frame size "
+        "includes.",
+        "Frames are sent with DSCP 46.",
+        "IPv6 frames are sent with the flow label 7.",
+    )
+    assert frame_formats(plan()) == ()
+
+
+def test_vlan_tags_belong_to_a_side() -> None:
+    source = Source(name="test")
+    tags = [{"tpid": "802.1ad", "id": 7}, {"id": 100, "priority": 3}]
+    tester: dict[str, Any] = {"left": {**port("left"), "vlans": tags}, "right": port("right")}
+    testbed: Testbed = source.validated(Testbed, {"tester": tester})
+    sides = TrafficPlan(testbed=testbed, source=source).sides()
+    assert [(tag.tpid, tag.id, tag.priority) for tag in sides.left.vlans] == [
+        ("802.1ad", 7, 0),
+        ("802.1Q", 100, 3),
+    ]
+    assert sides.right.vlans == ()
 
 
 def test_the_example_of_the_protocol(nat64: TrafficPlan) -> None:

@@ -1,0 +1,33 @@
+"""`natxy bindings`: writes what the gateway must know of the subscribers."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from natxy.cli.choices import unknown_value
+from natxy.dut.bindings import FORMATS, bindings_of
+from natxy.model.testbed import read_testbed
+
+
+def bindings(
+    testbed: Annotated[Path, typer.Argument(metavar="TESTBED", help="Testbed with [subscribers].")],
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="Format of the bindings: csv (a table), or the commands or configuration of a "
+            "gateway: jool, snabb or vpp.",
+            metavar="FORMAT",
+        ),
+    ] = "csv",
+) -> None:
+    """Write the subscribers' addresses and port sets for the gateway, to standard output."""
+    if format_ not in FORMATS:
+        raise unknown_value("--format", format_, tuple(FORMATS))
+    read, source = read_testbed(testbed)
+    if read.subscribers is None:
+        source.refuse(("subscribers",), "is missing: there are no bindings without it")
+    for line in bindings_of(read.subscribers, format_):
+        sys.stdout.write(f"{line}\n")

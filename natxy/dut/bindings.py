@@ -1,0 +1,95 @@
+"""Writes the bindings of a testbed's subscribers for the gateways that need them.
+
+A gateway that follows a rule of MAP (RFC 7597 section 5) needs that rule; a lwAFTR (RFC 7596) needs
+an entry for each subscriber.
+"""
+
+from collections.abc import Callable, Iterator
+
+from natxy.errors import ConfigurationError
+from natxy.model.subscribers import Mechanism, SubscribersSection
+
+Lines = Iterator[str]
+
+
+def csv(asked: SubscribersSection) -> Lines:
+    """Yields a table: number, IPv6 address, IPv4 address and PSID of each subscriber."""
+    yield "number,ipv6,ipv4,psid"
+    for number in range(asked.count):
+        one = asked.subscriber(number)
+        yield f"{number},{one.ipv6},{one.ipv4},{one.psid}"
+
+
+def jool(asked: SubscribersSection) -> Lines:
+    """Yields the commands for Jool's border relay of MAP-T (its man page: `jool_mapt fmrt`)."""
+    yield f"jool_mapt instance add --netfilter --dmr {asked.gateway_prefix}"
+    yield (
+        f"jool_mapt fmrt add {asked.ipv6_prefix} {asked.ipv4_prefix} {asked.number_bits} "
+        f"{asked.offset_bits}"
+    )
+    yield "jool_mapt global update map-t-type BR"
+
+
+def snabb(asked: SubscribersSection) -> Lines:
+    """Yields the binding table of Snabb's lwAFTR (its YANG schema snabb-softwire-v2 and later)."""
+    yield "softwire-config {"
+    yield "  binding-table {"
+    for number in range(asked.count):
+        one = asked.subscriber(number)
+        yield (
+            f"    softwire {{ ipv4 {one.ipv4}; psid {one.psid}; b4-ipv6 {one.ipv6}; "
+            f"br-address {asked.gateway}; port-set {{ psid-length {asked.psid_bits}; }} }}"
+        )
+    yield "  }"
+    yield "}"
+
+
+def vpp(asked: SubscribersSection) -> Lines:
+    """Yields the commands of FD.io VPP's plugin `map` (its help: `map add domain`)."""
+    if asked.mechanism == "lw4o6":
+        yield from _vpp_table(asked)
+        return
+    source, kind = (
+        (asked.gateway_prefix, " map-t") if asked.mechanism == "map-t" else (asked.gateway, "")
+    )
+    yield (
+        f"map add domain ip4-pfx {asked.ipv4_prefix} ip6-pfx {asked.ipv6_prefix} ip6-src {source} "
+        f"ea-bits-len {asked.number_bits} psid-offset {asked.offset_bits} "
+        f"psid-len {asked.psid_bits}{kind}"
+    )
+
+
+def _vpp_table(asked: SubscribersSection) -> Lines:
+    """Yields a domain for each IPv4 address, and a rule for each of its PSIDs."""
+    sharing = 2**asked.psid_bits
+    for number in range(asked.count):
+        one = asked.subscriber(number)
+        domain, psid = divmod(number, sharing)
+        if psid == 0:
+            prefix = "::/0" if asked.psid_bits else f"{one.ipv6}/128"
+            yield (
+                f"map add domain ip4-pfx {one.ipv4}/32 ip6-pfx {prefix} ip6-src {asked.gateway} "
+                f"ea-bits-len 0 psid-offset {asked.offset_bits} psid-len {asked.psid_bits}"
+            )
+        if asked.psid_bits:
+            yield f"map add rule index {domain} psid {psid} ip6-dst {one.ipv6}"
+
+
+# Who reads them, and for which mechanisms.
+FORMATS: dict[str, tuple[Callable[[SubscribersSection], Lines], tuple[Mechanism, ...]]] = {
+    "csv": (csv, ("ds-lite", "lw4o6", "map-e", "map-t", "464xlat")),
+    "jool": (jool, ("map-t",)),
+    "snabb": (snabb, ("lw4o6",)),
+    "vpp": (vpp, ("lw4o6", "map-e", "map-t")),
+}
+
+
+def bindings_of(asked: SubscribersSection, format_: str) -> Lines:
+    """Returns the lines in one of FORMATS; ConfigurationError if it is not for the mechanism."""
+    lines, mechanisms = FORMATS[format_]
+    if asked.mechanism not in mechanisms:
+        raise ConfigurationError(
+            f'--format: {format_} has no bindings of mechanism "{asked.mechanism}" (expected a '
+            f"testbed with {' or '.join(mechanisms)}, or --format csv)"
+        )
+    return lines(asked)
