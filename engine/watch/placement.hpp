@@ -43,6 +43,11 @@ struct Placement {
 
 class PlacementGauge {
  public:
+  // Waits up to `longest` for the other thread. A host that has just taken its CPU seldom keeps it
+  // for longer than the default.
+  explicit PlacementGauge(std::chrono::milliseconds longest = std::chrono::milliseconds(12))
+      : longest_(longest) {}
+
   // Does its part of a measurement, if there is one. Called over and over by a thread on the other
   // CPU.
   void answer() {
@@ -54,10 +59,9 @@ class PlacementGauge {
     work_.store(Work::kDone, std::memory_order_release);
   }
 
-  // Measures both. Takes 20 to 200 microseconds. Waits up to kLongest for the other thread: a host
-  // that has just taken its CPU seldom keeps it for longer.
+  // Measures both. Takes 20 to 200 microseconds, if the other thread answers at once.
   [[nodiscard]] Placement measure() {
-    const auto until = Clock::now() + kLongest;
+    const auto until = Clock::now() + longest_;
     Placement placement;
     do {
       if (placement.round_trip_ns == 0) placement.round_trip_ns = round_trip_ns();
@@ -70,7 +74,6 @@ class PlacementGauge {
   using Clock = std::chrono::steady_clock;
   enum class Work : std::uint8_t { kNone, kAsked, kBegun, kDone };
   static constexpr std::chrono::microseconds kPatience{1000};  // for an answer
-  static constexpr std::chrono::milliseconds kLongest{12};
   static constexpr unsigned kSeries = 10;
   static constexpr unsigned kTrips = 20;
   static constexpr unsigned kPieces = 9;
@@ -173,6 +176,7 @@ class PlacementGauge {
 
   alignas(128) std::atomic<std::uint64_t> strokes_{0};  // odd: the ball is at the other thread
   alignas(128) std::atomic<Work> work_{Work::kNone};
+  std::chrono::milliseconds longest_;
   Pace other_pace_;  // belongs to the thread that work_ says
 };
 

@@ -22,8 +22,9 @@ from natxy.model.stream_counters import TagCounters
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
 
-# The largest error that is allowed, as a share of the figure. With a larger error, the figure shows
-# the tester and not the gateway.
+# The largest error that is allowed, as a share of the figure. A smaller error is printed beside the
+# figure, so that the reader decides; with a larger one, the figure shows the tester and not the
+# gateway.
 ERROR_SHARE = Fraction(9, 10)
 # A round of polling takes microseconds, which are a part of every delay. An absence is longer.
 ABSENCE_NS = 100_000
