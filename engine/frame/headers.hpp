@@ -38,15 +38,20 @@ class HeaderMask {
 
   // The frame must be as long as its layout's min_octets().
   [[nodiscard]] bool matches(const std::uint8_t* frame) const {
-    std::uint64_t different = 0;
-    for (unsigned i = 0; i < words_; ++i) {
-      different |=
-          (load<std::uint64_t>(frame + from_ + std::size_t{8} * i) ^ expected_[i]) & mask_[i];
+    // Plain IPv4 has two words and plain IPv6 one, so a loop would cost more than it does.
+    auto different = differences(frame, 0) | differences(frame, 1);
+    if (words_ > 2) [[unlikely]] {
+      for (unsigned i = 2; i < words_; ++i) different |= differences(frame, i);
     }
     return different == 0;
   }
 
  private:
+  [[nodiscard]] std::uint64_t differences(const std::uint8_t* frame, unsigned word) const {
+    const auto seen = load<std::uint64_t>(frame + from_ + std::size_t{8} * word);
+    return (seen ^ expected_[word]) & mask_[word];
+  }
+
   // From the first VLAN tag to the UDP header there are at most 8 octets of tags, an EtherType, 40
   // octets of IPv6, and 64 of extension headers or 20 of IPv4.
   static constexpr std::size_t kMaxWords = 16;
