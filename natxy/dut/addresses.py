@@ -6,7 +6,7 @@ other IP version, sees a side under its virtual addresses.
 """
 
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Literal
 
 from natxy.dut.base import TesterPort
@@ -16,6 +16,13 @@ from natxy.model.trial_spec import VlanTags
 VIRTUAL_IPV6 = "2001:2:0:1000::2"
 VIRTUAL_IPV6_PREFIX = "2001:2:0:1000::/56"
 NAT64_PREFIX = "2001:2:0:1000::/96"  # IPv4 addresses embedded in it (RFC 6052)
+# A CLAT shows the IPv4 hosts behind it under this prefix (RFC 6877). The words of both prefixes add
+# up to ffff (RFC 6052 section 4.1), so that translation does not change the UDP checksum. Without
+# this, one packet in 65,536 would leave the first tayga with a checksum of 0000, and be dropped by
+# the second one; avoid_zero_checksum knows only the checksums of IPv4, and would not avoid it.
+CLAT_PREFIX = "2001:2:0:aff9::/96"
+FRONT_IPV6 = "2001:2:0:4000::1"  # of two gateways in a row, on the link between them
+BACK_IPV6 = "2001:2:0:4000::2"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,11 +134,10 @@ class AddressPlan:
             (four.ipv4_prefix.removesuffix(".0.0/16"), VIRTUAL_IPV6_PREFIX.removesuffix("::/56")),
         ]
         if self.stateful:
-            (ipv4, ipv6), (other_ipv4, _) = pairs
-            seen = IPv6Network((embedded(four.ipv4_prefix.removesuffix("/16")), 112))
+            (ipv4, ipv6), _ = pairs
             return [
                 (f"{ipv4}.0.0/16", f"{_network(ipv6, 0)}/112"),
-                (f"{other_ipv4}.0.0/16", str(seen)),
+                (four.ipv4_prefix, _embedded_network(four.ipv4_prefix, NAT64_PREFIX)),
             ]
         if self.networks == 1:
             return [(f"{ipv4}.0.0/16", f"{_network(ipv6, 0)}/112") for ipv4, ipv6 in pairs]
@@ -141,10 +147,28 @@ class AddressPlan:
             for number in range(self.networks)
         ]
 
+    def double_mappings(self) -> list[tuple[str, str]]:
+        """Returns the mappings of a CLAT, which are also those of its PLAT (RFC 6877).
 
-def embedded(ipv4: str) -> str:
-    """Returns the IPv4-embedded IPv6 address under which NAT64 shows an IPv4 host (RFC 6052)."""
-    return str(IPv6Network(NAT64_PREFIX)[int(IPv4Address(ipv4))])
+        Between the two, hosts inside have addresses of the CLAT's prefix, and hosts outside have
+        addresses of the PLAT's.
+        """
+        prefixes = ((self.inside, CLAT_PREFIX), (self.outside, NAT64_PREFIX))
+        return [
+            (side.ipv4_prefix, _embedded_network(side.ipv4_prefix, prefix))
+            for side, prefix in prefixes
+        ]
+
+
+def embedded(ipv4: str, prefix: str = NAT64_PREFIX) -> str:
+    """Returns the IPv4-embedded IPv6 address under which a translator shows a host (RFC 6052)."""
+    return str(IPv6Network(prefix)[int(IPv4Address(ipv4))])
+
+
+def _embedded_network(ipv4_prefix: str, prefix: str) -> str:
+    network = IPv4Network(ipv4_prefix)
+    address = embedded(str(network.network_address), prefix)
+    return f"{address}/{96 + network.prefixlen}"
 
 
 def _network(prefix: str, number: int) -> str:

@@ -44,7 +44,8 @@ class NamespaceConfig(Model):
     driver: Annotated[str, Checked(_known_driver)] = "kernel-router"
     gateway_cpu: Cpu | None = None  # None: the last CPU that the tester's workers leave free
     device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # for the tester's ends of the links
-    # MTU of both links. None: 1500, or 2000 if the gateway translates. AF_XDP allows 3498.
+    # MTU of both links of the tester. None: 1500, or 2000 if one side has IPv4 and the other IPv6.
+    # AF_XDP allows 3498.
     mtu_bytes: Annotated[int, Between(1280, 3498)] | None = None
     # Of stateful drivers: size of the connection tracking table (None: the kernel's own), hash
     # buckets (None: as many), timeout of an idle connection, and whether new ones are logged.

@@ -20,10 +20,11 @@ class Site:
     cpu: int | None
     ledger: Ledger
     folder: Path
+    is_front: bool = False  # the first one of two gateways in a row
 
     @property
     def namespace(self) -> str:
-        return self.links.gateway
+        return self.links.front_gateway if self.is_front else self.links.gateway
 
     def pinned(self, arguments: list[str]) -> list[str]:
         """Returns the command that runs the program on the gateway's CPU, if it has one."""

@@ -24,6 +24,7 @@ class LabDriver:
     ip_versions: tuple[Pair, ...]
     make: Callable[[Site, NamespaceConfig], Gateway]
     stateful: bool = False
+    in_a_row: bool = False  # two gateways, the front one on the initiator's side
     needs_connections: bool = False  # also where all traffic is background
     packages: Mapping[str, str] = field(default_factory=dict)  # as LAB_PACKAGES, in addition
 

@@ -1,13 +1,29 @@
-"""The two veth pairs of a lab: t0 and t1 at the tester, d0-LABEL and d1-LABEL at the gateway."""
+"""The veth pairs of a lab: t0 and t1 at the tester, d0-LABEL and d1-LABEL at the gateway.
 
+With two gateways in a row (RFC 8219 section 4.2, dual DUT), each has one of these ends, and a third
+pair connects the two: to-back at the front gateway, to-front at the back one.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses
+from natxy.dut.addresses import (
+    BACK_IPV6,
+    CLAT_PREFIX,
+    FRONT_IPV6,
+    LEFT,
+    NAT64_PREFIX,
+    RIGHT,
+    AddressPlan,
+    SideAddresses,
+)
 from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls, write_file
 from natxy.dut.namespaces import namespace_exists
 from natxy.errors import DutError
+from natxy.model.frame_sizes import IPV4_SAVES_BYTES
 
 QUEUES = "numtxqueues 1 numrxqueues 1"  # a second queue loses half of AF_XDP's frames
+TO_BACK, TO_FRONT = "to-back", "to-front"
 QUIET_IPV6 = {"accept_dad": 0, "accept_ra": 0, "autoconf": 0, "router_solicitations": 0}
 
 
@@ -39,7 +55,7 @@ def spread_frames(links: "LabLinks", cpus: list[int]) -> None:
     mask = sum(1 << cpu for cpu in cpus) if len(cpus) > 1 else 0
     for side in (LEFT, RIGHT):
         path = f"/sys/class/net/{links.gateway_end(side)}/queues/rx-0/rps_cpus"
-        write_file(links.gateway, path, f"{mask:x}")
+        write_file(links.gateway_of(side), path, f"{mask:x}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +67,8 @@ class LabLinks:
     """
 
     label: str
-    mtu_bytes: int
+    mtu_bytes: int  # of the tester's links
+    front: SideAddresses | None = None  # the side of the front one of two gateways; None: one
 
     @property
     def tester(self) -> str:
@@ -60,6 +77,26 @@ class LabLinks:
     @property
     def gateway(self) -> str:
         return f"natxy-g-{self.label}"
+
+    @property
+    def front_gateway(self) -> str:
+        return f"natxy-f-{self.label}"
+
+    @property
+    def gateways(self) -> tuple[str, ...]:
+        return (self.gateway,) if self.front is None else (self.front_gateway, self.gateway)
+
+    @property
+    def inner_mtu_bytes(self) -> int:
+        """The MTU of what translates, and of the link between two gateways.
+
+        What arrives at the front one as IPv4 leaves it as IPv6, and must fit this link.
+        """
+        return self.mtu_bytes + (0 if self.front is None else IPV4_SAVES_BYTES)
+
+    def gateway_of(self, side: SideAddresses) -> str:
+        """Returns the namespace that has the gateway's end of the side's link."""
+        return self.front_gateway if side is self.front else self.gateway
 
     def tester_end(self, side: SideAddresses) -> str:
         return "t0" if side is LEFT else "t1"
@@ -71,33 +108,47 @@ class LabLinks:
         """Makes the links and sets them up, without addresses or offloads that change frames."""
         self._quieten()
         ip_batch(self.tester, [self._veth(LEFT), self._veth(RIGHT)])
-        for side in (LEFT, RIGHT):
-            send_whole_frames(self.tester, self.tester_end(side))
-            send_whole_frames(self.gateway, self.gateway_end(side))
-        self._set_up(self.tester, [self.tester_end(side) for side in (LEFT, RIGHT)])
-        self._set_up(self.gateway, ["lo", *(self.gateway_end(side) for side in (LEFT, RIGHT))])
+        if self.front is not None:
+            line = veth_line(TO_BACK, TO_FRONT, self.gateway, self.inner_mtu_bytes)
+            ip_batch(self.front_gateway, [line])
+        tester_ends = [self.tester_end(side) for side in (LEFT, RIGHT)]
+        for namespace, ends in {self.tester: tester_ends, **self._gateway_ends}.items():
+            for end in ends:
+                send_whole_frames(namespace, end)
+        self._set_up(self.tester, tester_ends)
+        for gateway, ends in self._gateway_ends.items():
+            self._set_up(gateway, ["lo", *ends])
 
     def check(self) -> None:
         """Raises DutError if a part of the lab was removed.
 
         An interface that is down still exists; the engine reports its port.
         """
-        for namespace in (self.tester, self.gateway):
+        for namespace in (self.tester, *self.gateways):
             if not namespace_exists(namespace):
                 raise DutError(f"The lab is gone: namespace {namespace} has been removed.")
-        listed = execute(["ip", "-n", self.gateway, "-o", "link", "show"])
+        for gateway, ends in self._gateway_ends.items():
+            listed = execute(["ip", "-n", gateway, "-o", "link", "show"])
+            for end in ends:
+                if f" {end}@" not in listed:
+                    raise DutError(
+                        f"The lab is gone: interface {end} of namespace {gateway} has been removed."
+                    )
+
+    @property
+    def _gateway_ends(self) -> dict[str, list[str]]:
+        """The interfaces of each gateway's namespace."""
+        ends: dict[str, list[str]] = {gateway: [] for gateway in self.gateways}
         for side in (LEFT, RIGHT):
-            if f" {self.gateway_end(side)}@" not in listed:
-                raise DutError(
-                    f"The lab is gone: interface {self.gateway_end(side)} of namespace "
-                    f"{self.gateway} has been removed."
-                )
+            ends[self.gateway_of(side)].append(self.gateway_end(side))
+        if self.front is not None:
+            ends[self.front_gateway].append(TO_BACK)
+            ends[self.gateway].append(TO_FRONT)
+        return ends
 
     def _veth(self, side: SideAddresses) -> str:
-        mtu = f"mtu {self.mtu_bytes}"
-        return (
-            f"link add {self.tester_end(side)} {mtu} {QUEUES} type veth "
-            f"peer name {self.gateway_end(side)} netns {self.gateway} {mtu} {QUEUES}"
+        return veth_line(
+            self.tester_end(side), self.gateway_end(side), self.gateway_of(side), self.mtu_bytes
         )
 
     def _quieten(self) -> None:
@@ -105,8 +156,9 @@ class LabLinks:
 
         IPv6 is off at the tester's kernel, because its addresses are the engine's.
         """
-        gateway = {f"net/ipv6/conf/default/{name}": value for name, value in QUIET_IPV6.items()}
-        set_sysctls(self.gateway, gateway | {"net/ipv4/conf/default/rp_filter": 0})
+        quiet = {f"net/ipv6/conf/default/{name}": value for name, value in QUIET_IPV6.items()}
+        for gateway in self.gateways:
+            set_sysctls(gateway, quiet | {"net/ipv4/conf/default/rp_filter": 0})
         set_sysctls(self.tester, {"net/ipv6/conf/default/disable_ipv6": 1})
 
     @staticmethod
@@ -115,10 +167,41 @@ class LabLinks:
 
     def route(self, plan: AddressPlan) -> None:
         """Makes the gateway's namespace forward, with routes for each side's networks."""
-        set_sysctls(self.gateway, FORWARDING)
+        for gateway in self.gateways:
+            set_sysctls(gateway, FORWARDING)
         for side in (LEFT, RIGHT):
             lines = addresses_and_routes(plan, side, self.gateway_end(side))
-            ip_batch(self.gateway, lines)
+            ip_batch(self.gateway_of(side), lines)
+        if self.front is not None:
+            ip_batch(self.front_gateway, _to_back(plan))
+            ip_batch(self.gateway, _to_front(plan))
+
+
+def veth_line(end: str, peer: str, peer_namespace: str, mtu_bytes: int) -> str:
+    """Returns the `ip` line that makes a veth pair, with one end in another namespace."""
+    mtu = f"mtu {mtu_bytes}"
+    return (
+        f"link add {end} {mtu} {QUEUES} type veth "
+        f"peer name {peer} netns {peer_namespace} {mtu} {QUEUES}"
+    )
+
+
+def _to_back(plan: AddressPlan) -> list[str]:
+    """Returns `ip` lines for the front gateway: native IPv6, and what it has translated."""
+    return _middle(TO_BACK, FRONT_IPV6, BACK_IPV6, [plan.outside.ipv6_prefix, NAT64_PREFIX])
+
+
+def _to_front(plan: AddressPlan) -> list[str]:
+    """Returns `ip` lines for the back gateway: native IPv6, and answers to what was translated."""
+    return _middle(TO_FRONT, BACK_IPV6, FRONT_IPV6, [plan.inside.ipv6_prefix, CLAT_PREFIX])
+
+
+def _middle(end: str, own: str, next_hop: str, prefixes: Sequence[str]) -> list[str]:
+    """Returns `ip` lines for an end of the link between two gateways, which has IPv6 alone."""
+    return [
+        f"addr add {own}/128 dev {end} nodad",
+        *(f"route add {prefix} via {next_hop} dev {end} onlink" for prefix in prefixes),
+    ]
 
 
 def addresses_and_routes(plan: AddressPlan, side: SideAddresses, end: str) -> list[str]:

@@ -4,6 +4,8 @@
 engine: t0 ──────── veth ──────── d0-LABEL ┐
                                            ├ kernel, tayga, ...
         t1 ──────── veth ──────── d1-LABEL ┘
+
+Two gateways in a row have a namespace each: natxy-f-LABEL is the one on the initiator's side.
 """
 
 import platform
@@ -165,16 +167,24 @@ class NamespaceDut(Lab):
 
     def _make(self) -> None:
         self._napi_threads = ()
-        self._links = links = LabLinks(label=self._ledger.label, mtu_bytes=self._mtu_bytes)
-        for name in (links.tester, links.gateway):
+        self._links = links = LabLinks(
+            label=self._ledger.label,
+            mtu_bytes=self._mtu_bytes,
+            front=self._plan.inside if self._driver.in_a_row else None,
+        )
+        for name in (links.tester, *links.gateways):
             self._ledger.note_namespace(name)
             make_namespace(name)
         links.make()
         if self._cpu is not None:
             without_throttling(self._ledger)
+            # The link between two gateways gets no NAPI threads. What sends on it runs on the
+            # gateway's CPU already, where a plain veth hands each frame on at once, to the long
+            # queue of the next translator. A NAPI thread has the same rank as the translators: it
+            # would wait while one of them sends, and its ring of 256 frames would overflow.
             for side in (LEFT, RIGHT):
                 name = links.gateway_end(side)
-                self._napi_threads += thread_napi(links.gateway, name, self._cpu)
+                self._napi_threads += thread_napi(links.gateway_of(side), name, self._cpu)
         self._device_kind = usable_device_kind(links.tester, "t0", self._config.device)
         warn_of_fallback(self._device_kind)
         site = Site(

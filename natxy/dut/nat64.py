@@ -9,12 +9,15 @@ from natxy.dut.gateway import Site
 from natxy.dut.lab_drivers import LabDriver
 from natxy.dut.masquerade import IptablesRules
 from natxy.dut.nat44 import Nat44
-from natxy.dut.tayga import Tayga
+from natxy.dut.tayga import Tayga, Translation, single_translation
+
+PACKAGES = {"tayga": "tayga", "iptables": "iptables", "conntrack": "conntrack"}
 
 
 class Nat64:
-    def __init__(self, site: Site, config: NamespaceConfig) -> None:
-        self._tayga = Tayga(site)
+    def __init__(self, site: Site, config: NamespaceConfig, translation: Translation) -> None:
+        self._site = site
+        self._tayga = Tayga(site, translation)
         self._nat44 = Nat44(site, config, IptablesRules(site))
 
     @property
@@ -22,7 +25,12 @@ class Nat64:
         return self._nat44.table
 
     def start(self) -> None:
-        self._tayga.start()
+        self._site.links.route(self._site.plan)
+        self.translate()
+
+    def translate(self) -> None:
+        """Starts tayga, then masquerading; addresses and routes must exist."""
+        self._tayga.translate()
         self._nat44.masquerade()
 
     def stop(self) -> None:
@@ -53,9 +61,13 @@ class Nat64:
         return self._nat44.fault()
 
     def describe(self) -> dict[str, str]:
-        one, other = self._tayga.describe(), self._nat44.describe()
-        both = {key: f"{one[key]}; {other[key]}" for key in ("software", "configuration")}
-        return {**one, **other, **both}
+        return described_together(self._tayga.describe(), self._nat44.describe())
+
+
+def described_together(one: dict[str, str], other: dict[str, str]) -> dict[str, str]:
+    """Returns the description of a gateway that has two parts."""
+    both = {key: f"{one[key]}; {other[key]}" for key in ("software", "configuration")}
+    return {**one, **other, **both}
 
 
 DRIVERS = (
@@ -63,9 +75,9 @@ DRIVERS = (
         name="nat64",
         gateway="stateful NAT64: tayga translates, iptables masquerades",
         ip_versions=((6, 4),),
-        make=Nat64,
+        make=lambda site, config: Nat64(site, config, single_translation(site.plan)),
         stateful=True,
         needs_connections=True,
-        packages={"tayga": "tayga", "iptables": "iptables", "conntrack": "conntrack"},
+        packages=PACKAGES,
     ),
 )

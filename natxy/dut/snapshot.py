@@ -63,8 +63,11 @@ class Local:
         ends = {links.gateway_end(side): side.name for side in sides}
         opposite = {links.tester_end(side): side.name for side in sides}
 
-        def at_gateway() -> None:
+        def at_each_gateway() -> None:
             drops.update(link_drops(ends, self.root))
+
+        def at_gateway() -> None:
+            at_each_gateway()
             drops.update(backlog_drops(self.cpus, self.root))
             if self.tracks:
                 drops.update(conntrack_drops(self.root))
@@ -73,4 +76,5 @@ class Local:
         def at_tester() -> None:
             drops.update(ring_drops(opposite, self.root))
 
-        self.inside({links.gateway: at_gateway, links.tester: at_tester})
+        each = dict.fromkeys(links.gateways, at_each_gateway)
+        self.inside({**each, links.gateway: at_gateway, links.tester: at_tester})

@@ -2,9 +2,11 @@
 
 import re
 import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from natxy.dut.addresses import LEFT, RIGHT, VIRTUAL_IPV6_PREFIX
+from natxy.dut.addresses import LEFT, RIGHT, VIRTUAL_IPV6_PREFIX, AddressPlan
 from natxy.dut.execution import ip_batch
 from natxy.dut.gateway import Site
 from natxy.dut.lab_drivers import LabDriver
@@ -12,7 +14,6 @@ from natxy.dut.priority import put_first
 from natxy.dut.process import within
 from natxy.errors import DutError
 
-DEVICE = "nat64"
 QUEUE_FRAMES = 10000  # tayga loses frames with the 500 that a tun has
 OWN_IPV4 = "192.0.2.1"  # sources of the ICMP errors that it sends; documentation prefixes,
 OWN_IPV6 = "2001:db8::1"  # which no traffic uses
@@ -20,17 +21,42 @@ STARTS_WITHIN_S = 5.0
 STOPS_WITHIN_S = 2.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Translation:
+    """What one tayga translates."""
+
+    device: str  # its tun device; its files have the same name
+    mappings: Sequence[tuple[str, str]]  # of IPv4 and IPv6 prefixes
+    prefixes: Sequence[str]  # destinations that are routed to the tun device
+    role: str = ""  # which one it is, if a lab has several: "CLAT: "
+
+
+def single_translation(plan: AddressPlan) -> Translation:
+    """Returns the translation of a gateway that has IPv6 on one side and IPv4 on the other."""
+    six = LEFT if plan.left_ip_version == 6 else RIGHT
+    return Translation(
+        device="nat64",
+        mappings=plan.mappings(),
+        prefixes=(six.ipv4_prefix, VIRTUAL_IPV6_PREFIX),
+    )
+
+
 class Tayga:
     """A child process on a tun device, run with `-d`, without which it logs nothing."""
 
     table = None
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, translation: Translation) -> None:
         self._site = site
+        self._translation = translation
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         self._site.links.route(self._site.plan)
+        self.translate()
+
+    def translate(self) -> None:
+        """Makes the tun device and starts tayga; addresses and routes must exist."""
         self._make_device()
         self._config.write_text(self._configuration())
         self._run()
@@ -40,7 +66,7 @@ class Tayga:
         self.check()
         self._end(at_once=True)
         self._run()
-        return "software reset: tayga killed and started again"
+        return f"{self._translation.role}software reset: tayga killed and started again"
 
     def _run(self) -> None:
         with self._log.open("wb") as log:
@@ -83,7 +109,8 @@ class Tayga:
     def check(self) -> None:
         if self._process is None or self._ended():
             words = self._log.read_text(errors="replace").strip().splitlines() or ["nothing"]
-            raise DutError(f"tayga ended; its last line was: {words[-1]}")
+            role = self._translation.role
+            raise DutError(f"{role}tayga ended; its last line was: {words[-1]}")
 
     @property
     def processes(self) -> tuple[int, ...]:
@@ -94,45 +121,43 @@ class Tayga:
 
     def describe(self) -> dict[str, str]:
         said = re.search(r"TAYGA (\S+)", self._log.read_text(errors="replace"))
+        version = said.group(1) if said else "(version unknown)"
         return {
-            "software": f"tayga {said.group(1) if said else '(version unknown)'}",
+            "software": f"{self._translation.role}tayga {version}",
             "configuration": self._configuration(),
             "tun_queue_frames": str(QUEUE_FRAMES),
         }
 
     @property
     def _config(self) -> Path:
-        return self._site.folder / "tayga.conf"
+        return self._site.folder / f"{self._translation.device}.conf"
 
     @property
     def _log(self) -> Path:
-        return self._site.folder / "tayga.log"
+        return self._site.folder / f"{self._translation.device}.log"
 
     def _make_device(self) -> None:
         """Makes the tun device, whose MTU tayga reads once, when it starts."""
-        six = LEFT if self._site.plan.left_ip_version == 6 else RIGHT
-        mtu_bytes = self._site.links.mtu_bytes
+        device = self._translation.device
+        mtu_bytes = self._site.links.inner_mtu_bytes
+        prefixes = (*self._translation.prefixes, OWN_IPV4, OWN_IPV6)
         ip_batch(
             self._site.namespace,
             [
-                f"tuntap add dev {DEVICE} mode tun",
-                f"link set {DEVICE} mtu {mtu_bytes} txqueuelen {QUEUE_FRAMES} up",
-                f"route add {six.ipv4_prefix} dev {DEVICE}",
-                f"route add {VIRTUAL_IPV6_PREFIX} dev {DEVICE}",
-                f"route add {OWN_IPV4} dev {DEVICE}",
-                f"route add {OWN_IPV6} dev {DEVICE}",
+                f"tuntap add dev {device} mode tun",
+                f"link set {device} mtu {mtu_bytes} txqueuelen {QUEUE_FRAMES} up",
+                *(f"route add {prefix} dev {device}" for prefix in prefixes),
             ],
         )
 
     def _configuration(self) -> str:
-        mappings = self._site.plan.mappings()
         return "\n".join(
             [
-                f"tun-device {DEVICE}",
+                f"tun-device {self._translation.device}",
                 f"ipv4-addr {OWN_IPV4}",
                 f"ipv6-addr {OWN_IPV6}",
                 f"data-dir {self._site.folder}",
-                *(f"map {ipv4} {ipv6}" for ipv4, ipv6 in mappings),
+                *(f"map {ipv4} {ipv6}" for ipv4, ipv6 in self._translation.mappings),
                 "",
             ]
         )
@@ -150,7 +175,7 @@ DRIVERS = (
         name="tayga",
         gateway="stateless NAT64 by tayga",
         ip_versions=((6, 4), (4, 6)),
-        make=lambda site, _: Tayga(site),
+        make=lambda site, _: Tayga(site, single_translation(site.plan)),
         packages={"tayga": "tayga", "stdbuf": "coreutils"},
     ),
 )

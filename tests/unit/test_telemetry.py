@@ -8,6 +8,7 @@ import pytest
 
 from natxy.campaign.tape import RUN, TELEMETRY, AnswerRecord, Tape
 from natxy.campaign.taped import TapedDut
+from natxy.dut.addresses import LEFT
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
 from natxy.dut.inside import read_inside
@@ -103,6 +104,29 @@ def test_a_trial_of_a_kernel_gateway(machine: Path) -> None:
     assert not any(cause.startswith(("lo ", "CPU")) for cause in telemetry.drops)
     read = Telemetry.model_validate_json(json.dumps(telemetry.model_dump(mode="json")))
     assert read == telemetry
+
+
+def test_two_gateways_in_a_row_are_both_read(machine: Path) -> None:
+    read: list[str] = []
+
+    def one_by_one(reads: Mapping[str, Callable[[], None]]) -> None:
+        """Only the front gateway has the tun device clat, and only the other one has plat."""
+        for namespace, each in reads.items():
+            names = {"natxy-f-7": ("d0-7", "clat"), "natxy-g-7": ("d1-7", "plat")}
+            links = [link(name, tx=len(read) + 1) for name in names.get(namespace, ("t0", "t1"))]
+            write(machine, f"{NET}/dev", HEAD + "".join(links))
+            each()
+            read.append(namespace)
+
+    links = LabLinks(label="7", mtu_bytes=1500, front=LEFT)
+    both = Local(cpus=(1,), tracks=True, links=links, root=machine, inside=one_by_one)
+    drops = both.snapshot().drops
+    assert read == ["natxy-f-7", "natxy-g-7", "natxy-t-7"]
+    assert drops is not None
+    assert (drops["left tx dropped"], drops["clat tx dropped"]) == (1, 1)
+    assert (drops["right tx dropped"], drops["plat tx dropped"]) == (2, 2)
+    assert (drops["left ring"], drops["right ring"]) == (3, 3)
+    assert drops["conntrack early_drop"] == 3, "of the namespace that tracks"
 
 
 def test_a_cpu_is_not_busy_while_it_waits_or_while_it_is_stolen(machine: Path) -> None:
