@@ -6,7 +6,7 @@ from scapy.layers.inet6 import IPv6
 
 from natxy.dut.addresses import LEFT, RIGHT, SideAddresses
 from tests.labs.conftest import StartLab
-from tests.labs.traffic import DATA, LabWire, has_right_checksums, ipv4, ipv6
+from tests.labs.traffic import DATA, LabWire, answer_to, has_right_checksums, ipv4, ipv6
 
 BOTH = pytest.mark.parametrize("side", [LEFT, RIGHT], ids=["forward", "reverse"])
 
@@ -80,10 +80,7 @@ def test_nat44_masquerades_answers_and_forgets(shared_lab: StartLab) -> None:
     wire = LabWire(dut)
     (came,) = wire.carry_until(LEFT, [ipv4(LEFT.tester_ipv4, RIGHT.tester_ipv4)])
     assert (came[IP].src, came[IP].dst) == (RIGHT.gateway_ipv4, RIGHT.tester_ipv4)
-    answer = came[IP].copy()
-    answer.src, answer.dst = came[IP].dst, came[IP].src
-    answer[UDP].sport, answer[UDP].dport = came[UDP].dport, came[UDP].sport
-    del answer.chksum, answer[UDP].chksum
+    answer = answer_to(came)
     (back,) = wire.carry(RIGHT, [answer], 2)
     assert (back[IP].dst, back[UDP].dport) == (LEFT.tester_ipv4, 1024)
     dut.reset()

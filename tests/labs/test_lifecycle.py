@@ -29,8 +29,9 @@ import sys, time
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.namespace import NamespaceDut
-config = NamespaceConfig(kind="namespace", driver="tayga")
-dut = NamespaceDut(config, AddressPlan(left_ip_version=6, right_ip_version=4), tester_cpus=(0,))
+config = NamespaceConfig(kind="namespace", driver=sys.argv[1])
+plan = AddressPlan(left_ip_version=int(sys.argv[2]), right_ip_version=4)
+dut = NamespaceDut(config, plan, tester_cpus=(0,))
 try:
     dut.start()
     print("ready", flush=True)
@@ -40,14 +41,21 @@ finally:
 """
 DRIVERS = pytest.mark.parametrize(
     ("driver", "left", "right"),
-    [("kernel-router", 4, 4), ("kernel-router", 6, 6), ("tayga", 6, 4), ("nat44", 4, 4)],
+    [
+        ("kernel-router", 4, 4),
+        ("kernel-router", 6, 6),
+        ("tayga", 6, 4),
+        ("nat44", 4, 4),
+        ("464xlat", 4, 4),
+    ],
 )
 
 
 def traces(label: str) -> list[str]:
     """Namespaces, files, folders and processes that carry the lab's label."""
     places = [Path("/run/netns"), SYSTEM, Path(tempfile.gettempdir())]
-    names = {f"natxy-t-{label}", f"natxy-g-{label}", f"{label}.json", f"natxy-lab-{label}-0"}
+    names = {f"natxy-{room}-{label}" for room in "tgf"}
+    names |= {f"{label}.json", f"natxy-lab-{label}-0"}
     found = [str(p / name) for p in places for name in names if (p / name).exists()]
     arguments = [path for path in Path("/proc").glob("[0-9]*/cmdline") if _mentions(path, label)]
     threads = [f"{end}-{label}" for end in ("d0", "d1") if napi_threads(f"{end}-{label}")]
@@ -114,10 +122,10 @@ def test_failed_start_leaves_nothing(start_lab: StartLab, monkeypatch: pytest.Mo
     assert left_behind(seen[0]) == []
 
 
-@pytest.fixture
-def lab_process() -> Iterator[subprocess.Popen[str]]:
+@pytest.fixture(params=[("tayga", 6), ("464xlat", 4)], ids=["tayga", "464xlat"])
+def lab_process(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", PROGRAM, *map(str, request.param)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

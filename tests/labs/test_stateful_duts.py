@@ -40,7 +40,7 @@ def alone() -> None:
     assert within(120, lambda: not list(SYSTEM.glob("*.json")))
 
 
-@pytest.fixture(params=["nat44", "nat44-iptables", "nat64"])
+@pytest.fixture(params=["nat44", "nat44-iptables", "nat64", "464xlat"])
 def dut(request: pytest.FixtureRequest) -> Iterator[NamespaceDut]:
     lab = lab_of(request.param, conntrack_entries=4096, hash_size=2048, logging=True)
     lab.start()
@@ -210,11 +210,13 @@ def forwarded_ipv6(lab: NamespaceDut) -> int:
     return count
 
 
-@pytest.mark.parametrize("driver", ["nat44", "nat64"])
+@pytest.mark.parametrize("driver", ["nat44", "nat64", "464xlat"])
 def test_the_inside_may_be_on_the_right(driver: str) -> None:
-    left, right = (4, 4) if driver == "nat44" else (4, 6)
     plan = AddressPlan(
-        left_ip_version=left, right_ip_version=right, stateful=True, initiator="right"
+        left_ip_version=4,
+        right_ip_version=6 if driver == "nat64" else 4,
+        stateful=True,
+        initiator="right",
     )
     lab = NamespaceDut(config_of(driver), plan, tester_cpus=(0,))
     lab.start()

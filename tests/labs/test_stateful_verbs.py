@@ -3,6 +3,7 @@ frame is misdelivered. Tables are small, so that this takes seconds."""
 
 import csv
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -55,7 +56,9 @@ BOTH = pytest.mark.parametrize("testbed", [NAT44, NAT64], ids=["nat44", "nat64"]
 def run(verb: str, testbed: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     path = folder / "testbed.toml"
     path.write_text(testbed)
-    output = ["--output", str(folder / "results")]
+    results = folder / "results"
+    shutil.rmtree(results, ignore_errors=True)  # of an attempt that was not valid
+    output = ["--output", str(results)]
     return subprocess.run(
         [*NATXY, verb, str(path), *QUICK, *options, *output],
         capture_output=True,

@@ -12,6 +12,7 @@ from scapy.packet import Packet, Raw
 
 from natxy.dut.addresses import LEFT, RIGHT, SideAddresses
 from natxy.dut.namespace import NamespaceDut
+from natxy.dut.namespaces import namespace_exists
 
 WIRE = Path(__file__).with_name("wire.py")
 DATA = b"eighteen octets ok"
@@ -45,12 +46,17 @@ class LabWire:
     def gateway_end(self, side: SideAddresses) -> str:
         return f"d0-{self._label}" if side is LEFT else f"d1-{self._label}"
 
+    def gateway_of(self, side: SideAddresses) -> str:
+        """The namespace of this end; of two gateways in a row the left one is the front one."""
+        front = f"natxy-f-{self._label}"
+        return front if side is LEFT and namespace_exists(front) else self.gateway
+
     def carry(self, side: SideAddresses, packets: list[Packet], seconds: float) -> list[Packet]:
         """What arrives at the other side when these leave from this one."""
         other = RIGHT if side is LEFT else LEFT
         ether = Ether(
             src=mac(self.tester, self.tester_end(side)),
-            dst=mac(self.gateway, self.gateway_end(side)),
+            dst=mac(self.gateway_of(side), self.gateway_end(side)),
         )
         frames = [bytes(ether / packet) for packet in packets]
         output = run(
@@ -71,7 +77,7 @@ class LabWire:
         address = mac(self.tester, self.tester_end(side))
         for hop in (side.tester_ipv4, side.tester_ipv6):
             run(
-                *("ip", "-n", self.gateway, "neigh", "replace", hop, "lladdr", address),
+                *("ip", "-n", self.gateway_of(side), "neigh", "replace", hop, "lladdr", address),
                 *("dev", self.gateway_end(side), "nud", "permanent"),
             )
 
@@ -84,6 +90,15 @@ def ipv4(source: str, destination: str) -> Packet:
 
 def ipv6(source: str, destination: str) -> Packet:
     return IPv6(src=source, dst=destination, hlim=64) / UDP(sport=1024, dport=7) / Raw(DATA)
+
+
+def answer_to(came: Packet) -> Packet:
+    """The same data back to where a frame seems to come from."""
+    answer = came[IP].copy()
+    answer.src, answer.dst = came[IP].dst, came[IP].src
+    answer[UDP].sport, answer[UDP].dport = came[UDP].dport, came[UDP].sport
+    del answer.chksum, answer[UDP].chksum
+    return answer
 
 
 def has_right_checksums(packet: Packet) -> bool:
