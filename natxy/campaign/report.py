@@ -9,7 +9,7 @@ from natxy.campaign.delay_course import delay_course
 from natxy.campaign.folder import CampaignFolder
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, Told, campaign_html
-from natxy.report.campaign_table import CampaignTable, campaign_table, found_figures
+from natxy.report.campaign_table import CampaignTable, as_shown, campaign_table, found_figures
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.chart_files import write_data
 from natxy.report.charts import Chart
@@ -83,7 +83,7 @@ def charts_of(data: CampaignData, table: CampaignTable) -> list[Chart]:
         for x, y in curve.points
     ]
     return [
-        *figure_charts(table.columns, data.cells),
+        *figure_charts(table.columns, as_shown(data.plan.experiment, data.cells)),
         *computed_charts(table),
         *distribution_charts(curves),
         trace_chart(trials),

@@ -5,7 +5,7 @@ with median, minimum and maximum, then what is computed from them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from natxy.model.experiment import Experiment, MeasureSection, RowSection, merged
@@ -106,6 +106,22 @@ def doubled(figure: Figure) -> Figure:
     )
 
 
+def as_shown(experiment: Experiment, cells: Sequence[CellResult]) -> list[CellResult]:
+    """Returns the cells with the rates that the experiment asks for: per direction, or the sum of
+    both. If only one direction was active, its rate is the sum."""
+    both = {measure.name for measure in experiment.measure if measure.both_directions}
+    return [
+        replace(cell, results=tuple(map(_summed, cell.results))) if cell.measure in both else cell
+        for cell in cells
+    ]
+
+
+def _summed(result: Measurement) -> Measurement:
+    if result.conditions.direction != "both":
+        return result
+    return result.model_copy(update={"figures": tuple(map(doubled, result.figures))})
+
+
 def campaign_table(
     experiment: Experiment, testbeds: Mapping[str, dict[str, Any]], cells: Sequence[CellResult]
 ) -> CampaignTable:
@@ -138,12 +154,8 @@ Found = Mapping[tuple[str, str], ColumnFigures]  # by the names of measurement a
 def found_figures(experiment: Experiment, cells: Sequence[CellResult]) -> Found:
     """Returns the figures of each measurement in each column, as its table shows them."""
     found: dict[tuple[str, str], ColumnFigures] = {}
-    for cell in cells:
+    for cell in as_shown(experiment, cells):
         found.setdefault((cell.measure, cell.column), ColumnFigures()).add(cell)
-    both = {measure.name for measure in experiment.measure if measure.both_directions}
-    for (measure_name, _), of in found.items():
-        if measure_name in both:
-            of.figures = {key: doubled(figure) for key, figure in of.figures.items()}
     return found
 
 

@@ -133,12 +133,18 @@ def test_the_formats_have_the_same_values() -> None:
 
 
 def test_a_report_of_a_campaign_has_its_data(experiment: Path, tmp_path: Path) -> None:
+    """The rates of its plot are those of its table: the sum of both directions."""
+    written = experiment.read_text()
+    sums = written.replace('"throughput"', '"throughput"\nboth_directions = true')
+    experiment.write_text(sums)
     run(experiment, tmp_path / "campaign")
     data = read_data(CampaignFolder(path=tmp_path / "campaign"))
     table = table_of(data)
     charts = {chart.key: chart for chart in charts_of(data, table)}
     assert [row.name for row in table.rows][:2] == ["throughput median", "throughput min"]
     assert {row["column"] for row in charts["throughput"].rows} == {"84 B", "512 B"}
+    assert {row["median"] for row in charts["throughput"].rows} == {100_000}
+    assert [value.number for value in table.rows[0].values] == [100_000, 100_000]
     assert len(charts["trials"].rows) == len(data.trials) > 40
     assert {row["curve"] for row in charts["delays"].rows} == {
         f"pdv, {size} B, {way}" for size in (84, 512) for way in ("forward", "reverse")
