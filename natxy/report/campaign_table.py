@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from natxy.model.experiment import Experiment, MeasureSection, RowSection, merged
-from natxy.model.measurement import ConnectionConditions, Figure, Measurement, Unit
+from natxy.model.measurement import Bound, ConnectionConditions, Figure, Measurement, Unit
 from natxy.report.bounds import SIGNS, marked
 from natxy.report.measurement_table import ARROWS
 from natxy.report.numbers import quantity
@@ -173,6 +173,7 @@ def _condition(value: Any) -> Value:
     return Value(text="" if value is None else str(value))
 
 
+INVERSE: Mapping[Bound, Bound] = {"exact": "exact", "lower": "upper", "upper": "lower"}
 Statistic = Callable[[Sequence[float]], float]
 STATISTICS: tuple[tuple[str, Statistic], ...] = (("median", median), ("min", min), ("max", max))
 
@@ -245,6 +246,7 @@ def _computed(
     medians = [None if figure is None else median(figure.values) for figure in figures]
     xs = [_number(at(testbeds[column], row.x)) if row.x else None for column in columns]
     compared: list[float | None]
+    divisors: Sequence[Figure | None] = [None] * len(columns)
     unit: Unit = "times"
     match row.kind:
         case "dispersion":
@@ -254,30 +256,40 @@ def _computed(
                 for figure in figures
             ]
         case "ratio to the previous":
+            divisors = [None, *figures[:-1]]
             compared = [None, *map(_ratio, medians[1:], medians)]
         case "ratio":
-            others = [main_figure(found.get((row.to, column)), "") for column in columns]
-            to = [None if figure is None else median(figure.values) for figure in others]
+            divisors = [main_figure(found.get((row.to, column)), "") for column in columns]
+            to = [None if figure is None else median(figure.values) for figure in divisors]
             compared = list(map(_ratio, medians, to))
         case "per":
             compared = list(map(_ratio, medians, xs))
         case "relative scale-up":
+            divisors = figures[:1] * len(columns)
             compared = [
                 _ratio(_ratio(value, medians[0]), _ratio(x, xs[0]))
                 for value, x in zip(medians, xs, strict=True)
             ]
-    values = tuple(
-        _compared(value, unit, figure) for value, figure in zip(compared, figures, strict=True)
-    )
+    values = tuple(map(_compared, compared, [unit] * len(columns), figures, divisors))
     return Row(name=row.name, values=values, unit=unit, kind=row.kind)
 
 
-def _compared(value: float | None, unit: Unit, figure: Figure | None) -> Value:
-    """Returns the value with the sign of the figure that it follows from; no figure: no sign."""
+def _compared(
+    value: float | None, unit: Unit, figure: Figure | None, divisor: Figure | None = None
+) -> Value:
+    """Returns the value with the sign that the figures give it; no figure: no sign."""
     if value is None:
         return Value()
-    sign = SIGNS[figure.bound(median(figure.values))] if figure and unit != "%" else ""
-    return Value(number=value, text=sign + quantity(value, unit))
+    if unit == "%" or figure is divisor:  # a spread, a share, or a figure's ratio to itself
+        return Value(number=value, text=quantity(value, unit))
+    signs = {_bound(figure), INVERSE[_bound(divisor)]} - {"exact"}
+    if len(signs) > 1:
+        return Value(text="unknown")  # the quotient of two lower bounds can be any number
+    return Value(number=value, text=SIGNS[next(iter(signs), "exact")] + quantity(value, unit))
+
+
+def _bound(figure: Figure | None) -> Bound:
+    return "exact" if figure is None else figure.bound(median(figure.values))
 
 
 def _filled(
