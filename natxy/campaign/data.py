@@ -18,7 +18,8 @@ from natxy.campaign.journal import read_journal
 from natxy.campaign.machines import MACHINE, machines_of
 from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
 from natxy.campaign.records import TrialPlace, read_campaign
-from natxy.model.experiment import Experiment, MeasureSection
+from natxy.model.experiment import Experiment
+from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Measurement
 from natxy.model.published import Published
 from natxy.model.telemetry import Telemetry

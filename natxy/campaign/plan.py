@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from natxy.model.experiment import ColumnSection, Experiment, MeasureSection, Options, merged
+from natxy.model.experiment import Experiment
+from natxy.model.experiment_sections import ColumnSection, MeasureSection, Options
+from natxy.model.testbed_changes import merged
 
 
 @dataclass(frozen=True, kw_only=True)

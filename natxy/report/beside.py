@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from natxy.model.experiment import Experiment, PairSection
+from natxy.model.experiment import Experiment
+from natxy.model.experiment_sections import PairSection
 from natxy.model.measurement import Figure, Unit
 from natxy.model.published import Published
 from natxy.model.published_values import BY_COLUMN

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from natxy.model.experiment import Experiment, PairSection
+from natxy.model.experiment import Experiment
+from natxy.model.experiment_sections import PairSection
 from natxy.model.published import Published
 from natxy.report.campaign_table import ColumnFigures, Found, main_figure
 

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from natxy.model.experiment import Experiment, MeasureSection, RowSection, merged
+from natxy.model.experiment import Experiment
+from natxy.model.experiment_sections import MeasureSection, RowSection
 from natxy.model.measurement import Bound, ConnectionConditions, Figure, Measurement, Unit
+from natxy.model.testbed_changes import merged
 from natxy.report.bounds import SIGNS, marked
 from natxy.report.measurement_table import ARROWS
 from natxy.report.numbers import quantity

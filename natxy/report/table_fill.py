@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from natxy.model.experiment import RowKind
+from natxy.model.experiment_sections import RowKind
 from natxy.model.measurement import ConnectionConditions
 
 Of = Callable[[ConnectionConditions], int | None]

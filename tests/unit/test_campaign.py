@@ -288,6 +288,9 @@ def test_quick_scales_down(experiment: Path) -> None:
         ),
         (EXPERIMENT + "\n[[measure]]\ncommand = 'pdv'\n", 'has the label "pdv" twice'),
         (EXPERIMENT + "columns = ['1 B']\n", 'names the column "1 B"'),
+        (EXPERIMENT + "[quick]\ncolumns = ['1 B']\n", 'quick: names the column "1 B"'),
+        (EXPERIMENT + "without = ['connection']\n", r"measure.without: leaves out \[connection\]"),
+        (EXPERIMENT + "[[vary]]\nkey = 'cores'\nvalues = ['2']\n", "2 is not a number of cores"),
     ],
 )
 def test_a_wrong_experiment_gets_one_sentence(text: str, sentence: str, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from natxy.cli.campaigns import check
 from natxy.cli.demo import TITLE, demo_experiment
 from natxy.cli.narrator import Narrator
 from natxy.errors import ConfigurationError
-from natxy.model.experiment import Options
+from natxy.model.experiment_sections import Options
 from natxy.model.measurement import Figure
 from natxy.report.gateway_table import conformance_notes, gateway_table
 from natxy.trial.profile import QUICK

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from natxy.model.experiment import RowKind
+from natxy.model.experiment_sections import RowKind
 from natxy.model.schemas import FOLDER, SCHEMAS
 
 ROOT = Path(__file__).parents[2]
@@ -53,5 +53,19 @@ def test_the_schema_knows_the_keys_and_kinds_of_an_experiment() -> None:
     schema = json.loads((ROOT / SCHEMA).read_text())
     for path in EXPERIMENTS:
         assert set(tomllib.loads(path.read_text())) <= set(schema["properties"])
-    kinds = schema["$defs"]["RowSection"]["properties"]["kind"]["enum"]
-    assert kinds == list(get_args(RowKind))
+    kind = schema["$defs"]["RowSection"]["properties"]["kind"]
+    assert kind["enum"] == list(get_args(RowKind))
+    assert all(each in " ".join(kind["description"].split()) for each in get_args(RowKind))
+
+
+def test_an_editor_explains_each_key_of_an_experiment() -> None:
+    schema = json.loads((ROOT / SCHEMA).read_text())
+    tables = {"the file": schema, **schema["$defs"]}
+    assert len(tables) > 9
+    unexplained = [
+        f"{name}.{key}"
+        for name, table in tables.items()
+        for key, of in table["properties"].items()
+        if not of.get("description", "").strip()
+    ]
+    assert unexplained == []

@@ -25,7 +25,8 @@ from natxy.cli.campaigns import work_of
 from natxy.cli.narrator import JsonNarrator
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError
-from natxy.model.experiment import Experiment, MeasureSection
+from natxy.model.experiment import Experiment
+from natxy.model.experiment_sections import MeasureSection, VarySection
 from tests.unit.campaigns import EXPERIMENT
 from tests.unit.conftest import NAT64
 

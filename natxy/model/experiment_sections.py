@@ -1,0 +1,213 @@
+"""The sections of an experiment's file. Editors show the text below a key as its explanation."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from natxy.model.base import Between, Model, refuse
+from natxy.model.testbed_changes import merged, nested
+
+Value = str | int | float | bool
+Options = dict[str, Value | tuple[Value, ...]]  # of a command, by name, without the dashes
+Command = Annotated[
+    tuple[str, ...], Field(min_length=1)
+]  # program and arguments; no shell reads it
+MAX_ROUNDS = 10_000
+CORES = "cores"  # a key that is not one of a testbed: the cores that the device uses
+MAX_CORES = 4096
+
+
+class Explained(Model):
+    """A table of the file, whose JSON Schema explains each key with the text below it."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class MeasureSection(Explained):
+    """One measurement of each column: a command of Natxy with its options."""
+
+    command: str
+    """A measuring command, such as "throughput"."""
+    label: str = ""
+    """Its name in tables. Default: the command."""
+    options: Options = Field(default_factory=dict)
+    """Options of the command, with underscores and without the leading dashes."""
+    columns: tuple[str, ...] | None = None
+    """Labels of the columns that have this measurement. Default: all."""
+    without: tuple[str, ...] = ()
+    """Sections of the column's testbed that are left out."""
+    testbed: dict[str, Any] = Field(default_factory=dict)
+    """Sections and keys that then replace the testbed's, such as another device's [dut]."""
+    both_directions: bool = False
+    """Shows rates as the sum of the active directions, as the papers print them, not per
+    direction."""
+
+    @property
+    def name(self) -> str:
+        return self.label or self.command
+
+
+class ColumnSection(Explained):
+    """One column of the table: what differs from the experiment's testbed."""
+
+    label: str
+    """The column's head."""
+    testbed: dict[str, Any] = Field(default_factory=dict)
+    """Sections and keys that replace the testbed's."""
+    options: Options = Field(default_factory=dict)
+    """Options of every measurement of this column."""
+    cores: Annotated[int, Between(1, MAX_CORES)] | None = None
+    """The number of cores that the device uses. Default: unchanged."""
+    before: tuple[Command, ...] = ()
+    """Commands that run before the column's device is set up."""
+    quick: dict[str, Any] = Field(default_factory=dict)
+    """Sections and keys of the testbed that `--quick` replaces in this column."""
+
+
+class VarySection(Explained):
+    """A series: one column for each value of a testbed key; several series are combined."""
+
+    key: str
+    """Path of the key in the testbed, such as "connections.count"; or "cores"."""
+    values: Annotated[tuple[Value, ...], Field(min_length=1)]
+    """The values, one for each column."""
+    label: str = "{}"
+    """The column's head; {} stands for the value."""
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        for value in self.values if self.key == CORES else ():
+            if type(value) is not int or not 1 <= value <= MAX_CORES:
+                refuse(
+                    f"{value} is not a number of cores (expected 1 to {MAX_CORES})", member="values"
+                )
+        return self
+
+    def varied(self, column: ColumnSection, value: Value) -> ColumnSection:
+        """Returns the column with one of the values."""
+        label = ", ".join(filter(None, (column.label, self.label.replace("{}", _text(value)))))
+        if self.key == CORES:
+            return column.model_copy(update={"label": label, "cores": value})
+        testbed = merged(column.testbed, nested(self.key, value))
+        return column.model_copy(update={"label": label, "testbed": testbed})
+
+
+def _text(value: Value) -> str:
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+class HooksSection(Explained):
+    """Commands that run before the campaign, around each column, and after the campaign."""
+
+    before: tuple[Command, ...] = ()
+    """Commands that run before the campaign, and before it goes on."""
+    before_column: tuple[Command, ...] = ()
+    """Commands that run before each column's device is set up."""
+    after_column: tuple[Command, ...] = ()
+    """Commands that run after the last cell of each column."""
+    after: tuple[Command, ...] = ()
+    """Commands that run after the last cell of the campaign."""
+    timeout_s: Annotated[float, Between(0.1, 86400)] = 600.0
+    """The longest time of each command, in seconds."""
+
+
+class HeaderSection(Explained):
+    """A row above the figures: a testbed key's value in each column."""
+
+    key: str
+    """Path of the key in the testbed, such as "connections.count"; or "cores"."""
+    label: str = ""
+    """The row's name. Default: the key."""
+
+    @property
+    def name(self) -> str:
+        return self.label or self.key
+
+
+RowKind = Literal[
+    "relative scale-up",  # (value / first value) / (x / first x)
+    "ratio to the previous",  # value / previous column's value
+    "ratio",  # value / value of the measurement `to`
+    "dispersion",  # (P99 - P1) / median
+    "per",  # value / x
+    "connections per hash bucket",  # connections / hash buckets of the device's table
+    "connections per entry",  # connections / entries of the device's table
+    "ending ratio",  # new connections among the last 1 % of phase 1, in a repeating order
+]
+
+
+class RowSection(Explained):
+    """A row that is computed from the medians of a measurement.
+
+    The two kinds of connections say how full the device's table is. Without a `figure`, they take
+    the connections that the measurement counted or was asked for.
+    """
+
+    kind: RowKind
+    """What is computed: relative scale-up: (value / first value) / (x / first x). ratio to the
+    previous: value / value of the column before. ratio: value / value of the measurement `to`.
+    dispersion: (P99 - P1) / median. per: value / x. connections per hash bucket, connections per
+    entry: connections / size of the device's table. ending ratio: share of new connections among
+    the last 1 % of phase 1's frames."""
+    of: str
+    """The name of a measurement: its label, or its command."""
+    figure: str = ""
+    """The name of a figure. Default: the measurement's first main figure."""
+    to: str = ""
+    """Of a ratio: the measurement to compare with."""
+    x: str = ""
+    """Path in the testbed of what the columns vary, or "cores"."""
+    label: str = ""
+    """The row's name. Default: made of the others."""
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        needs = {"relative scale-up": "x", "per": "x", "ratio": "to"}.get(self.kind, "")
+        if needs and not getattr(self, needs):
+            refuse(f'is missing: kind = "{self.kind}" needs it (expected a name)', member=needs)
+        return self
+
+    @property
+    def name(self) -> str:
+        against = f" to {self.to}" if self.to else f" {self.x}" if self.kind == "per" else ""
+        return self.label or f"{self.of} {self.kind}{against}"
+
+
+class PairSection(Explained):
+    """A row of the published table, and the figure of the campaign that belongs beside it."""
+
+    row: str
+    """The name of a row of the published table, such as "throughput_median"."""
+    of: str
+    """The name of a measurement: its label, or its command."""
+    figure: str = ""
+    """The name of a figure. Default: the measurement's first main figure."""
+    direction: Literal["", "forward", "reverse"] = ""
+    """The direction of the figure. Default: the first one."""
+    columns: tuple[Annotated[int, Between(0, 1000)], ...] = ()
+    """For each column of the experiment the published column, counted from 1; 0: there is none.
+    Default: 1, 2, 3, ..."""
+
+
+class PublishedSection(Explained):
+    """A published table or figure that the report shows beside the campaign's."""
+
+    file: str
+    """Path of the published table, relative to this file."""
+    differs: tuple[str, ...] = ()
+    """What differs on purpose, apart from machines and versions."""
+    pair: tuple[PairSection, ...] = ()
+    """Published rows, each with the measured figure beside it."""
+
+
+class QuickSection(Explained):
+    """What `--quick` changes, so that the experiment fits a small machine."""
+
+    rounds: Annotated[int, Between(1, MAX_ROUNDS)] = 1
+    """How often everything is measured."""
+    columns: tuple[str, ...] | None = None
+    """Labels of the columns that stay. Default: all."""
+    changes: dict[str, Any] = Field(default_factory=dict)
+    """Sections and keys that replace the testbed's, after those of the column."""
+    options: Options = Field(default_factory=dict)
+    """Options of every measurement, after all others."""
