@@ -14,6 +14,7 @@ import natxy
 from natxy.campaign.dask_workers import check_installed
 from natxy.campaign.folder import Asked, CampaignFolder
 from natxy.campaign.journal import Journal
+from natxy.campaign.known_keys import check_keys
 from natxy.campaign.plan import CampaignPlan, Cell, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.results import write_campaign_results
@@ -98,7 +99,8 @@ def _where(cell: Cell) -> str:
 
 
 def check(plan: CampaignPlan) -> None:
-    """Raises ConfigurationError if a cell has a wrong option or testbed."""
+    """Raises ConfigurationError if a cell has a wrong option or testbed, or a key is unknown."""
+    check_keys(plan.experiment)
     for cell in plan.cells:
         if cell.round > 1:
             continue

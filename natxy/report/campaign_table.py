@@ -16,6 +16,7 @@ from natxy.report.bounds import SIGNS, marked
 from natxy.report.measurement_table import ARROWS
 from natxy.report.numbers import quantity
 from natxy.report.table_fill import COUNTED, PLACES, connections_of, places_of
+from natxy.report.testbed_keys import at
 from natxy.statistics import median, summary
 
 
@@ -158,14 +159,6 @@ def found_figures(experiment: Experiment, cells: Sequence[CellResult]) -> Found:
     found: dict[tuple[str, str], ColumnFigures] = {}
     for cell in as_shown(experiment, cells):
         found.setdefault((cell.measure, cell.column), ColumnFigures()).add(cell)
-    return found
-
-
-def at(testbed: Mapping[str, Any], path: str) -> Any:
-    """Returns the value of a key, by its path; None if the testbed does not have it."""
-    found: Any = testbed
-    for key in path.split("."):
-        found = found.get(key) if isinstance(found, Mapping) else None
     return found
 
 
