@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from natxy.report.whole_file import write_whole
 EXPERIMENT, TESTBED, LOCK = "experiment.toml", "testbed.toml", "lock"
 PUBLISHED = "published.toml"
 PAGE = Path("report/report.html")  # of `natxy report`
+LOOK_S = 0.1  # after which a lock that was taken is tried again
 OWN_SECTIONS = {"tester", "dut"}  # in which equal testbeds may differ
 
 
@@ -173,6 +175,18 @@ class CampaignFolder:
         """Yields the files of the second testbed and those after it."""
         return takewhile(Path.exists, map(self._testbed, count(2)))
 
+    @property
+    def is_run(self) -> bool:
+        """Whether a process runs this campaign now."""
+        try:
+            with (self.path / LOCK).open() as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:  # nobody has run it here
+            return False
+        return False
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keeps other processes from writing to the folder; raises InUse if one does.
@@ -186,9 +200,18 @@ class CampaignFolder:
             raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from None
         try:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _take(file)
             except BlockingIOError:
                 raise InUse(f"{self.path}: another process runs this campaign") from None
             yield
         finally:
             os.close(file)
+
+
+def _take(lock: int) -> None:
+    """Takes the lock; raises BlockingIOError if another process keeps it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        time.sleep(LOOK_S)  # `is_run` of another process has it for a moment
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

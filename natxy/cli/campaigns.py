@@ -20,12 +20,13 @@ from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.results import write_campaign_results
 from natxy.campaign.runner import Watcher, now
 from natxy.campaign.testbeds import TestbedsRunner
+from natxy.cli.expected import duration_s
 from natxy.cli.narrator import JsonNarrator, Narrator, Pace
 from natxy.cli.options import progress_console, result_console
 from natxy.cli.series import COLLECTED, Work
 from natxy.cli.verbs import GROUPS, command_of
 from natxy.dut.choice import dut_of
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, NatxyError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
@@ -109,8 +110,31 @@ def check(plan: CampaignPlan) -> None:
         dut_of(asked, source)
 
 
-def narrator(*, as_json: bool = False, testbeds: int = 1) -> Watcher:
-    pace = Pace(testbeds=testbeds)
+def durations_s(plan: CampaignPlan) -> list[float]:
+    """Returns about how long each cell takes; the rounds of a cell take equally long."""
+    known: dict[tuple[str, str], float] = {}
+    lasting_s = []
+    for cell in plan.cells:
+        of = (cell.column.label, cell.measure.name)
+        if of not in known:
+            testbed: Testbed = Source(name=_where(cell)).validated(Testbed, cell.testbed)
+            known[of] = float(duration_s(work_of(cell), testbed))
+        lasting_s.append(known[of])
+    return lasting_s
+
+
+def pace_of(plan: CampaignPlan, state: CampaignState, *, testbeds: int = 1) -> Pace:
+    """Returns how long the cells that have ended took, and how long the others are planned."""
+    try:
+        planned_s = {
+            cell.key: cell_s for cell, cell_s in zip(plan.cells, durations_s(plan), strict=True)
+        }
+    except NatxyError:  # a cell that fails, or one of another release; the time is not known then
+        planned_s = {}
+    return Pace.of(state, planned_s=planned_s, testbeds=testbeds)
+
+
+def narrator(pace: Pace, *, as_json: bool = False) -> Watcher:
     return JsonNarrator(pace) if as_json else Narrator(console=progress_console, pace=pace)
 
 
@@ -192,7 +216,8 @@ def start(
         }
         with Journal(folder.journal, header, replace=replace) as journal:
             state = CampaignState(header=header)
-            _run(_runner(plan, journal, state, watcher or narrator(), further), folder)
+            seen_by = watcher or narrator(pace_of(plan, state, testbeds=further.testbeds))
+            _run(_runner(plan, journal, state, seen_by, further), folder)
 
 
 def go_on(
@@ -206,7 +231,8 @@ def go_on(
     """Runs the cells of an interrupted campaign that have not ended; the folder is locked."""
     state = read_campaign(folder.journal)
     with Journal.reopened(folder.journal) as journal:
-        runner = _runner(plan, journal, state, watcher or narrator(), further)
+        seen_by = watcher or narrator(pace_of(plan, state, testbeds=further.testbeds))
+        runner = _runner(plan, journal, state, seen_by, further)
         runner.retries_failed = retries_failed
         _run(runner, folder)
 

@@ -3,18 +3,21 @@
 import json
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, Self
 
 from rich.console import Console
 
 from natxy.campaign.plan import Cell
+from natxy.campaign.records import CampaignState
 from natxy.campaign.runner import Place
 from natxy.cli.progress import SearchDisplay
 from natxy.cli.series import LOOKS_FOR_CONNECTIONS
-from natxy.model.measurement import Measurement, Unit
+from natxy.model.measurement import Figure, Measurement, Unit
+from natxy.model.trial_record import TrialRecord
 from natxy.report.bounds import marked
 from natxy.report.numbers import seconds_left
 from natxy.statistics import median
@@ -26,8 +29,22 @@ class Pace:
     """How long the cells took, and from that how long the others will take."""
 
     testbeds: int = 1  # on which cells are measured at the same time
+    # By the cell's key, for measurements of which no cell has ended yet.
+    planned_s: Mapping[str, float] = field(default_factory=dict)
     took_s: dict[str, list[float]] = field(default_factory=dict)  # by the measurement's name
     _began_s: dict[str, float] = field(default_factory=dict)  # by the cell's key
+
+    @classmethod
+    def of(cls, state: CampaignState, *, planned_s: Mapping[str, float], testbeds: int = 1) -> Self:
+        """Returns the pace of the cells that have ended, as the journal says it."""
+        pace = cls(testbeds=testbeds, planned_s=planned_s)
+        for cell in state.cells.values():
+            # The time of a cell that was resumed has the interruption in it.
+            if cell.end is not None and not cell.begun.answers:
+                begin, end = map(datetime.fromisoformat, (cell.begun.started, cell.end.ended))
+                of_measure = pace.took_s.setdefault(cell.begun.measure, [])
+                of_measure.append((end - begin).total_seconds())
+        return pace
 
     def began(self, cell: Cell) -> None:
         self._began_s[cell.key] = time.monotonic()
@@ -38,11 +55,14 @@ class Pace:
         return seconds
 
     def left_s(self, cells: Sequence[Cell]) -> float | None:
-        """Returns the seconds for these cells; None if one of their measurements is new."""
-        if any(cell.measure.name not in self.took_s for cell in cells):
-            return None
-        means = {name: sum(all_s) / len(all_s) for name, all_s in self.took_s.items()}
-        return sum(means[cell.measure.name] for cell in cells) / self.testbeds
+        """Returns the seconds for these cells; None if nothing is known of one of them."""
+        each_s = [self._of(cell) for cell in cells]
+        known_s = [cell_s for cell_s in each_s if cell_s is not None]
+        return sum(known_s) / self.testbeds if len(known_s) == len(each_s) else None
+
+    def _of(self, cell: Cell) -> float | None:
+        took_s = self.took_s.get(cell.measure.name)
+        return sum(took_s) / len(took_s) if took_s else self.planned_s.get(cell.key)
 
 
 @dataclass(kw_only=True)
@@ -98,7 +118,7 @@ class JsonNarrator:
 
     def cell_started(self, cell: Cell, place: Place) -> None:
         left_s = self.pace.left_s(place.left)
-        self._print(
+        _print_event(
             "cell-started",
             **_named(cell),
             number=place.number,
@@ -109,34 +129,55 @@ class JsonNarrator:
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:
         seconds = round(self.pace.ended(cell), 3)
-        figures = [
-            {
-                "name": figure.name,
-                "at": figure.at,
-                "direction": figure.direction,
-                "unit": figure.unit,
-                "median": median(figure.values),
-                "bound": figure.bound(median(figure.values)),
-            }
-            for result in results
-            for figure in result.figures
-            if figure.primary and figure.values
-        ]
-        self._print("cell-ended", **_named(cell), seconds=seconds, error=error, figures=figures)
+        figures = _described(figure for result in results for figure in result.figures)
+        _print_event("cell-ended", **_named(cell), seconds=seconds, error=error, figures=figures)
 
     def hook_started(self, when: str, command: Sequence[str]) -> None:
-        self._print("hook-started", when=when, command=list(command))
+        _print_event("hook-started", when=when, command=list(command))
 
     def remarked(self, sentence: str) -> None:
-        self._print("remark", sentence=sentence)
+        _print_event("remark", sentence=sentence)
 
     @contextmanager
     def measuring(self, title: str) -> Iterator[Observer]:
-        self._print("measuring", title=title)
-        yield Observer()
+        _print_event("measuring", title=title)
+        yield JsonProgress()
 
-    def _print(self, event: str, **members: Any) -> None:
-        print(json.dumps({"event": event, **members}, ensure_ascii=False), flush=True)
+
+class JsonProgress(Observer):
+    """Prints each trial of a measurement, and what each repetition found."""
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        _print_event(
+            "trial-ended",
+            repetition=trial.repetition,
+            number=trial.number,
+            rate=trial.rate_fps,
+            verdict=trial.verdict,
+        )
+
+    def repetition_ended(self, figures: Sequence[Figure]) -> None:
+        _print_event("repetition-ended", figures=_described(figures))
+
+
+def _print_event(event: str, **members: Any) -> None:
+    print(json.dumps({"event": event, **members}, ensure_ascii=False), flush=True)
+
+
+def _described(figures: Iterable[Figure]) -> list[dict[str, Any]]:
+    """Returns the main figures, as JSON."""
+    return [
+        {
+            "name": figure.name,
+            "at": figure.at,
+            "direction": figure.direction,
+            "unit": figure.unit,
+            "median": median(figure.values),
+            "bound": figure.bound(median(figure.values)),
+        }
+        for figure in figures
+        if figure.primary and figure.values
+    ]
 
 
 def _named(cell: Cell) -> dict[str, Any]:

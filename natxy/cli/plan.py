@@ -9,13 +9,11 @@ from importlib.util import find_spec
 from natxy.campaign.folder import read_asked
 from natxy.campaign.plan import CampaignPlan, Cell, plan_of
 from natxy.campaign.shared_cpus import shared_cpus
-from natxy.cli.campaigns import check, command_line, further_plans, tell, work_of
-from natxy.cli.expected import duration_s
+from natxy.campaign.shared_tables import shared_tables
+from natxy.cli.campaigns import check, command_line, durations_s, further_plans, tell
 from natxy.cli.needs import needs_of
 from natxy.cli.options import SeedOption, seed_of
 from natxy.cli.run import ExperimentArgument, QuickOption, TestbedsOption, paths_of
-from natxy.model.source import Source
-from natxy.model.testbed import Testbed
 from natxy.report.numbers import about
 
 NOT_INCLUDED = (
@@ -98,16 +96,6 @@ def in_parallel_s(lasting_s: Sequence[float], testbeds: int) -> float:
     for cell_s in lasting_s:
         heapreplace(free_at_s, free_at_s[0] + cell_s)
     return max(free_at_s)
-
-
-def durations_s(planned: CampaignPlan) -> list[float]:
-    """Returns about how long each cell takes; the rounds of a cell take equally long."""
-    known: dict[tuple[str, str], float] = {}
-    for cell in planned.cells:
-        if (of := _of(cell)) not in known:
-            testbed: Testbed = Source(name=cell.title).validated(Testbed, cell.testbed)
-            known[of] = float(duration_s(work_of(cell), testbed))
-    return [known[_of(cell)] for cell in planned.cells]
 
 
 def _of(cell: Cell) -> tuple[str, str]:

@@ -8,7 +8,7 @@ import typer
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.plan import plan_again
 from natxy.campaign.records import read_campaign
-from natxy.cli.campaigns import EventsOption, check, further_of, go_on, narrator, tell
+from natxy.cli.campaigns import EventsOption, check, further_of, go_on, narrator, pace_of, tell
 from natxy.cli.run import SchedulerOption
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the campaign.")]
@@ -24,11 +24,12 @@ def resume(
     campaign = CampaignFolder(path=folder)
     asked = campaign.asked()
     with campaign.locked():
-        header = read_campaign(campaign.journal).header
-        plan = plan_again(asked.experiment, asked.testbed, header)
+        state = read_campaign(campaign.journal)
+        plan = plan_again(asked.experiment, asked.testbed, state.header)
         check(plan)
         further = further_of(asked, plan, scheduler)
-        watcher = narrator(as_json=json_output, testbeds=further.testbeds)
+        pace = pace_of(plan, state, testbeds=further.testbeds)
+        watcher = narrator(pace, as_json=json_output)
         go_on(plan, campaign, retries_failed=retry, watcher=watcher, further=further)
     if not json_output:
         tell(f"Campaign: {folder}")

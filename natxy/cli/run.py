@@ -7,12 +7,14 @@ import typer
 
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.plan import plan_of
+from natxy.campaign.records import CampaignState
 from natxy.cli.campaigns import (
     EventsOption,
     check,
     default_folder,
     further_of,
     narrator,
+    pace_of,
     start,
     tell,
 )
@@ -74,7 +76,8 @@ def run(
     further = further_of(asked, plan, scheduler)
     folder = CampaignFolder(path=output or default_folder(experiment))
     command = repeat_command(plan.seed)
-    watcher = narrator(as_json=json_output, testbeds=further.testbeds)
+    pace = pace_of(plan, CampaignState(header={}), testbeds=further.testbeds)
+    watcher = narrator(pace, as_json=json_output)
     start(asked, plan, folder, command, watcher=watcher, further=further)
     if not json_output:
         tell(f"Campaign: {folder.path}")

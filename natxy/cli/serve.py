@@ -14,9 +14,9 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.plan import plan_again
 from natxy.campaign.records import read_campaign
 from natxy.campaign.report import page_of
-from natxy.cli.campaigns import tell
+from natxy.cli.campaigns import pace_of, tell
 from natxy.cli.resume import FolderArgument
-from natxy.cli.status import said_of
+from natxy.cli.status import left_of, said_of
 from natxy.errors import ConfigurationError, NatxyError
 from natxy.report.live_page import LiveCell, live_page
 
@@ -61,20 +61,23 @@ def page(campaign: CampaignFolder) -> str:
     """Returns the page of the campaign as its journal is now."""
     asked, state = campaign.asked(), read_campaign(campaign.journal)
     plan = plan_again(asked.experiment, asked.testbed, state.header)
-    cells = []
+    runs, cells = campaign.is_run, []
     for cell in plan.cells:
         known = state.cells.get(cell.key)
-        running = known is not None and known.end is None
+        running = runs and known is not None and known.end is None
         name = f"{cell.title}, round {cell.round}" if cell.round > 1 else cell.title
         cells.append(
             LiveCell(
                 name=name,
-                said=f"{known.trials} trials" if known and running else said_of(cell, state),
+                said=said_of(cell, state, runs=runs),
                 state="running" if running else "failed" if known and known.failed else "",
                 ended=state.ended(cell.key),
             )
         )
-    return live_page(asked.experiment.title, cells, has_report=any(cell.ended for cell in cells))
+    still = [cell for cell in plan.cells if not state.ended(cell.key)]
+    left = left_of(still, pace_of(plan, state, testbeds=len(asked.testbeds)))
+    has_report = any(cell.ended for cell in cells)
+    return live_page(asked.experiment.title, cells, has_report=has_report, left=left)
 
 
 def _handler(pages: dict[str, Callable[[], str]]) -> type[BaseHTTPRequestHandler]:

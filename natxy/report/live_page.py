@@ -22,7 +22,7 @@ progress { width: 100%; }
 </style></head>
 <body><h1>$title</h1>
 <progress value="$ended" max="$count"></progress>
-<p>$ended of $count cells ended, $failed failed. $report</p>
+<p>$ended of $count cells ended, $failed failed$left. $report</p>
 <table>$rows</table>
 </body></html>
 """)
@@ -36,7 +36,7 @@ class LiveCell:
     ended: bool
 
 
-def live_page(title: str, cells: Sequence[LiveCell], *, has_report: bool) -> str:
+def live_page(title: str, cells: Sequence[LiveCell], *, has_report: bool, left: str = "") -> str:
     rows = "".join(
         f'<tr class="{cell.state}"><td>{number}</td><td>{escape(cell.name)}</td>'
         f"<td>{escape(cell.said)}</td></tr>"
@@ -47,6 +47,7 @@ def live_page(title: str, cells: Sequence[LiveCell], *, has_report: bool) -> str
         title=escape(title),
         ended=sum(cell.ended for cell in cells),
         count=len(cells),
+        left=left,
         failed=sum(cell.state == "failed" for cell in cells),
         report='<a href="report.html">The report so far</a>' if has_report else "",
         rows=rows,
