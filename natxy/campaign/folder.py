@@ -10,7 +10,7 @@ from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
-from natxy.campaign.journal import FILE_NAME
+from natxy.campaign.journal import FILE_NAME, read_journal
 from natxy.errors import ConfigurationError, InUse, StorageError
 from natxy.model.experiment import Experiment, read_experiment
 from natxy.model.published import Published, read_published
@@ -130,9 +130,12 @@ class CampaignFolder:
             self._refuse_other(asked.experiment.title)
             (self.path / PAGE).unlink(missing_ok=True)  # it would be of the earlier run
         elif self.journal.exists():
-            raise ConfigurationError(
-                f"{self.path}: holds a campaign already (expected a new folder, or `natxy resume`)"
-            )
+            if next(read_journal(self.journal), None) is not None:
+                raise ConfigurationError(
+                    f"{self.path}: holds a campaign already (expected a new folder, or `natxy "
+                    "resume`)"
+                )
+            self.journal.unlink()  # a run was killed while it wrote the first line
         write_whole(self.path / EXPERIMENT, asked.source.text)
         write_whole(self.path / TESTBED, asked.testbed_source.text)
         for number, source in enumerate(asked.further, start=2):

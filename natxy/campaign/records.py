@@ -120,7 +120,12 @@ def read_campaign(path: Path) -> CampaignState:
     """Returns the state of the campaign whose journal this is."""
     records = read_journal(path)
     header = next(records, None)
-    if header is None or "experiment" not in header:
+    if header is None:
+        raise ConfigurationError(
+            f"{path}: is empty, since the run was killed before it had written the first line "
+            "(expected a campaign that has begun; `natxy run` can begin it in the same folder)"
+        )
+    if "experiment" not in header:
         raise ConfigurationError(
             f"{path}: is not the journal of a campaign (expected one that `natxy run` wrote)"
         )
