@@ -16,7 +16,7 @@ from natxy.campaign.records import read_campaign
 from natxy.cli import run_command
 from natxy.cli.campaigns import check, go_on
 from natxy.dut.none import NoDut
-from natxy.errors import ConfigurationError, InUse, StorageError
+from natxy.errors import ConfigurationError, DutError, InUse, StorageError
 from natxy.model.experiment import read_experiment
 from natxy.model.telemetry import Snapshot
 from tests.unit.campaigns import EXPERIMENT, planned, run
@@ -158,6 +158,29 @@ def test_a_cell_that_fails_leaves_its_sentence_and_the_campaign_goes_on(
     assert len(state.cells) == 8
     assert [cell.begun.measure for cell in failed] == ["latency"] * 4
     assert all("--tags-after" in cell.end.error for cell in failed if cell.end)
+
+
+def test_a_gateway_that_dies_takes_one_cell_with_it(
+    experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials = 0
+
+    def dies_once(_: NoDut) -> str | None:
+        nonlocal trials
+        trials += 1
+        if trials == 10:
+            raise DutError("the gateway has ended with signal 11")
+        return None
+
+    monkeypatch.setattr(NoDut, "trial_fault", dies_once)
+    run(experiment, tmp_path / "campaign")
+    state = read_campaign(tmp_path / "campaign" / "journal.jsonl.gz")
+    assert len(state.cells) == 8
+    errors = [cell.end.error for cell in state.cells.values() if cell.end]
+    assert sorted(errors) == [*[""] * 7, "the gateway has ended with signal 11"]
+    results = {cell.failed: len(cell.results) for cell in state.cells.values()}
+    assert results == {False: 1, True: 0}
+    assert trials > 20, "the campaign went on"
 
 
 def test_an_option_that_does_not_exist_is_refused_before_anything_runs(experiment: Path) -> None:
