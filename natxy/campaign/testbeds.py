@@ -24,6 +24,7 @@ from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.records import CellEnd
 from natxy.campaign.runner import Runner, now
 from natxy.campaign.shared_cpus import shared_cpus
+from natxy.campaign.shared_tables import shared_tables
 from natxy.errors import MeasurementError
 from natxy.model.measurement import Measurement
 
@@ -63,7 +64,8 @@ class TestbedsRunner(Runner):
             super()._cells(left)
             return
         with client_of(self.scheduler, self._testbeds) as client:
-            for sentence in shared_cpus(self._here(workers_of(client))):
+            here = self._here(workers_of(client))
+            for sentence in (*shared_cpus(here), *shared_tables(here)):
                 self.watcher.remarked(sentence)
             self._with_workers(client, left)
 
@@ -87,7 +89,7 @@ class TestbedsRunner(Runner):
             while waiting and len(running) < self._testbeds:
                 number, cell = waiting[0]
                 self.watcher.cell_started(cell, self._place(number, list(waiting)))
-                running[self._submitted(client, number)] = waiting.popleft()
+                running[self._submitted(client, number, cell)] = waiting.popleft()
             ended, now_there = _looked(client, list(running))
             for sentence in worker_changes(workers, now_there):
                 self.watcher.remarked(sentence)
@@ -95,7 +97,15 @@ class TestbedsRunner(Runner):
             for future in ended:
                 self._ended(*running.pop(future), future)
 
-    def _submitted(self, client: Any, number: int) -> Any:
+    def _submitted(self, client: Any, number: int, cell: Cell) -> Any:
+        """Shows the cell's commands, since a worker shows nothing, and gives the cell away."""
+        hooks = self.plan.experiment.hooks
+        for when, commands in (
+            ("before_column", (*hooks.before_column, *cell.column.before)),
+            ("after_column", hooks.after_column),
+        ):
+            for command in commands:
+                self.watcher.hook_started(when, command)
         order = Order(
             number=number,
             on=tuple(

@@ -53,8 +53,11 @@ def plan(
         tell(f"{title}: {command_line(cell)}")
     for line in _needs(plans):
         tell(line)
-    for line in shared_cpus(dict(enumerate(plans, start=1))):
+    numbered = dict(enumerate(plans, start=1))
+    for line in shared_cpus(numbered):
         tell(f"On one machine, {line}")
+    for line in shared_tables(numbered):
+        tell(f"On one machine: {line}")
     if several:
         tell(f"One after another, the cells take about {about(sum(lasting_s))}.")
     tell(f"If it starts now, it ends about {ends(datetime.now(), total_s)}.")

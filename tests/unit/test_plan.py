@@ -133,3 +133,17 @@ def test_a_plan_names_cpus_that_testbeds_share(experiment: Path, capsys: Capture
     assert run_command(["plan", str(experiment), "--testbeds", f"{first},{other}"]) == 0
     shared = "On one machine, CPU 0 is that of the tester of testbed 1 and the tester of testbed 2"
     assert shared in capsys.readouterr().out
+
+
+def test_a_plan_names_a_table_that_testbeds_share(experiment: Path, capsys: Captured) -> None:
+    first, other = experiment.with_name("testbed.toml"), experiment.with_name("other.toml")
+    lab = (
+        "[tester]\ncores = [{}]\n[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
+        "[connections]\ncount = 1000\nrate_fps = 1000\n"
+        '[dut]\nkind = "namespace"\ndriver = "nat44"\nhash_size = {}\n'
+    )
+    first.write_text(lab.format(0, 4096))
+    other.write_text(lab.format(1, 8192))
+    assert run_command(["plan", str(experiment), "--testbeds", f"{first},{other}"]) == 0
+    said = capsys.readouterr().out
+    assert "On one machine: Cells set 2 different sizes of the connection tracking table" in said

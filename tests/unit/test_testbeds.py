@@ -1,5 +1,6 @@
 """Several testbeds: what is refused, what the folder keeps, and a worker that keeps dying."""
 
+import json
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from natxy.campaign.cell_worker import Kept, Unseen
+from natxy.campaign.cell_worker import Kept, Order, Unseen, measure
 from natxy.campaign.cell_worker import testbed_of as number_of
 from natxy.campaign.changed_workers import worker_changes
 from natxy.campaign.dask_workers import is_on_this_machine, wait_for_workers
@@ -19,6 +20,7 @@ from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.runner import Runner
 from natxy.campaign.shared_cpus import shared_cpus
+from natxy.campaign.shared_tables import shared_tables
 from natxy.campaign.testbeds import TestbedsRunner
 from natxy.cli import run_command
 from natxy.cli.campaigns import work_of
@@ -226,3 +228,83 @@ def test_cpus_that_testbeds_share_are_named(monkeypatch: pytest.MonkeyPatch) -> 
     ]
     elsewhere = plans_of("[tester]\ncores = [0]\n", "[tester]\ncores = [1]\n")
     assert list(shared_cpus(elsewhere)) == [], "their gateways are no labs of this machine"
+
+
+class Submits:
+    """A client that keeps what is given to workers."""
+
+    def __init__(self) -> None:
+        self.orders: list[Order] = []
+
+    def submit(self, function: Any, order: Order, **more: Any) -> object:
+        assert function is measure
+        assert more["resources"] == {"testbed": 1}
+        self.orders.append(order)
+        return object()
+
+
+def test_the_commands_of_a_cell_are_shown_before_a_worker_gets_it(
+    files: tuple[Path, Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A worker shows nothing, and runs them as root."""
+    columns = '[[column]]\nlabel = "a"\nbefore = [["of", "a"]]\n[[column]]\nlabel = "b"\n'
+    hooks = '[hooks]\nbefore_column = [["of", "all"]]\nafter_column = [["after", "all"]]\n'
+    series = EXPERIMENT.split("[[vary]]")[1].split("[[measure]]")[0]
+    files[0].write_text(EXPERIMENT.replace(f"[[vary]]{series}", columns) + hooks)
+    asked = read_asked(*files[:1], files[1:])
+    plans = [plan_of(asked.experiment, testbed, 7) for testbed in asked.testbeds]
+    header = {"experiment": "title", "seed": 7}
+    client = Submits()
+    with Journal(tmp_path / "journal.jsonl.gz", header) as journal:
+        runner = TestbedsRunner(
+            plan=plans[0],
+            further=plans[1:],
+            work_of=work_of,
+            dut_of=dut_of,
+            journal=journal,
+            state=CampaignState(header=header),
+            watcher=JsonNarrator(),
+        )
+        numbers = {cell.column.label: place for place, cell in enumerate(plans[0].cells)}
+        shown = {}
+        for label in ("a", "b"):
+            place = numbers[label]
+            runner._submitted(client, place + 1, plans[0].cells[place])
+            events = map(json.loads, capsys.readouterr().out.splitlines())
+            shown[label] = [(each["when"], " ".join(each["command"])) for each in events]
+    around = [("before_column", "of all"), ("after_column", "after all")]
+    assert shown["b"] == around
+    assert shown["a"] == [around[0], ("before_column", "of a"), around[1]]
+    assert [len(order.on) for order in client.orders] == [2, 2]
+    assert [order.number for order in client.orders] == [numbers["a"] + 1, numbers["b"] + 1]
+
+
+def test_sizes_of_the_machines_table_that_differ_are_named() -> None:
+    """The kernel has one table for all labs, so that one cell would resize another's."""
+    lab = '[tester]\ncores = [{}]\n[dut]\nkind = "namespace"\ndriver = "{}"\n{}\n'
+    small, large = "hash_size = 4096", "hash_size = 8192"
+
+    def said(*of: tuple[str, str]) -> list[str]:
+        plans = plans_of(*(lab.format(core, *driver) for core, driver in enumerate(of)))
+        return list(shared_tables(plans))
+
+    assert said(("nat44", small), ("nat44", small)) == []
+    assert said(("nat44", small)) == [], "one testbed has one cell at a time"
+    assert said(("nat44", small), ("kernel-router", "")) == [], "a router tracks nothing"
+    (sentence,) = said(("nat44", small), ("nat44-iptables", large))
+    assert sentence.startswith("Cells set 2 different sizes of the connection tracking table")
+    (sentence,) = said(("nat44", small), ("nat44", "conntrack_entries = 65536"))
+    assert "equal conntrack_entries and hash_size in all cells" in sentence
+    guest = plans_of(*(f'[dut]\nkind = "guest"\ndriver = "nat44"\n{of}' for of in (small, large)))
+    assert list(shared_tables(guest)) == [], "a virtual machine has a kernel of its own"
+
+
+def test_the_sizes_that_a_series_varies_are_those_of_its_cells() -> None:
+    testbed = '[dut]\nkind = "namespace"\ndriver = "nat44"\n'
+    series = VarySection(key="dut.hash_size", values=(4096, 8192))
+    measures = (MeasureSection(command="pdv"),)
+    experiment = Experiment(title="", testbed="", vary=(series,), measure=measures)
+    plan = plan_of(experiment, tomllib.loads(testbed), 1)
+    assert list(shared_tables({1: plan})) == []
+    (sentence,) = shared_tables({1: plan, 2: plan})
+    assert "those that run at once make each other fail" in sentence
