@@ -50,6 +50,9 @@ class CellEnd(Model):
     ended: str
 
 
+AFTER = "after"  # when the commands after the campaign run
+
+
 class HookRecord(Model):
     """A command of the experiment was run."""
 
@@ -110,6 +113,7 @@ class CampaignState:
 
     header: dict[str, Any]
     cells: dict[str, CellState] = field(default_factory=dict)
+    after: int = 0  # commands after the campaign that have succeeded since the last cell
 
     def ended(self, key: str) -> bool:
         cell = self.cells.get(key)
@@ -143,6 +147,7 @@ def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None
             begun = CellRecord.model_validate(record)
             cell = state.cells.setdefault(begun.key, CellState(key=begun.key, begun=begun))
             cell.goes_on(begun)
+            state.after = 0
         elif cell is None:
             continue
         elif kind == "answer":
@@ -159,6 +164,8 @@ def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None
                 waiting = None
         elif kind == "measurement":
             cell.results.append(Measurement.model_validate_json(json.dumps(record)))
+        elif kind == "hook":
+            state.after += record["when"] == AFTER and record["status"] == 0
         elif kind == "cell-end":
             cell.end = CellEnd.model_validate(record)
             cell.answers.clear()  # no longer needed

@@ -9,7 +9,7 @@ from typing import Protocol
 from natxy.campaign.hooks import check_hook, run_hook
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.provenance import provenance
-from natxy.campaign.records import CampaignState, CellEnd, CellRecord
+from natxy.campaign.records import AFTER, CampaignState, CellEnd, CellRecord
 from natxy.campaign.tape import RUN, AnswerRecord, Tape, TapeEnds
 from natxy.campaign.taped import TapedDut, TapedEngine
 from natxy.campaign.whole_result import rest_of
@@ -86,10 +86,12 @@ class Runner:
         cells = enumerate(self.plan.cells, start=1)
         left = [(number, cell) for number, cell in cells if self._open(cell)]
         hooks = self.plan.experiment.hooks
+        done = self.state.after  # more than none if it was interrupted in these commands
         if left:
             self._hooks("before", hooks.before)
             self._cells(left)
-            self._hooks("after", hooks.after)
+            done = 0
+        self._hooks(AFTER, hooks.after[done:])
 
     def run_alone(self, cell: Cell, number: int) -> None:
         """Runs one cell, with the commands of its column around it."""
