@@ -13,7 +13,15 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.cli.campaigns import tell
 from natxy.cli.options import result_console
 from natxy.errors import ConfigurationError
-from natxy.report.comparison import LEVEL, Difference, compared, failures, missing, worse
+from natxy.report.comparison import (
+    LEVEL,
+    Difference,
+    compared,
+    failures,
+    lost,
+    missing,
+    worse,
+)
 from natxy.report.numbers import quantity
 
 WORSE = 1  # exit status
@@ -54,7 +62,7 @@ def compare(
     if found := worse(differences, share):
         names = ", ".join(f"{each.figure} {each.column}".strip() for each in found)
         tell(f"Worse by more than {share * 100:g} %: {names}")
-    if found or failed:
+    if found or failed or lost(old.cells, new.cells):
         raise typer.Exit(WORSE)
 
 

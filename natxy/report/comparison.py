@@ -143,6 +143,13 @@ def _ranks(values: Sequence[float]) -> list[float]:
     ]
 
 
+def lost(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[str]:
+    """Returns the cells with a result in the first campaign and none in the second."""
+    known = {(cell.measure, cell.column) for cell in after if cell.results}
+    names = [(cell.measure, cell.column) for cell in before if cell.results]
+    return [" ".join(filter(None, name)) for name in dict.fromkeys(names) if name not in known]
+
+
 def worse(differences: Sequence[Difference], share: float) -> list[Difference]:
     """Returns those that are significantly worse, by more than this share."""
     return [each for each in differences if each.significant and each.worse_by > share]

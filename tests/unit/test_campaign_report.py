@@ -14,8 +14,7 @@ from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.plan import plan_of
 from natxy.campaign.report import beside_of, charts_of, table_of, told, write_report
 from natxy.cli import run_command
-from natxy.cli.campaigns import check
-from natxy.cli.compare import share_of
+from natxy.cli.campaigns import check, start
 from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement
@@ -23,7 +22,6 @@ from natxy.report.beside import beside
 from natxy.report.campaign_html import campaign_html
 from natxy.report.campaign_table import CellResult, campaign_table, found_figures
 from natxy.report.campaign_text import latex, markdown, table_csv, text
-from natxy.report.comparison import compared, mann_whitney_p, missing, smallest_p, worse
 from natxy.report.csit import document_of
 from tests.unit.campaigns import run
 from tests.unit.conftest import NAT64
@@ -157,53 +155,6 @@ def test_a_report_of_a_campaign_has_its_data(experiment: Path, tmp_path: Path) -
     assert shares[-1] == 1
     assert "4 of 8" not in told(data).summary
     assert told(data).summary.startswith("8 of 8 cells")
-
-
-def test_equal_gateways_do_not_differ() -> None:
-    assert mann_whitney_p([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]) == 1
-
-
-def test_what_differs_in_all_values_differs() -> None:
-    assert mann_whitney_p([1, 2, 3, 4], [11, 12, 13, 14]) == pytest.approx(2 / 70)
-    assert smallest_p(4, 4) == pytest.approx(2 / 70)
-    assert smallest_p(3, 3) == pytest.approx(0.1)
-
-
-def test_many_values_are_drawn_and_the_draw_is_always_the_same() -> None:
-    one, other = [float(n) for n in range(15)], [n + 1.5 for n in range(15)]
-    assert mann_whitney_p(one, other) == mann_whitney_p(one, other)
-    assert 0.2 < mann_whitney_p(one, other) <= 1
-
-
-def test_a_slower_gateway_is_worse_and_a_faster_one_is_not() -> None:
-    slow = [cell("a", 90, 91, 92, 93)]
-    fast = [cell("a", 100, 101, 102, 103)]
-    assert [each.figure for each in worse(compared(fast, slow), 0.05)] == ["throughput"]
-    assert not worse(compared(slow, fast), 0.05)
-    assert not worse(compared(fast, slow), 0.15), "it is worse by 10 %"
-
-
-def test_too_few_repetitions_and_bounds_prove_nothing() -> None:
-    few = compared([cell("a", 100, 101, 102)], [cell("a", 1, 2, 3)])
-    assert "too few" in few[0].doubt
-    bound = compared([cell("a", 9, 9, 9, 9)], [cell("a", 5, 5, 5, 5, lower=True)])
-    assert bound[0].doubt == "the second value is a lower bound"
-    assert not worse(few, 0)
-    assert not worse(bound, 0)
-
-
-def test_what_one_campaign_lacks_is_named() -> None:
-    assert list(missing([cell("a", 1)], [cell("b", 1)])) == [
-        "throughput a throughput 84 B: only in the first campaign",
-        "throughput b throughput 84 B: only in the second campaign",
-    ]
-
-
-def test_the_share_of_fail_if() -> None:
-    assert share_of("worse-by=5%") == 0.05
-    assert share_of(None) is None
-    with pytest.raises(ConfigurationError, match="expected worse-by=5%"):
-        share_of("5")
 
 
 FOLDER = Path(__file__).parents[2] / "experiments"

@@ -1,0 +1,145 @@
+"""The comparison of two campaigns: what is worse, what is lost, and the exit status."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from natxy.cli import run_command
+from natxy.cli.compare import share_of
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError, DutError
+from natxy.report.comparison import compared, lost, mann_whitney_p, missing, smallest_p, worse
+from tests.unit.campaigns import run
+from tests.unit.test_campaign_report import cell
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_equal_gateways_do_not_differ() -> None:
+    assert mann_whitney_p([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]) == 1
+
+
+def test_what_differs_in_all_values_differs() -> None:
+    assert mann_whitney_p([1, 2, 3, 4], [11, 12, 13, 14]) == pytest.approx(2 / 70)
+    assert smallest_p(4, 4) == pytest.approx(2 / 70)
+    assert smallest_p(3, 3) == pytest.approx(0.1)
+
+
+def test_many_values_are_drawn_and_the_draw_is_always_the_same() -> None:
+    one, other = [float(n) for n in range(15)], [n + 1.5 for n in range(15)]
+    assert mann_whitney_p(one, other) == mann_whitney_p(one, other)
+    assert 0.2 < mann_whitney_p(one, other) <= 1
+
+
+def test_a_slower_gateway_is_worse_and_a_faster_one_is_not() -> None:
+    slow = [cell("a", 90, 91, 92, 93)]
+    fast = [cell("a", 100, 101, 102, 103)]
+    assert [each.figure for each in worse(compared(fast, slow), 0.05)] == ["throughput"]
+    assert not worse(compared(slow, fast), 0.05)
+    assert not worse(compared(fast, slow), 0.15), "it is worse by 10 %"
+
+
+def test_too_few_repetitions_and_bounds_prove_nothing() -> None:
+    few = compared([cell("a", 100, 101, 102)], [cell("a", 1, 2, 3)])
+    assert "too few" in few[0].doubt
+    bound = compared([cell("a", 9, 9, 9, 9)], [cell("a", 5, 5, 5, 5, lower=True)])
+    assert bound[0].doubt == "the second value is a lower bound"
+    assert not worse(few, 0)
+    assert not worse(bound, 0)
+
+
+def test_what_one_campaign_lacks_is_named() -> None:
+    assert list(missing([cell("a", 1)], [cell("b", 1)])) == [
+        "throughput a throughput 84 B: only in the first campaign",
+        "throughput b throughput 84 B: only in the second campaign",
+    ]
+
+
+def test_the_share_of_fail_if() -> None:
+    assert share_of("worse-by=5%") == 0.05
+    assert share_of(None) is None
+    with pytest.raises(ConfigurationError, match="expected worse-by=5%"):
+        share_of("5")
+
+
+def test_a_cell_without_a_result_is_lost() -> None:
+    before = [cell("a", 1), cell("b", 1), cell("b", 2), cell("c", error="it died")]
+    assert lost(before, [cell("a", 1), cell("b", error="it died")]) == ["throughput b"]
+    assert lost(before, [*before, cell("d", 1)]) == []
+
+
+@pytest.fixture
+def before(experiment: Path, tmp_path: Path) -> Path:
+    """A campaign of two columns, with four values of each figure."""
+    run(experiment, tmp_path / "before")
+    return tmp_path / "before"
+
+
+def status(before: Path, after: Path, *more: str) -> int:
+    return run_command(["compare", str(before), str(after), *more])
+
+
+FAIL_IF = ("--fail-if", "worse-by=5%")
+
+
+def test_an_equal_campaign_passes(before: Path, tmp_path: Path) -> None:
+    after = tmp_path / "after"
+    shutil.copytree(before, after)
+    assert status(before, after, *FAIL_IF) == 0
+
+
+def test_a_slower_gateway_fails_the_job(
+    before: Path,
+    experiment: Path,
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FAKE_CAPACITY_FPS", "30000")
+    after = tmp_path / "after"
+    run(experiment, after)
+    assert status(before, after, *FAIL_IF) == 1
+    (said,) = (line for line in capsys.readouterr().out.splitlines() if "Worse by more" in line)
+    assert sorted(said.removeprefix("Worse by more than 5 %: ").split(", ")) == [
+        "throughput 512 B",
+        "throughput 84 B",
+    ]
+    assert status(before, after, "--fail-if", "worse-by=50%") == 0
+    assert status(before, after) == 0, "it only shows"
+    assert status(after, before, *FAIL_IF) == 0
+
+
+def test_a_cell_that_is_lost_fails_the_job(
+    before: Path, experiment: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    """A campaign that leaves out what is worse must not pass."""
+    experiment.write_text(experiment.read_text().replace("[84, 512]", "[84]"))
+    after = tmp_path / "after"
+    run(experiment, after)
+    assert status(before, after, *FAIL_IF) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "throughput 512 B throughput 512 B: only in the first campaign" in said
+    assert status(before, after) == 0
+    assert status(after, before, *FAIL_IF) == 0, "it measured more, and nothing is worse"
+
+
+def test_a_cell_that_failed_fails_the_job(
+    before: Path,
+    experiment: Path,
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    deaths = iter([True])
+
+    def dies_once(_: NoDut) -> str | None:
+        if next(deaths, False):
+            raise DutError("the gateway has ended")
+        return None
+
+    monkeypatch.setattr(NoDut, "trial_fault", dies_once)
+    after = tmp_path / "after"
+    run(experiment, after)
+    assert status(before, after, *FAIL_IF) == 1
+    assert "failed: the gateway has ended" in capsys.readouterr().out
