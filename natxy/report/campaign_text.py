@@ -52,7 +52,7 @@ def latex(table: CampaignTable) -> str:
     lines = [
         *(f"% {line}" for line in _warning(table) if line),
         r"\begin{table}",
-        rf"  \caption{{{_escaped(table.title)}}}",
+        rf"  \caption{{{_escaped(' '.join((*_warning(table)[:1], table.title)))}}}",
         rf"  \begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
         r"    \hline",
         f"    {' & '.join(head)} \\\\",
@@ -66,7 +66,8 @@ def latex(table: CampaignTable) -> str:
 
 
 def _escaped(words: str) -> str:
-    return "".join(LATEX.get(sign, sign) for sign in words)
+    # Two hyphens would be printed as one dash: "--quick".
+    return "".join(LATEX.get(sign, sign) for sign in words).replace("--", "-{}-")
 
 
 def table_csv(table: CampaignTable) -> str:

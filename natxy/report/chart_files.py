@@ -11,7 +11,12 @@ from natxy.report.whole_file import whole_file, write_whole
 
 
 def write_data(charts: Sequence[Chart], folder: Path) -> None:
+    """Writes the data of each plot; one that has none is not drawn, and has no file."""
     for chart in charts:
+        if not chart.rows:
+            for ending in ("csv", "parquet"):  # of an earlier report
+                (folder / f"{chart.key}.{ending}").unlink(missing_ok=True)
+            continue
         write_whole(folder / f"{chart.key}.csv", rows_csv(chart.rows))
         write_parquet(chart.rows, folder / f"{chart.key}.parquet")
 

@@ -19,11 +19,11 @@ from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement
 from natxy.report.beside import beside
-from natxy.report.campaign_html import campaign_html
+from natxy.report.campaign_html import QUICK, campaign_html
 from natxy.report.campaign_table import CellResult, campaign_table, found_figures
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.csit import document_of
-from tests.unit.campaigns import run
+from tests.unit.campaigns import planned, run
 from tests.unit.conftest import NAT64
 from tests.unit.test_measurement_report import measurement as some_measurement
 
@@ -325,3 +325,19 @@ def test_a_campaign_that_was_scaled_down_says_so_in_each_format() -> None:
     table = dataclasses.replace(campaign_table(SCALE_UP, TESTBEDS, cells()), warning="Scaled down")
     for made in (text, markdown, latex):
         assert "SCALED DOWN" in made(table).splitlines()[0]
+    assert r"\caption{SCALED DOWN Scale up \& more}" in latex(table), "a paper shows it as well"
+
+
+def test_a_quick_campaign_says_so_in_each_file_of_its_report(
+    experiment: Path, tmp_path: Path
+) -> None:
+    plan = planned(experiment, quick=True, options={"duration": 0.01, "repetitions": 1})
+    folder = CampaignFolder(path=tmp_path / "campaign")
+    start(read_asked(experiment), plan, folder, "natxy run")
+    made = tmp_path / "report"
+    write_report(folder.path, made, html=True)
+    for ending in ("txt", "md"):
+        assert "SCALED DOWN BY --QUICK" in (made / f"table.{ending}").read_text().splitlines()[0]
+    caption = next(line for line in (made / "table.tex").read_text().splitlines() if "capt" in line)
+    assert "SCALED DOWN BY -{}-QUICK: THE FIGURES SHOW" in caption, "LaTeX makes a dash of --"
+    assert f'<p class="quick">{QUICK}</p>' in (made / "report.html").read_text()

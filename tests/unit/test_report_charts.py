@@ -268,6 +268,20 @@ def test_the_data_of_each_plot_can_be_read_in_one_line(experiment: Path, tmp_pat
             assert len(list(csv.DictReader(file))) == len(chart.rows)
 
 
+def test_a_plot_without_data_has_no_file(experiment: Path, tmp_path: Path) -> None:
+    """It is not drawn either. The files of an earlier report are of other trials."""
+    run(experiment, tmp_path / "campaign")
+    made = tmp_path / "report" / "data"
+    made.mkdir(parents=True)
+    for ending in ("csv", "parquet"):
+        (made / f"pauses.{ending}").write_text("of an earlier report")
+    write_report(tmp_path / "campaign", tmp_path / "report", html=False)
+    names = {path.name for path in made.iterdir()}
+    assert {"trials.csv", "trials.parquet"} <= names
+    assert not {"pauses.csv", "pauses.parquet"} & names, "nobody paused"
+    assert all(path.stat().st_size > 1 for path in made.iterdir())
+
+
 def test_a_report_of_a_thousand_trials_is_small(experiment: Path, tmp_path: Path) -> None:
     """Two cells are measured; the journal has them for 25 columns, with 20 trials in each, each
     disturbed, and with delays as varied as those of a real gateway."""
