@@ -168,6 +168,7 @@ def _condition(value: Any) -> Value:
     return Value(text="" if value is None else str(value))
 
 
+ENDING = "ending new connection ratio"  # the figure of an establishment (MP Table 23)
 INVERSE: Mapping[Bound, Bound] = {"exact": "exact", "lower": "upper", "upper": "lower"}
 Statistic = Callable[[Sequence[float]], float]
 STATISTICS: tuple[tuple[str, Statistic], ...] = (("median", median), ("min", min), ("max", max))
@@ -237,7 +238,8 @@ def _computed(
     found: Found,
     testbeds: Mapping[str, dict[str, Any]],
 ) -> Row:
-    figures = [main_figure(found.get((row.of, column)), row.figure) for column in columns]
+    name = ENDING if row.kind == "ending ratio" else row.figure
+    figures = [main_figure(found.get((row.of, column)), name) for column in columns]
     medians = [None if figure is None else median(figure.values) for figure in figures]
     xs = [_number(at(testbeds[column], row.x)) if row.x else None for column in columns]
     compared: list[float | None]
@@ -257,6 +259,9 @@ def _computed(
             divisors = [main_figure(found.get((row.to, column)), "") for column in columns]
             to = [None if figure is None else median(figure.values) for figure in divisors]
             compared = list(map(_ratio, medians, to))
+        case "ending ratio":
+            unit = "%"
+            compared = medians
         case "per":
             compared = list(map(_ratio, medians, xs))
         case "relative scale-up":

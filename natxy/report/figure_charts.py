@@ -19,6 +19,7 @@ AXES: dict[Unit, tuple[str, float]] = {
     "times": ("times", 1.0),
     "octets": ("octets", 1.0),
 }
+IN_PERCENT = ("dispersion", "ending ratio")  # computed rows; others are numbers without a unit
 ERROR_BAR = "#888"  # is seen on the colours of bars, on white and on black
 Key = tuple[str, str, str, str]  # column, figure's name, point of its series, direction
 
@@ -170,7 +171,7 @@ def _computed(kind: str, columns: Sequence[str], rows: Rows) -> Chart:
         encoding={
             "x": _place("column", list(columns)),
             "xOffset": {"field": "row", "type": "nominal", "sort": None},
-            "y": number("value", "%" if kind == "dispersion" else None, stack=None),
+            "y": number("value", "%" if kind in IN_PERCENT else None, stack=None),
             "color": colour("row", sort=None),
         },
     )

@@ -125,6 +125,8 @@ def test_a_campaign_that_is_killed_goes_on_as_if_it_had_not(
         try:
             if has_begun(folder):
                 resume(folder)
+            else:
+                run(experiment, folder)
             break
         except Killed:
             kills += 1
@@ -284,6 +286,23 @@ def test_a_program_can_follow_a_campaign(
     assert left_s[-1] < 5
     assert all(not event["error"] and event["figures"] for event in ended)
     assert {event["figures"][0]["name"] for event in ended} == {"throughput", "PDV"}
+
+
+def test_a_series_of_cores_sets_them_in_each_column(experiment: Path) -> None:
+    """Beside another series, each combination is a column."""
+    series = '[[vary]]\nkey = "cores"\nvalues = [1, 4]\nlabel = "{} cores"\n\n[[measure]]'
+    experiment.write_text(EXPERIMENT.replace("[[measure]]", series, 1))
+    plan = planned(experiment)
+    columns = {cell.column.label: cell.column for cell in plan.cells}
+    assert sorted(columns) == ["512 B, 1 cores", "512 B, 4 cores", "84 B, 1 cores", "84 B, 4 cores"]
+    assert {label: of.cores for label, of in columns.items() if of.cores == 1} == {
+        "512 B, 1 cores": 1,
+        "84 B, 1 cores": 1,
+    }
+    conditions = plan.conditions["84 B, 4 cores"]
+    assert (conditions["cores"], conditions["traffic"]["frame_size_bytes"]) == (4, 84)
+    assert all("cores" not in cell.testbed for cell in plan.cells), "it is no key of a testbed"
+    check(plan)
 
 
 def test_a_device_whose_cores_cannot_be_set_leaves_its_sentence(

@@ -120,6 +120,26 @@ def test_connections_that_were_counted_come_before_those_asked_for() -> None:
     assert [value.text for value in buckets.values] == ["7.629", "4.822"]
 
 
+def test_the_ending_ratio_is_that_of_the_last_frames_of_phase_1() -> None:
+    """MP Table 23 has it in percent; only an order with repetition has the figure."""
+    asked = read_asked(FOLDER / "mp-table-23.toml")
+    testbeds = plan_of(asked.experiment, asked.testbed, 1).conditions
+    drawn = Figure(
+        name="ending new connection ratio", unit="%", values=(36.7, 36.79, 36.9), primary=False
+    )
+    cells = [
+        cell("Linear enumeration", conditions(4_000_000)),
+        cell("Pseudorandom, 4M", conditions(4_000_000), drawn),
+    ]
+    table = campaign_table(asked.experiment, testbeds, cells)
+    (row,) = (row for row in table.rows if row.kind == "ending ratio")
+    assert [value.text for value in row.values] == ["", "36.79 %", "", ""]
+    charts = {chart.key: chart for chart in computed_charts(table)}
+    ending = charts["computed-ending-ratio"]
+    assert ending.rows == [{"column": "Pseudorandom, 4M", "row": row.name, "value": 36.79}]
+    assert ending.spec["encoding"]["y"]["title"] == "%"
+
+
 def test_a_figure_can_be_named_and_keeps_its_sign() -> None:
     capacity = Figure(
         name="capacity", unit="connections", values=(1500.0,), lower_bound=(True,), primary=False
