@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 LOGS = ROOT / "build" / "test"
 SHOWN_LINES = 80
 PYTEST = [".venv/bin/pytest", "-q", "--durations=40"]
+SHORT = ["-m", "not long"]
 CPUS = os.cpu_count() or 1
 # Tests of programs that read and write frames: unlike tests of time, they may run in parallel.
 WITHOUT_PORTS = [
@@ -54,16 +55,16 @@ TEST = [
     Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
     Rung(name="fuzz", command=["make", "fuzz", "FUZZ_SECONDS=8"], limit_s=300),
     Rung(name="frames", command=[*PYTEST, "-n", str(CPUS), *WITHOUT_PORTS], limit_s=300),
+    Rung(name="accuracy", command=[*PYTEST, "tests/accuracy", *SHORT], limit_s=1800),
     Rung(
         name="gateways-and-labs",
         command=[
             *PYTEST,
             "tests",
-            *(f"--ignore={path}" for path in ("tests/unit", *WITHOUT_PORTS)),
-            "-m",
-            "not long",
+            *(f"--ignore={path}" for path in ("tests/unit", "tests/accuracy", *WITHOUT_PORTS)),
+            *SHORT,
         ],
-        limit_s=1800,
+        limit_s=1200,
     ),
 ]
 LONG = [
@@ -71,7 +72,7 @@ LONG = [
     Rung(name="tidy", command=["make", "tidy"], limit_s=3600),
     Rung(name="planted", command=["make", "planted"], limit_s=3600),
     Rung(name="debian-13", command=["tools/chroot-test", "trixie"], limit_s=3600),
-    Rung(name="accuracy", command=[*PYTEST, "tests", "-m", "long"], limit_s=7200),
+    Rung(name="long", command=[*PYTEST, "tests", "-m", "long"], limit_s=7200),
 ]
 LADDERS = {"check": CHECK, "test": TEST, "test-long": LONG}
 
