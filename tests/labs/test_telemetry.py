@@ -2,6 +2,7 @@
 
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -31,7 +32,7 @@ driver = "nat44"
 conntrack_entries = 32768
 """
 SNAPSHOTS = 20
-MOST_MS = 1.0
+MOST_READS = 25  # of /proc/stat; each takes 30 to 70 microseconds
 RATE_FPS = 5000
 
 
@@ -73,18 +74,21 @@ def test_connections_take_memory_of_the_kernel() -> None:
 @pytest.mark.parametrize(
     ("driver", "left"), [("nat44", 4), ("kernel-router", 6), ("tayga", 6), ("464xlat", 4)]
 )
-def test_a_snapshot_takes_less_than_a_millisecond(
+def test_a_snapshot_takes_as_long_as_a_few_reads(
     start_lab: StartLab, driver: str, left: int
 ) -> None:
-    """The shortest of some, because other programs take the CPU away."""
+    """About a millisecond. How fast the CPU is depends on what else the host does."""
     dut = start_lab(driver, left, 6 if driver == "kernel-router" else 4)
-    taken_ms = []
+    taken_s, read_s = [], []
     for _ in range(SNAPSHOTS):
         begin = time.perf_counter()
         snapshot = dut.telemetry()
-        taken_ms.append((time.perf_counter() - begin) * 1e3)
-    print([round(each, 3) for each in taken_ms])
-    assert min(taken_ms) < MOST_MS
+        middle = time.perf_counter()
+        Path("/proc/stat").read_text()
+        taken_s.append(middle - begin)
+        read_s.append(time.perf_counter() - middle)
+    print(min(taken_s), min(read_s), min(taken_s) / min(read_s))
+    assert min(taken_s) < MOST_READS * min(read_s)
     assert snapshot.drops is not None
     assert "left rx dropped" in snapshot.drops
     assert "right ring" in snapshot.drops

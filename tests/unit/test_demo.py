@@ -72,14 +72,14 @@ def test_the_demo_measures_gateway_by_gateway() -> None:
 
 def test_the_demo_searches_for_each_throughput_several_times_and_verifies_losses() -> None:
     searches = [cell.options for cell in planned().cells if cell.measure.command == "throughput"]
-    asked = {"repetitions": 5, "error": "1%", "patience": 30, "retry_time": 15}
+    asked = {"repetitions": 5, "error": "1%", "patience": 30, "retry_time": 10}
     assert searches == [{"profile": "quick", **asked}] * 4
     assert QUICK.loss_verifications == 1
 
 
-def test_the_demo_spends_minutes_on_invalid_trials_not_half_a_minute_in_each_cell() -> None:
+def test_the_demo_spends_two_minutes_on_invalid_trials_not_half_a_minute_in_each_cell() -> None:
     """At a fixed low rate, a few valid trials are enough, and an error would end the demo."""
-    at_a_low_rate = {"latency", "pdv", "tear-down"}
+    at_a_low_rate = {"latency", "pdv"}
     cells = [cell for cell in planned().cells if cell.measure.command not in at_a_low_rate]
     retry_times = [cell.options["retry_time"] for cell in cells]
     assert sum(float(str(seconds)) for seconds in retry_times) <= 120
