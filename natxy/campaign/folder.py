@@ -136,6 +136,8 @@ class CampaignFolder:
                     "resume`)"
                 )
             self.journal.unlink()  # a run was killed while it wrote the first line
+            for path in list(self._further()):  # this run may have fewer testbeds
+                path.unlink()
         write_whole(self.path / EXPERIMENT, asked.source.text)
         write_whole(self.path / TESTBED, asked.testbed_source.text)
         for number, source in enumerate(asked.further, start=2):

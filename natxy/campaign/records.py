@@ -50,7 +50,7 @@ class CellEnd(Model):
     ended: str
 
 
-AFTER = "after"  # when the commands after the campaign run
+BEFORE, AFTER = "before", "after"  # when the commands around the campaign run
 
 
 class HookRecord(Model):
@@ -114,6 +114,7 @@ class CampaignState:
     header: dict[str, Any]
     cells: dict[str, CellState] = field(default_factory=dict)
     after: int = 0  # commands after the campaign that have succeeded since the last cell
+    last: str = ""  # key of the cell that began last
 
     def ended(self, key: str) -> bool:
         cell = self.cells.get(key)
@@ -147,7 +148,7 @@ def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None
             begun = CellRecord.model_validate(record)
             cell = state.cells.setdefault(begun.key, CellState(key=begun.key, begun=begun))
             cell.goes_on(begun)
-            state.after = 0
+            state.after, state.last = 0, begun.key
         elif cell is None:
             continue
         elif kind == "answer":
@@ -165,6 +166,8 @@ def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None
         elif kind == "measurement":
             cell.results.append(Measurement.model_validate_json(json.dumps(record)))
         elif kind == "hook":
+            if record["when"] == BEFORE:
+                state.after = 0
             state.after += record["when"] == AFTER and record["status"] == 0
         elif kind == "cell-end":
             cell.end = CellEnd.model_validate(record)

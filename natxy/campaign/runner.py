@@ -9,7 +9,7 @@ from typing import Protocol
 from natxy.campaign.hooks import check_hook, run_hook
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.provenance import provenance
-from natxy.campaign.records import AFTER, CampaignState, CellEnd, CellRecord
+from natxy.campaign.records import AFTER, BEFORE, CampaignState, CellEnd, CellRecord
 from natxy.campaign.tape import RUN, AnswerRecord, Tape, TapeEnds
 from natxy.campaign.taped import TapedDut, TapedEngine
 from natxy.campaign.whole_result import rest_of
@@ -88,7 +88,7 @@ class Runner:
         hooks = self.plan.experiment.hooks
         done = self.state.after  # more than none if it was interrupted in these commands
         if left:
-            self._hooks("before", hooks.before)
+            self._hooks(BEFORE, hooks.before)
             self._cells(left)
             done = 0
         self._hooks(AFTER, hooks.after[done:])

@@ -6,20 +6,27 @@ from typing import Any
 from natxy.campaign.plan import CampaignPlan
 from natxy.dut.lab_drivers import lab_drivers
 
-SIZES = ("conntrack_entries", "hash_size")
-
 
 def shared_tables(plans: Mapping[int, CampaignPlan]) -> Iterator[str]:
     """Yields a sentence if cells that may run at once need other sizes; `plans` are those of the
     testbeds on this machine, by number."""
-    devices = [cell.testbed.get("dut", {}) for plan in plans.values() for cell in plan.cells]
-    sizes = {tuple(map(device.get, SIZES)) for device in devices if _tracks(device)}
-    if len(plans) > 1 and len(sizes) > 1:
+    tracking = [
+        {_sizes(cell.testbed["dut"]) for cell in plan.cells if _tracks(cell.testbed.get("dut", {}))}
+        for plan in plans.values()
+    ]
+    sizes: set[tuple[Any, Any]] = set().union(*tracking)
+    if sum(map(bool, tracking)) > 1 and len(sizes) > 1:
         yield (
             f"Cells set {len(sizes)} different sizes of the connection tracking table, which all "
-            "labs of a machine share: those that run at once make each other fail (expected equal "
-            f"{' and '.join(SIZES)} in all cells, or testbeds on different machines)."
+            "labs of a machine share. Cells that run at once then make each other fail (expected "
+            "equal conntrack_entries and hash_size in all cells, or testbeds on different "
+            "machines)."
         )
+
+
+def _sizes(device: Mapping[str, Any]) -> tuple[Any, Any]:
+    entries = device.get("conntrack_entries")
+    return entries, device.get("hash_size", entries)
 
 
 def _tracks(device: Mapping[str, Any]) -> bool:

@@ -33,8 +33,9 @@ def compare(
     fail_if: Annotated[
         str | None,
         typer.Option(
-            help="Exit with status 1 if a main figure is significantly worse by more than a share: "
-            "worse-by=5% [default: only show].",
+            help="Exit with status 1 if a main figure is significantly worse by more than a share, "
+            "if a cell of AFTER failed, or if AFTER has no result of a cell that has one in "
+            "BEFORE: worse-by=5% [default: only show].",
             metavar="worse-by=PERCENT",
         ),
     ] = None,
@@ -62,7 +63,9 @@ def compare(
     if found := worse(differences, share):
         names = ", ".join(f"{each.figure} {each.column}".strip() for each in found)
         tell(f"Worse by more than {share * 100:g} %: {names}")
-    if found or failed or lost(old.cells, new.cells):
+    if gone := lost(old.cells, new.cells):
+        tell(f"Without a result in {after}: {', '.join(gone)}")
+    if found or failed or gone:
         raise typer.Exit(WORSE)
 
 

@@ -39,8 +39,8 @@ class Pace:
         """Returns the pace of the cells that have ended, as the journal says it."""
         pace = cls(testbeds=testbeds, planned_s=planned_s)
         for cell in state.cells.values():
-            # The time of a cell that was resumed has the interruption in it.
-            if cell.end is not None and not cell.begun.answers:
+            # A cell that failed may have ended at once, and one that was resumed has waited.
+            if cell.end is not None and not cell.failed and not cell.begun.answers:
                 begin, end = map(datetime.fromisoformat, (cell.begun.started, cell.end.ended))
                 of_measure = pace.took_s.setdefault(cell.begun.measure, [])
                 of_measure.append((end - begin).total_seconds())
@@ -49,9 +49,10 @@ class Pace:
     def began(self, cell: Cell) -> None:
         self._began_s[cell.key] = time.monotonic()
 
-    def ended(self, cell: Cell) -> float:
+    def ended(self, cell: Cell, *, failed: bool) -> float:
         seconds = time.monotonic() - self._began_s.pop(cell.key)
-        self.took_s.setdefault(cell.measure.name, []).append(seconds)
+        if not failed:
+            self.took_s.setdefault(cell.measure.name, []).append(seconds)
         return seconds
 
     def left_s(self, cells: Sequence[Cell]) -> float | None:
@@ -82,7 +83,7 @@ class Narrator:
         self.pace.began(cell)
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:
-        self.pace.ended(cell)
+        self.pace.ended(cell, failed=bool(error))
         if self.pace.testbeds > 1:  # the line before may be another cell's
             self._say(f"{cell.title}, round {cell.round}:")
         if error:
@@ -128,7 +129,7 @@ class JsonNarrator:
         self.pace.began(cell)
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:
-        seconds = round(self.pace.ended(cell), 3)
+        seconds = round(self.pace.ended(cell, failed=bool(error)), 3)
         figures = _described(figure for result in results for figure in result.figures)
         _print_event("cell-ended", **_named(cell), seconds=seconds, error=error, figures=figures)
 

@@ -64,7 +64,7 @@ def page(campaign: CampaignFolder) -> str:
     runs, cells = campaign.is_run, []
     for cell in plan.cells:
         known = state.cells.get(cell.key)
-        running = runs and known is not None and known.end is None
+        running = runs and cell.key == state.last and known is not None and known.end is None
         name = f"{cell.title}, round {cell.round}" if cell.round > 1 else cell.title
         cells.append(
             LiveCell(

@@ -41,6 +41,10 @@ def said_of(cell: Cell, state: CampaignState, *, runs: bool) -> str:
         return "not begun"
     if known.end is None:
         trials = f"{known.trials} trials"
-        return f"running, {trials} so far" if runs else f"interrupted after {trials}"
+        return (
+            f"running, {trials} so far"
+            if runs and cell.key == state.last
+            else f"interrupted after {trials}"
+        )
     failed = (f"failed: {known.end.error}",) if known.failed else ()
     return "; ".join((*map(found, known.results), *failed))

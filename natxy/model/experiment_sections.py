@@ -37,7 +37,7 @@ class MeasureSection(Explained):
     without: tuple[str, ...] = ()
     """Sections of the column's testbed that are left out."""
     testbed: dict[str, Any] = Field(default_factory=dict)
-    """Sections and keys that then replace the testbed's, such as another device's [dut]."""
+    """Sections and keys that replace the testbed's, such as another device's [dut]."""
     both_directions: bool = False
     """Shows rates as the sum of the active directions, as the papers print them, not per
     direction."""
@@ -102,9 +102,11 @@ class HooksSection(Explained):
     before: tuple[Command, ...] = ()
     """Commands that run before the campaign, and before it goes on."""
     before_column: tuple[Command, ...] = ()
-    """Commands that run before each column's device is set up."""
+    """Commands that run before the first cell, and before a cell of another column than the last
+    one. With several testbeds: before each cell."""
     after_column: tuple[Command, ...] = ()
-    """Commands that run after the last cell of each column."""
+    """Commands that run after the last cell, and before a cell of another column begins. With
+    several testbeds: after each cell."""
     after: tuple[Command, ...] = ()
     """Commands that run after the last cell of the campaign."""
     timeout_s: Annotated[float, Between(0.1, 86400)] = 600.0
@@ -144,11 +146,11 @@ class RowSection(Explained):
     """
 
     kind: RowKind
-    """What is computed: relative scale-up: (value / first value) / (x / first x). ratio to the
-    previous: value / value of the column before. ratio: value / value of the measurement `to`.
-    dispersion: (P99 - P1) / median. per: value / x. connections per hash bucket, connections per
-    entry: connections / size of the device's table. ending ratio: share of new connections among
-    the last 1 % of phase 1's frames."""
+    """What is computed. "relative scale-up" is (value / first value) / (x / first x), "ratio to the
+    previous" is value / value of the column before, "ratio" is value / value of the measurement
+    `to`, "dispersion" is (P99 - P1) / median, and "per" is value / x. "connections per hash bucket"
+    and "connections per entry" are connections / size of the device's table, and "ending ratio" is
+    the share of new connections among the last 1 % of phase 1's frames."""
     of: str
     """The name of a measurement: its label, or its command."""
     figure: str = ""

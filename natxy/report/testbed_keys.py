@@ -8,12 +8,26 @@ from pydantic import ValidationError
 
 from natxy.model.testbed import Testbed
 
+# Keys whose values options of a measurement may replace, such as --frame-size.
+OF_OPTIONS = {
+    "traffic.direction",
+    "traffic.frame_size_bytes",
+    "traffic.n",
+    "traffic.m",
+    "traffic.left_networks",
+    "traffic.right_networks",
+}
+
 
 def at(testbed: Mapping[str, Any], path: str) -> Any:
     """Returns the value of a key, or its default where the testbed does not set it; None if there
-    is neither. Keys of [dut] have no default here, since they depend on the kind of device."""
+    is neither. No default is known of [dut] and [tester], which depend on the kind of device, and
+    of what an option may have replaced.
+    """
     found = _at(testbed, path)
-    return _at(_with_defaults(testbed), path) if found is None else found
+    if found is not None or path.startswith("tester.") or path in OF_OPTIONS:
+        return found
+    return _at(_with_defaults(testbed), path)
 
 
 def _at(testbed: Mapping[str, Any], path: str) -> Any:

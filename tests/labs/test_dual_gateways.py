@@ -104,7 +104,9 @@ def test_frames_come_again_after_a_reset(start_lab: StartLab) -> None:
     said = dut.restart()
     assert "CLAT: software reset" in said
     assert "PLAT: software reset" in said
-    assert not set(before.values()) & set(taygas(dut).values())
+    after = taygas(dut)
+    assert sorted(before) == sorted(after) == ["CLAT", "PLAT"]
+    assert not set(before.values()) & set(after.values())
     assert dut.table is not None
     assert dut.table.count() == 0
     assert wire.carry_until(LEFT, [sent])

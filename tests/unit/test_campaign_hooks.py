@@ -1,5 +1,6 @@
 """Commands that run before and after a campaign and its columns."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,17 @@ def test_a_command_after_the_campaign_that_failed_runs_again(
     assert run_command(["resume", str(folder)]) == 0
     good.unlink()
     assert run_command(["resume", str(folder)]) == 0, "it has run"
+
+
+def test_commands_after_the_campaign_run_again_where_those_before_it_did(
+    experiment: Path, tmp_path: Path
+) -> None:
+    """A `natxy resume --retry` was killed after the commands before its first cell."""
+    log, folder = tmp_path / "log", tmp_path / "campaign"
+    hooked(experiment, log)
+    run(experiment, folder)
+    before = HookRecord(when="before", command=("true",), status=0, output="", seconds=0.0)
+    with gzip.open(folder / "journal.jsonl.gz", "ab") as journal:
+        journal.write(before.model_dump_json().encode() + b"\n")
+    resume(folder)
+    assert log.read_text().split() == ["1", "2", "1", "2"]

@@ -13,6 +13,7 @@ from natxy.cli import run_command
 from natxy.cli.campaigns import durations_s, pace_of
 from natxy.cli.narrator import Pace
 from natxy.cli.serve import page
+from natxy.cli.status import said_of
 from natxy.dut.none import NoDut
 from tests.unit.campaigns import EXPERIMENT, planned, run
 from tests.unit.test_campaign import Killed
@@ -20,7 +21,7 @@ from tests.unit.test_campaign import Killed
 Captured = pytest.CaptureFixture[str]
 
 
-def state_of(cell: Cell, *, ended: str = "", answers: int = 0) -> CampaignState:
+def state_of(cell: Cell, *, ended: str = "", answers: int = 0, error: str = "") -> CampaignState:
     """A journal in which one cell began at noon."""
     begun = CellRecord(
         key=cell.key,
@@ -32,7 +33,8 @@ def state_of(cell: Cell, *, ended: str = "", answers: int = 0) -> CampaignState:
         started="2026-11-25T12:00:00+00:00",
         answers=answers,
     )
-    end = CellEnd(key=cell.key, ended=f"2026-11-25T{ended}+00:00") if ended else None
+    at = f"2026-11-25T{ended}+00:00"
+    end = CellEnd(key=cell.key, ended=at, error=error) if ended else None
     known = CellState(key=cell.key, begun=begun, end=end)
     return CampaignState(header={}, cells={cell.key: known})
 
@@ -52,12 +54,15 @@ def test_measured_durations_come_before_planned_ones(experiment: Path) -> None:
     assert Pace.of(state, planned_s={}).left_s(cells) is None, "no PDV has ended"
 
 
-@pytest.mark.parametrize(("ended", "answers"), [("", 0), ("18:00:00", 7)])
-def test_a_cell_that_runs_or_was_interrupted_says_nothing_of_its_duration(
-    ended: str, answers: int, experiment: Path
+@pytest.mark.parametrize(
+    ("ended", "answers", "error"),
+    [("", 0, ""), ("18:00:00", 7, ""), ("12:00:00", 0, "a command failed")],
+)
+def test_a_cell_that_runs_failed_or_was_interrupted_says_nothing_of_its_duration(
+    ended: str, answers: int, error: str, experiment: Path
 ) -> None:
     (cell, *_) = planned(experiment).cells
-    state = state_of(cell, ended=ended, answers=answers)
+    state = state_of(cell, ended=ended, answers=answers, error=error)
     assert Pace.of(state, planned_s={}).took_s == {}
 
 
@@ -154,3 +159,21 @@ def test_a_program_sees_each_trial_and_what_each_repetition_found(
     kinds = [event["event"] for event in events]
     first = kinds.index("cell-started"), kinds.index("measuring"), kinds.index("trial-ended")
     assert list(first) == sorted(first)
+
+
+def test_only_the_cell_that_began_last_can_run(experiment: Path) -> None:
+    """One that was interrupted has no end either, while `natxy resume --retry` measures another."""
+    first, second, *_ = planned(experiment).cells
+    state = state_of(first)
+    state.cells |= state_of(second).cells
+    state.last = second.key
+    assert said_of(first, state, runs=True) == "interrupted after 0 trials"
+    assert said_of(second, state, runs=True) == "running, 0 trials so far"
+
+
+def test_a_cell_that_fails_at_once_leaves_the_planned_time(experiment: Path) -> None:
+    cell, *_ = planned(experiment).cells
+    pace = Pace(planned_s={cell.key: 100.0})
+    pace.began(cell)
+    pace.ended(cell, failed=True)
+    assert pace.left_s([cell]) == 100

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.records import read_campaign
 from natxy.errors import ConfigurationError
 from tests.unit.campaigns import run
@@ -26,6 +26,17 @@ def test_a_run_that_was_killed_in_its_first_line_can_begin_again(
     assert len(read_campaign(journal).cells) == 8
     with pytest.raises(ConfigurationError, match="holds a campaign already"):
         run(experiment, folder)
+
+
+def test_a_run_that_begins_again_has_its_own_testbeds(experiment: Path, tmp_path: Path) -> None:
+    folder = CampaignFolder(path=tmp_path / "campaign")
+    testbed = experiment.parent / "testbed.toml"
+    folder.path.mkdir()
+    folder.create(read_asked(experiment, (testbed, testbed)))
+    folder.journal.write_bytes(b"")
+    assert len(folder.asked().testbeds) == 2
+    folder.create(read_asked(experiment))
+    assert len(folder.asked().testbeds) == 1
 
 
 def test_a_damaged_journal_is_kept(experiment: Path, tmp_path: Path) -> None:

@@ -120,6 +120,7 @@ def test_a_cell_that_is_lost_fails_the_job(
     assert status(before, after, *FAIL_IF) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "throughput 512 B throughput 512 B: only in the first campaign" in said
+    assert f"Without a result in {after}: throughput 512 B" in said
     assert status(before, after) == 0
     assert status(after, before, *FAIL_IF) == 0, "it measured more, and nothing is worse"
 

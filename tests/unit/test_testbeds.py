@@ -293,8 +293,10 @@ def test_sizes_of_the_machines_table_that_differ_are_named() -> None:
     assert said(("nat44", small), ("kernel-router", "")) == [], "a router tracks nothing"
     (sentence,) = said(("nat44", small), ("nat44-iptables", large))
     assert sentence.startswith("Cells set 2 different sizes of the connection tracking table")
-    (sentence,) = said(("nat44", small), ("nat44", "conntrack_entries = 65536"))
     assert "equal conntrack_entries and hash_size in all cells" in sentence
+    (sentence,) = said(("nat44", small), ("nat44", "conntrack_entries = 65536"))
+    entries = "conntrack_entries = 4096"
+    assert said(("nat44", entries), ("nat44", f"{entries}\n{small}")) == [], "that is the default"
     guest = plans_of(*(f'[dut]\nkind = "guest"\ndriver = "nat44"\n{of}' for of in (small, large)))
     assert list(shared_tables(guest)) == [], "a virtual machine has a kernel of its own"
 
@@ -307,4 +309,6 @@ def test_the_sizes_that_a_series_varies_are_those_of_its_cells() -> None:
     plan = plan_of(experiment, tomllib.loads(testbed), 1)
     assert list(shared_tables({1: plan})) == []
     (sentence,) = shared_tables({1: plan, 2: plan})
-    assert "those that run at once make each other fail" in sentence
+    assert "Cells that run at once then make each other fail" in sentence
+    router = plan_of(experiment.model_copy(update={"vary": ()}), {}, 1)
+    assert list(shared_tables({1: plan, 2: router})) == [], "one lab has the table alone"
