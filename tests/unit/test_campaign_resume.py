@@ -31,11 +31,14 @@ def test_a_run_that_was_killed_in_its_first_line_can_begin_again(
 def test_a_run_that_begins_again_has_its_own_testbeds(experiment: Path, tmp_path: Path) -> None:
     folder = CampaignFolder(path=tmp_path / "campaign")
     testbed = experiment.parent / "testbed.toml"
+    other = tmp_path / "other.toml"
+    other.write_text(testbed.read_text().replace("cores = [0]", "cores = [1]"))
     folder.path.mkdir()
-    folder.create(read_asked(experiment, (testbed, testbed)))
+    folder.create(read_asked(experiment, (testbed, other)))
     folder.journal.write_bytes(b"")
     assert len(folder.asked().testbeds) == 2
     folder.create(read_asked(experiment))
+    folder.journal.touch()
     assert len(folder.asked().testbeds) == 1
 
 
