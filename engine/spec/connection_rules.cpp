@@ -5,14 +5,11 @@
 
 #include "spec/names.hpp"
 #include "spec/spec_error.hpp"
+#include "spec/traffic_rules.hpp"
 #include "spec/validate.hpp"
 
 namespace natxy::spec {
 namespace {
-
-std::uint64_t values_of(const Series& series) {
-  return series.mode == SeriesMode::kFixed ? 1 : series.max - series.min + 1ULL;
-}
 
 bool same(const Series& a, const Series& b) {
   return a.mode == b.mode && a.min == b.min && a.max == b.max;

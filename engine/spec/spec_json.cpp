@@ -2,13 +2,14 @@
 
 #include <arpa/inet.h>
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "plumbing/json_value.hpp"
 #include "spec/json.hpp"
+#include "spec/json_readers.hpp"
 #include "spec/names.hpp"
+#include "spec/traffic_json.hpp"
 #include "spec/validate.hpp"
 
 namespace natxy::spec {
@@ -21,20 +22,6 @@ using plumbing::shown;
 using plumbing::Value;
 
 // --- addresses --------------------------------------------------------------------------
-
-template <std::size_t kOctets>
-std::array<std::uint8_t, kOctets> address(const Value& value) {
-  constexpr int kFamily = kOctets == 4 ? AF_INET : AF_INET6;
-  std::array<std::uint8_t, kOctets> octets{};
-  // inet_pton() would stop at a zero octet within the text.
-  const auto& text = value.text();
-  if (text.find('\0') != std::string::npos ||
-      inet_pton(kFamily, text.c_str(), octets.data()) != 1) {
-    value.refuse(kOctets == 4 ? "is not an IPv4 address (expected an address such as 198.18.0.1)"
-                              : "is not an IPv6 address (expected an address such as 2001:2::1)");
-  }
-  return octets;
-}
 
 std::array<std::uint8_t, 6> mac_address(const Value& value) {
   static const std::string kRefusal =
@@ -72,142 +59,8 @@ std::uint64_t nanoseconds(const Value& value) {
   return value.integer<std::uint64_t>(0, kMaxTrialNs);
 }
 
-bool flag(Object& object, const std::string& name, bool usual = false) {
-  return object.optional(name, [](const Value& of) { return of.boolean(); }).value_or(usual);
-}
-
-std::uint8_t hop_limit(const Value& value) {
-  return value.integer<std::uint8_t>(1, 255);
-}
-
 std::uint32_t burst_limit(const Value& value) {
   return value.integer<std::uint32_t>(0, kMaxBurstLimit);
-}
-
-std::uint8_t traffic_class(const Value& value) {
-  return value.integer<std::uint8_t>(0, 255);
-}
-
-std::uint32_t flow_label(const Value& value) {
-  return value.integer<std::uint32_t>(0, kMaxFlowLabel);
-}
-
-ExtensionHeader extension_header(const Value& value) {
-  return value.one_of(kExtensionHeaders);
-}
-
-FieldBits field_bits(const Value& value) {
-  const auto value_bit = [](const Value& of) {
-    return of.integer<std::uint8_t>(0, kMaxFieldBits - 1);
-  };
-  Object object(value);
-  const FieldBits place{.value_bit = object.optional("value_bit", value_bit).value_or(0),
-                        .bits = object["bits"].integer<std::uint8_t>(1, kMaxFieldBits),
-                        .address_bit = object["address_bit"].integer<std::uint8_t>(0, 127)};
-  object.close();
-  return place;
-}
-
-PortSet port_set(const Value& value) {
-  Object object(value);
-  const PortSet ports{.offset_bits = object["offset_bits"].integer<std::uint8_t>(0, 15),
-                      .psid_bits = object["psid_bits"].integer<std::uint8_t>(1, 15)};
-  object.close();
-  return ports;
-}
-
-AddressPattern pattern(const Value& value, IpVersion version) {
-  const auto offset = [](const Value& of) { return of.integer<std::uint8_t>(0, 15); };
-  Object object(value);
-  AddressPattern pattern;
-  if (version == IpVersion::k6) {
-    pattern.octets = address<16>(object["address"]);
-  } else {
-    std::ranges::copy(address<4>(object["address"]), pattern.octets.begin());
-  }
-  pattern.network_byte = object.optional("network_byte", offset);
-  if (const auto field = object.find("field")) {
-    pattern.field = field->list<FieldBits>(0, kMaxFieldPlaces, field_bits);
-  }
-  object.close();
-  return pattern;
-}
-
-Tunnel tunnel(const Value& value) {
-  Object object(value);
-  Tunnel tunnel;
-  tunnel.source = pattern(object["source"], IpVersion::k6);
-  tunnel.destination = pattern(object["destination"], IpVersion::k6);
-  tunnel.hop_limit = object.optional("hop_limit", hop_limit).value_or(kUsualHopLimit);
-  object.close();
-  return tunnel;
-}
-
-PacketFormat packet_format(const Value& value) {
-  Object object(value);
-  const auto version = object["ip_version"];
-  const auto number = version.integer<std::uint8_t>(4, 6);
-  if (number == 5) version.refuse("is not an IP version (expected 4 or 6)");
-  PacketFormat format{.ip_version = IpVersion{number}};
-  format.source = pattern(object["source"], format.ip_version);
-  format.destination = pattern(object["destination"], format.ip_version);
-  format.frame_size_bytes =
-      object["frame_size_bytes"].integer<std::uint16_t>(kMinFrameSizeBytes, kMaxFrameSizeBytes);
-  format.traffic_class = object.optional("traffic_class", traffic_class).value_or(0);
-  format.flow_label = object.optional("flow_label", flow_label).value_or(0U);
-  if (const auto headers = object.find("extension_headers")) {
-    format.extension_headers =
-        headers->list<ExtensionHeader>(0, kMaxExtensionHeaders, extension_header);
-  }
-  format.tunnel = object.optional("tunnel", tunnel);
-  object.close();
-  return format;
-}
-
-Series series(const Value& value, unsigned bits = 16) {
-  const auto highest = (std::uint32_t{1} << bits) - 1;
-  Object object(value);
-  Series series;
-  series.mode = object["mode"].one_of(kModes);
-  series.min = object["min"].integer<std::uint32_t>(0, highest);
-  series.max = object["max"].integer<std::uint32_t>(series.min, highest);
-  object.close();
-  return series;
-}
-
-Connections connections(const Value& value) {
-  Object object(value);
-  const auto order = [](const Value& of) { return of.one_of(kOrders); };
-  const Connections connections{.role = object["role"].one_of(kRoles),
-                                .order = object.optional("order", order).value_or(Order::kLinear)};
-  object.close();
-  return connections;
-}
-
-Traffic traffic(const Value& value) {
-  Object object(value);
-  Traffic traffic;
-  traffic.departure = packet_format(object["departure"]);
-  traffic.arrival = packet_format(object["arrival"]);
-  traffic.selection = object["selection"].one_of(kSelections);
-  traffic.source_port = series(object["source_port"]);
-  traffic.destination_port = series(object["destination_port"]);
-  traffic.source_field = series(object["source_field"], kMaxFieldBits);
-  traffic.destination_field = series(object["destination_field"], kMaxFieldBits);
-  traffic.source_port_set = object.optional("source_port_set", port_set);
-  traffic.destination_port_set = object.optional("destination_port_set", port_set);
-  traffic.networks = object["networks"].integer<std::uint16_t>(1, 256);
-  traffic.hop_limit = object.optional("hop_limit", hop_limit).value_or(kUsualHopLimit);
-  traffic.dont_fragment = flag(object, "dont_fragment", true);
-  traffic.hop_limit_drop = object.optional("hop_limit_drop", [&](const Value& drop) {
-    return drop.integer<std::uint8_t>(0, static_cast<std::uint8_t>(traffic.hop_limit - 1));
-  });
-  traffic.avoid_zero_checksum = flag(object, "avoid_zero_checksum");
-  traffic.dscp_kept = flag(object, "dscp_kept");
-  traffic.udp_checksum_required = flag(object, "udp_checksum_required");
-  traffic.connections = object.optional("connections", connections);
-  object.close();
-  return traffic;
 }
 
 Segment segment(const Value& value) {
@@ -243,8 +96,8 @@ Stream stream(const Value& value) {
   stream.direction = object["direction"].one_of(kDirections);
   stream.mix = mix(object["mix"]);
   stream.segments = object["segments"].list<Segment>(1, kMaxSegments, segment);
-  stream.foreground = object.optional("foreground", traffic);
-  stream.background = object.optional("background", traffic);
+  stream.foreground = object.optional("foreground", read_traffic);
+  stream.background = object.optional("background", read_traffic);
   object.close();
   return stream;
 }

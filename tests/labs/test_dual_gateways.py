@@ -115,7 +115,7 @@ def test_frames_come_again_after_a_reset(start_lab: StartLab) -> None:
 def test_both_are_watched_on_the_gateways_cpu(start_lab: StartLab) -> None:
     dut = start_lab("464xlat", 4, 4)
     if not dut.watched:
-        pytest.skip("one CPU")
+        pytest.skip("on one CPU, the gateways run in the tester's send call and are not watched")
     (watched,) = dut.watched
     pids = taygas(dut)
     assert sorted(pids) == ["CLAT", "PLAT"]

@@ -4,7 +4,7 @@ import subprocess
 from ipaddress import IPv6Network, ip_address, ip_network
 from itertools import count
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 import pytest
 
@@ -33,7 +33,7 @@ class FakeTayga:
     """A process that says what tayga does, until it is killed."""
 
     numbers = count(4000)
-    started: list["FakeTayga"] = []  # noqa: RUF012
+    started: ClassVar[list["FakeTayga"]] = []
 
     def __init__(self, arguments: list[str], *, stdout: IO[bytes], **_: Any) -> None:
         self.arguments = arguments

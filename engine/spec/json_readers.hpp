@@ -1,0 +1,35 @@
+// Members of a spec that several of its objects have.
+#pragma once
+
+#include <arpa/inet.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "plumbing/json_value.hpp"
+
+namespace natxy::spec {
+
+// Reads an IPv4 address (4 octets) or an IPv6 address (16).
+template <std::size_t kOctets>
+std::array<std::uint8_t, kOctets> address(const plumbing::Value& value) {
+  constexpr int kFamily = kOctets == 4 ? AF_INET : AF_INET6;
+  std::array<std::uint8_t, kOctets> octets{};
+  // inet_pton() would stop at a zero octet within the text.
+  const auto& text = value.text();
+  if (text.find('\0') != std::string::npos ||
+      inet_pton(kFamily, text.c_str(), octets.data()) != 1) {
+    value.refuse(kOctets == 4 ? "is not an IPv4 address (expected an address such as 198.18.0.1)"
+                              : "is not an IPv6 address (expected an address such as 2001:2::1)");
+  }
+  return octets;
+}
+
+// Reads a member that is true or false; absent, it is `usual`.
+inline bool flag(plumbing::Object& object, const std::string& name, bool usual = false) {
+  return object.optional(name, [](const plumbing::Value& of) { return of.boolean(); })
+      .value_or(usual);
+}
+
+}  // namespace natxy::spec

@@ -1,0 +1,104 @@
+// Frames with VLAN tags, extension headers and tunnels, which move the parts of a frame.
+#include <gtest/gtest.h>
+
+#include "frame/arrival.hpp"
+#include "frame/departure.hpp"
+#include "patched_frame.hpp"
+#include "traffic_cases.hpp"
+
+namespace natxy::frame {
+namespace {
+
+using spec::IpVersion;
+
+struct Form {
+  const char* name;
+  spec::Traffic traffic;
+  std::vector<spec::VlanTag> vlans;
+  friend void PrintTo(const Form& form, std::ostream* out) { *out << form.name; }
+};
+
+std::vector<Form> all_forms() {
+  using enum spec::ExtensionHeader;
+  const std::vector<spec::VlanTag> one{{.tpid = 0x8100, .id = 100, .priority = 5}};
+  const std::vector<spec::VlanTag> two{{.tpid = 0x88a8, .id = 4094}, {.tpid = 0x8100, .id = 1}};
+  auto extended = tests::varied_traffic(IpVersion::k6, IpVersion::k6);
+  for (auto* format : {&extended.departure, &extended.arrival}) {
+    format->extension_headers = {kHopByHop, kDestinationOptions, kRouting};
+    format->frame_size_bytes = 128;
+  }
+  auto tunnelled = tests::varied_traffic(IpVersion::k4, IpVersion::k4);
+  spec::Tunnel tunnel{.source = tests::address("2001:2::2"),
+                      .destination = tests::address("2001:2:0:1000::2")};
+  tunnel.source.field = spec::field_at(14);
+  tunnel.destination.network_byte = 7;
+  for (auto* format : {&tunnelled.departure, &tunnelled.arrival}) {
+    format->tunnel = tunnel;
+    format->frame_size_bytes = 129;
+  }
+  return {{"tagged", tests::varied_traffic(IpVersion::k4, IpVersion::k4), one},
+          {"extended", extended, {}},
+          {"tagged_and_extended", extended, two},
+          {"tunnelled", tunnelled, {}},
+          {"tagged_and_tunnelled", tunnelled, two}};
+}
+
+class Forms : public testing::TestWithParam<Form> {
+ protected:
+  static constexpr flow::Shape kShape{.addresses_vary = true};
+  // The frame of ordinal 7.
+  Forms() {
+    const flow::Flow flow(GetParam().traffic, 3);
+    values_ = flow.at<kShape>(7);
+    const Departure departure(GetParam().traffic, link_);
+    octets_ = departure.octets();
+    patch<kShape>(departure, flow, octets_, 7);
+  }
+  [[nodiscard]] Claimed claimed() const {
+    return layouts_.claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
+  }
+  Link link_{.vlans = GetParam().vlans};
+  Layouts layouts_{{&GetParam().traffic}, GetParam().vlans.size()};
+  Arrival arrival_{GetParam().traffic, link_};
+  flow::Values values_{};
+  std::vector<std::uint8_t> octets_;
+};
+
+// The fast check of a lot and the single checks agree, whichever octet is wrong.
+TEST_P(Forms, PassAndBothChecksAgreeOnEveryOctet) {
+  EXPECT_EQ(octets_.size(),
+            GetParam().traffic.departure.frame_size_bytes - 4U + 4U * GetParam().vlans.size());
+  ASSERT_NE(claimed().layout, nullptr);
+  EXPECT_EQ(arrival_.check(claimed(), values_, spec::kUsualHopLimit), Defect::kNone);
+  for (std::size_t at = 12; at < octets_.size(); ++at) {
+    for (const unsigned flip : {0x00U, 0x01U, 0x10U, 0x40U, 0xffU}) {
+      octets_[at] = static_cast<std::uint8_t>(octets_[at] ^ flip);
+      const auto seen = claimed();
+      if (seen.layout != nullptr) {
+        const bool slow = well_formed(seen) && checksums_right(seen, true) &&
+                          arrival_.check(seen, values_, spec::kUsualHopLimit) == Defect::kNone;
+        EXPECT_TRUE(slow || flip != 0) << at;
+        ArrivalLot lot;
+        lot.add(seen);
+        flow::ValueLot values;
+        values.set(0, values_);
+        const auto judgement = arrival_.judge<kShape>(lot, values, spec::kUsualHopLimit);
+        EXPECT_EQ(judgement.right, slow ? 1U : 0U) << at << ", " << flip;
+      }
+      octets_[at] = static_cast<std::uint8_t>(octets_[at] ^ flip);
+    }
+  }
+}
+
+TEST_P(Forms, ShortFramesAreNotReadBeyondTheirEnd) {
+  for (std::uint32_t size = 0; size < claimed().layout->min_octets(); ++size) {
+    const std::vector<std::uint8_t> cut(octets_.begin(), octets_.begin() + size);
+    EXPECT_EQ(layouts_.claim(cut.data(), size, tag_of(1)).layout, nullptr);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Forms, testing::ValuesIn(all_forms()),
+                         [](const auto& that) { return std::string(that.param.name); });
+
+}  // namespace
+}  // namespace natxy::frame
