@@ -15,8 +15,7 @@ Lines = Iterator[str]
 def csv(asked: SubscribersSection) -> Lines:
     """Yields a table: number, IPv6 address, IPv4 address and PSID of each subscriber."""
     yield "number,ipv6,ipv4,psid"
-    for number in range(asked.count):
-        one = asked.subscriber(number)
+    for number, one in enumerate(asked.subscribers()):
         yield f"{number},{one.ipv6},{one.ipv4},{one.psid}"
 
 
@@ -34,8 +33,7 @@ def snabb(asked: SubscribersSection) -> Lines:
     """Yields the binding table of Snabb's lwAFTR (its YANG schema snabb-softwire-v2 and later)."""
     yield "softwire-config {"
     yield "  binding-table {"
-    for number in range(asked.count):
-        one = asked.subscriber(number)
+    for one in asked.subscribers():
         yield (
             f"    softwire {{ ipv4 {one.ipv4}; psid {one.psid}; b4-ipv6 {one.ipv6}; "
             f"br-address {asked.gateway}; port-set {{ psid-length {asked.psid_bits}; }} }}"
@@ -62,8 +60,7 @@ def vpp(asked: SubscribersSection) -> Lines:
 def _vpp_table(asked: SubscribersSection) -> Lines:
     """Yields a domain for each IPv4 address, and a rule for each of its PSIDs."""
     sharing = 2**asked.psid_bits
-    for number in range(asked.count):
-        one = asked.subscriber(number)
+    for number, one in enumerate(asked.subscribers()):
         domain, psid = divmod(number, sharing)
         if psid == 0:
             prefix = "::/0" if asked.psid_bits else f"{one.ipv6}/128"

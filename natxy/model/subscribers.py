@@ -5,6 +5,7 @@ MAP-E (RFC 7597) and MAP-T (RFC 7599), or the CLATs of 464XLAT (RFC 6877). A sub
 and ports follow from its number, which is the value of a field of the frames.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Annotated, Literal, Self
@@ -196,13 +197,13 @@ class SubscribersSection(Model):
             return AddressPattern(address=self.private_ipv4)
         return AddressPattern(address=str(self._ipv4.network_address), field=self._suffix(end=32))
 
-    def subscriber(self, number: int) -> Subscriber:
-        """Returns the addresses of one subscriber, from 0 to `count` - 1."""
-        return Subscriber(
-            ipv6=self.ipv6_pattern().with_field(number),
-            ipv4=self.ipv4_pattern().with_field(number),
-            psid=number % 2**self.psid_bits,
-        )
+    def subscribers(self) -> Iterator[Subscriber]:
+        """Yields the addresses of each subscriber, from number 0 on."""
+        ipv6, ipv4, psids = self.ipv6_pattern(), self.ipv4_pattern(), 2**self.psid_bits
+        for number in range(self.count):
+            yield Subscriber(
+                ipv6=ipv6.with_field(number), ipv4=ipv4.with_field(number), psid=number % psids
+            )
 
     def embedded(self, ipv4: str) -> str:
         """Returns the IPv6 address under which subscribers see an IPv4 host (RFC 6052)."""
