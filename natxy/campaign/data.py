@@ -23,7 +23,7 @@ from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Measurement
 from natxy.model.published import Published
 from natxy.model.telemetry import Telemetry
-from natxy.report.campaign_table import CellResult
+from natxy.report.cell_figures import CellResult
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,9 @@ from natxy.campaign.delay_course import delay_course
 from natxy.campaign.folder import CampaignFolder
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, Told, campaign_html
-from natxy.report.campaign_table import CampaignTable, as_shown, campaign_table, found_figures
+from natxy.report.campaign_table import CampaignTable, campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
+from natxy.report.cell_figures import as_shown, found_figures
 from natxy.report.chart_files import write_data
 from natxy.report.charts import Chart
 from natxy.report.csit import documents

@@ -12,7 +12,8 @@ class SearchConditions(Model):
 
     method: Literal["bisection", "mlr"] = "bisection"
     error: str | None = None  # as the user gave it; None: the goals of MLRsearch have widths
-    error_fps: int | None = None  # at the highest rate that was found; None: not a throughput
+    # At the highest rate that was found, in the figure's unit; None: not a search for one rate.
+    error_fps: int | None = None
     maximum_fps: int | None = None  # the highest rate that the search may try; None: unknown
     maximum_origin: MaximumOrigin | None = None  # None: not recorded
     loss_accepted: str | None = None  # empty: none; None: each goal of MLRsearch has its own

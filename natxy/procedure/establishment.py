@@ -147,7 +147,7 @@ def establishment(
         procedure="establishment",
         title="Maximum connection establishment rate",
         reference="RFC 9693",
-        conditions=conditions_of(plan, tester, dut),
+        conditions=_with_error(conditions_of(plan, tester, dut), plan, found),
         deviations=_deviations(plan),
         remarks=_remarks(plan, tester, found),
         figures=_figures(plan, found),
@@ -287,6 +287,13 @@ def conditions_of(plan: EstablishmentPlan, tester: ReadyTester, dut: Dut) -> Con
     )
     of = plan.conditions(tester, dut)
     return of_phase_1(of.model_copy(update={"search": search}), validated=plan.alpha is not None)
+
+
+def _with_error(of: Conditions, plan: EstablishmentPlan, found: Sequence[Search]) -> Conditions:
+    assert of.search is not None, "an establishment rate is searched for"
+    error_fps = plan.error.at(max(each.rate_cps for each in found))
+    search = of.search.model_copy(update={"error_fps": error_fps})
+    return of.model_copy(update={"search": search})
 
 
 def _error(plan: EstablishmentPlan) -> str:

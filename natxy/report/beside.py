@@ -10,7 +10,8 @@ from natxy.model.published_values import BY_COLUMN
 from natxy.model.published_values import Row as PublishedRow
 from natxy.report.beside_gaps import gap_notes, numbers_of
 from natxy.report.bounds import SIGNS
-from natxy.report.campaign_table import CampaignTable, Found, Row, Value, main_figure
+from natxy.report.campaign_table import CampaignTable, Row, Value
+from natxy.report.cell_figures import Found, main_figure
 from natxy.statistics import P1, P99, median, percentile, summary
 
 Statistic = Callable[[Sequence[float]], float]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import PairSection
 from natxy.model.published import Published
-from natxy.report.campaign_table import ColumnFigures, Found, main_figure
+from natxy.report.cell_figures import ColumnFigures, Found, main_figure
 
 Gap = tuple[str, str]  # column, and why it has no figure
 

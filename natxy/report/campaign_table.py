@@ -5,34 +5,20 @@ with median, minimum and maximum, then what is computed from them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection, RowSection
-from natxy.model.measurement import Bound, ConnectionConditions, Figure, Measurement, Unit
+from natxy.model.measurement import Bound, Figure, Unit
 from natxy.model.testbed_changes import merged
 from natxy.report.bounds import SIGNS, marked
+from natxy.report.cell_figures import CellResult, ColumnFigures, Found, found_figures, main_figure
 from natxy.report.measurement_table import ARROWS
 from natxy.report.numbers import quantity
 from natxy.report.table_fill import COUNTED, PLACES, connections_of, places_of
 from natxy.report.testbed_keys import at
 from natxy.statistics import median, summary
-
-
-@dataclass(frozen=True, kw_only=True)
-class CellResult:
-    """What a cell of the campaign found."""
-
-    column: str
-    measure: str
-    round: int
-    results: tuple[Measurement, ...]
-    error: str = ""
-    started: str = ""  # ISO 8601, UTC
-    ended: str = ""  # empty: it was interrupted
-    testbed: int = 1  # that measured it; 0: none has
-    host: str = ""  # the name of the machine that measured it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,69 +48,6 @@ class CampaignTable:
     warning: str = ""  # before anything else
 
 
-@dataclass(kw_only=True)
-class ColumnFigures:
-    """The figures of a measurement in one column, with the values of all rounds together."""
-
-    figures: dict[tuple[str, ...], Figure] = field(default_factory=dict)
-    connections: list[ConnectionConditions] = field(default_factory=list)  # of each result
-    error: str = ""
-
-    def add(self, cell: CellResult) -> None:
-        self.error = self.error or cell.error
-        for place, result in enumerate(cell.results):
-            if result.conditions.connections is not None:
-                self.connections.append(result.conditions.connections)
-            for figure in result.figures:
-                key = (str(place), figure.direction or "", figure.name, figure.at)
-                known = self.figures.get(key)
-                self.figures[key] = figure if known is None else together(known, figure)
-
-
-def together(one: Figure, other: Figure) -> Figure:
-    """Returns a figure with the values of both; bounds and errors stay with their values."""
-
-    def bounds(figure: Figure, name: str) -> tuple[bool, ...]:
-        return getattr(figure, name) or (False,) * len(figure.values)
-
-    return one.model_copy(
-        update={
-            "values": (*one.values, *other.values),
-            "lower_bound": (*bounds(one, "lower_bound"), *bounds(other, "lower_bound")),
-            "upper_bound": (*bounds(one, "upper_bound"), *bounds(other, "upper_bound")),
-            "errors": (*one.errors, *other.errors),
-        }
-    )
-
-
-def doubled(figure: Figure) -> Figure:
-    """Returns a rate per direction as the sum of both directions; its error doubles as well."""
-    if figure.unit != "fps" or figure.direction is not None:
-        return figure
-    return figure.model_copy(
-        update={
-            "values": tuple(2 * value for value in figure.values),
-            "errors": tuple(2 * error for error in figure.errors),
-        }
-    )
-
-
-def as_shown(experiment: Experiment, cells: Sequence[CellResult]) -> list[CellResult]:
-    """Returns the cells with the rates that the experiment asks for: per direction, or the sum of
-    both. If only one direction was active, its rate is the sum."""
-    both = {measure.name for measure in experiment.measure if measure.both_directions}
-    return [
-        replace(cell, results=tuple(map(_summed, cell.results))) if cell.measure in both else cell
-        for cell in cells
-    ]
-
-
-def _summed(result: Measurement) -> Measurement:
-    if result.conditions.direction != "both":
-        return result
-    return result.model_copy(update={"figures": tuple(map(doubled, result.figures))})
-
-
 def campaign_table(
     experiment: Experiment, testbeds: Mapping[str, dict[str, Any]], cells: Sequence[CellResult]
 ) -> CampaignTable:
@@ -151,17 +74,6 @@ def campaign_table(
     )
 
 
-Found = Mapping[tuple[str, str], ColumnFigures]  # by the names of measurement and column
-
-
-def found_figures(experiment: Experiment, cells: Sequence[CellResult]) -> Found:
-    """Returns the figures of each measurement in each column, as its table shows them."""
-    found: dict[tuple[str, str], ColumnFigures] = {}
-    for cell in as_shown(experiment, cells):
-        found.setdefault((cell.measure, cell.column), ColumnFigures()).add(cell)
-    return found
-
-
 def _condition(value: Any) -> Value:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Value(number=float(value), text=f"{value:,}")
@@ -170,6 +82,7 @@ def _condition(value: Any) -> Value:
 
 ENDING = "ending new connection ratio"  # the figure of an establishment (MP Table 23)
 INVERSE: Mapping[Bound, Bound] = {"exact": "exact", "lower": "upper", "upper": "lower"}
+RATES: tuple[Unit, ...] = ("fps", "cps")  # what a search finds
 Statistic = Callable[[Sequence[float]], float]
 STATISTICS: tuple[tuple[str, Statistic], ...] = (("median", median), ("min", min), ("max", max))
 
@@ -205,6 +118,31 @@ def _figure_rows(
                 group=measure.name,
                 main=statistic == "median",
             )
+        errors = [
+            _error(figure, each.search_errors.get(key[0]))
+            for figure, each in zip(figures, of, strict=True)
+        ]
+        if any(errors):
+            yield Row(
+                name=f"{name} error",
+                values=tuple(_plain(error, known.unit) for error in errors),
+                unit=known.unit,
+                group=measure.name,
+            )
+
+
+def _plain(number: float | None, unit: Unit) -> Value:
+    return Value() if number is None else Value(number=number, text=quantity(number, unit))
+
+
+def _error(figure: Figure | None, of_search: float | None) -> float | None:
+    """Returns the largest error of a figure's values: what its timing can have caused, or how far
+    the search for the rate was from a rate that fails."""
+    if figure is None or not figure.values:
+        return None
+    if figure.errors:
+        return max(figure.errors)
+    return of_search if figure.unit in RATES else None
 
 
 def _without_series(of: ColumnFigures) -> ColumnFigures:
@@ -216,7 +154,7 @@ def _without_series(of: ColumnFigures) -> ColumnFigures:
     if len(points) != 1:
         return of
     figures = {(*key[:-1], ""): figure for key, figure in of.figures.items()}
-    return ColumnFigures(figures=figures, error=of.error)
+    return replace(of, figures=figures)
 
 
 def _name(measure: MeasureSection, figure: Figure, *, at: str, several: bool, place: str) -> str:
@@ -312,15 +250,6 @@ def _filled(
         each = _ratio(count, places_of(row.kind, of.connections))
         values.append(_compared(each, "times", figure))
     return Row(name=row.name, values=tuple(values), unit="times", kind=row.kind)
-
-
-def main_figure(of: ColumnFigures | None, name: str, direction: str = "") -> Figure | None:
-    """Returns the first figure with values that has this name, or is a main one, and, if one is
-    given, this direction."""
-    figures = () if of is None else of.figures.values()
-    fits = (each for each in figures if (each.name == name if name else each.primary))
-    towards = (each for each in fits if direction in ("", each.direction))
-    return next((figure for figure in towards if figure.values), None)
 
 
 def _number(value: Any) -> float | None:

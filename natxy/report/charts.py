@@ -32,6 +32,8 @@ def chart(key: str, title: str, rows: Rows, **parts: Any) -> Chart:
         "$schema": SCHEMA,
         "width": "container",
         "height": 280,
+        # Laid out anew whenever what is shown changes, so that no label of an axis is cut.
+        "autosize": {"type": "fit-x", "contains": "padding", "resize": True},
         "config": {"axis": {"labelLimit": LONGEST_LABEL_PX}},
         **parts,
     }

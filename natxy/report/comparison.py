@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from natxy.model.measurement import Figure, Unit
-from natxy.report.campaign_table import CellResult, together
+from natxy.report.cell_figures import CellResult, together
 from natxy.statistics import median
 
 LEVEL = 0.05  # of significance

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from natxy.model.measurement import Figure, Measurement
-from natxy.report.campaign_table import CellResult
+from natxy.report.cell_figures import CellResult
 from natxy.statistics import summary
 
 VERSION = "0.2.0"

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from natxy.model.measurement import Figure, Measurement, Unit
-from natxy.report.campaign_table import CampaignTable, CellResult, together
+from natxy.report.campaign_table import CampaignTable
+from natxy.report.cell_figures import CellResult, together
 from natxy.report.charts import Chart, Rows, chart, colour, file_name, number
 from natxy.statistics import median
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from natxy.report.campaign_table import CellResult
+from natxy.report.cell_figures import CellResult
 
 
 def testbed_notes(cells: Sequence[CellResult]) -> Iterator[str]:

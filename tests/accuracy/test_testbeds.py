@@ -1,4 +1,5 @@
-"""A campaign on two testbeds at once, through Dask, each with a calibration gateway.
+"""A campaign on two testbeds at once, through Dask, each with a calibration gateway, or each with a
+lab in network namespaces.
 
 Four programs that never sleep share two CPUs here. So the rates are low enough for the rings to
 bridge long absences, and a search that may not go higher ends at its first rate.
@@ -28,9 +29,13 @@ warm_up = "neighbours"
 left_ip_version = 4
 right_ip_version = 4
 [dut]
-kind = "calibration"
+{dut}
 gateway_cpu = {other}
 """
+DUTS = {
+    "calibration gateways": 'kind = "calibration"',
+    "labs": 'kind = "namespace"\ndriver = "kernel-router"',
+}
 EXPERIMENT = """
 title = "Throughput up to a rate"
 testbed = "first.toml"
@@ -46,11 +51,12 @@ options = {{ max_rate = {rate} }}
 """
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(params=DUTS)
+def folder(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """Two testbeds that share this machine's two CPUs; their tester's CPUs differ."""
-    (tmp_path / "first.toml").write_text(TESTBED.format(cpu=0, other=1))
-    (tmp_path / "second.toml").write_text(TESTBED.format(cpu=1, other=0))
+    for name, cpu, other in (("first", 0, 1), ("second", 1, 0)):
+        written = TESTBED.format(cpu=cpu, other=other, dut=DUTS[request.param])
+        (tmp_path / f"{name}.toml").write_text(written)
     return tmp_path
 
 

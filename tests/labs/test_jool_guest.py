@@ -23,6 +23,7 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
+from natxy.procedure.memory import MEMORY
 from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
@@ -138,6 +139,15 @@ def test_tear_down_is_timed_in_the_guest(tmp_path: Path) -> None:
     times = [figure["values"] for figure in entry["figures"] if "deletion time" in figure["figure"]]
     assert times
     assert all(0 < value < 10 for values in times for value in values)
+
+
+def test_memory_per_connection(tmp_path: Path) -> None:
+    """A BIB entry and a session of Jool, each with its place in several trees."""
+    counts = ("--counts", "1000,8000", "--rate", "2000")
+    entry = measured("degradation", tmp_path, "--error", "50%", *counts)
+    of_memory = [figure for figure in entry["figures"] if figure["figure"] == MEMORY]
+    (octets,) = of_memory[-1]["values"]
+    assert 200 < octets < 2000
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from natxy.model.measurement import Figure
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.report.beside import beside
-from natxy.report.campaign_table import CampaignTable, CellResult, found_figures
+from natxy.report.campaign_table import CampaignTable
+from natxy.report.cell_figures import CellResult, found_figures
 from tests.published_figures import unexplained
 from tests.unit.test_measurement_report import measurement
 

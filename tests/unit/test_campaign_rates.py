@@ -2,8 +2,10 @@
 
 import pytest
 
-from natxy.model.measurement import Measurement
-from natxy.report.campaign_table import CellResult, as_shown, campaign_table
+from natxy.model.measurement import Figure, Measurement
+from natxy.model.search_conditions import SearchConditions
+from natxy.report.campaign_table import campaign_table
+from natxy.report.cell_figures import CellResult, as_shown
 from natxy.report.figure_charts import figure_charts
 from tests.unit.test_campaign_report import SCALE_UP, TESTBEDS, cell, measurement
 
@@ -43,3 +45,38 @@ def test_rates_per_direction_stay_as_they_are() -> None:
     assert rows["forwarding throughput median"] == 2000
     shown = as_shown(of, cells)
     assert [each.results[0].figures[0].values for each in shown] == [(1000.0,), (2000.0,)]
+
+
+def searched(direction: str, *values: float, error_fps: int | None) -> Measurement:
+    result = towards(direction, *values)
+    search = SearchConditions(error="1 %", error_fps=error_fps)
+    conditions = result.conditions.model_copy(update={"search": search})
+    return result.model_copy(update={"conditions": conditions})
+
+
+@pytest.mark.parametrize(("direction", "error"), [("both", "24"), ("forward", "12")])
+def test_the_error_of_a_search_is_that_of_the_rate_shown(direction: str, error: str) -> None:
+    """The sum of both directions has twice the error; rounds show the largest."""
+    cells = [
+        CellResult(column=ONE, measure="throughput", round=number, results=(result,))
+        for number, result in enumerate(
+            (searched(direction, 1000.0, error_fps=10), searched(direction, 1200.0, error_fps=12)),
+            start=1,
+        )
+    ]
+    rows = {row.name: row for row in campaign_table(SCALE_UP, TESTBEDS, cells).rows}
+    assert [value.text for value in rows["throughput error"].values] == [error, "", ""]
+
+
+def test_a_delay_has_the_largest_error_of_its_timing() -> None:
+    delay = Figure(name="PDV", unit="ns", values=(9000.0, 8000.0), errors=(20.0, 300.0))
+    result = searched("both", 1.0, error_fps=10).model_copy(update={"figures": (delay,)})
+    cells = [CellResult(column=ONE, measure="throughput", round=1, results=(result,))]
+    rows = {row.name: row.values[0] for row in campaign_table(SCALE_UP, TESTBEDS, cells).rows}
+    assert rows["PDV error"].text == "300 ns"
+
+
+def test_a_figure_without_an_error_has_no_row_for_it() -> None:
+    cells = [CellResult(column=ONE, measure="throughput", round=1, results=(towards("both", 9.0),))]
+    names = [row.name for row in campaign_table(SCALE_UP, TESTBEDS, cells).rows]
+    assert not [name for name in names if name.endswith("error")]

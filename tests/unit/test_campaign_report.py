@@ -20,8 +20,9 @@ from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, campaign_html
-from natxy.report.campaign_table import CellResult, campaign_table, found_figures
+from natxy.report.campaign_table import campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
+from natxy.report.cell_figures import CellResult, found_figures
 from natxy.report.csit import document_of
 from tests.unit.campaigns import planned, run
 from tests.unit.conftest import NAT64

@@ -4,7 +4,7 @@ from typing import Any
 
 from natxy.campaign.machines import MACHINE, machines_of
 from natxy.campaign.records import CellRecord
-from natxy.report.campaign_table import CellResult
+from natxy.report.cell_figures import CellResult
 from natxy.report.testbed_notes import testbed_notes as notes_of
 
 

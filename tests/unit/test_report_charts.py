@@ -23,7 +23,8 @@ from natxy.campaign.report import charts_of, table_of, write_report
 from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Figure
-from natxy.report.campaign_table import CampaignTable, CellResult, Row, Value
+from natxy.report.campaign_table import CampaignTable, Row, Value
+from natxy.report.cell_figures import CellResult
 from natxy.report.chart_files import write_data
 from natxy.report.figure_charts import computed_charts, figure_charts
 from natxy.report.trial_charts import pauses_chart, trace_chart

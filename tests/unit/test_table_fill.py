@@ -12,8 +12,9 @@ from natxy.campaign.plan import plan_of
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import ConnectionConditions, Figure
 from natxy.report.campaign_html import Told, campaign_html
-from natxy.report.campaign_table import CampaignTable, CellResult, Row, campaign_table
+from natxy.report.campaign_table import CampaignTable, Row, campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
+from natxy.report.cell_figures import CellResult
 from natxy.report.figure_charts import computed_charts
 from tests.unit.test_measurement_report import measurement
 
