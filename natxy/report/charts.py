@@ -32,8 +32,10 @@ def chart(key: str, title: str, rows: Rows, **parts: Any) -> Chart:
         "$schema": SCHEMA,
         "width": "container",
         "height": 280,
-        # Laid out anew whenever what is shown changes, so that no label of an axis is cut.
+        # Laid out anew whenever what is shown changes, with room for half of the last label of the
+        # x axis, so that no label is cut.
         "autosize": {"type": "fit-x", "contains": "padding", "resize": True},
+        "padding": {"left": 5, "top": 5, "right": 16, "bottom": 5},
         "config": {"axis": {"labelLimit": LONGEST_LABEL_PX}},
         **parts,
     }

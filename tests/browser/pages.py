@@ -29,6 +29,10 @@ return [...document.querySelectorAll(".chart svg")].flatMap(svg => {
       || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
   }).map(text => text.textContent);
 })"""
+# Vega draws a choice before the browser's next frame.
+NEXT_FRAME = """
+const done = arguments[arguments.length - 1];
+requestAnimationFrame(() => requestAnimationFrame(() => done()))"""
 WIDER = """
 const width = document.documentElement.clientWidth;
 return [...document.querySelectorAll("h1, h2, p, li, button, select, svg, summary")]
@@ -115,9 +119,7 @@ def report_faults(browser: Chrome, page: Path, pictures: Path | None = None) -> 
     for size, pixels in SIZES.items():
         for theme in THEMES:
             opened(browser, page, pixels, theme)
-            found = list(faults(browser))
-            clicked_through(browser, theme)
-            found += faults(browser)
+            found = [*faults(browser), *clicked_through(browser, theme), *faults(browser)]
             wrong += [f"{size}, {theme}: {fault}" for fault in dict.fromkeys(found)]
             if pictures is not None:
                 photographed(browser, pictures / f"{page.parents[1].name}-{size}-{theme}.png")
@@ -167,8 +169,7 @@ def faults(browser: Chrome) -> Iterator[str]:
             break
     for table in browser.execute_script(STUCK):
         yield f'the table "{table}" reaches out of its box'
-    for text in browser.execute_script(CUT):
-        yield f'a plot cuts the text "{text}"'
+    yield from cuts(browser)
     for text in browser.execute_script(WIDER):
         yield f'"{text}" reaches out of the page'
     widest = browser.execute_script("return document.documentElement.scrollWidth")
@@ -178,6 +179,12 @@ def faults(browser: Chrome) -> Iterator[str]:
         yield "the page loads something"
     log = browser.get_log("browser")  # type: ignore[no-untyped-call]
     yield from (entry["message"] for entry in log)
+
+
+def cuts(browser: Chrome) -> Iterator[str]:
+    """Yields the texts of plots that are cut, a sentence each."""
+    for text in browser.execute_script(CUT):
+        yield f'a plot cuts the text "{text}"'
 
 
 @contextmanager
@@ -234,13 +241,17 @@ def has_marks(browser: Chrome, chart: WebElement) -> None:
     WebDriverWait(browser, PATIENCE_S).until(lambda _: chart.find_elements(By.CSS_SELECTOR, MARKS))
 
 
-def clicked_through(browser: Chrome, theme: str) -> None:
-    """Uses every control: each choice of each plot, each folded text, and the other theme."""
+def clicked_through(browser: Chrome, theme: str) -> list[str]:
+    """Uses every control: each choice of each plot, each folded text, and the other theme. Returns
+    which texts a choice has cut."""
+    found: list[str] = []
     for chart in browser.find_elements(By.CLASS_NAME, "chart"):
         for select in chart.find_elements(By.TAG_NAME, "select"):
             for place in range(len(Select(select).options)):
                 Select(select).select_by_index(place)
+                browser.execute_async_script(NEXT_FRAME)
                 has_marks(browser, chart)
+                found += cuts(browser)
     for folded in browser.find_elements(By.TAG_NAME, "details"):
         folded.find_element(By.TAG_NAME, "summary").click()
         assert folded.find_element(By.TAG_NAME, "pre").text.strip()
@@ -252,6 +263,7 @@ def clicked_through(browser: Chrome, theme: str) -> None:
     assert browser.execute_script(paper) != before
     browser.find_element(By.ID, "theme").click()
     drawn(browser, theme)
+    return found
 
 
 def photographed(browser: Chrome, file: Path) -> None:

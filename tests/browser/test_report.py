@@ -13,7 +13,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from natxy.campaign.report import write_report
+from natxy.report.campaign_html import Told, campaign_html
+from natxy.report.campaign_table import CampaignTable
 from natxy.report.charts import file_name
+from natxy.report.trial_charts import trace_chart
 from tests.browser.pages import (
     DESKTOP,
     PATIENCE_S,
@@ -21,6 +24,7 @@ from tests.browser.pages import (
     SIZES,
     THEMES,
     clicked_through,
+    cuts,
     faults,
     opened,
     photographed,
@@ -90,9 +94,31 @@ def test_each_chart_is_drawn(
         )
     ], "nobody paused"
     assert list(faults(browser)) == []
-    clicked_through(browser, theme)
+    assert clicked_through(browser, theme) == []
     assert list(faults(browser)) == []
     photographed(browser, page.with_name(f"{size[0]}-{theme}.png"))
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("last", [137, 149, 156])
+def test_a_choice_cuts_no_label(
+    browser: Chrome, tmp_path: Path, size: tuple[int, int], last: int
+) -> None:
+    """The second search has more trials, and rates with more digits, than the first."""
+    trials = [
+        {"cell": cell, "number": number, "rate_fps": rate * number % top, "verdict": "PASS"}
+        for cell, numbers, rate, top in (("slow", 40, 7, 900), ("fast", last, 7919, 2_000_000))
+        for number in range(1, numbers + 1)
+    ]
+    told = Told(
+        summary="", notes=(), files={"name": "text"}, machines={}, quick=False, made_by="Natxy"
+    )
+    table = CampaignTable(title="Searches", columns=(), rows=())
+    page = tmp_path / "report.html"
+    page.write_text(campaign_html(table, None, [trace_chart(trials)], told))
+    opened(browser, page, size, "light")
+    assert list(cuts(browser)) == []
+    assert clicked_through(browser, "light") == []
 
 
 def test_a_long_name_is_whole_in_the_legend(browser: Chrome, page: Path) -> None:
