@@ -143,7 +143,7 @@ def test_tear_down_is_timed_in_the_guest(tmp_path: Path) -> None:
 
 def test_memory_per_connection(tmp_path: Path) -> None:
     """A BIB entry and a session of Jool, each with its place in several trees."""
-    counts = ("--counts", "1000,8000", "--rate", "2000")
+    counts = ("--counts", "1000,6000", "--max-rate", "2000")
     entry = measured("degradation", tmp_path, "--error", "50%", *counts)
     of_memory = [figure for figure in entry["figures"] if figure["figure"] == MEMORY]
     (octets,) = of_memory[-1]["values"]

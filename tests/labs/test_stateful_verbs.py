@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.valid import valid_run
 ROOT = Path(__file__).parents[2]
 NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
 ENTRIES = 4096
+CAPACITY_IN_NOISE_S = 120
 COMMON = """\
 [tester]
 lateness_tolerance_us = 20000
@@ -102,6 +104,17 @@ def test_capacity_is_the_kernels_within_a_few_entries(tmp_path: Path) -> None:
     assert ENTRIES - 4 <= capacity <= ENTRIES
     assert found["C0"] == [1024]
     assert found["CS"][0] <= capacity <= found["CT"][0]
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("noise")
+def test_capacity_ends_in_noise(tmp_path: Path) -> None:
+    """A search that halved its rate when trials were INVALID had no valid one in eight minutes."""
+    begin_s = time.monotonic()
+    found = values(measured("capacity", NAT44, tmp_path))
+    assert time.monotonic() - begin_s < CAPACITY_IN_NOISE_S
+    (capacity,) = found["connection tracking table capacity C"]
+    assert ENTRIES - 4 <= capacity <= ENTRIES
 
 
 @pytest.mark.parametrize(
