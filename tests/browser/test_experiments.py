@@ -29,7 +29,7 @@ EXPERIMENTS = (
     "sp-table-02",
     "sp-figure-06",
 )
-LIMIT_S = 600  # of one campaign; they take 7 to 80 seconds on two cores
+LIMIT_S = 600  # of one campaign; they take 7 to 230 seconds on two cores
 
 pytestmark = [
     pytest.mark.long,
