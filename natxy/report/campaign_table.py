@@ -137,12 +137,12 @@ def _plain(number: float | None, unit: Unit) -> Value:
 
 def _error(figure: Figure | None, of_search: float | None) -> float | None:
     """Returns the largest error of a figure's values: what its timing can have caused, or how far
-    the search for the rate was from a rate that fails."""
+    the search for the rate was from a rate that fails; above a bound, no rate has failed."""
     if figure is None or not figure.values:
         return None
     if figure.errors:
         return max(figure.errors)
-    return of_search if figure.unit in RATES else None
+    return of_search if figure.unit in RATES and _bound(figure) == "exact" else None
 
 
 def _without_series(of: ColumnFigures) -> ColumnFigures:
