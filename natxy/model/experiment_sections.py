@@ -15,6 +15,7 @@ Command = Annotated[
 ]  # program and arguments; no shell reads it
 MAX_ROUNDS = 10_000
 CORES = "cores"  # a key that is not one of a testbed: the cores that the device uses
+COLUMN = "column"  # of what is expensive: the column itself, such as the commands before it
 MAX_CORES = 4096
 
 

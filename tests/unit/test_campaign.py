@@ -70,6 +70,17 @@ def test_cells_with_equal_expensive_values_follow_one_another(experiment: Path) 
     assert sizes == [84] * 4 + [512] * 4
 
 
+def test_an_expensive_column_is_measured_to_its_end_before_the_next(experiment: Path) -> None:
+    """Its rounds follow one another; within a round the order is drawn."""
+    experiment.write_text(
+        'expensive = ["column"]\n' + EXPERIMENT.replace("[84, 512]", "[84, 1518, 512]")
+    )
+    plan = planned(experiment)
+    labels = [cell.column.label for cell in plan.cells]
+    assert labels == ["84 B"] * 4 + ["1,518 B"] * 4 + ["512 B"] * 4
+    assert [cell.round for cell in plan.cells] == [1, 1, 2, 2] * 3
+
+
 def test_a_campaign_ends_with_a_result_in_each_cell(experiment: Path, tmp_path: Path) -> None:
     run(experiment, tmp_path / "campaign")
     state = read_campaign(tmp_path / "campaign" / "journal.jsonl.gz")
