@@ -20,6 +20,7 @@ from natxy.errors import ConfigurationError, DutError, InUse, StorageError
 from natxy.model.experiment import read_experiment
 from natxy.model.telemetry import Snapshot
 from tests.unit.campaigns import EXPERIMENT, planned, run
+from tests.unit.conftest import NAT64
 
 
 class Killed(BaseException):
@@ -314,6 +315,19 @@ def test_a_series_of_cores_sets_them_in_each_column(experiment: Path) -> None:
     assert (conditions["cores"], conditions["traffic"]["frame_size_bytes"]) == (4, 84)
     assert all("cores" not in cell.testbed for cell in plan.cells), "it is no key of a testbed"
     check(plan)
+
+
+def test_cores_are_set_in_each_cell_since_a_stop_may_undo_them(
+    experiment: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    start, cores, stop = (f"echo {word} >> {log}" for word in ("start", "$NATXY_CORES", "stop"))
+    dut = f'[dut]\nkind = "command"\nstart = "{start}"\nset_cores = "{cores}"\nstop = "{stop}"\n'
+    (tmp_path / "testbed.toml").write_text(NAT64 + dut)
+    text = EXPERIMENT.replace("traffic.frame_size_bytes", "cores").replace("[84, 512]", "[1, 4]")
+    experiment.write_text('expensive = ["cores"]\n' + text)
+    run(experiment, tmp_path / "campaign")
+    assert log.read_text().split() == [*["start", "1", "stop"] * 4, *["start", "4", "stop"] * 4]
 
 
 def test_a_device_whose_cores_cannot_be_set_leaves_its_sentence(

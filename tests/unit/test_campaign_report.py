@@ -267,7 +267,7 @@ def test_a_measurement_has_a_device_of_its_own() -> None:
     assert plan.conditions["4 cores"]["dut"]["driver"] == "nat44-iptables"
     assert plan.conditions["4 cores"]["cores"] == 4
     blocks = [cell.column.cores for cell in plan.cells]
-    assert blocks == sorted(blocks, key=lambda cores: cores or 0), "cores are set once each"
+    assert blocks == sorted(blocks, key=lambda cores: cores or 0), "a number of cores is left once"
 
 
 def test_a_cell_is_a_test_case_of_csit(experiment: Path, tmp_path: Path) -> None:
