@@ -48,10 +48,14 @@ def awaited(pid: int, program: str) -> int:
     raise AssertionError(f"{program} has not started")
 
 
+def parent_of(pid: int) -> int:
+    """Returns the parent of an engine, which is a worker."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def kill_parent_of(pid: int) -> None:
     """Kills the parent of an engine, which is a worker."""
-    parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    os.kill(parent, signal.SIGKILL)
+    os.kill(parent_of(pid), signal.SIGKILL)
 
 
 def addresses(pid: int) -> set[str]:

@@ -7,7 +7,7 @@ from natxy.dut.config import DutConfig
 from natxy.errors import ConfigurationError
 from natxy.model.base import Model
 from natxy.model.experiment import Experiment
-from natxy.model.experiment_sections import CORES
+from natxy.model.experiment_sections import COLUMN, CORES
 from natxy.model.testbed import Testbed
 
 
@@ -24,7 +24,7 @@ def check_keys(experiment: Experiment) -> None:
 
 
 def _keys(experiment: Experiment) -> Iterator[tuple[str, str]]:
-    yield from (("expensive", key) for key in experiment.expensive)
+    yield from (("expensive", key) for key in experiment.expensive if key != COLUMN)
     yield from (("header.key", header.key) for header in experiment.header)
     yield from (("row.x", row.x) for row in experiment.row if row.x)
 

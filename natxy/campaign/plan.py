@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from natxy.model.experiment import Experiment
-from natxy.model.experiment_sections import ColumnSection, MeasureSection, Options
+from natxy.model.experiment_sections import COLUMN, ColumnSection, MeasureSection, Options
 from natxy.model.testbed_changes import merged
 
 
@@ -138,7 +138,7 @@ def _blocks(columns: Sequence[Column], expensive: Sequence[str]) -> list[list[Co
     """Returns the columns with equal expensive values together, in the order of the first."""
     blocks: dict[str, list[Column]] = {}
     for column, testbed in columns:
-        conditions = _conditions((column, testbed))
+        conditions = {**_conditions((column, testbed)), COLUMN: column.label}
         values = json.dumps(
             [_at(conditions, key) for key in expensive], sort_keys=True, default=str
         )

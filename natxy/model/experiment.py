@@ -45,7 +45,7 @@ class Experiment(Explained):
     the file."""
     expensive: tuple[str, ...] = ()
     """Keys of the testbed, or "cores", that are expensive to change: cells with equal values are
-    measured together."""
+    measured together. "column": all cells of a column are measured together."""
     changes: dict[str, Any] = Field(default_factory=dict)
     """Sections and keys that replace the testbed's, in all columns."""
     options: Options = Field(default_factory=dict)

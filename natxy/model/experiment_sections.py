@@ -1,5 +1,6 @@
 """The sections of an experiment's file. Editors show the text below a key as its explanation."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -14,6 +15,7 @@ Command = Annotated[
 ]  # program and arguments; no shell reads it
 MAX_ROUNDS = 10_000
 CORES = "cores"  # a key that is not one of a testbed: the cores that the device uses
+COLUMN = "column"  # of what is expensive: the column itself, such as the commands before it
 MAX_CORES = 4096
 
 
@@ -135,7 +137,15 @@ RowKind = Literal[
     "connections per hash bucket",  # connections / hash buckets of the device's table
     "connections per entry",  # connections / entries of the device's table
     "ending ratio",  # new connections among the last 1 % of phase 1, in a repeating order
+    "figure",  # value, such as the memory per connection
 ]
+
+NEEDS: Mapping[RowKind, str] = {  # the key that a kind cannot do without
+    "relative scale-up": "x",
+    "per": "x",
+    "ratio": "to",
+    "figure": "figure",
+}
 
 
 class RowSection(Explained):
@@ -150,7 +160,8 @@ class RowSection(Explained):
     previous" is value / value of the column before, "ratio" is value / value of the measurement
     `to`, "dispersion" is (P99 - P1) / median, and "per" is value / x. "connections per hash bucket"
     and "connections per entry" are connections / size of the device's table, and "ending ratio" is
-    the share of new connections among the last 1 % of phase 1's frames."""
+    the share of new connections among the last 1 % of phase 1's frames. "figure" is the value of
+    the figure `figure`, such as "memory per connection", in its unit."""
     of: str
     """The name of a measurement: its label, or its command."""
     figure: str = ""
@@ -164,7 +175,7 @@ class RowSection(Explained):
 
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
-        needs = {"relative scale-up": "x", "per": "x", "ratio": "to"}.get(self.kind, "")
+        needs = NEEDS.get(self.kind, "")
         if needs and not getattr(self, needs):
             refuse(f'is missing: kind = "{self.kind}" needs it (expected a name)', member=needs)
         return self
@@ -172,7 +183,8 @@ class RowSection(Explained):
     @property
     def name(self) -> str:
         against = f" to {self.to}" if self.to else f" {self.x}" if self.kind == "per" else ""
-        return self.label or f"{self.of} {self.kind}{against}"
+        what = self.figure if self.kind == "figure" else self.kind
+        return self.label or f"{self.of} {what}{against}"
 
 
 class PairSection(Explained):

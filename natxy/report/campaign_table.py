@@ -137,12 +137,12 @@ def _plain(number: float | None, unit: Unit) -> Value:
 
 def _error(figure: Figure | None, of_search: float | None) -> float | None:
     """Returns the largest error of a figure's values: what its timing can have caused, or how far
-    the search for the rate was from a rate that fails."""
+    the search for the rate was from a rate that fails; above a bound, no rate has failed."""
     if figure is None or not figure.values:
         return None
     if figure.errors:
         return max(figure.errors)
-    return of_search if figure.unit in RATES else None
+    return of_search if figure.unit in RATES and _bound(figure) == "exact" else None
 
 
 def _without_series(of: ColumnFigures) -> ColumnFigures:
@@ -197,9 +197,8 @@ def _computed(
             divisors = [main_figure(found.get((row.to, column)), "") for column in columns]
             to = [None if figure is None else median(figure.values) for figure in divisors]
             compared = list(map(_ratio, medians, to))
-        case "ending ratio":
-            unit = "%"
-            compared = medians
+        case "figure" | "ending ratio":
+            return _of_figure(row, figures)
         case "per":
             compared = list(map(_ratio, medians, xs))
         case "relative scale-up":
@@ -210,6 +209,13 @@ def _computed(
             ]
     values = tuple(map(_compared, compared, [unit] * len(columns), figures, divisors))
     return Row(name=row.name, values=values, unit=unit, kind=row.kind)
+
+
+def _of_figure(row: RowSection, figures: Sequence[Figure | None]) -> Row:
+    """Returns the row of a figure that the procedure reports beside its main ones."""
+    units = {figure.unit for figure in figures if figure is not None}
+    values = tuple(_value(figure, median, "") for figure in figures)
+    return Row(name=row.name, values=values, unit=next(iter(units), ""), kind=row.kind)
 
 
 def _compared(

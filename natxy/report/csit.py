@@ -51,15 +51,18 @@ def _results(results: Sequence[Measurement]) -> dict[str, Any]:
 
 def _bounds(result: Measurement, figure: Figure) -> dict[str, Any]:
     """Returns the median as the lower bound, and the rate that fails by the search's error as the
-    upper one; all directions together."""
+    upper one, if there is such a rate; all directions together."""
     both = result.conditions.direction == "both" and figure.unit == "fps"
     factor = 2 if both and figure.direction is None else 1
     median = summary(figure.values).median
     search = result.conditions.search
-    error = search.error_fps if search is not None and search.error_fps is not None else 0
+    error = None if search is None else search.error_fps
+    found = {"lower": median}
+    if error is not None and figure.bound(median) == "exact":
+        found["upper"] = median + error
     return {
-        "lower": {"rate": {"value": factor * median, "unit": UNITS[figure.unit]}},
-        "upper": {"rate": {"value": factor * (median + error), "unit": UNITS[figure.unit]}},
+        name: {"rate": {"value": factor * value, "unit": UNITS[figure.unit]}}
+        for name, value in found.items()
     }
 
 

@@ -9,7 +9,7 @@ from natxy.report.cell_figures import CellResult, together
 from natxy.report.charts import Chart, Rows, chart, colour, file_name, number
 from natxy.statistics import median
 
-AXES: dict[Unit, tuple[str, float]] = {
+AXES: dict[str, tuple[str, float]] = {  # by unit
     "fps": ("frames a second", 1.0),
     "cps": ("connections a second", 1.0),
     "ns": ("µs", 1000.0),
@@ -20,7 +20,6 @@ AXES: dict[Unit, tuple[str, float]] = {
     "times": ("times", 1.0),
     "octets": ("octets", 1.0),
 }
-IN_PERCENT = ("dispersion", "ending ratio")  # computed rows; others are numbers without a unit
 ERROR_BAR = "#888"  # is seen on the colours of bars, on white and on black
 Key = tuple[str, str, str, str]  # column, figure's name, point of its series, direction
 
@@ -153,26 +152,32 @@ def _error_bars(label: str, rows: Rows) -> list[dict[str, Any]]:
 
 
 def computed_charts(table: CampaignTable) -> list[Chart]:
-    """Returns a chart for each kind of the computed rows."""
-    found: dict[str, Rows] = {}
+    """Returns a chart for each kind of the computed rows, and for each unit of a kind."""
+    found: dict[tuple[str, str], Rows] = {}
     for row in table.rows:
+        label, divisor = AXES.get(row.unit, ("", 1.0))
         for column, value in zip(table.columns, row.values, strict=True):
             if row.kind and value.number is not None:
-                entry = {"column": column, "row": row.name, "value": value.number}
-                found.setdefault(row.kind, []).append(entry)
-    return [_computed(kind, table.columns, rows) for kind, rows in found.items()]
+                entry = {"column": column, "row": row.name, "value": value.number / divisor}
+                found.setdefault((row.kind, label), []).append(entry)
+    kinds = [kind for kind, _ in found]
+    return [
+        _computed(kind, label, table.columns, rows, alone=kinds.count(kind) == 1)
+        for (kind, label), rows in found.items()
+    ]
 
 
-def _computed(kind: str, columns: Sequence[str], rows: Rows) -> Chart:
+def _computed(kind: str, label: str, columns: Sequence[str], rows: Rows, *, alone: bool) -> Chart:
+    words = f"computed {kind}" if alone else f"computed {kind} {label.replace('%', 'percent')}"
     return chart(
-        file_name(f"computed {kind}"),
-        f"Computed: {kind}",
+        file_name(words),
+        words.capitalize().replace(" ", ": ", 1),
         rows,
         mark={"type": "bar", "opacity": 0.75, "tooltip": True},
         encoding={
             "x": _place("column", list(columns)),
             "xOffset": {"field": "row", "type": "nominal", "sort": None},
-            "y": number("value", "%" if kind in IN_PERCENT else None, stack=None),
+            "y": number("value", None if label in ("", "times") else label, stack=None),
             "color": colour("row", sort=None),
         },
     )

@@ -18,6 +18,10 @@ from natxy.campaign.records import read_campaign
 from natxy.procedure.capacity import CAPACITY
 
 ENTRIES = (2_000, 3_001)
+LIMIT_FPS = 5_000  # of the measurement that searches for its rate
+DEPTH = 200  # frames; it bridges 40 ms, twice as long as gateway and tester may be away
+MOST_FPS = LIMIT_FPS + DEPTH / 0.2  # a trial of 0.2 s passes if it sends no more than both
+NOISE = 0.1  # of the rate that is found
 TESTBED = """
 [tester]
 cores = [0]
@@ -47,6 +51,12 @@ command = "capacity"
 options = {{ first_rate = 40000, max_rate = 160000, rate_error = "25%" }}
 [[measure]]
 command = "tear-down"
+[[measure]]
+command = "ipdv"
+columns = ["{ENTRIES[0]:,} entries"]
+[measure.testbed]
+connections = {{ count = 100, rate_fps = 2000 }}
+dut = {{ faults = [{{ kind = "rate_limit", rate_fps = {LIMIT_FPS}, depth = {DEPTH} }}] }}
 """
 NATXY = [str(Path(sys.executable).with_name("natxy"))]
 
@@ -73,15 +83,17 @@ def ran(*arguments: str, kill_after_s: float | None = None) -> int:
     return 0
 
 
-def trials_of(folder: Path) -> dict[str, list[int]]:
-    """The numbers of the trials of each cell, as the journal has them."""
-    numbers: dict[str, list[int]] = {}
+def trials_of(folder: Path) -> dict[tuple[str, bool], list[int]]:
+    """The numbers of the trials of each cell, as the journal has them: those of the search for a
+    rate apart from those of the delays at this rate, since both begin with 1."""
+    numbers: dict[tuple[str, bool], list[int]] = {}
     key = ""
     for record in read_journal(folder / "journal.jsonl.gz"):
         if record["record"] == "cell":
             key = record["key"]
         elif record["record"] == "trial":
-            numbers.setdefault(key, []).append(record["number"])
+            of = (key, record["measures_delays"])
+            numbers.setdefault(of, []).append(record["number"])
     return numbers
 
 
@@ -93,6 +105,15 @@ def capacities(folder: Path) -> dict[str, Any]:
         for cell in state.cells.values()
         if cell.begun.measure == "capacity"
     }
+
+
+def check_rate(folder: Path) -> None:
+    """Checks the throughput that a measurement of delays searched for first."""
+    state = read_campaign(CampaignFolder(path=folder).journal)
+    (cell,) = (cell for cell in state.cells.values() if cell.begun.measure == "ipdv")
+    rate_fps = cell.results[0].conditions.rate_fps
+    assert rate_fps is not None
+    assert LIMIT_FPS * (1 - NOISE) <= rate_fps <= MOST_FPS * (1 + NOISE)
 
 
 def described(folder: Path) -> dict[str, Any]:
@@ -116,19 +137,18 @@ def check_trials(folder: Path, kills: int) -> None:
     """Each trial is in the journal and in the report once. Only the last one before a kill may be
     in the journal again, if the kill came before the deletion of its connections."""
     again = 0
-    written = set()
-    for key, numbers in trials_of(folder).items():
+    written = []
+    for (key, _), numbers in trials_of(folder).items():
         column, measure, _ = json.loads(key)
         assert sorted(set(numbers)) == list(range(1, max(numbers) + 1)), key
         repeated = len(numbers) - len(set(numbers))
         assert not repeated or measure == "tear-down", key
         again += repeated
-        written |= {(column, measure, number) for number in numbers}
+        written += [(column, measure, number) for number in set(numbers)]
     assert again <= kills
     points = read_data(CampaignFolder(path=folder)).trials
     counted = [(point.column, point.measure, point.number) for point in points]
-    assert len(counted) == len(set(counted))
-    assert set(counted) == written
+    assert sorted(counted) == sorted(written)
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.long)])
@@ -166,6 +186,7 @@ def killed_campaign(folder: Path, draw: random.Random, most: int) -> int:
         assert time.monotonic() - begin_s < 600
     found = capacities(folder / "campaign")
     assert found == {f"{entries:,} entries": (entries, entries) for entries in ENTRIES}
+    check_rate(folder / "campaign")
     check_trials(folder / "campaign", killed)
     return killed
 

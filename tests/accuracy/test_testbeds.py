@@ -1,10 +1,12 @@
 """A campaign on two testbeds at once, through Dask, each with a calibration gateway, or each with a
 lab in network namespaces.
 
-Four programs that never sleep share two CPUs here. So the rates are low enough for the rings to
-bridge long absences, and a search that may not go higher ends at its first rate.
+Two testers that never sleep share two CPUs here with their gateways, of which the calibration
+gateways never sleep either. So the rates are low enough for the rings to bridge long absences, and
+a search that may not go higher ends at its first rate.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,8 @@ import pytest
 
 from natxy.campaign.journal import read_journal
 from natxy.campaign.records import CampaignState, read_campaign
-from tests.workers import PATIENCE_S, awaited, kill_parent_of, started
+from natxy.dut.namespaces import FOLDER
+from tests.workers import PATIENCE_S, awaited, kill_parent_of, parent_of, started
 
 pytestmark = pytest.mark.long  # two testbeds on two CPUs are slow
 NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
@@ -51,7 +54,10 @@ options = {{ max_rate = {rate} }}
 """
 
 
-@pytest.fixture(params=DUTS)
+NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="a lab needs root")
+
+
+@pytest.fixture(params=["calibration gateways", pytest.param("labs", marks=NEEDS_ROOT)])
 def folder(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """Two testbeds that share this machine's two CPUs; their tester's CPUs differ."""
     for name, cpu, other in (("first", 0, 1), ("second", 1, 0)):
@@ -90,6 +96,12 @@ def order_of(campaign: Path) -> list[str]:
     return [record["record"] for record in read_journal(campaign / "journal.jsonl.gz")]
 
 
+def namespaces_of(worker: int) -> set[str]:
+    """Returns the names of the namespaces that a worker has made for its lab."""
+    names = (path.name for path in FOLDER.glob("natxy-*"))
+    return {name for name in names if str(worker) in name.split("-")[2:3]}
+
+
 def test_two_testbeds_find_what_one_finds(folder: Path) -> None:
     path = experiment(folder, duration_s=0.2)
     subprocess.run([*NATXY, "run", path, "--output", folder / "one"], check=True)
@@ -108,8 +120,12 @@ def test_a_cell_whose_worker_is_killed_is_measured_by_another(folder: Path) -> N
     command = [*NATXY, "run", path, *on_both(folder), "--output", str(folder / "killed")]
     with started(command) as process:
         engine = awaited(process.pid, "natxy-engine")
+        worker = parent_of(engine)
+        has_lab = 'kind = "namespace"' in (folder / "first.toml").read_text()
+        assert bool(namespaces_of(worker)) == has_lab
         kill_parent_of(engine)
         assert process.wait(timeout=PATIENCE_S) == 0
     check_rates(folder / "killed")
     assert not Path(f"/proc/{engine}").exists(), "the killed worker's engine has ended"
+    assert not namespaces_of(worker), "the next lab has removed that of the killed worker"
     assert order_of(folder / "killed").count("cell") == len(RATES), "whole cells alone"

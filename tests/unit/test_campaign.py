@@ -20,6 +20,7 @@ from natxy.errors import ConfigurationError, DutError, InUse, StorageError
 from natxy.model.experiment import read_experiment
 from natxy.model.telemetry import Snapshot
 from tests.unit.campaigns import EXPERIMENT, planned, run
+from tests.unit.conftest import NAT64
 
 
 class Killed(BaseException):
@@ -68,6 +69,17 @@ def test_cells_with_equal_expensive_values_follow_one_another(experiment: Path) 
     plan = planned(experiment)
     sizes = [cell.testbed["traffic"]["frame_size_bytes"] for cell in plan.cells]
     assert sizes == [84] * 4 + [512] * 4
+
+
+def test_an_expensive_column_is_measured_to_its_end_before_the_next(experiment: Path) -> None:
+    """Its rounds follow one another; within a round the order is drawn."""
+    experiment.write_text(
+        'expensive = ["column"]\n' + EXPERIMENT.replace("[84, 512]", "[84, 1518, 512]")
+    )
+    plan = planned(experiment)
+    labels = [cell.column.label for cell in plan.cells]
+    assert labels == ["84 B"] * 4 + ["1,518 B"] * 4 + ["512 B"] * 4
+    assert [cell.round for cell in plan.cells] == [1, 1, 2, 2] * 3
 
 
 def test_a_campaign_ends_with_a_result_in_each_cell(experiment: Path, tmp_path: Path) -> None:
@@ -303,6 +315,19 @@ def test_a_series_of_cores_sets_them_in_each_column(experiment: Path) -> None:
     assert (conditions["cores"], conditions["traffic"]["frame_size_bytes"]) == (4, 84)
     assert all("cores" not in cell.testbed for cell in plan.cells), "it is no key of a testbed"
     check(plan)
+
+
+def test_cores_are_set_in_each_cell_since_a_stop_may_undo_them(
+    experiment: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    start, cores, stop = (f"echo {word} >> {log}" for word in ("start", "$NATXY_CORES", "stop"))
+    dut = f'[dut]\nkind = "command"\nstart = "{start}"\nset_cores = "{cores}"\nstop = "{stop}"\n'
+    (tmp_path / "testbed.toml").write_text(NAT64 + dut)
+    text = EXPERIMENT.replace("traffic.frame_size_bytes", "cores").replace("[84, 512]", "[1, 4]")
+    experiment.write_text('expensive = ["cores"]\n' + text)
+    run(experiment, tmp_path / "campaign")
+    assert log.read_text().split() == [*["start", "1", "stop"] * 4, *["start", "4", "stop"] * 4]
 
 
 def test_a_device_whose_cores_cannot_be_set_leaves_its_sentence(

@@ -27,6 +27,22 @@ def test_hooks_run_around_each_column(experiment: Path, tmp_path: Path) -> None:
     assert log.read_text().split() == ["before", *column, *column, "after"]
 
 
+def test_an_expensive_column_is_entered_once_for_all_rounds(
+    experiment: Path, tmp_path: Path
+) -> None:
+    """Such as one whose command reboots the gateway."""
+    log = tmp_path / "log"
+    series = EXPERIMENT.split("[[vary]]")[1].split("[[measure]]")[0]
+    columns = "".join(
+        f'[[column]]\nlabel = "{label}"\nbefore = [["sh", "-c", "echo {label} >> {log}"]]\n'
+        for label in ("first", "second", "third")
+    )
+    text = EXPERIMENT.replace(f"[[vary]]{series}", columns)
+    experiment.write_text('expensive = ["column"]\n' + text)
+    run(experiment, tmp_path / "campaign")
+    assert log.read_text().split() == ["first", "second", "third"]
+
+
 def test_a_hook_that_fails_fails_the_cells_of_its_column(experiment: Path, tmp_path: Path) -> None:
     hooks = '\n[hooks]\nbefore_column = [["sh", "-c", "echo no such switch; exit 3"]]\n'
     experiment.write_text(EXPERIMENT.replace("rounds = 2", "") + hooks)

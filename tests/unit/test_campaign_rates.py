@@ -76,6 +76,23 @@ def test_a_delay_has_the_largest_error_of_its_timing() -> None:
     assert rows["PDV error"].text == "300 ns"
 
 
+@pytest.mark.parametrize(
+    ("lower_bound", "error"), [((True, False), None), ((False, True), "20"), ((), "20")]
+)
+def test_a_median_that_is_a_bound_has_no_error(
+    lower_bound: tuple[bool, ...], error: str | None
+) -> None:
+    """No rate above a lower bound has failed. One above the median does not change it."""
+    result = searched("both", 1000.0, 1200.0, error_fps=10)
+    figure = result.figures[0].model_copy(update={"lower_bound": lower_bound})
+    result = result.model_copy(update={"figures": (figure,)})
+    cells = [CellResult(column=ONE, measure="throughput", round=1, results=(result,))]
+    table = campaign_table(SCALE_UP, TESTBEDS, cells)
+    shown = {row.name: row.values[0].text for row in table.rows}
+    assert shown["throughput median"].endswith("2,200")
+    assert shown.get("throughput error") == error
+
+
 def test_a_figure_without_an_error_has_no_row_for_it() -> None:
     cells = [CellResult(column=ONE, measure="throughput", round=1, results=(towards("both", 9.0),))]
     names = [row.name for row in campaign_table(SCALE_UP, TESTBEDS, cells).rows]

@@ -18,6 +18,7 @@ from natxy.cli.campaigns import check, start
 from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.search_conditions import SearchConditions
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, campaign_html
 from natxy.report.campaign_table import campaign_table
@@ -266,7 +267,7 @@ def test_a_measurement_has_a_device_of_its_own() -> None:
     assert plan.conditions["4 cores"]["dut"]["driver"] == "nat44-iptables"
     assert plan.conditions["4 cores"]["cores"] == 4
     blocks = [cell.column.cores for cell in plan.cells]
-    assert blocks == sorted(blocks, key=lambda cores: cores or 0), "cores are set once each"
+    assert blocks == sorted(blocks, key=lambda cores: cores or 0), "a number of cores is left once"
 
 
 def test_a_cell_is_a_test_case_of_csit(experiment: Path, tmp_path: Path) -> None:
@@ -286,6 +287,17 @@ def test_a_cell_is_a_test_case_of_csit(experiment: Path, tmp_path: Path) -> None
     assert "PDV forward" in json.loads(other["message"])
     failed = document_of("x", cell("c", error="the gateway died", started=found["start_time"]))
     assert (failed["status"], failed["message"]) == ("FAIL", "the gateway died")
+
+
+def test_a_rate_that_no_failure_bounds_has_no_upper_rate_in_csit() -> None:
+    figure = Figure(name="throughput", unit="fps", values=(1e6,), lower_bound=(True,))
+    search = SearchConditions(error="1 %", error_fps=10_000)
+    conditions = some_measurement().conditions.model_copy(update={"search": search})
+    result = some_measurement(procedure="throughput", conditions=conditions, figures=(figure,))
+    ended = "2026-01-01T00:00:00+00:00"
+    of = CellResult(column="c", measure="m", round=1, results=(result,), started=ended)
+    ndr = document_of("x", of)["results"]["ndrpdr"]["ndr"]
+    assert ndr == {"lower": {"rate": {"value": 2e6, "unit": "pps"}}}
 
 
 @pytest.mark.usefixtures("engine")

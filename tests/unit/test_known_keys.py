@@ -55,6 +55,13 @@ def test_a_key_that_some_testbed_can_have_passes(where: str, key: str) -> None:
     check_keys(experiment_with(**PLACES[where](key)))
 
 
+def test_a_column_is_no_key_but_can_be_expensive() -> None:
+    check_keys(experiment_with(**PLACES["expensive"]("column")))
+    for where in ("header.key", "row.x"):
+        with pytest.raises(ConfigurationError, match=f'{where}: no testbed has the key "column"'):
+            check_keys(experiment_with(**PLACES[where]("column")))
+
+
 def test_the_plan_refuses_an_unknown_key(
     experiment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

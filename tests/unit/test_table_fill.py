@@ -141,6 +141,47 @@ def test_the_ending_ratio_is_that_of_the_last_frames_of_phase_1() -> None:
     assert ending.spec["encoding"]["y"]["title"] == "%"
 
 
+def memory(octets: float, *, upper: bool = False) -> Figure:
+    return Figure(
+        name="memory per connection",
+        unit="octets",
+        values=(octets,),
+        upper_bound=(upper,),
+        primary=False,
+    )
+
+
+def test_a_row_shows_a_figure_that_is_not_a_main_one() -> None:
+    """Memory per connection: the median of the rounds, or a bound with its sign."""
+    of = experiment({"kind": "figure", "figure": "memory per connection"})
+    cells = [
+        *(cell("few", None, memory(octets)) for octets in (384.0, 400.0, 385.0)),
+        cell("many", None, memory(320.0, upper=True)),
+    ]
+    (row,) = filled(of, *cells)
+    assert (row.name, row.unit) == ("establishment memory per connection", "octets")
+    assert [value.text for value in row.values] == ["385", "≤ 320"]
+    (unmeasured,) = filled(of, cell("few", None))
+    assert [value.text for value in unmeasured.values] == ["", ""]
+
+
+def test_figures_of_different_units_have_a_plot_each() -> None:
+    loss = Figure(name="lost frames", unit="frames", values=(7.0,), primary=False)
+    delay = Figure(name="minimum delay", unit="ns", values=(2500.0,), primary=False)
+    of = experiment(*({"kind": "figure", "figure": name} for name in (loss.name, delay.name)))
+    charts = computed_charts(campaign_table(of, TESTBEDS, [cell("few", None, loss, delay)]))
+    shown = {each.key: (each.title, each.rows[0]["value"]) for each in charts}
+    assert shown == {
+        "computed-figure-frames": ("Computed: figure frames", 7),
+        "computed-figure-µs": ("Computed: figure µs", 2.5),
+    }
+
+
+def test_a_row_of_a_figure_needs_its_name() -> None:
+    with pytest.raises(ValueError, match=r'is missing: kind = "figure" needs it'):
+        experiment({"kind": "figure"})
+
+
 def test_a_figure_can_be_named_and_keeps_its_sign() -> None:
     capacity = Figure(
         name="capacity", unit="connections", values=(1500.0,), lower_bound=(True,), primary=False
