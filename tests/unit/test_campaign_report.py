@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -255,6 +256,11 @@ def test_a_campaign_keeps_what_was_published(experiment: Path, tmp_path: Path) -
     assert shown is not None
     assert shown.rows[1].values[0].number is not None
     assert "SD Figure 2" in campaign_html(table, shown, [], told(data))
+    host = f"fake, {os.cpu_count()} CPU"
+    write_report(folder, tmp_path / "report", html=True)
+    for name in ("published.txt", "published.md", "published.tex", "report.html"):
+        written = (tmp_path / "report" / name).read_text()
+        assert f"Measured here: none. Machine of the tester: {host}" in written, name
 
 
 def test_a_measurement_has_a_device_of_its_own() -> None:
