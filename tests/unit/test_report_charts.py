@@ -137,6 +137,8 @@ def test_a_trace_has_rate_and_verdict_and_the_noise_has_both_sides() -> None:
         "verdict",
         "verdict",
     ]
+    title = encoding["y"]["title"]
+    assert title == "frames or connections a second, per direction", "as the search has it"
     assert [(row["who"], row["ms"]) for row in pauses_chart(trials).rows] == [
         ("gateway away", 1.5),
         ("tester paused", 2),
