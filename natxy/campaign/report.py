@@ -40,8 +40,8 @@ def write_report(
         if published is not None:
             write_whole(into / f"published.{ending}", made(published))
     charts = [*charts_of(data, table), *course_charts(delay_course(records) if records else [])]
-    write_data(charts, into / "data")
-    for name, document in documents(table.title, data.cells):
+    write_data(charts, into / "data", scaled_down=data.plan.quick)
+    for name, document in documents(table.title, data.cells, quick=data.plan.quick):
         write_whole(into / "csit" / name, document)
     if html:
         page = campaign_html(table, published, charts, told(data))
