@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
@@ -36,7 +36,7 @@ class TrialPoint:
     repetition: int
     number: int  # in its cell, from 1
     at_s: float  # since the first trial of the campaign
-    rate_fps: int
+    rate_fps: int  # per direction; connections a second if it is to establish some
     verdict: str
     lost_percent: float
     paused_ms: float  # the tester's senders
@@ -91,7 +91,7 @@ class _Reading:
     seen: Counter[str] = field(default_factory=Counter)  # trials, by the cell's key
     trials: dict[str, list[TrialPoint]] = field(default_factory=dict)  # by the cell's key
     delays: DelayHistograms = field(default_factory=DelayHistograms)
-    begin: datetime | None = None
+    begin: datetime | None = None  # of the first trial that was read
 
 
 def read_data(folder: CampaignFolder) -> CampaignData:
@@ -137,7 +137,7 @@ def read_data(folder: CampaignFolder) -> CampaignData:
             )
             for cell in known
         ),
-        trials=tuple(point for points in reading.trials.values() for point in points),
+        trials=_since_the_first(reading.trials.values()),
         delays=tuple(reading.delays.curves(plan)),
         machines=machines_of(cell.begun for cell in known),
     )
@@ -180,10 +180,20 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
                 started=header.get("started", ""),
             ),
         ),
-        trials=tuple(point for points in reading.trials.values() for point in points),
+        trials=_since_the_first(reading.trials.values()),
         delays=tuple(reading.delays.curves(plan)),
         machines={MACHINE: {name: value for name, value in header.items() if name != "record"}},
     )
+
+
+def _since_the_first(of_cells: Iterable[list[TrialPoint]]) -> tuple[TrialPoint, ...]:
+    """Returns the trials with times since the first one, which need not be the journal's first.
+
+    With several testbeds, a cell that began earlier can end later, and be written later.
+    """
+    points = [point for points in of_cells for point in points]
+    first_s = min((point.at_s for point in points), default=0.0)
+    return tuple(replace(point, at_s=round(point.at_s - first_s, 3)) for point in points)
 
 
 def _read(record: dict[str, Any], reading: _Reading) -> None:

@@ -1,9 +1,10 @@
 """What measured the cells of a campaign: each machine, with the gateways that it measured."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from natxy.campaign.records import CellRecord
+from natxy.trial.setup import name_in
 
 MACHINE = "Machine, tester and gateway"  # the title where there is one machine
 OF_THE_MOMENT = ("started", "seed", "command")  # they differ from cell to cell
@@ -43,3 +44,22 @@ def _add_gateway(gateways: list[dict[str, Any]], cell: CellRecord) -> None:
                 known["cells"].append(title)
             return
     gateways.append({"cells": [title], **described})
+
+
+def machine_notes(machines: Mapping[str, Any]) -> list[str]:
+    """Returns a sentence for each machine: the gateways, and where the tester ran."""
+    return list(dict.fromkeys(map(_note, machines.values())))
+
+
+def _note(machine: Mapping[str, Any]) -> str:
+    gateways = dict.fromkeys(_titled(each["dut"]) for each in machine["gateways"])
+    host = machine["host"]
+    cpus = f"{host['cpus']} CPU{'s' * (host['cpus'] > 1)}"
+    where = ", ".join((machine["tester"]["cpu_model"], cpus, host["system"]))
+    return f"Measured here: {'; '.join(gateways)}. Machine of the tester: {where}."
+
+
+def _titled(described: Mapping[str, str]) -> str:
+    """Returns a gateway's name, with its software and version if it reports them."""
+    software = described.get("software")
+    return f"{name_in(described)} ({software})" if software else name_in(described)

@@ -7,6 +7,7 @@ import natxy
 from natxy.campaign.data import CampaignData, read_data
 from natxy.campaign.delay_course import delay_course
 from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.machines import machine_notes
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, Told, campaign_html
 from natxy.report.campaign_table import CampaignTable, campaign_table
@@ -39,8 +40,8 @@ def write_report(
         if published is not None:
             write_whole(into / f"published.{ending}", made(published))
     charts = [*charts_of(data, table), *course_charts(delay_course(records) if records else [])]
-    write_data(charts, into / "data")
-    for name, document in documents(table.title, data.cells):
+    write_data(charts, into / "data", scaled_down=data.plan.quick)
+    for name, document in documents(table.title, data.cells, quick=data.plan.quick):
         write_whole(into / "csit" / name, document)
     if html:
         page = campaign_html(table, published, charts, told(data))
@@ -70,7 +71,8 @@ def beside_of(data: CampaignData, table: CampaignTable) -> CampaignTable | None:
         return None
     found = found_figures(data.plan.experiment, data.cells)
     shown = beside(data.experiment, table.columns, data.published, found)
-    return replace(shown, warning=_warning(data))
+    notes = (*shown.notes, *machine_notes(data.machines))
+    return replace(shown, warning=_warning(data), notes=notes)
 
 
 def charts_of(data: CampaignData, table: CampaignTable) -> list[Chart]:

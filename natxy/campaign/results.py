@@ -29,4 +29,5 @@ def _entries(state: CampaignState) -> Iterator[dict[str, Any]]:
                 column=cell.begun.column,
                 measure=cell.begun.measure,
                 number=cell.begun.round,
+                scaled_down=state.header["quick"],
             )

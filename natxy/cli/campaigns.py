@@ -37,6 +37,9 @@ EventsOption = Annotated[
     ),
 ]
 MEASURING = [verb for group in ("Measure", "Stateful") for verb in GROUPS[group] if verb != "trial"]
+# After an interruption.
+TRIAL_LOST = "A trial that had not ended is lost."
+CELLS_LOST = "Cells that had not ended are lost, and will be measured again."
 NOT_IN_A_CELL = ("testbed", "seed", "output", "json", "json-output", "records", "report", "help")
 
 
@@ -268,6 +271,7 @@ def _run(runner: TestbedsRunner, folder: CampaignFolder) -> None:
         runner.run()
         write_campaign_results(folder)
     except BaseException:
+        say(CELLS_LOST if runner.further else TRIAL_LOST)
         say(f"Go on with: natxy resume {shlex.quote(str(folder.path))}")
         raise
 

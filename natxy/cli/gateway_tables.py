@@ -42,7 +42,14 @@ class GatewayTables(Narrator):
         self.results += [_named(result, gateway) for result in results]
         made = Made(command=self.command, started=self._started)
         self._entries += [
-            cell_entry(result, made, column=gateway, measure=cell.measure.name, number=cell.round)
+            cell_entry(
+                result,
+                made,
+                column=gateway,
+                measure=cell.measure.name,
+                number=cell.round,
+                scaled_down=False,
+            )
             for result in results
         ]
         write_entries(self.output, self._entries)

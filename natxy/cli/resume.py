@@ -20,7 +20,11 @@ def resume(
     scheduler: SchedulerOption = None,
     json_output: EventsOption = False,
 ) -> None:
-    """Go on with a campaign; no finished trial is lost or repeated."""
+    """Go on with an interrupted campaign.
+
+    With one testbed, no finished trial is lost or repeated: only the trial that was running is
+    lost. With several testbeds, the cells that were running are lost, and are measured again.
+    """
     campaign = CampaignFolder(path=folder)
     asked = campaign.asked()
     with campaign.locked():

@@ -44,7 +44,7 @@ def said_of(cell: Cell, state: CampaignState, *, runs: bool) -> str:
         return (
             f"running, {trials} so far"
             if runs and cell.key == state.last
-            else f"interrupted after {trials}"
+            else f"interrupted after {trials}; a trial that had not ended is lost"
         )
     failed = (f"failed: {known.end.error}",) if known.failed else ()
     return "; ".join((*map(found, known.results), *failed))

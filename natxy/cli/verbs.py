@@ -50,7 +50,7 @@ GROUPS = {
         "plan": "Show a campaign's cells in their order, what they need, and how long they take.",
         "run": "Run the campaign of an experiment file; `natxy resume` goes on after an "
         "interruption.",
-        "resume": "Go on with a campaign; no finished trial is lost or repeated.",
+        "resume": "Go on with an interrupted campaign.",
         "status": "Show which cells of a campaign are done, with their figures.",
         "serve": "Show a campaign in a browser while it runs, on this machine only.",
         "report": "Write the tables, plots and data of a campaign or a measurement as files.",

@@ -5,6 +5,7 @@ import io
 from collections.abc import Sequence
 
 from natxy.report.campaign_table import CampaignTable
+from natxy.report.results_json import SCALED_DOWN
 
 # Signs that LaTeX reads as commands, or that its usual fonts lack.
 LATEX = {
@@ -71,14 +72,16 @@ def _escaped(words: str) -> str:
 
 
 def table_csv(table: CampaignTable) -> str:
-    """Returns one row for each value: measurement, row, column, number, unit and text."""
+    """Returns one row for each value: measurement, row, column, number, unit and text, and whether
+    the campaign was scaled down."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("measurement", "row", "column", "value", "unit", "text"))
+    writer.writerow(("measurement", "row", "column", "value", "unit", "text", SCALED_DOWN))
     for row in table.rows:
         for column, value in zip(table.columns, row.values, strict=True):
             number = "" if value.number is None else repr(value.number)
-            writer.writerow((row.group, row.name, column, number, row.unit, value.text))
+            words = (row.group, row.name, column, number, row.unit, value.text)
+            writer.writerow((*words, bool(table.warning)))
     return out.getvalue()
 
 

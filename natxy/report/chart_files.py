@@ -7,18 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from natxy.report.charts import Chart
+from natxy.report.results_json import SCALED_DOWN
 from natxy.report.whole_file import whole_file, write_whole
 
 
-def write_data(charts: Sequence[Chart], folder: Path) -> None:
-    """Writes the data of each plot; one that has none is not drawn, and has no file."""
+def write_data(charts: Sequence[Chart], folder: Path, *, scaled_down: bool = False) -> None:
+    """Writes the data of each plot; one that has none is not drawn, and has no file.
+
+    The last column says whether the campaign was scaled down by --quick.
+    """
     for chart in charts:
         if not chart.rows:
             for ending in ("csv", "parquet"):  # of an earlier report
                 (folder / f"{chart.key}.{ending}").unlink(missing_ok=True)
             continue
-        write_whole(folder / f"{chart.key}.csv", rows_csv(chart.rows))
-        write_parquet(chart.rows, folder / f"{chart.key}.parquet")
+        rows = [{**row, SCALED_DOWN: scaled_down} for row in chart.rows]
+        write_whole(folder / f"{chart.key}.csv", rows_csv(rows))
+        write_parquet(rows, folder / f"{chart.key}.parquet")
 
 
 def rows_csv(rows: Sequence[dict[str, Any]]) -> str:

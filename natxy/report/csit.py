@@ -19,8 +19,8 @@ UNITS = {"fps": "pps", "cps": "cps"}
 SEARCHES = ("throughput", "establishment")
 
 
-def document_of(title: str, cell: CellResult) -> dict[str, Any]:
-    """Returns the document of one cell."""
+def document_of(title: str, cell: CellResult, *, quick: bool = False) -> dict[str, Any]:
+    """Returns the document of one cell; one of a `quick` campaign has a tag that says so."""
     start, end = map(datetime.fromisoformat, (cell.started, cell.ended or cell.started))
     name = " ".join(part for part in (cell.measure, cell.column, f"round {cell.round}") if part)
     return {
@@ -28,7 +28,7 @@ def document_of(title: str, cell: CellResult) -> dict[str, Any]:
         "test_id": ".".join(map(_identifier, (title, name))),
         "test_name": name,
         "test_documentation": title,
-        "tags": [result.procedure for result in cell.results],
+        "tags": [*(result.procedure for result in cell.results), *(["quick"] if quick else [])],
         "start_time": _utc(start),
         "end_time": _utc(end),
         "duration": (end - start).total_seconds(),
@@ -86,9 +86,9 @@ def _utc(at: datetime) -> str:
     return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def documents(title: str, cells: Sequence[CellResult]) -> Iterator[tuple[str, str]]:
+def documents(title: str, cells: Sequence[CellResult], *, quick: bool) -> Iterator[tuple[str, str]]:
     """Yields a file name and a text for each cell."""
     for number, cell in enumerate(cells, start=1):
-        document = document_of(title, cell)
+        document = document_of(title, cell, quick=quick)
         name = f"{number:04}-{_identifier(document['test_name'])}.json"
         yield name, json.dumps(document, indent=2, ensure_ascii=False) + "\n"

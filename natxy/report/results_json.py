@@ -14,7 +14,7 @@ from natxy.report.whole_file import write_whole
 from natxy.statistics import median
 
 FILE_NAME = "results.json"
-
+SCALED_DOWN = "scaled_down"  # by --quick: true or false, in each file that is for programs
 
 # Attributes of a search that stand in the entry itself; the others are in its `search`.
 OF_SEARCH = {
@@ -79,10 +79,10 @@ def _only_rate(result: Measurement) -> dict[str, Any]:
 
 
 def cell_entry(
-    result: Measurement, made: Made, *, column: str, measure: str, number: int
+    result: Measurement, made: Made, *, column: str, measure: str, number: int, scaled_down: bool
 ) -> dict[str, Any]:
     """Returns the entry of a result of a campaign, from the round with this number."""
-    place = {"column": column, "measure": measure, "round": number}
+    place = {"column": column, "measure": measure, "round": number, SCALED_DOWN: scaled_down}
     return {**place, **result_entry(result, made)}
 
 

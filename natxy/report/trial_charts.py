@@ -26,7 +26,7 @@ def trace_chart(trials: Rows) -> Chart:
         mark={"type": "point", "filled": True, "size": 60},
         encoding={
             "x": number("number", "trial", axis={"tickMinStep": 1}, scale=ROOM),
-            "y": number("rate_fps", "rate, fps", scale=ROOM),
+            "y": number("rate_fps", "frames or connections a second, per direction", scale=ROOM),
             "color": colour("verdict", scale={"domain": verdicts, "range": colours}),
             "shape": {"field": "verdict", "legend": None, "scale": shape_scale},
             "tooltip": [

@@ -1,6 +1,6 @@
 """Starts the device under test and the tester, and stops both, whatever happens."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -129,7 +129,10 @@ class Setup:
 
 
 def name_of(dut: Dut) -> str:
-    described = dut.describe()
+    return name_in(dut.describe())
+
+
+def name_in(described: Mapping[str, str]) -> str:
     return described.get("name") or described.get("driver") or described.get("kind", "DUT")
 
 

@@ -10,14 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.documented_experiments import experiments_of
+
 NATXY = Path(sys.executable).with_name("natxy")
 TESTBED = Path(__file__).parents[2] / "experiments/testbeds/stateless-nat64.toml"
-EXPERIMENT = f"""
-title = "Throughput of tayga"
-testbed = "{TESTBED}"
-options = {{ profile = "quick", repetitions = 5, error = "2%" }}
-measure = [{{ command = "throughput" }}]
-"""
 # A read of tayga gives it one frame, on which it spends about 7 us.
 SLOWER = r"""
 #define _GNU_SOURCE
@@ -73,7 +69,9 @@ def slower_tayga(folder: Path) -> str:
 @pytest.mark.long
 def test_a_slower_gateway_fails_the_job_and_an_equal_one_does_not(tmp_path: Path) -> None:
     experiment = tmp_path / "experiment.toml"
-    experiment.write_text(EXPERIMENT)
+    (documented,) = experiments_of("ci.md")
+    throughput, _, _ = documented.partition('[[measure]]\ncommand = "pdv"')
+    experiment.write_text(throughput.replace('"testbed.toml"', f'"{TESTBED}"'))
     folders = {name: str(tmp_path / name) for name in ("before", "equal", "slower")}
     paths = {"before": "", "equal": "", "slower": slower_tayga(tmp_path)}
     for name, folder in folders.items():

@@ -5,12 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import read_journal
 from natxy.campaign.plan import Cell
 from natxy.campaign.records import CampaignState, CellEnd, CellRecord, CellState, read_campaign
+from natxy.campaign.testbeds import TestbedsRunner
 from natxy.cli import run_command
-from natxy.cli.campaigns import durations_s, pace_of
+from natxy.cli.campaigns import (
+    CELLS_LOST,
+    TRIAL_LOST,
+    Further,
+    durations_s,
+    pace_of,
+    start,
+)
 from natxy.cli.narrator import Pace
 from natxy.cli.serve import page
 from natxy.cli.status import said_of
@@ -110,7 +118,7 @@ def test_the_status_tells_a_cell_that_runs_from_one_that_was_interrupted(
     head = said.splitlines()[0]
     assert f"{ended} of 8 cells ended, 0 failed, about " in head
     assert head.endswith(" left")
-    assert f": interrupted after {trials} trials" in said
+    assert f": interrupted after {trials} trials; a trial that had not ended is lost" in said
     assert "running" not in said
     with CampaignFolder(path=interrupted).locked():
         assert run_command(["status", str(interrupted)]) == 0
@@ -124,6 +132,7 @@ def test_a_browser_sees_it_as_well(interrupted: Path) -> None:
     idle = page(folder)
     assert " left. " in idle
     assert "interrupted after" in idle
+    assert "a trial that had not ended is lost" in idle
     assert '<tr class="running">' not in idle
     with folder.locked():
         runs = page(folder)
@@ -167,7 +176,8 @@ def test_only_the_cell_that_began_last_can_run(experiment: Path) -> None:
     state = state_of(first)
     state.cells |= state_of(second).cells
     state.last = second.key
-    assert said_of(first, state, runs=True) == "interrupted after 0 trials"
+    lost = "interrupted after 0 trials; a trial that had not ended is lost"
+    assert said_of(first, state, runs=True) == lost
     assert said_of(second, state, runs=True) == "running, 0 trials so far"
 
 
@@ -177,3 +187,23 @@ def test_a_cell_that_fails_at_once_leaves_the_planned_time(experiment: Path) -> 
     pace.began(cell)
     pace.ended(cell, failed=True)
     assert pace.left_s([cell]) == 100
+
+
+@pytest.mark.parametrize(("further", "lost"), [(0, TRIAL_LOST), (1, CELLS_LOST)])
+def test_an_interruption_says_what_is_lost(
+    further: int,
+    lost: str,
+    experiment: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Captured,
+) -> None:
+    def killed(_: TestbedsRunner) -> None:
+        raise Killed
+
+    monkeypatch.setattr(TestbedsRunner, "run", killed)
+    plan, folder = planned(experiment), CampaignFolder(path=tmp_path / "campaign")
+    others = Further(plans=(plan,) * further)
+    with pytest.raises(Killed):
+        start(read_asked(experiment), plan, folder, "natxy run", further=others)
+    assert capsys.readouterr().err.splitlines()[-2] == lost

@@ -4,9 +4,12 @@ import csv
 import dataclasses
 import io
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from natxy.campaign.data import read_data
@@ -256,6 +259,11 @@ def test_a_campaign_keeps_what_was_published(experiment: Path, tmp_path: Path) -
     assert shown is not None
     assert shown.rows[1].values[0].number is not None
     assert "SD Figure 2" in campaign_html(table, shown, [], told(data))
+    host = f"fake, {os.cpu_count()} CPU"
+    write_report(folder, tmp_path / "report", html=True)
+    for name in ("published.txt", "published.md", "published.tex", "report.html"):
+        written = (tmp_path / "report" / name).read_text()
+        assert f"Measured here: none. Machine of the tester: {host}" in written, name
 
 
 def test_a_measurement_has_a_device_of_its_own() -> None:
@@ -344,13 +352,63 @@ def test_a_campaign_that_was_scaled_down_says_so_in_each_format() -> None:
 def test_a_quick_campaign_says_so_in_each_file_of_its_report(
     experiment: Path, tmp_path: Path
 ) -> None:
+    published = f'[published]\nfile = "{FOLDER / "published" / "sd-figure-02.toml"}"\n'
+    pairs = 'pair = [{ row = "throughput_median", of = "throughput" }]\n'
+    experiment.write_text(experiment.read_text() + published + pairs)
     plan = planned(experiment, quick=True, options={"duration": 0.01, "repetitions": 1})
     folder = CampaignFolder(path=tmp_path / "campaign")
     start(read_asked(experiment), plan, folder, "natxy run")
     made = tmp_path / "report"
     write_report(folder.path, made, html=True)
-    for ending in ("txt", "md"):
-        assert "SCALED DOWN BY --QUICK" in (made / f"table.{ending}").read_text().splitlines()[0]
-    caption = next(line for line in (made / "table.tex").read_text().splitlines() if "capt" in line)
-    assert "SCALED DOWN BY -{}-QUICK: THE FIGURES SHOW" in caption, "LaTeX makes a dash of --"
-    assert f'<p class="quick">{QUICK}</p>' in (made / "report.html").read_text()
+    files = [path for path in made.rglob("*") if path.is_file()]
+    unmarked = [path.name for path in files if not says_it_is_quick(path)]
+    assert unmarked == []
+    assert {path.suffix for path in files} == set(SAYS_QUICK), "each kind was looked at"
+    assert [entry["scaled_down"] for entry in results_of(folder.path)] == [True] * len(plan.cells)
+
+
+def first_line(path: Path) -> bool:
+    return "SCALED DOWN BY --QUICK" in path.read_text().splitlines()[0]
+
+
+def caption(path: Path) -> bool:
+    """LaTeX makes a dash of two hyphens."""
+    (line,) = (line for line in path.read_text().splitlines() if r"\caption" in line)
+    return "SCALED DOWN BY -{}-QUICK: THE FIGURES SHOW" in line
+
+
+def last_column(path: Path) -> bool:
+    read = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+    return read.columns[-1] == "scaled_down" and bool(read["scaled_down"].all())
+
+
+SAYS_QUICK: dict[str, Callable[[Path], bool]] = {
+    ".txt": first_line,
+    ".md": first_line,
+    ".tex": caption,
+    ".html": lambda path: f'<p class="quick">{QUICK}</p>' in path.read_text(),
+    ".csv": last_column,
+    ".parquet": last_column,
+    ".json": lambda path: "quick" in json.loads(path.read_text())["tags"],
+}
+
+
+def says_it_is_quick(path: Path) -> bool:
+    return SAYS_QUICK[path.suffix](path)
+
+
+def results_of(folder: Path) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = json.loads((folder / "results.json").read_text())
+    return entries
+
+
+def test_a_whole_campaign_says_that_it_was_not_scaled_down(
+    experiment: Path, tmp_path: Path
+) -> None:
+    run(experiment, tmp_path / "campaign")
+    write_report(tmp_path / "campaign", tmp_path / "report", html=False)
+    for path in (tmp_path / "report").rglob("*.csv"):
+        assert not pd.read_csv(path)["scaled_down"].any(), path.name
+    for path in (tmp_path / "report").rglob("*.json"):
+        assert "quick" not in json.loads(path.read_text())["tags"]
+    assert {entry["scaled_down"] for entry in results_of(tmp_path / "campaign")} == {False}

@@ -1,14 +1,18 @@
-"""The gateway's telemetry in the data of a campaign's trials."""
+"""Telemetry of the gateway, and times, in the data of a campaign's trials."""
 
 import csv
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.journal import read_journal
 from natxy.campaign.report import charts_of, table_of
 from natxy.dut.none import NoDut
 from natxy.model.telemetry import CpuTime, Snapshot
@@ -51,3 +55,21 @@ def test_each_trial_has_it_in_columns(
 def test_what_is_not_known_is_empty(experiment: Path, tmp_path: Path) -> None:
     for trial in trials_of(experiment, tmp_path / "campaign"):
         assert not any(trial[name] for name in COLUMNS)
+
+
+def test_times_count_from_the_first_trial_whichever_cell_was_written_first(
+    experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With several testbeds, a cell that began later can be the first in the journal."""
+    noon = datetime(2026, 11, 25, 12, tzinfo=UTC)
+
+    def backwards(path: Path) -> Iterator[dict[str, Any]]:
+        for number, record in enumerate(read_journal(path)):
+            yield record | {"started": (noon - timedelta(seconds=number)).isoformat()}
+
+    run(experiment, tmp_path / "campaign")
+    monkeypatch.setattr("natxy.campaign.data.read_journal", backwards)
+    times_s = [trial.at_s for trial in read_data(CampaignFolder(path=tmp_path / "campaign")).trials]
+    assert min(times_s) == 0
+    assert max(times_s) > len(times_s)
+    assert len(set(times_s)) == len(times_s)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from natxy.campaign.machines import MACHINE, machines_of
+from natxy.campaign.machines import MACHINE, machine_notes, machines_of
 from natxy.campaign.records import CellRecord
 from natxy.report.cell_figures import CellResult
 from natxy.report.testbed_notes import testbed_notes as notes_of
@@ -49,6 +49,30 @@ def test_every_machine_is_listed() -> None:
     assert list(machines) == [
         f"{MACHINE} of testbed 1, on one",
         f"{MACHINE} of testbed 2, on two",
+    ]
+
+
+def test_a_sentence_names_the_gateways_and_the_machine_that_measured_them() -> None:
+    """Two testbeds on one machine are one; another machine has a sentence of its own."""
+
+    def on(host: str, cpus: int, described: dict[str, str], *, testbed: int = 1) -> CellRecord:
+        of_host = {"name": host, "cpus": cpus, "system": "Linux-6.1"}
+        known = {"host": of_host, "dut": described, "tester": {"cpu_model": f"CPU of {host}"}}
+        return begun("a", testbed=testbed, provenance=known)
+
+    nat44 = {"driver": "nat44", "software": "Linux kernel"}
+    loop = {"kind": "loop"}
+    cells = [on("one", 1, nat44), on("one", 1, loop), on("one", 1, nat44)]
+    first = (
+        "Measured here: nat44 (Linux kernel); loop. "
+        "Machine of the tester: CPU of one, 1 CPU, Linux-6.1."
+    )
+    assert machine_notes(machines_of(cells)) == [first]
+    cells += [on("one", 1, nat44, testbed=2), on("one", 1, loop, testbed=2)]
+    assert machine_notes(machines_of(cells)) == [first]
+    cells.append(on("two", 8, loop, testbed=3))
+    assert machine_notes(machines_of(cells))[1:] == [
+        "Measured here: loop. Machine of the tester: CPU of two, 8 CPUs, Linux-6.1."
     ]
 
 

@@ -253,6 +253,14 @@ def test_misprints_are_put_right_and_unknown_numbers_left_out() -> None:
     assert published("mp-table-11.toml").numbers("tear_down_rate")[0] is None
 
 
+@pytest.mark.parametrize("name", sorted(name for name in NAMES if name.startswith("sp-")))
+def test_addresses_that_are_misprinted_in_no_cell_are_in_a_note(name: str) -> None:
+    """RFC 2544 reserves 198.18.0.0/15; the paper's configuration has other addresses twice."""
+    (note,) = (note for note in published(name).notes if "section 3.5.3" in note)
+    assert "addresses 192.18.0.2 and 192.19.0.2, which must be 198.18.0.2 and 198.19.0.2" in note
+    assert "2001:2::0:8000::2, which is no address and must be 2001:2:0:8000::2" in note
+
+
 TABLE = FOLDER / "mp-table-23.toml"
 
 

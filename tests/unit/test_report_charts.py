@@ -137,6 +137,8 @@ def test_a_trace_has_rate_and_verdict_and_the_noise_has_both_sides() -> None:
         "verdict",
         "verdict",
     ]
+    title = encoding["y"]["title"]
+    assert title == "frames or connections a second, per direction", "as the search has it"
     assert [(row["who"], row["ms"]) for row in pauses_chart(trials).rows] == [
         ("gateway away", 1.5),
         ("tester paused", 2),
@@ -261,7 +263,7 @@ def test_the_data_of_each_plot_can_be_read_in_one_line(experiment: Path, tmp_pat
     write_data(charts, tmp_path)
     assert {chart.key for chart in charts} >= {"throughput", "pdv", "trials", "delays"}
     for chart in charts:
-        wanted = pd.DataFrame(chart.rows)
+        wanted = pd.DataFrame(chart.rows).assign(scaled_down=False)
         pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / f"{chart.key}.parquet"), wanted)
         text = pd.read_csv(tmp_path / f"{chart.key}.csv", keep_default_na=False)
         pd.testing.assert_frame_equal(text, wanted.fillna(""), check_dtype=False)
