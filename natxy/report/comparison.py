@@ -9,11 +9,13 @@ import bisect
 import itertools
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from natxy.model.measurement import Figure, Unit
 from natxy.report.cell_figures import CellResult, together
+from natxy.report.variants import Variant, differences, variant_of
 from natxy.statistics import median
 
 LEVEL = 0.05  # of significance
@@ -56,7 +58,12 @@ class Difference:
 def compared(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[Difference]:
     """Returns the main figures that both campaigns have, in the order of the first."""
     old, new = _figures(before), _figures(after)
-    return [_difference(key, figure, new[key]) for key, figure in old.items() if key in new]
+    told = _told_apart(old)
+    return [
+        _difference(key, told[key.cell, key.variant], figure, new[key])
+        for key, figure in old.items()
+        if key in new
+    ]
 
 
 def missing(before: Sequence[CellResult], after: Sequence[CellResult]) -> Iterator[str]:
@@ -64,32 +71,70 @@ def missing(before: Sequence[CellResult], after: Sequence[CellResult]) -> Iterat
     old, new = _figures(before), _figures(after)
     for key in [*old, *new]:
         if key not in old or key not in new:
-            words = " ".join(word for word in key if word)
-            yield f"{words}: only in the {'first' if key in old else 'second'} campaign"
+            yield f"{key.words}: only in the {'first' if key in old else 'second'} campaign"
 
 
-Key = tuple[str, str, str, str, str]
+# Words of a variant that are left out: most results have them.
+USUAL = ("100 % foreground", "networks 1")
+
+
+class Key(NamedTuple):
+    """What two results share if their figures are values of one figure."""
+
+    measure: str
+    column: str
+    name: str
+    at: str
+    direction: str
+    variant: Variant
+
+    @property
+    def cell(self) -> tuple[str, str]:
+        return (self.measure, self.column)
+
+    @property
+    def words(self) -> str:
+        variant = (word for word in self.variant if word not in USUAL)
+        words = (*self.cell, self.name, self.at, self.direction, *variant)
+        return " ".join(filter(None, words))
 
 
 def _figures(cells: Sequence[CellResult]) -> dict[Key, Figure]:
     found: dict[Key, Figure] = {}
     for cell in cells:
         for result in cell.results:
-            size = f"{result.conditions.frame_size_bytes} B"
             for figure in result.figures:
                 if not figure.primary or not figure.values:
                     continue
-                name = " ".join(word for word in (figure.name, figure.at) if word)
-                key = (cell.measure, cell.column, name, figure.direction or "", size)
+                key = Key(
+                    measure=cell.measure,
+                    column=cell.column,
+                    name=figure.name,
+                    at=figure.at,
+                    direction=figure.direction or "",
+                    variant=variant_of(result.conditions),
+                )
                 found[key] = together(found[key], figure) if key in found else figure
     return found
 
 
-def _difference(key: Key, before: Figure, after: Figure) -> Difference:
+def _told_apart(keys: Iterable[Key]) -> dict[tuple[tuple[str, str], Variant], str]:
+    """Returns the words that tell a variant from the others of its cell."""
+    cells: dict[tuple[str, str], list[Variant]] = {}
+    for key in keys:
+        cells.setdefault(key.cell, []).append(key.variant)
+    return {
+        (cell, variant): words
+        for cell, variants in cells.items()
+        for variant, words in zip(variants, differences(variants), strict=True)
+    }
+
+
+def _difference(key: Key, variant: str, before: Figure, after: Figure) -> Difference:
     return Difference(
-        measure=key[0],
-        column=key[1],
-        figure=" ".join(word for word in (key[3], key[2]) if word),
+        measure=key.measure,
+        column=key.column,
+        figure=" ".join(filter(None, (key.direction, key.name, key.at, variant))),
         unit=before.unit,
         before=median(before.values),
         after=median(after.values),

@@ -1,5 +1,6 @@
 """The comparison of two campaigns: what is worse, what is lost, and the exit status."""
 
+import dataclasses
 import shutil
 from pathlib import Path
 
@@ -9,9 +10,10 @@ from natxy.cli import run_command
 from natxy.cli.compare import share_of
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
+from natxy.report.cell_figures import CellResult
 from natxy.report.comparison import compared, lost, mann_whitney_p, missing, smallest_p, worse
 from tests.unit.campaigns import run
-from tests.unit.test_campaign_report import cell
+from tests.unit.test_campaign_report import cell, measurement
 
 Captured = pytest.CaptureFixture[str]
 
@@ -51,8 +53,43 @@ def test_too_few_repetitions_and_bounds_prove_nothing() -> None:
 
 def test_what_one_campaign_lacks_is_named() -> None:
     assert list(missing([cell("a", 1)], [cell("b", 1)])) == [
-        "throughput a throughput 84 B: only in the first campaign",
-        "throughput b throughput 84 B: only in the second campaign",
+        "throughput a throughput 84 B 90 % foreground: only in the first campaign",
+        "throughput b throughput 84 B 90 % foreground: only in the second campaign",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("usual", "other", "words"),
+    [
+        ({"n": 1, "m": 1}, {"n": 10, "m": 9}, ("100 % foreground", "90 % foreground")),
+        (
+            {"n": 1, "m": 1, "left_networks": 1},
+            {"n": 1, "m": 1, "left_networks": 256, "right_networks": 256},
+            ("networks 1", "networks 256"),
+        ),
+    ],
+)
+def test_the_mixes_of_one_cell_are_figures_of_their_own(
+    usual: dict[str, int], other: dict[str, int], words: tuple[str, str]
+) -> None:
+    """The median of both would hide that one of them has become worse."""
+
+    def both(*rates_fps: float) -> CellResult:
+        of = cell("a", 100, 101, 102, 103)
+        results = [
+            each.model_copy(update={"conditions": each.conditions.model_copy(update=mix)})
+            for mix, each in ((usual, of.results[0]), (other, measurement(*rates_fps)))
+        ]
+        return dataclasses.replace(of, results=tuple(results))
+
+    before, after = [both(50, 51, 52, 53)], [both(40, 41, 42, 43)]
+    found = compared(before, after)
+    assert [(each.before, each.after) for each in found] == [(101.5, 101.5), (51.5, 41.5)]
+    assert [each.figure for each in found] == [f"throughput {each}" for each in words]
+    assert worse(found, 0.05) == found[1:]
+    alone = dataclasses.replace(after[0], results=after[0].results[:1])
+    assert list(missing(before, [alone])) == [
+        f"throughput a throughput 84 B {words[1]}: only in the first campaign"
     ]
 
 
