@@ -11,7 +11,7 @@ import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from natxy.model.measurement import Figure, Unit
 from natxy.report.cell_figures import CellResult, together
@@ -22,6 +22,10 @@ LEVEL = 0.05  # of significance
 EXACT = 50_000  # up to so many assignments all are tried; else so many are drawn
 SEED = 1
 LOWER_IS_BETTER: set[Unit] = {"ns", "%", "s"}
+HIGHER_IS_BETTER = ("corrected buffer time",)  # although the unit is one of those
+# They may be below 0, and a gateway is best if they are near 0; so are their degradations.
+NEITHER_IS_BETTER = ("minimum IPDV", "median IPDV")
+Better = Literal["higher", "lower", "neither"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +36,7 @@ class Difference:
     column: str
     figure: str
     unit: Unit
+    better: Better
     before: float  # median
     after: float
     p: float  # probability of such a difference between equal gateways
@@ -40,15 +45,18 @@ class Difference:
 
     @property
     def change(self) -> float:
-        """(after - before) / before; infinite if only `before` is 0."""
-        if self.before == self.after:
+        """(after - before) / |before|; infinite if only `before` is 0."""
+        more = self.after - self.before
+        if not more:
             return 0.0
-        return (self.after - self.before) / self.before if self.before else math.inf
+        return more / abs(self.before) if self.before else math.copysign(math.inf, more)
 
     @property
     def worse_by(self) -> float:
-        """By which share the gateway is worse; negative if it is better."""
-        return self.change if self.unit in LOWER_IS_BETTER else -self.change
+        """By which share the gateway is worse; negative if it is better, 0 if nobody can tell."""
+        if self.better == "neither":
+            return 0.0
+        return self.change if self.better == "lower" else -self.change
 
     @property
     def significant(self) -> bool:
@@ -136,6 +144,7 @@ def _difference(key: Key, variant: str, before: Figure, after: Figure) -> Differ
         column=key.column,
         figure=" ".join(filter(None, (key.direction, key.name, key.at, variant))),
         unit=before.unit,
+        better=better(before),
         before=median(before.values),
         after=median(after.values),
         p=mann_whitney_p(before.values, after.values),
@@ -144,8 +153,19 @@ def _difference(key: Key, variant: str, before: Figure, after: Figure) -> Differ
     )
 
 
+def better(figure: Figure) -> Better:
+    """Returns which values of a figure are the better ones."""
+    if figure.name.endswith(NEITHER_IS_BETTER):
+        return "neither"
+    if figure.name in HIGHER_IS_BETTER:
+        return "higher"
+    return "lower" if figure.unit in LOWER_IS_BETTER else "higher"
+
+
 def _doubt(before: Figure, after: Figure) -> str:
     """Returns why nothing follows: beyond a bound, the difference may be the tester's."""
+    if better(before) == "neither":
+        return "neither more nor less is better"
     for which, figure in (("first", before), ("second", after)):
         bound = figure.bound(median(figure.values))
         if bound != "exact":

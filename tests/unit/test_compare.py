@@ -1,6 +1,7 @@
 """The comparison of two campaigns: what is worse, what is lost, and the exit status."""
 
 import dataclasses
+import math
 import shutil
 from pathlib import Path
 
@@ -10,10 +11,24 @@ from natxy.cli import run_command
 from natxy.cli.compare import share_of
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
+from natxy.model.measurement import Figure, Unit
+from natxy.procedure.back_to_back import CORRECTED
+from natxy.procedure.ipdv import MAXIMUM, MEDIAN, MINIMUM
+from natxy.procedure.overload import DEGRADATION
+from natxy.procedure.recovery import RECOVERY
 from natxy.report.cell_figures import CellResult
-from natxy.report.comparison import compared, lost, mann_whitney_p, missing, smallest_p, worse
+from natxy.report.comparison import (
+    Difference,
+    compared,
+    lost,
+    mann_whitney_p,
+    missing,
+    smallest_p,
+    worse,
+)
 from tests.unit.campaigns import run
 from tests.unit.test_campaign_report import cell, measurement
+from tests.unit.test_measurement_report import measurement as some_measurement
 
 Captured = pytest.CaptureFixture[str]
 
@@ -56,6 +71,49 @@ def test_what_one_campaign_lacks_is_named() -> None:
         "throughput a throughput 84 B 90 % foreground: only in the first campaign",
         "throughput b throughput 84 B 90 % foreground: only in the second campaign",
     ]
+
+
+def differing(name: str, unit: Unit, before: float, after: float) -> Difference:
+    """Returns the difference of a figure whose repetitions vary little."""
+
+    def of(value: float) -> CellResult:
+        figure = Figure(name=name, unit=unit, values=tuple(value + n / 1000 for n in range(4)))
+        result = some_measurement(figures=(figure,))
+        return CellResult(column="a", measure="some", round=1, results=(result,))
+
+    (found,) = compared([of(before)], [of(after)])
+    return found
+
+
+def test_a_longer_buffer_time_is_better() -> None:
+    longer = differing(CORRECTED, "s", 1.0, 2.0)
+    assert (longer.better, longer.doubt) == ("higher", "")
+    assert not worse([longer], 0)
+    assert worse([differing(CORRECTED, "s", 2.0, 1.0)], 0.4)
+    assert worse([differing(RECOVERY, "s", 1.0, 2.0)], 0.9), "other times are better if shorter"
+    assert worse([differing(f"{DEGRADATION} of {CORRECTED}", "%", 1.0, 2.0)], 0.9)
+
+
+def test_the_change_of_a_figure_below_0_has_its_sign() -> None:
+    """One flow was slower than ten: the degradation is below 0, and lower is better."""
+    more = differing(DEGRADATION, "%", -4.0, 2.0)
+    assert more.change == pytest.approx(1.5, rel=1e-3)
+    assert worse([more], 1.4)
+    less = differing(DEGRADATION, "%", -4.0, -6.0)
+    assert less.change == pytest.approx(-0.5, rel=1e-3)
+    assert not worse([less], 0)
+    from_nothing = dataclasses.replace(less, before=0.0)
+    assert from_nothing.change == -math.inf
+    assert not worse([from_nothing], 0)
+
+
+@pytest.mark.parametrize("name", [MINIMUM, MEDIAN, f"{DEGRADATION} of {MEDIAN}"])
+def test_ipdv_has_no_better_direction_except_its_maximum(name: str) -> None:
+    for before, after in ((-1000.0, 2000.0), (2000.0, -1000.0)):
+        found = differing(name, "ns", before, after)
+        assert found.doubt == "neither more nor less is better"
+        assert not worse([found], 0)
+    assert worse([differing(MAXIMUM, "ns", 1000.0, 2000.0)], 0.5)
 
 
 @pytest.mark.parametrize(
