@@ -9,11 +9,11 @@ import bisect
 import itertools
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from natxy.model.measurement import Figure, Unit
+from natxy.model.measurement import Bound, Figure, Unit
 from natxy.report.cell_figures import CellResult, together
 from natxy.report.variants import Variant, differences, variant_of
 from natxy.statistics import median
@@ -22,9 +22,13 @@ LEVEL = 0.05  # of significance
 EXACT = 50_000  # up to so many assignments all are tried; else so many are drawn
 SEED = 1
 LOWER_IS_BETTER: set[Unit] = {"ns", "%", "s"}
+ARTICLES: dict[Bound, str] = {"lower": "a", "upper": "an"}
 HIGHER_IS_BETTER = ("corrected buffer time",)  # although the unit is one of those
 # They may be below 0, and a gateway is best if they are near 0; so are their degradations.
 NEITHER_IS_BETTER = ("minimum IPDV", "median IPDV")
+LOSS = "frame loss rate"
+COMPUTED = ("degradation", "relative scale up")  # beginnings of names; follow from other figures
+USUAL = ("100 % foreground", "networks 1")  # of most results; need not be said
 Better = Literal["higher", "lower", "neither"]
 
 
@@ -39,6 +43,7 @@ class Difference:
     better: Better
     before: float  # median
     after: float
+    bounds: tuple[Bound, Bound]  # of both medians
     p: float  # probability of such a difference between equal gateways
     counts: tuple[int, int]  # of values
     doubt: str = ""  # why nothing follows from the difference; empty: it can be judged
@@ -82,10 +87,6 @@ def missing(before: Sequence[CellResult], after: Sequence[CellResult]) -> Iterat
             yield f"{key.words}: only in the {'first' if key in old else 'second'} campaign"
 
 
-# Words of a variant that are left out: most results have them.
-USUAL = ("100 % foreground", "networks 1")
-
-
 class Key(NamedTuple):
     """What two results share if their figures are values of one figure."""
 
@@ -99,6 +100,11 @@ class Key(NamedTuple):
     @property
     def cell(self) -> tuple[str, str]:
         return (self.measure, self.column)
+
+    @property
+    def series(self) -> "Key":
+        """The key without the rate, which is the last part of the point."""
+        return self._replace(at=self.at.rpartition(", ")[0])
 
     @property
     def words(self) -> str:
@@ -147,6 +153,7 @@ def _difference(key: Key, variant: str, before: Figure, after: Figure) -> Differ
         better=better(before),
         before=median(before.values),
         after=median(after.values),
+        bounds=(before.bound(median(before.values)), after.bound(median(after.values))),
         p=mann_whitney_p(before.values, after.values),
         counts=(len(before.values), len(after.values)),
         doubt=_doubt(before, after),
@@ -163,15 +170,21 @@ def better(figure: Figure) -> Better:
 
 
 def _doubt(before: Figure, after: Figure) -> str:
-    """Returns why nothing follows: beyond a bound, the difference may be the tester's."""
+    """Returns why nothing follows from the difference; empty if it can be judged."""
     if better(before) == "neither":
         return "neither more nor less is better"
-    for which, figure in (("first", before), ("second", after)):
-        bound = figure.bound(median(figure.values))
-        if bound != "exact":
-            return f"the {which} value is a {bound} bound"
+    old, new = median(before.values), median(after.values)
+    for which, bound, value, other in (
+        ("first", before.bound(old), old, new),
+        ("second", after.bound(new), new, old),
+    ):
+        # A bound is the tester's, so a difference may be, too. But what is at least 10 is surely
+        # more than 5: then the true values differ by even more.
+        beyond = value > other if bound == "lower" else value < other
+        if bound != "exact" and not beyond:
+            return f"the {which} value is {ARTICLES[bound]} {bound} bound"
     if smallest_p(len(before.values), len(after.values)) >= LEVEL:
-        return "too few repetitions (expected at least 4 each)"
+        return f"too few repetitions for p < {LEVEL:g}"
     return ""
 
 
@@ -213,6 +226,37 @@ def lost(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[str]
     known = {(cell.measure, cell.column) for cell in after if cell.results}
     names = [(cell.measure, cell.column) for cell in before if cell.results]
     return [" ".join(filter(None, name)) for name in dict.fromkeys(names) if name not in known]
+
+
+def lacking(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[str]:
+    """Returns the figures that the second campaign lacks in cells that both have.
+
+    A figure that follows from others is not needed, since those others are compared. The same is
+    true of one that is not judged.
+    """
+    old, new = _figures(before), _figures(after)
+    cells = {(cell.measure, cell.column) for cell in after if cell.results}
+    return [
+        key.words
+        for key, figure in old.items()
+        if key not in new
+        and key.cell in cells
+        and not key.name.startswith(COMPUTED)
+        and better(figure) != "neither"
+        and not _ended_above(key, old, new)
+    ]
+
+
+def _ended_above(key: Key, old: Iterable[Key], new: Container[Key]) -> bool:
+    """Tells whether a series of loss rates has ended at higher rates: it ends at two in turn
+    without loss (RFC 2544 section 26.3), so the gateway is no worse at the rates below."""
+    if key.name != LOSS:
+        return False
+    series = [each for each in old if each.series == key.series]
+    place = series.index(key)
+    return any(each in new for each in series[:place]) and not any(
+        each in new for each in series[place:]
+    )
 
 
 def worse(differences: Sequence[Difference], share: float) -> list[Difference]:
