@@ -1,6 +1,7 @@
 """`natxy compare`: says whether a gateway is worse than in an earlier campaign."""
 
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,11 +14,14 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.cli.campaigns import tell
 from natxy.cli.options import result_console
 from natxy.errors import ConfigurationError
+from natxy.report.bounds import SIGNS
+from natxy.report.cell_figures import CellResult
 from natxy.report.comparison import (
     LEVEL,
     Difference,
     compared,
     failures,
+    lacking,
     lost,
     missing,
     worse,
@@ -34,8 +38,8 @@ def compare(
         str | None,
         typer.Option(
             help="Exit with status 1 if a main figure is significantly worse by more than a share, "
-            "if a cell of AFTER failed, or if AFTER has no result of a cell that has one in "
-            "BEFORE: worse-by=5% [default: only show].",
+            "if no figure can be judged, if a cell of AFTER failed, or if AFTER lacks a cell or a "
+            "main figure that BEFORE has: worse-by=5% [default: only show].",
             metavar="worse-by=PERCENT",
         ),
     ] = None,
@@ -53,6 +57,9 @@ def compare(
         "Significant: the test of Mann and Whitney gives p < "
         f"{LEVEL:g}; of {len(differences)} equal figures, one in {1 / LEVEL:.0f} is expected to be."
     )
+    small = [path for path, data in ((before, old), (after, new)) if data.plan.quick]
+    if small:
+        tell(_scaled_down(small))
     for line in missing(old.cells, new.cells):
         tell(line)
     failed = failures(new.cells)
@@ -60,13 +67,43 @@ def compare(
         tell(f"{name} failed: {error}")
     if share is None:
         return
+    reasons = list(_reasons(differences, share, old.cells, new.cells, after))
+    for reason in reasons:
+        tell(reason)
+    if reasons or failed:
+        raise typer.Exit(WORSE)
+
+
+def _scaled_down(small: Sequence[Path]) -> str:
+    """Returns a sentence about the campaigns that --quick has scaled down."""
+    if len(small) == 1:
+        return (
+            f"Only {small[0]} was scaled down by --quick: the campaigns measured in different "
+            "ways, so a difference may not be the gateway's."
+        )
+    return "Both campaigns were scaled down by --quick: their figures are no results."
+
+
+def _reasons(
+    differences: Sequence[Difference],
+    share: float,
+    before: Sequence[CellResult],
+    after: Sequence[CellResult],
+    folder: Path,
+) -> Iterator[str]:
+    """Yields why the job fails, except for cells that failed; `folder` is that of `after`."""
+    if all(each.doubt for each in differences):
+        yield (
+            "No figure could be judged, for the reasons in the last column of the table (expected "
+            "at least one, since --fail-if must not pass without a judgement)."
+        )
     if found := worse(differences, share):
         names = ", ".join(f"{each.figure} {each.column}".strip() for each in found)
-        tell(f"Worse by more than {share * 100:g} %: {names}")
-    if gone := lost(old.cells, new.cells):
-        tell(f"Without a result in {after}: {', '.join(gone)}")
-    if found or failed or gone:
-        raise typer.Exit(WORSE)
+        yield f"Worse by more than {share * 100:g} %: {names}"
+    if gone := lost(before, after):
+        yield f"Without a result in {folder}: {', '.join(gone)}"
+    if lacks := lacking(before, after):
+        yield f"Not among the figures of {folder}: {', '.join(lacks)}"
 
 
 def share_of(text: str | None) -> float | None:
@@ -89,8 +126,10 @@ def _table(differences: list[Difference]) -> Table:
         table.add_row(
             f"{each.measure}: {each.figure}",
             each.column,
-            quantity(each.before, each.unit),
-            quantity(each.after, each.unit),
+            *(
+                SIGNS[bound] + quantity(value, each.unit)
+                for bound, value in zip(each.bounds, (each.before, each.after), strict=True)
+            ),
             f"{each.change:+.1%}",
             f"{each.p:.3f}",
             f"{each.counts[0]}, {each.counts[1]}",

@@ -171,6 +171,8 @@ def _described(figures: Iterable[Figure]) -> list[dict[str, Any]]:
         {
             "name": figure.name,
             "at": figure.at,
+            "found": figure.found,
+            "uncertain": figure.uncertain,
             "direction": figure.direction,
             "unit": figure.unit,
             "median": median(figure.values),
@@ -193,8 +195,7 @@ def _nobody() -> Iterator[Observer]:
 def found(result: Measurement) -> str:
     """Returns the main figures of a result in one line."""
     return ", ".join(
-        f"{figure.name}{' ' + figure.at if figure.at else ''} "
-        f"{marked(figure, median(figure.values))}{_unit(figure.unit)}"
+        f"{figure.title} {marked(figure, median(figure.values))}{_unit(figure.unit)}"
         for figure in result.figures
         if figure.primary and figure.values
     )

@@ -172,4 +172,4 @@ class SearchDisplay(Observer):
 def _found(figure: Figure) -> str:
     unit = f" {figure.unit}" if figure.unit in ("fps", "cps") else ""
     value = marked(figure, figure.values[-1]) + unit
-    return " ".join(word for word in (ARROWS[figure.direction], figure.name, value) if word)
+    return " ".join(word for word in (ARROWS[figure.direction], figure.shown_name, value) if word)

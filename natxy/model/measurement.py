@@ -28,6 +28,9 @@ class Figure(Model):
     unit: Unit
     direction: Direction | None = None  # None: of all active directions together
     at: str = ""  # the point of a series at which it was measured: "90 % of maximum"
+    # What was found before at this point, and may differ the next time: "phase 1 at 9,000 cps".
+    # It is shown beside the point, but does not tell figures apart.
+    found: str = ""
     values: tuple[float, ...]  # one per repetition
     lower_bound: tuple[bool, ...] = ()  # per repetition; empty: no value is a lower bound
     upper_bound: tuple[bool, ...] = ()  # per repetition; empty: no value is an upper bound
@@ -35,6 +38,17 @@ class Figure(Model):
     # empty: the timing causes none.
     errors: tuple[float, ...] = ()
     primary: bool = True  # False: the procedure reports it in addition to its main figures
+    uncertain: bool = False  # the repetitions vary too much; shown in parentheses
+
+    @property
+    def shown_name(self) -> str:
+        return f"({self.name})" if self.uncertain else self.name
+
+    @property
+    def title(self) -> str:
+        """The name and the point, as a person reads them: "throughput 10 flows, at 900 fps"."""
+        place = ", ".join(word for word in (self.at, self.found) if word)
+        return " ".join(word for word in (self.shown_name, place) if word)
 
     def is_lower_bound(self, value: float) -> bool:
         """Returns whether `value`, such as the median of the repetitions, is only a lower bound.

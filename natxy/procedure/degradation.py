@@ -16,6 +16,7 @@ from natxy.procedure.series import (
     figure_of,
     has_bounds,
     measured,
+    of_point,
 )
 from natxy.procedure.table_size import (
     Size,
@@ -180,4 +181,4 @@ def _degraded(figure: Figure, first: Figure) -> tuple[Figure, ...]:
         return ()
     x1 = median(first.values)
     percent = (x1 - median(figure.values)) / x1 * 100
-    return (Figure(name=DEGRADATION, unit="%", at=figure.at, values=(percent,)),)
+    return (of_point(figure, name=DEGRADATION, unit="%", value=percent),)

@@ -166,21 +166,24 @@ def _figures(
     plan: OverloadPlan, flows: int, result: Measurement, alone: Measurement
 ) -> tuple[Figure, ...]:
     """Returns each figure at its number of flows, followed by its degradation."""
+    found = _found(plan, result)
     return tuple(
-        each.model_copy(update={"at": _place(plan, flows, result, each)})
+        each.model_copy(update={"at": _place(flows, figure), "found": found})
         for figure in result.figures
         for each in (figure, *(() if flows == 1 else _degradation(plan, figure, alone)))
     )
 
 
-def _place(plan: OverloadPlan, flows: int, result: Measurement, figure: Figure) -> str:
-    """Returns the point of a figure, with the rate if it was found for this number of flows."""
+def _place(flows: int, figure: Figure) -> str:
     at = f"{flows:,} flow{'s' if flows > 1 else ''}"
+    return f"{at}, {figure.at}" if figure.at else at
+
+
+def _found(plan: OverloadPlan, result: Measurement) -> str:
+    """Returns the rate of a result if it was found for its number of flows."""
     rate_fps = result.conditions.rate_fps
     found = isinstance(plan.test, RatePlan) and plan.test.rate_fps is None and rate_fps is not None
-    if found:
-        at = f"{at} at {rate_fps:,} fps"
-    return f"{at}, {figure.at}" if figure.at else at
+    return f"at {rate_fps:,} fps" if found else ""
 
 
 def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tuple[Figure, ...]:

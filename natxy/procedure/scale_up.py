@@ -14,6 +14,7 @@ from natxy.procedure.series import (
     figure_of,
     has_bounds,
     measured,
+    of_point,
 )
 from natxy.statistics import median
 from natxy.trial.observer import Observer, Observers
@@ -136,4 +137,4 @@ def _at(cores: int) -> str:
 
 def _relative(cores: int, figure: Figure, alone: Figure) -> tuple[Figure, ...]:
     relative = median(figure.values) / (cores * median(alone.values))
-    return (Figure(name=RELATIVE, unit="times", at=figure.at, values=(relative,)),)
+    return (of_point(figure, name=RELATIVE, unit="times", value=relative),)

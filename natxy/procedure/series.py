@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from natxy.dut.base import Dut
-from natxy.model.measurement import Conditions, Figure, Measurement
+from natxy.model.measurement import Conditions, Figure, Measurement, Unit
 from natxy.procedure.establishment import EstablishmentPlan, establishment
 from natxy.procedure.establishment import conditions_of as conditions_of_establishment
 from natxy.procedure.phase_1_rate import with_phase_1_rate
@@ -43,9 +43,10 @@ def figure_of(measurement: Measurement, at: str) -> Figure:
     """Returns the primary figure at this point, with phase 1's rate if it was found there."""
     primary = next(figure for figure in measurement.figures if figure.primary)
     phase_1 = measurement.conditions.connections
+    found = ""
     if phase_1 is not None and phase_1.rate_fps is not None and phase_1.rate_origin != AS_GIVEN:
-        at = f"{at}, phase 1 at {phase_1.rate_fps:,} cps"
-    return primary.model_copy(update={"at": at})
+        found = f"phase 1 at {phase_1.rate_fps:,} cps"
+    return primary.model_copy(update={"at": at, "found": found})
 
 
 def compared(
@@ -76,7 +77,16 @@ def _with_previous(figure: Figure, previous: Figure | None) -> tuple[Figure, ...
     if previous is None or _is_bound(figure) or _is_bound(previous) or not median(previous.values):
         return ()
     ratio = median(figure.values) / median(previous.values)
-    return (Figure(name=PREVIOUS, unit="times", at=figure.at, values=(ratio,), primary=False),)
+    return (of_point(figure, name=PREVIOUS, unit="times", value=ratio, primary=False),)
+
+
+def of_point(
+    figure: Figure, *, name: str, unit: Unit, value: float, primary: bool = True
+) -> Figure:
+    """Returns a value that is computed from a figure, at the same point."""
+    return Figure(
+        name=name, unit=unit, at=figure.at, found=figure.found, values=(value,), primary=primary
+    )
 
 
 def _is_bound(figure: Figure) -> bool:

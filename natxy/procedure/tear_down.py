@@ -151,9 +151,14 @@ def _fill(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> No
 
 def _figures(found: Deletions) -> tuple[Figure, ...]:
     at = f"{found.connections:,} connections"
-    name = f"({RATE})" if found.within_noise else RATE
     return (
-        Figure(name=name, unit="cps", at=at, values=(found.rate_cps,)),
+        Figure(
+            name=RATE,
+            unit="cps",
+            at=at,
+            values=(found.rate_cps,),
+            uncertain=found.within_noise,
+        ),
         Figure(
             name="full table deletion time", unit="s", at=at, values=found.full_s, primary=False
         ),

@@ -106,7 +106,7 @@ def _figure_rows(
         if not known.primary:
             continue
         several = len({each[0] for each in keys}) > 1
-        name = _name(measure, known, at=key[-1], several=several, place=key[0])
+        name = _name(measure, known, at=_point(key[-1], figures), several=several, place=key[0])
         for statistic, compute in STATISTICS:
             yield Row(
                 name=f"{name} {statistic}",
@@ -157,6 +157,12 @@ def _without_series(of: ColumnFigures) -> ColumnFigures:
     return replace(of, figures=figures)
 
 
+def _point(at: str, figures: Sequence[Figure | None]) -> str:
+    """Returns the point of a row, with what was found there if it is the same in all columns."""
+    shared = {figure.found for figure in figures if figure is not None}
+    return ", ".join(word for word in (at, *(shared if len(shared) == 1 else ())) if word)
+
+
 def _name(measure: MeasureSection, figure: Figure, *, at: str, several: bool, place: str) -> str:
     part = f"({int(place) + 1})" if several else ""
     words = (ARROWS[figure.direction], measure.label, figure.name, at, part)
@@ -167,7 +173,8 @@ def _value(figure: Figure | None, compute: Statistic, error: str) -> Value:
     if figure is None or not figure.values:
         return Value(text="failed" if error else "")
     number = compute(figure.values)
-    return Value(number=number, text=marked(figure, number))
+    text = marked(figure, number)
+    return Value(number=number, text=f"({text})" if figure.uncertain else text)
 
 
 def _computed(

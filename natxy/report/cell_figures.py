@@ -58,6 +58,8 @@ def together(one: Figure, other: Figure) -> Figure:
             "lower_bound": (*bounds(one, "lower_bound"), *bounds(other, "lower_bound")),
             "upper_bound": (*bounds(one, "upper_bound"), *bounds(other, "upper_bound")),
             "errors": (*one.errors, *other.errors),
+            "found": one.found if one.found == other.found else "",
+            "uncertain": one.uncertain or other.uncertain,
         }
     )
 

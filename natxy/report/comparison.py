@@ -9,17 +9,27 @@ import bisect
 import itertools
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from natxy.model.measurement import Figure, Unit
+from natxy.model.measurement import Bound, Figure, Unit
 from natxy.report.cell_figures import CellResult, together
+from natxy.report.variants import Variant, differences, variant_of
 from natxy.statistics import median
 
 LEVEL = 0.05  # of significance
 EXACT = 50_000  # up to so many assignments all are tried; else so many are drawn
 SEED = 1
 LOWER_IS_BETTER: set[Unit] = {"ns", "%", "s"}
+ARTICLES: dict[Bound, str] = {"lower": "a", "upper": "an"}
+HIGHER_IS_BETTER = ("corrected buffer time",)  # although the unit is one of those
+# They may be below 0, and a gateway is best if they are near 0; so are their degradations.
+NEITHER_IS_BETTER = ("minimum IPDV", "median IPDV")
+LOSS = "frame loss rate"
+COMPUTED = ("degradation", "relative scale up")  # beginnings of names; follow from other figures
+USUAL = ("100 % foreground", "networks 1")  # of most results; need not be said
+Better = Literal["higher", "lower", "neither"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,23 +40,28 @@ class Difference:
     column: str
     figure: str
     unit: Unit
+    better: Better
     before: float  # median
     after: float
+    bounds: tuple[Bound, Bound]  # of both medians
     p: float  # probability of such a difference between equal gateways
     counts: tuple[int, int]  # of values
     doubt: str = ""  # why nothing follows from the difference; empty: it can be judged
 
     @property
     def change(self) -> float:
-        """(after - before) / before; infinite if only `before` is 0."""
-        if self.before == self.after:
+        """(after - before) / |before|; infinite if only `before` is 0."""
+        more = self.after - self.before
+        if not more:
             return 0.0
-        return (self.after - self.before) / self.before if self.before else math.inf
+        return more / abs(self.before) if self.before else math.copysign(math.inf, more)
 
     @property
     def worse_by(self) -> float:
-        """By which share the gateway is worse; negative if it is better."""
-        return self.change if self.unit in LOWER_IS_BETTER else -self.change
+        """By which share the gateway is worse; negative if it is better, 0 if nobody can tell."""
+        if self.better == "neither":
+            return 0.0
+        return self.change if self.better == "lower" else -self.change
 
     @property
     def significant(self) -> bool:
@@ -56,7 +71,12 @@ class Difference:
 def compared(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[Difference]:
     """Returns the main figures that both campaigns have, in the order of the first."""
     old, new = _figures(before), _figures(after)
-    return [_difference(key, figure, new[key]) for key, figure in old.items() if key in new]
+    told = _told_apart(old)
+    return [
+        _difference(key, told[key.cell, key.variant], figure, new[key])
+        for key, figure in old.items()
+        if key in new
+    ]
 
 
 def missing(before: Sequence[CellResult], after: Sequence[CellResult]) -> Iterator[str]:
@@ -64,49 +84,107 @@ def missing(before: Sequence[CellResult], after: Sequence[CellResult]) -> Iterat
     old, new = _figures(before), _figures(after)
     for key in [*old, *new]:
         if key not in old or key not in new:
-            words = " ".join(word for word in key if word)
-            yield f"{words}: only in the {'first' if key in old else 'second'} campaign"
+            yield f"{key.words}: only in the {'first' if key in old else 'second'} campaign"
 
 
-Key = tuple[str, str, str, str, str]
+class Key(NamedTuple):
+    """What two results share if their figures are values of one figure."""
+
+    measure: str
+    column: str
+    name: str
+    at: str
+    direction: str
+    variant: Variant
+
+    @property
+    def cell(self) -> tuple[str, str]:
+        return (self.measure, self.column)
+
+    @property
+    def series(self) -> "Key":
+        """The key without the rate, which is the last part of the point."""
+        return self._replace(at=self.at.rpartition(", ")[0])
+
+    @property
+    def words(self) -> str:
+        variant = (word for word in self.variant if word not in USUAL)
+        words = (*self.cell, self.name, self.at, self.direction, *variant)
+        return " ".join(filter(None, words))
 
 
 def _figures(cells: Sequence[CellResult]) -> dict[Key, Figure]:
     found: dict[Key, Figure] = {}
     for cell in cells:
         for result in cell.results:
-            size = f"{result.conditions.frame_size_bytes} B"
             for figure in result.figures:
                 if not figure.primary or not figure.values:
                     continue
-                name = " ".join(word for word in (figure.name, figure.at) if word)
-                key = (cell.measure, cell.column, name, figure.direction or "", size)
+                key = Key(
+                    measure=cell.measure,
+                    column=cell.column,
+                    name=figure.name,
+                    at=figure.at,
+                    direction=figure.direction or "",
+                    variant=variant_of(result.conditions),
+                )
                 found[key] = together(found[key], figure) if key in found else figure
     return found
 
 
-def _difference(key: Key, before: Figure, after: Figure) -> Difference:
+def _told_apart(keys: Iterable[Key]) -> dict[tuple[tuple[str, str], Variant], str]:
+    """Returns the words that tell a variant from the others of its cell."""
+    cells: dict[tuple[str, str], list[Variant]] = {}
+    for key in keys:
+        cells.setdefault(key.cell, []).append(key.variant)
+    return {
+        (cell, variant): words
+        for cell, variants in cells.items()
+        for variant, words in zip(variants, differences(variants), strict=True)
+    }
+
+
+def _difference(key: Key, variant: str, before: Figure, after: Figure) -> Difference:
     return Difference(
-        measure=key[0],
-        column=key[1],
-        figure=" ".join(word for word in (key[3], key[2]) if word),
+        measure=key.measure,
+        column=key.column,
+        figure=" ".join(filter(None, (key.direction, key.name, key.at, variant))),
         unit=before.unit,
+        better=better(before),
         before=median(before.values),
         after=median(after.values),
+        bounds=(before.bound(median(before.values)), after.bound(median(after.values))),
         p=mann_whitney_p(before.values, after.values),
         counts=(len(before.values), len(after.values)),
         doubt=_doubt(before, after),
     )
 
 
+def better(figure: Figure) -> Better:
+    """Returns which values of a figure are the better ones."""
+    if figure.name.endswith(NEITHER_IS_BETTER):
+        return "neither"
+    if figure.name in HIGHER_IS_BETTER:
+        return "higher"
+    return "lower" if figure.unit in LOWER_IS_BETTER else "higher"
+
+
 def _doubt(before: Figure, after: Figure) -> str:
-    """Returns why nothing follows: beyond a bound, the difference may be the tester's."""
-    for which, figure in (("first", before), ("second", after)):
-        bound = figure.bound(median(figure.values))
-        if bound != "exact":
-            return f"the {which} value is a {bound} bound"
+    """Returns why nothing follows from the difference; empty if it can be judged."""
+    if better(before) == "neither":
+        return "neither more nor less is better"
+    old, new = median(before.values), median(after.values)
+    for which, bound, value, other in (
+        ("first", before.bound(old), old, new),
+        ("second", after.bound(new), new, old),
+    ):
+        # A bound is the tester's, so a difference may be, too. But what is at least 10 is surely
+        # more than 5: then the true values differ by even more.
+        beyond = value > other if bound == "lower" else value < other
+        if bound != "exact" and not beyond:
+            return f"the {which} value is {ARTICLES[bound]} {bound} bound"
     if smallest_p(len(before.values), len(after.values)) >= LEVEL:
-        return "too few repetitions (expected at least 4 each)"
+        return f"too few repetitions for p < {LEVEL:g}"
     return ""
 
 
@@ -148,6 +226,37 @@ def lost(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[str]
     known = {(cell.measure, cell.column) for cell in after if cell.results}
     names = [(cell.measure, cell.column) for cell in before if cell.results]
     return [" ".join(filter(None, name)) for name in dict.fromkeys(names) if name not in known]
+
+
+def lacking(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[str]:
+    """Returns the figures that the second campaign lacks in cells that both have.
+
+    A figure that follows from others is not needed, since those others are compared. The same is
+    true of one that is not judged.
+    """
+    old, new = _figures(before), _figures(after)
+    cells = {(cell.measure, cell.column) for cell in after if cell.results}
+    return [
+        key.words
+        for key, figure in old.items()
+        if key not in new
+        and key.cell in cells
+        and not key.name.startswith(COMPUTED)
+        and better(figure) != "neither"
+        and not _ended_above(key, old, new)
+    ]
+
+
+def _ended_above(key: Key, old: Iterable[Key], new: Container[Key]) -> bool:
+    """Tells whether a series of loss rates has ended at higher rates: it ends at two in turn
+    without loss (RFC 2544 section 26.3), so the gateway is no worse at the rates below."""
+    if key.name != LOSS:
+        return False
+    series = [each for each in old if each.series == key.series]
+    place = series.index(key)
+    return any(each in new for each in series[:place]) and not any(
+        each in new for each in series[place:]
+    )
 
 
 def worse(differences: Sequence[Difference], share: float) -> list[Difference]:

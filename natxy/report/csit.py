@@ -12,6 +12,7 @@ from typing import Any
 
 from natxy.model.measurement import Figure, Measurement
 from natxy.report.cell_figures import CellResult
+from natxy.report.variants import differences, variant_of
 from natxy.statistics import summary
 
 VERSION = "0.2.0"
@@ -67,12 +68,14 @@ def _bounds(result: Measurement, figure: Figure) -> dict[str, Any]:
 
 
 def _message(results: Sequence[Measurement]) -> str:
+    variants = differences([variant_of(result.conditions) for result in results])
     figures = {
-        " ".join(word for word in (figure.name, figure.at, figure.direction or "") if word): {
+        " ".join(filter(None, (figure.name, figure.at, figure.direction, variant))): {
             "unit": figure.unit,
             "values": list(figure.values),
+            **({"found": figure.found} if figure.found else {}),
         }
-        for result in results
+        for result, variant in zip(results, variants, strict=True)
         for figure in result.figures
     }
     return json.dumps(figures, ensure_ascii=False)

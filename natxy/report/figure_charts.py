@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from natxy.model.measurement import Figure, Measurement, Unit
+from natxy.model.measurement import Figure, Unit
 from natxy.report.campaign_table import CampaignTable
 from natxy.report.cell_figures import CellResult, together
 from natxy.report.charts import Chart, Rows, chart, colour, file_name, number
+from natxy.report.variants import differences, variant_of
 from natxy.statistics import median
 
 AXES: dict[str, tuple[str, float]] = {  # by unit
@@ -28,7 +29,8 @@ def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[C
     """Returns a chart for each measurement and unit: the main figures, with median and extremes."""
     found: dict[tuple[str, Unit], dict[Key, Figure]] = {}
     for cell in cells:
-        for result, variant in zip(cell.results, _variants(cell.results), strict=True):
+        variants = differences([variant_of(result.conditions) for result in cell.results])
+        for result, variant in zip(cell.results, variants, strict=True):
             for figure in result.figures:
                 if not figure.primary or not figure.values:
                     continue
@@ -40,24 +42,6 @@ def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[C
     return [
         _figures(measure, unit, columns, figures, alone=measures.count(measure) == 1)
         for (measure, unit), figures in found.items()
-    ]
-
-
-def _variants(results: Sequence[Measurement]) -> list[str]:
-    """Returns what tells the results of one cell apart: "84 B, 50 % foreground"."""
-    conditions = [result.conditions for result in results]
-    words = [
-        (f"{each.frame_size_bytes:,} B", f"{each.foreground_percent:g} % foreground", each.networks)
-        for each in conditions
-    ]
-    differ = [len(set(column)) > 1 for column in zip(*words, strict=True)]
-    return [
-        ", ".join(
-            word if place < 2 else f"networks {word}"
-            for place, word in enumerate(each)
-            if differ[place]
-        )
-        for each in words
     ]
 
 

@@ -39,7 +39,7 @@ def conformance_notes(results: Sequence[Measurement]) -> Iterator[str]:
 
 
 def _name(figure: Figure) -> str:
-    words = (ARROWS[figure.direction], figure.name, figure.at)
+    words = (ARROWS[figure.direction], figure.title)
     unit = f", {figure.unit}" if figure.unit in NAMED_UNITS else ""
     return " ".join(word for word in words if word) + unit
 

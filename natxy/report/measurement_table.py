@@ -135,7 +135,7 @@ def _rows(measurement: Measurement, *, extremes: bool, networks: bool) -> Iterat
         ],
     ]
     for figure in measurement.figures:
-        name = " ".join(word for word in (ARROWS[figure.direction], figure.name, figure.at) if word)
+        name = " ".join(word for word in (ARROWS[figure.direction], figure.title) if word)
         yield [*place, name, *_cells(figure, summary(figure.values), extremes=extremes)]
         place = [""] * len(place)
 

@@ -164,7 +164,9 @@ def test_a_rate_is_of_the_difference_between_full_and_empty() -> None:
 
 def test_a_rate_within_the_noise_stands_in_parentheses() -> None:
     result = torn_down(Deleting(gateway=StatefulGateway(), noise_s=0.0002), (500,))
-    assert result.figure("(connection tear-down rate)", at="500 connections").values
+    figure = result.figure("connection tear-down rate", at="500 connections")
+    assert figure.values
+    assert figure.uncertain
     assert any("Parentheses mark" in remark for remark in result.remarks)
 
 

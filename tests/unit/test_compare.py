@@ -1,17 +1,39 @@
 """The comparison of two campaigns: what is worse, what is lost, and the exit status."""
 
+import dataclasses
+import math
 import shutil
 from pathlib import Path
 
 import pytest
 
+from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.cli import run_command
+from natxy.cli.campaigns import start
 from natxy.cli.compare import share_of
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
-from natxy.report.comparison import compared, lost, mann_whitney_p, missing, smallest_p, worse
-from tests.unit.campaigns import run
-from tests.unit.test_campaign_report import cell
+from natxy.model.measurement import Figure, Unit
+from natxy.procedure.back_to_back import CORRECTED
+from natxy.procedure.frame_loss import LOSS
+from natxy.procedure.ipdv import MAXIMUM, MEDIAN, MINIMUM
+from natxy.procedure.overload import DEGRADATION
+from natxy.procedure.recovery import RECOVERY
+from natxy.procedure.scale_up import RELATIVE
+from natxy.report.cell_figures import CellResult
+from natxy.report.comparison import (
+    Difference,
+    compared,
+    lacking,
+    lost,
+    mann_whitney_p,
+    missing,
+    smallest_p,
+    worse,
+)
+from tests.unit.campaigns import planned, run
+from tests.unit.test_campaign_report import cell, measurement
+from tests.unit.test_measurement_report import measurement as some_measurement
 
 Captured = pytest.CaptureFixture[str]
 
@@ -49,10 +71,186 @@ def test_too_few_repetitions_and_bounds_prove_nothing() -> None:
     assert not worse(bound, 0)
 
 
+def bounded(value: float, *, lower: bool = False, upper: bool = False) -> CellResult:
+    """A cell whose values are about the same, and are all such bounds."""
+    figure = Figure(
+        name=CORRECTED,
+        unit="s",
+        values=tuple(value + n / 1000 for n in range(4)),
+        lower_bound=(lower,) * 4,
+        upper_bound=(upper,) * 4,
+    )
+    result = some_measurement(figures=(figure,))
+    return CellResult(column="a", measure="some", round=1, results=(result,))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "worse_by"),
+    [
+        (bounded(10, lower=True), bounded(5), 0.5),
+        (bounded(10), bounded(5, upper=True), 0.5),
+        (bounded(10, lower=True), bounded(5, upper=True), 0.5),
+        (bounded(5), bounded(10, lower=True), -1),
+        (bounded(5, upper=True), bounded(10), -1),
+    ],
+)
+def test_a_bound_is_judged_if_the_true_values_are_even_farther_apart(
+    before: CellResult, after: CellResult, worse_by: float
+) -> None:
+    (found,) = compared([before], [after])
+    assert not found.doubt
+    assert found.worse_by == pytest.approx(worse_by, rel=1e-3)
+    assert bool(worse([found], 0.4)) is (worse_by > 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "doubt"),
+    [
+        (bounded(10, upper=True), bounded(5), "the first value is an upper bound"),
+        (bounded(5, lower=True), bounded(10), "the first value is a lower bound"),
+        (bounded(5), bounded(10, upper=True), "the second value is an upper bound"),
+        (bounded(10, lower=True), bounded(5, lower=True), "the second value is a lower bound"),
+        (bounded(10, lower=True), bounded(10), "the first value is a lower bound"),
+    ],
+)
+def test_a_bound_is_not_judged_if_the_true_values_may_be_equal(
+    before: CellResult, after: CellResult, doubt: str
+) -> None:
+    (found,) = compared([before], [after])
+    assert found.doubt == doubt
+    assert not worse([found], 0)
+
+
+def test_so_many_repetitions_are_enough_that_p_can_be_below_the_level() -> None:
+    """3 and 5 give p = 0.036; 3 and 4 give 0.057."""
+    five, four, three = (100, 101, 102, 103, 104), (100, 101, 102, 103), (1, 2, 3)
+    assert worse(compared([cell("a", *five)], [cell("a", *three)]), 0.05)
+    (found,) = compared([cell("a", *four)], [cell("a", *three)])
+    assert found.doubt == "too few repetitions for p < 0.05"
+
+
+def with_figures(*figures: Figure) -> CellResult:
+    return CellResult(
+        column="", measure="some", round=1, results=(some_measurement(figures=figures),)
+    )
+
+
+def points(name: str, *ats: str) -> list[Figure]:
+    return [Figure(name=name, unit="%", at=at, values=(0.0,)) for at in ats]
+
+
+def test_a_main_figure_that_the_second_campaign_lacks_is_named() -> None:
+    rates = points("throughput", "1 core", "2 cores")
+    assert lacking([with_figures(*rates)], [with_figures(*rates)]) == []
+    assert lacking([with_figures(*rates)], [with_figures(*rates[1:])]) == [
+        "some throughput 1 core 84 B 90 % foreground"
+    ]
+    assert lacking([with_figures(*rates[:1])], [with_figures(*rates)]) == [], "it has more"
+    assert lacking([with_figures(*rates)], []) == [], "the cell is lost as a whole"
+
+
+def test_what_follows_from_other_figures_or_is_not_judged_may_be_absent() -> None:
+    """A better gateway can lack them: its throughput may be the tester's bound."""
+    others = points("throughput", "1 core")
+    for name in (DEGRADATION, f"{DEGRADATION} of throughput", RELATIVE, MEDIAN):
+        before = with_figures(*others, *points(name, "2 cores"))
+        assert lacking([before], [with_figures(*others)]) == []
+
+
+def test_a_series_of_losses_that_ended_earlier_lacks_nothing() -> None:
+    """It ends at two rates without loss; but a rate in the middle must not be left out."""
+    for of in ("", "10 flows, "):
+        other = points(LOSS, "1 flow, 100 %", "20 flows, 100 %")
+        series = points(LOSS, f"{of}100 %", f"{of}90 %", f"{of}80 %", f"{of}70 %")
+        before = with_figures(other[0], *series, other[1])
+        assert lacking([before], [with_figures(other[0], *series[:2], other[1])]) == []
+        (lacks,) = lacking([before], [with_figures(*other, *series[:1], *series[2:])])
+        assert f"{of}90 %" in lacks
+        assert len(lacking([before], [with_figures(*other)])) == 4, "no rate at all"
+
+
 def test_what_one_campaign_lacks_is_named() -> None:
     assert list(missing([cell("a", 1)], [cell("b", 1)])) == [
-        "throughput a throughput 84 B: only in the first campaign",
-        "throughput b throughput 84 B: only in the second campaign",
+        "throughput a throughput 84 B 90 % foreground: only in the first campaign",
+        "throughput b throughput 84 B 90 % foreground: only in the second campaign",
+    ]
+
+
+def differing(name: str, unit: Unit, before: float, after: float) -> Difference:
+    """Returns the difference of a figure whose repetitions vary little."""
+
+    def of(value: float) -> CellResult:
+        figure = Figure(name=name, unit=unit, values=tuple(value + n / 1000 for n in range(4)))
+        result = some_measurement(figures=(figure,))
+        return CellResult(column="a", measure="some", round=1, results=(result,))
+
+    (found,) = compared([of(before)], [of(after)])
+    return found
+
+
+def test_a_longer_buffer_time_is_better() -> None:
+    longer = differing(CORRECTED, "s", 1.0, 2.0)
+    assert (longer.better, longer.doubt) == ("higher", "")
+    assert not worse([longer], 0)
+    assert worse([differing(CORRECTED, "s", 2.0, 1.0)], 0.4)
+    assert worse([differing(RECOVERY, "s", 1.0, 2.0)], 0.9), "other times are better if shorter"
+    assert worse([differing(f"{DEGRADATION} of {CORRECTED}", "%", 1.0, 2.0)], 0.9)
+
+
+def test_the_change_of_a_figure_below_0_has_its_sign() -> None:
+    """One flow was slower than ten: the degradation is below 0, and lower is better."""
+    more = differing(DEGRADATION, "%", -4.0, 2.0)
+    assert more.change == pytest.approx(1.5, rel=1e-3)
+    assert worse([more], 1.4)
+    less = differing(DEGRADATION, "%", -4.0, -6.0)
+    assert less.change == pytest.approx(-0.5, rel=1e-3)
+    assert not worse([less], 0)
+    from_nothing = dataclasses.replace(less, before=0.0)
+    assert from_nothing.change == -math.inf
+    assert not worse([from_nothing], 0)
+
+
+@pytest.mark.parametrize("name", [MINIMUM, MEDIAN, f"{DEGRADATION} of {MEDIAN}"])
+def test_ipdv_has_no_better_direction_except_its_maximum(name: str) -> None:
+    for before, after in ((-1000.0, 2000.0), (2000.0, -1000.0)):
+        found = differing(name, "ns", before, after)
+        assert found.doubt == "neither more nor less is better"
+        assert not worse([found], 0)
+    assert worse([differing(MAXIMUM, "ns", 1000.0, 2000.0)], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("usual", "other", "words"),
+    [
+        ({"n": 1, "m": 1}, {"n": 10, "m": 9}, ("100 % foreground", "90 % foreground")),
+        (
+            {"n": 1, "m": 1, "left_networks": 1},
+            {"n": 1, "m": 1, "left_networks": 256, "right_networks": 256},
+            ("networks 1", "networks 256"),
+        ),
+    ],
+)
+def test_the_mixes_of_one_cell_are_figures_of_their_own(
+    usual: dict[str, int], other: dict[str, int], words: tuple[str, str]
+) -> None:
+    """The median of both would hide that one of them has become worse."""
+
+    def both(*rates_fps: float) -> CellResult:
+        of = cell("a", 100, 101, 102, 103)
+        results = [
+            each.model_copy(update={"conditions": each.conditions.model_copy(update=mix)})
+            for mix, each in ((usual, of.results[0]), (other, measurement(*rates_fps)))
+        ]
+        return dataclasses.replace(of, results=tuple(results))
+
+    before, after = [both(50, 51, 52, 53)], [both(40, 41, 42, 43)]
+    found = compared(before, after)
+    assert [(each.before, each.after) for each in found] == [(101.5, 101.5), (51.5, 41.5)]
+    assert [each.figure for each in found] == [f"throughput {each}" for each in words]
+    assert worse(found, 0.05) == found[1:]
+    alone = dataclasses.replace(after[0], results=after[0].results[:1])
+    assert list(missing(before, [alone])) == [
+        f"throughput a throughput 84 B {words[1]}: only in the first campaign"
     ]
 
 
@@ -123,6 +321,51 @@ def test_a_cell_that_is_lost_fails_the_job(
     assert f"Without a result in {after}: throughput 512 B" in said
     assert status(before, after) == 0
     assert status(after, before, *FAIL_IF) == 0, "it measured more, and nothing is worse"
+
+
+def test_a_figure_that_is_lacking_fails_the_job(
+    before: Path, experiment: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    experiment.write_text(
+        experiment.read_text().replace("rate = 1000 }", 'rate = 1000, direction = "forward" }')
+    )
+    after = tmp_path / "after"
+    run(experiment, after)
+    assert status(before, after, *FAIL_IF) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    _, names = said.split(f"Not among the figures of {after}: ")
+    assert sorted(names.split(", ")) == ["pdv 512 B PDV reverse 512 B", "pdv 84 B PDV reverse 84 B"]
+    assert status(before, after) == 0
+
+
+def test_a_job_without_a_judgement_fails(
+    before: Path, experiment: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    """It would pass for ever, whatever the gateway does."""
+    experiment.write_text(experiment.read_text().replace("rounds = 2", "rounds = 1"))
+    after = tmp_path / "after"
+    run(experiment, after)
+    assert status(after, after, *FAIL_IF) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "No figure could be judged, for the reasons in the last column" in said
+    assert status(after, after) == 0
+
+
+def test_a_campaign_that_was_scaled_down_is_named(
+    before: Path, experiment: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    after = tmp_path / "after"
+    quick = planned(experiment, quick=True)
+    start(read_asked(experiment), quick, CampaignFolder(path=after), "natxy run")
+    for folders, sentence in (
+        ((before, after), f"Only {after} was scaled down by --quick"),
+        ((after, after), "Both campaigns were scaled down by --quick"),
+        ((before, before), ""),
+    ):
+        status(*folders)
+        said = " ".join(capsys.readouterr().out.split())
+        assert sentence in said
+        assert ("--quick" in said) is bool(sentence)
 
 
 def test_a_cell_that_failed_fails_the_job(

@@ -225,7 +225,10 @@ def test_a_timeout_that_was_asked_for_is_not_made_longer_for_a_trial(rate: int |
 
 def test_phase_1s_rate_stands_beside_a_figure_where_it_was_found_for_it() -> None:
     found, _, _ = measure(columns_of(1000, 4000), THROUGHPUT, connections={"rate_fps": None})
-    rates = [int(f.at.split("phase 1 at ")[1].split()[0].replace(",", "")) for f in found.figures]
+    rates = [
+        int(f.title.split("phase 1 at ")[1].split()[0].replace(",", "")) for f in found.figures
+    ]
     assert rates == pytest.approx([25_000, 10_000, 10_000, 10_000], rel=0.06)
-    given, _, _ = measure(columns_of(1000), THROUGHPUT)
-    assert "phase 1" not in given.figures[0].at
+    given, _, _ = measure(columns_of(1000, 4000), THROUGHPUT)
+    assert "phase 1" not in given.figures[0].title
+    assert [f.at for f in found.figures] == [f.at for f in given.figures], "rounds are pooled by it"

@@ -225,7 +225,8 @@ def test_a_demo_replaces_nothing_else(tmp_path: Path) -> None:
 
 def test_a_gateways_table_fits_a_terminal() -> None:
     longest = Figure(
-        name="(connection tear-down rate)",
+        name="connection tear-down rate",
+        uncertain=True,
         unit="cps",
         at="20,000 connections",
         values=(1_234_567.0,),
@@ -237,6 +238,7 @@ def test_a_gateways_table_fits_a_terminal() -> None:
     lines = text.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
     assert "≥ 1,234,567" in text.getvalue()
+    assert "(connection tear-down rate)" in text.getvalue()
     (row,) = (line for line in lines if "PDV" in line)
     assert row.split() == ["→", "PDV", "2", "µs", "1", "µs", "3", "µs", "3"]
 

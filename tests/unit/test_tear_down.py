@@ -13,7 +13,7 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic_spec import Series
 from natxy.procedure.table_size import PortRange, Size, connections_of
-from natxy.procedure.tear_down import Deletions, TearDownPlan, tear_down
+from natxy.procedure.tear_down import RATE, Deletions, TearDownPlan, tear_down
 from natxy.report.measurement_table import measurement_notes
 from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
@@ -95,8 +95,9 @@ def test_medians_are_what_counts() -> None:
 def test_a_rate_within_the_noise_is_in_parentheses() -> None:
     """10 ms are between full and empty, and 40 ms: 5 ms of noise are much, or little."""
     result, _ = measure(more_s=(0.005, 0, 0, 0, 0, 0))
-    assert rate(result, "1,000").name == "(connection tear-down rate)"
-    assert rate(result, "4,000").name == "connection tear-down rate"
+    assert rate(result, "1,000").title == "(connection tear-down rate) 1,000 connections"
+    assert rate(result, "4,000").title == "connection tear-down rate 4,000 connections"
+    assert {rate(result, n).name for n in ("1,000", "4,000")} == {RATE}, "rounds are pooled by it"
     assert any("Parentheses mark" in remark for remark in result.remarks)
 
 
