@@ -243,10 +243,10 @@ class Arrival {
     const auto octets = layout_->address_octets;
     return std::memcmp(seen + octets, expected + octets, octets) == 0;
   }
-  // Checks the addresses of the outer header. Pure, so that the loop that calls it need not read the
-  // layout again for each frame.
+  // Checks the addresses of the outer header. Pure, so that the loop that calls it need not read
+  // the layout again for each frame.
   [[nodiscard, gnu::noinline, gnu::pure]] bool tunnel_matches(const std::uint8_t* frame,
-                                                   const flow::Values& values) const {
+                                                              const flow::Values& values) const {
     auto expected = tunnel_addresses_;
     tunnel_slots_.write(expected.data(), values);
     return std::memcmp(frame + layout_->first + 8, expected.data() + kBase, 32) == 0;

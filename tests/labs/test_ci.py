@@ -42,6 +42,11 @@ exec "{tayga}" "$@"
 """
 
 
+# In an hour in which the host takes the cores away, figures are lower bounds. Two of them say nothing
+# about each other, and the job must not pass then.
+UNJUDGED = "No figure could be judged"
+
+
 def natxy(*words: str, path: str = "") -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
@@ -70,8 +75,7 @@ def slower_tayga(folder: Path) -> str:
 def test_a_slower_gateway_fails_the_job_and_an_equal_one_does_not(tmp_path: Path) -> None:
     experiment = tmp_path / "experiment.toml"
     (documented,) = experiments_of("ci.md")
-    throughput, _, _ = documented.partition('[[measure]]\ncommand = "pdv"')
-    experiment.write_text(throughput.replace('"testbed.toml"', f'"{TESTBED}"'))
+    experiment.write_text(documented.replace('"testbed.toml"', f'"{TESTBED}"'))
     folders = {name: str(tmp_path / name) for name in ("before", "equal", "slower")}
     paths = {"before": "", "equal": "", "slower": slower_tayga(tmp_path)}
     for name, folder in folders.items():
@@ -79,7 +83,8 @@ def test_a_slower_gateway_fails_the_job_and_an_equal_one_does_not(tmp_path: Path
         assert ran.returncode == 0, ran.stderr
     condition = ("--fail-if", "worse-by=15%")
     equal = natxy("compare", folders["before"], folders["equal"], *condition)
-    assert equal.returncode == 0, equal.stdout
+    assert equal.returncode == (1 if UNJUDGED in equal.stdout else 0), equal.stdout
     slower = natxy("compare", folders["before"], folders["slower"], *condition)
     assert slower.returncode == 1, slower.stdout
-    assert "Worse by more than 15 %: throughput" in slower.stdout
+    if UNJUDGED not in slower.stdout:
+        assert "Worse by more than 15 %: throughput" in slower.stdout
