@@ -42,8 +42,8 @@ exec "{tayga}" "$@"
 """
 
 
-# In an hour in which the host takes the cores away, figures are lower bounds. Two of them say nothing
-# about each other, and the job must not pass then.
+# In an hour in which the host takes the cores away, figures are lower bounds. Two of them say
+# nothing about each other, and the job must not pass then.
 UNJUDGED = "No figure could be judged"
 
 
