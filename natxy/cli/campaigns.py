@@ -267,11 +267,14 @@ def _runner(
 def _run(runner: TestbedsRunner, folder: CampaignFolder) -> None:
     if runner.plan.quick:
         say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
+    lost = CELLS_LOST if runner.further else TRIAL_LOST
     try:
         runner.run()
+        lost = ""
         write_campaign_results(folder)
     except BaseException:
-        say(CELLS_LOST if runner.further else TRIAL_LOST)
+        if lost:
+            say(lost)
         say(f"Go on with: natxy resume {shlex.quote(str(folder.path))}")
         raise
 

@@ -57,9 +57,9 @@ def compare(
         "Significant: the test of Mann and Whitney gives p < "
         f"{LEVEL:g}; of {len(differences)} equal figures, one in {1 / LEVEL:.0f} is expected to be."
     )
-    small = [path for path, data in ((before, old), (after, new)) if data.plan.quick]
-    if small:
-        tell(_scaled_down(small))
+    scaled_down = [path for path, data in ((before, old), (after, new)) if data.plan.quick]
+    if scaled_down:
+        tell(_scaled_down(scaled_down))
     for line in missing(old.cells, new.cells):
         tell(line)
     failed = failures(new.cells)
@@ -74,11 +74,11 @@ def compare(
         raise typer.Exit(WORSE)
 
 
-def _scaled_down(small: Sequence[Path]) -> str:
+def _scaled_down(folders: Sequence[Path]) -> str:
     """Returns a sentence about the campaigns that --quick has scaled down."""
-    if len(small) == 1:
+    if len(folders) == 1:
         return (
-            f"Only {small[0]} was scaled down by --quick: the campaigns measured in different "
+            f"Only {folders[0]} was scaled down by --quick: the campaigns measured in different "
             "ways, so a difference may not be the gateway's."
         )
     return "Both campaigns were scaled down by --quick: their figures are no results."
@@ -92,10 +92,10 @@ def _reasons(
     folder: Path,
 ) -> Iterator[str]:
     """Yields why the job fails, except for cells that failed; `folder` is that of `after`."""
-    if all(each.doubt for each in differences):
+    if not any(each.decides(share) for each in differences):
         yield (
-            "No figure could be judged, for the reasons in the last column of the table (expected "
-            "at least one, since --fail-if must not pass without a judgement)."
+            "No figure could be judged: the last column of the table says why, or a bound leaves "
+            "open by how much a figure is worse (expected at least one that can be judged)."
         )
     if found := worse(differences, share):
         names = ", ".join(f"{each.figure} {each.column}".strip() for each in found)

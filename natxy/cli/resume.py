@@ -22,8 +22,9 @@ def resume(
 ) -> None:
     """Go on with an interrupted campaign.
 
-    With one testbed, no finished trial is lost or repeated: only the trial that was running is
-    lost. With several testbeds, the cells that were running are lost, and are measured again.
+    With one testbed, only the trial that was running is lost. No finished trial is repeated,
+    except one of a tear-down whose connections were not deleted yet. With several testbeds, the
+    cells that were running are lost, and are measured again.
     """
     campaign = CampaignFolder(path=folder)
     asked = campaign.asked()

@@ -147,7 +147,7 @@ def establishment(
         procedure="establishment",
         title="Maximum connection establishment rate",
         reference="RFC 9693",
-        conditions=_with_error(conditions_of(plan, tester, dut), plan, found),
+        conditions=conditions_of(plan, tester, dut, found),
         deviations=_deviations(plan),
         remarks=_remarks(plan, tester, found),
         figures=_figures(plan, found),
@@ -237,19 +237,16 @@ def _hopeless(
 
 
 def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
-    return (_rate_figure(plan, found), *_drawn_figures(found))
-
-
-def _rate_figure(plan: EstablishmentPlan, found: Sequence[Search]) -> Figure:
     name = RATE if plan.alpha is None else f"{VALIDATED}, alpha {float(plan.alpha):g}"
     if plan.loss is not None:
         name = f"{name}, {plan.loss} accepted"
-    return Figure(
+    rate = Figure(
         name=name,
         unit="cps",
         values=tuple(float(each.rate_cps) for each in found),
         lower_bound=tuple(each.lower_bound for each in found),
     )
+    return (rate, *_drawn_figures(found))
 
 
 def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:
@@ -275,11 +272,15 @@ def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:
     )
 
 
-def conditions_of(plan: EstablishmentPlan, tester: ReadyTester, dut: Dut) -> Conditions:
+def conditions_of(
+    plan: EstablishmentPlan, tester: ReadyTester, dut: Dut, found: Sequence[Search] = ()
+) -> Conditions:
     """Returns the conditions, without phase 1's rate, which the procedure searches for."""
+    highest = max((each.rate_cps for each in found), default=None)
     maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_cps)
     search = SearchConditions(
         error=_error(plan),
+        error_fps=None if highest is None else plan.error.at(highest),
         maximum_fps=maximum.rate_fps,
         maximum_origin=maximum.origin,
         loss_accepted="" if plan.loss is None else str(plan.loss),
@@ -287,13 +288,6 @@ def conditions_of(plan: EstablishmentPlan, tester: ReadyTester, dut: Dut) -> Con
     )
     of = plan.conditions(tester, dut)
     return of_phase_1(of.model_copy(update={"search": search}), validated=plan.alpha is not None)
-
-
-def _with_error(of: Conditions, plan: EstablishmentPlan, found: Sequence[Search]) -> Conditions:
-    assert of.search is not None, "an establishment rate is searched for"
-    error_fps = plan.error.at(max(each.rate_cps for each in found))
-    search = of.search.model_copy(update={"error_fps": error_fps})
-    return of.model_copy(update={"search": search})
 
 
 def _error(plan: EstablishmentPlan) -> str:

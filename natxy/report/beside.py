@@ -92,7 +92,8 @@ def _ours(figure: Figure | None, compute: Statistic, unit: str, sign: str) -> Va
     if figure is None:
         return Value()
     number = compute(figure.values) * FACTORS.get((figure.unit, unit), 1.0)
-    return Value(number=number, text=sign + _text(number))
+    text = sign + _text(number)
+    return Value(number=number, text=f"({text})" if figure.uncertain else text)
 
 
 def _ratio(ours: Value, theirs: Value, sign: str) -> Value:

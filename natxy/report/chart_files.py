@@ -11,7 +11,7 @@ from natxy.report.results_json import SCALED_DOWN
 from natxy.report.whole_file import whole_file, write_whole
 
 
-def write_data(charts: Sequence[Chart], folder: Path, *, scaled_down: bool = False) -> None:
+def write_data(charts: Sequence[Chart], folder: Path, *, scaled_down: bool) -> None:
     """Writes the data of each plot; one that has none is not drawn, and has no file.
 
     The last column says whether the campaign was scaled down by --quick.

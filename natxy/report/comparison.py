@@ -9,13 +9,13 @@ import bisect
 import itertools
 import math
 import random
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from natxy.model.measurement import Bound, Figure, Unit
 from natxy.report.cell_figures import CellResult, together
-from natxy.report.variants import Variant, differences, variant_of
+from natxy.report.variants import Variant, told_apart, variant_of
 from natxy.statistics import median
 
 LEVEL = 0.05  # of significance
@@ -23,11 +23,14 @@ EXACT = 50_000  # up to so many assignments all are tried; else so many are draw
 SEED = 1
 LOWER_IS_BETTER: set[Unit] = {"ns", "%", "s"}
 ARTICLES: dict[Bound, str] = {"lower": "a", "upper": "an"}
-HIGHER_IS_BETTER = ("corrected buffer time",)  # although the unit is one of those
+CORRECTED = "corrected buffer time"
+HIGHER_IS_BETTER = (CORRECTED,)  # although the unit is one of those
 # They may be below 0, and a gateway is best if they are near 0; so are their degradations.
 NEITHER_IS_BETTER = ("minimum IPDV", "median IPDV")
 LOSS = "frame loss rate"
+LOSSLESS_TO_END = 2  # successive rates without loss end a series
 COMPUTED = ("degradation", "relative scale up")  # beginnings of names; follow from other figures
+OF_A_BUFFER = ("back-to-back frames", CORRECTED)  # absent if no burst fills the gateway's buffer
 USUAL = ("100 % foreground", "networks 1")  # of most results; need not be said
 Better = Literal["higher", "lower", "neither"]
 
@@ -66,6 +69,12 @@ class Difference:
     @property
     def significant(self) -> bool:
         return not self.doubt and self.p < LEVEL
+
+    def decides(self, share: float) -> bool:
+        """Returns whether it is known if the gateway is worse by more than this share: what is
+        worse than a bound is so by an unknown share."""
+        known = self.bounds == ("exact", "exact")
+        return not self.doubt and (known or not 0 < self.worse_by <= share)
 
 
 def compared(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[Difference]:
@@ -140,7 +149,7 @@ def _told_apart(keys: Iterable[Key]) -> dict[tuple[tuple[str, str], Variant], st
     return {
         (cell, variant): words
         for cell, variants in cells.items()
-        for variant, words in zip(variants, differences(variants), strict=True)
+        for variant, words in zip(variants, told_apart(variants), strict=True)
     }
 
 
@@ -154,7 +163,7 @@ def _difference(key: Key, variant: str, before: Figure, after: Figure) -> Differ
         before=median(before.values),
         after=median(after.values),
         bounds=(before.bound(median(before.values)), after.bound(median(after.values))),
-        p=mann_whitney_p(before.values, after.values),
+        p=mann_whitney_p(*cautious(before, after)),
         counts=(len(before.values), len(after.values)),
         doubt=_doubt(before, after),
     )
@@ -173,6 +182,9 @@ def _doubt(before: Figure, after: Figure) -> str:
     """Returns why nothing follows from the difference; empty if it can be judged."""
     if better(before) == "neither":
         return "neither more nor less is better"
+    for which, figure in (("first", before), ("second", after)):
+        if figure.uncertain:
+            return f"the {which} value is uncertain"
     old, new = median(before.values), median(after.values)
     for which, bound, value, other in (
         ("first", before.bound(old), old, new),
@@ -186,6 +198,22 @@ def _doubt(before: Figure, after: Figure) -> str:
     if smallest_p(len(before.values), len(after.values)) >= LEVEL:
         return f"too few repetitions for p < {LEVEL:g}"
     return ""
+
+
+def cautious(before: Figure, after: Figure) -> tuple[list[float], list[float]]:
+    """Returns the values for the test, so that p is not too small: a lower bound of the figure with
+    the lower median may be as high as any value, and an upper bound of the other one as low."""
+    low, high = sorted((before, after), key=lambda figure: median(figure.values))
+    values = {
+        id(low): _replaced(low.values, low.lower_bound, math.inf),
+        id(high): _replaced(high.values, high.upper_bound, -math.inf),
+    }
+    return values[id(before)], values[id(after)]
+
+
+def _replaced(values: Sequence[float], bounds: Sequence[bool], by: float) -> list[float]:
+    marks = bounds or (False,) * len(values)
+    return [by if bound else value for value, bound in zip(values, marks, strict=True)]
 
 
 def smallest_p(before: int, after: int) -> float:
@@ -232,7 +260,7 @@ def lacking(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[s
     """Returns the figures that the second campaign lacks in cells that both have.
 
     A figure that follows from others is not needed, since those others are compared. The same is
-    true of one that is not judged.
+    true of one that is not judged, and of a buffer that no burst fills.
     """
     old, new = _figures(before), _figures(after)
     cells = {(cell.measure, cell.column) for cell in after if cell.results}
@@ -242,20 +270,24 @@ def lacking(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[s
         if key not in new
         and key.cell in cells
         and not key.name.startswith(COMPUTED)
+        and key.name not in OF_A_BUFFER
         and better(figure) != "neither"
         and not _ended_above(key, old, new)
     ]
 
 
-def _ended_above(key: Key, old: Iterable[Key], new: Container[Key]) -> bool:
+def _ended_above(key: Key, old: Iterable[Key], new: Mapping[Key, Figure]) -> bool:
     """Tells whether a series of loss rates has ended at higher rates: it ends at two in turn
     without loss (RFC 2544 section 26.3), so the gateway is no worse at the rates below."""
     if key.name != LOSS:
         return False
     series = [each for each in old if each.series == key.series]
-    place = series.index(key)
-    return any(each in new for each in series[:place]) and not any(
-        each in new for each in series[place:]
+    kept = [each for each in series if each in new]
+    end = kept[-LOSSLESS_TO_END:]
+    return (
+        len(end) == LOSSLESS_TO_END
+        and series.index(key) > series.index(end[-1])
+        and not any(max(new[each].values) for each in end)
     )
 
 

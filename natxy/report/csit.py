@@ -12,7 +12,7 @@ from typing import Any
 
 from natxy.model.measurement import Figure, Measurement
 from natxy.report.cell_figures import CellResult
-from natxy.report.variants import differences, variant_of
+from natxy.report.variants import told_apart, variant_of
 from natxy.statistics import summary
 
 VERSION = "0.2.0"
@@ -20,7 +20,7 @@ UNITS = {"fps": "pps", "cps": "cps"}
 SEARCHES = ("throughput", "establishment")
 
 
-def document_of(title: str, cell: CellResult, *, quick: bool = False) -> dict[str, Any]:
+def document_of(title: str, cell: CellResult, *, quick: bool) -> dict[str, Any]:
     """Returns the document of one cell; one of a `quick` campaign has a tag that says so."""
     start, end = map(datetime.fromisoformat, (cell.started, cell.ended or cell.started))
     name = " ".join(part for part in (cell.measure, cell.column, f"round {cell.round}") if part)
@@ -68,12 +68,13 @@ def _bounds(result: Measurement, figure: Figure) -> dict[str, Any]:
 
 
 def _message(results: Sequence[Measurement]) -> str:
-    variants = differences([variant_of(result.conditions) for result in results])
+    variants = told_apart([variant_of(result.conditions) for result in results])
     figures = {
         " ".join(filter(None, (figure.name, figure.at, figure.direction, variant))): {
             "unit": figure.unit,
             "values": list(figure.values),
             **({"found": figure.found} if figure.found else {}),
+            **({"uncertain": True} if figure.uncertain else {}),
         }
         for result, variant in zip(results, variants, strict=True)
         for figure in result.figures

@@ -7,7 +7,7 @@ from natxy.model.measurement import Figure, Unit
 from natxy.report.campaign_table import CampaignTable
 from natxy.report.cell_figures import CellResult, together
 from natxy.report.charts import Chart, Rows, chart, colour, file_name, number
-from natxy.report.variants import differences, variant_of
+from natxy.report.variants import told_apart, variant_of
 from natxy.statistics import median
 
 AXES: dict[str, tuple[str, float]] = {  # by unit
@@ -29,7 +29,7 @@ def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[C
     """Returns a chart for each measurement and unit: the main figures, with median and extremes."""
     found: dict[tuple[str, Unit], dict[Key, Figure]] = {}
     for cell in cells:
-        variants = differences([variant_of(result.conditions) for result in cell.results])
+        variants = told_apart([variant_of(result.conditions) for result in cell.results])
         for result, variant in zip(cell.results, variants, strict=True):
             for figure in result.figures:
                 if not figure.primary or not figure.values:
@@ -63,6 +63,7 @@ def _figures(
                 "minimum": min(values),
                 "maximum": max(values),
                 "n": len(values),
+                "uncertain": figure.uncertain,
             }
         )
     in_series = _in_series(columns, rows)
@@ -142,7 +143,8 @@ def computed_charts(table: CampaignTable) -> list[Chart]:
         label, divisor = AXES.get(row.unit, ("", 1.0))
         for column, value in zip(table.columns, row.values, strict=True):
             if row.kind and value.number is not None:
-                entry = {"column": column, "row": row.name, "value": value.number / divisor}
+                number = value.number / divisor
+                entry = {"column": column, "row": row.name, "unit": label, "value": number}
                 found.setdefault((row.kind, label), []).append(entry)
     kinds = [kind for kind, _ in found]
     return [

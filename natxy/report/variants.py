@@ -16,7 +16,7 @@ def variant_of(conditions: Conditions) -> Variant:
     )
 
 
-def differences(variants: Sequence[Variant]) -> list[str]:
+def told_apart(variants: Sequence[Variant]) -> list[str]:
     """Returns each variant's words without those that all have: "84 B, 50 % foreground"."""
     differ = [len(set(words)) > 1 for words in zip(*variants, strict=True)]
     return [", ".join(compress(words, differ)) for words in variants]

@@ -118,13 +118,13 @@ def check_rate(folder: Path) -> None:
 
 def described(folder: Path) -> dict[str, Any]:
     """The seed and the figures of each cell. Values that are rates and times differ from run to
-    run, also undisturbed, and so do the parentheses of a rate that is uncertain."""
+    run, also undisturbed."""
     state = read_campaign(CampaignFolder(path=folder).journal)
     return {
         key: (
             cell.begun.seed,
             [
-                (figure.name.strip("()"), figure.at, figure.unit, len(figure.values))
+                (figure.name, figure.at, figure.unit, len(figure.values))
                 for result in cell.results
                 for figure in result.figures
             ],

@@ -25,7 +25,7 @@ COLUMNS = ("busy_percent", "memory_bytes", "connections", "dropped")
 def trials_of(experiment: Path, folder: Path) -> list[dict[str, str]]:
     run(experiment, folder)
     data = read_data(CampaignFolder(path=folder))
-    write_data(charts_of(data, table_of(data)), folder / "data")
+    write_data(charts_of(data, table_of(data)), folder / "data", scaled_down=False)
     assert set(COLUMNS) <= set(pq.read_table(folder / "data" / "trials.parquet").column_names)
     return list(csv.DictReader((folder / "data" / "trials.csv").read_text().splitlines()))
 

@@ -14,7 +14,7 @@ from natxy.cli.compare import share_of
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Unit
-from natxy.procedure.back_to_back import CORRECTED
+from natxy.procedure.back_to_back import BURST, CORRECTED
 from natxy.procedure.frame_loss import LOSS
 from natxy.procedure.ipdv import MAXIMUM, MEDIAN, MINIMUM
 from natxy.procedure.overload import DEGRADATION
@@ -135,8 +135,8 @@ def with_figures(*figures: Figure) -> CellResult:
     )
 
 
-def points(name: str, *ats: str) -> list[Figure]:
-    return [Figure(name=name, unit="%", at=at, values=(0.0,)) for at in ats]
+def points(name: str, *ats: str, value: float = 0.0) -> list[Figure]:
+    return [Figure(name=name, unit="%", at=at, values=(value,)) for at in ats]
 
 
 def test_a_main_figure_that_the_second_campaign_lacks_is_named() -> None:
@@ -152,7 +152,8 @@ def test_a_main_figure_that_the_second_campaign_lacks_is_named() -> None:
 def test_what_follows_from_other_figures_or_is_not_judged_may_be_absent() -> None:
     """A better gateway can lack them: its throughput may be the tester's bound."""
     others = points("throughput", "1 core")
-    for name in (DEGRADATION, f"{DEGRADATION} of throughput", RELATIVE, MEDIAN):
+    of_a_buffer = (BURST, CORRECTED)  # no burst fills a buffer behind a fast gateway
+    for name in (DEGRADATION, f"{DEGRADATION} of throughput", RELATIVE, MEDIAN, *of_a_buffer):
         before = with_figures(*others, *points(name, "2 cores"))
         assert lacking([before], [with_figures(*others)]) == []
 
@@ -167,6 +168,46 @@ def test_a_series_of_losses_that_ended_earlier_lacks_nothing() -> None:
         (lacks,) = lacking([before], [with_figures(*other, *series[:1], *series[2:])])
         assert f"{of}90 %" in lacks
         assert len(lacking([before], [with_figures(*other)])) == 4, "no rate at all"
+
+
+def test_a_series_of_losses_that_has_not_ended_lacks_its_low_rates() -> None:
+    """Their trials were all INVALID."""
+    series = points(LOSS, "100 %", "90 %", "80 %", "70 %", value=50.0)
+    assert len(lacking([with_figures(*series)], [with_figures(*series[:2])])) == 2
+    end = points(LOSS, "100 %", "90 %")
+    assert len(lacking([with_figures(*series)], [with_figures(*end[:1])])) == 3, "one rate"
+    assert lacking([with_figures(*series)], [with_figures(*end)]) == []
+
+
+def test_a_bound_that_may_change_its_rank_proves_nothing() -> None:
+    """The true values of two repetitions may be above all of the other campaign's."""
+    values = (5.0, 5.1, 5.2, 7.0, 7.1)
+    low = Figure(name="throughput", unit="fps", values=values)
+    part = low.model_copy(update={"lower_bound": (False, False, False, True, True)})
+    high = [with_figures(low.model_copy(update={"values": (10.0, 10.1, 10.2, 10.3, 10.4)}))]
+    for after, significant in ((low, True), (part, False)):
+        (found,) = compared(high, [with_figures(after)])
+        assert (found.doubt, found.significant) == ("", significant)
+    (other,) = compared([with_figures(part)], high)
+    assert not other.significant, "the same in the other order"
+
+
+def test_what_is_worse_than_a_bound_is_so_by_an_unknown_share() -> None:
+    bound = [cell("a", 100, 101, 102, 103, lower=True)]
+    (found,) = compared(bound, [cell("a", 97, 97, 97, 97)])
+    assert found.significant
+    assert not found.decides(0.1), "it may be worse by half"
+    assert found.decides(0.01), "it is worse by more than that"
+    (better,) = compared([cell("a", 97, 97, 97, 97)], bound)
+    assert better.decides(0.1)
+
+
+def test_an_uncertain_value_is_not_judged() -> None:
+    rate = Figure(name="tear-down rate", unit="cps", values=(9.0, 9.1, 9.2, 9.3))
+    none = Figure(name="tear-down rate", unit="cps", values=(0.0,) * 4, uncertain=True)
+    for pair, which in (((rate, none), "second"), ((none, rate), "first")):
+        (found,) = compared(*([with_figures(figure)] for figure in pair))
+        assert found.doubt == f"the {which} value is uncertain"
 
 
 def test_what_one_campaign_lacks_is_named() -> None:
@@ -347,7 +388,7 @@ def test_a_job_without_a_judgement_fails(
     run(experiment, after)
     assert status(after, after, *FAIL_IF) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert "No figure could be judged, for the reasons in the last column" in said
+    assert "No figure could be judged: the last column of the table says why" in said
     assert status(after, after) == 0
 
 

@@ -108,8 +108,11 @@ def test_files_have_it_as_members_of_their_own() -> None:
     assert (row["found"], row["uncertain"]) == ("at 900 fps", "yes")
     (row,) = csv.DictReader(io.StringIO(results_csv([measurement(figures=(rate(1.0),))])))
     assert (row["found"], row["uncertain"]) == ("", "no")
-    message = json.loads(document_of("x", cell(1, UNCERTAIN))["message"])
+    message = json.loads(document_of("x", cell(1, UNCERTAIN), quick=False)["message"])
     assert message["throughput 1 flow"]["found"] == "at 900 fps"
+    assert message["throughput 1 flow"]["uncertain"] is True
+    (chart,) = figure_charts(COLUMNS[:1], [cell(1, UNCERTAIN)])
+    assert [row["uncertain"] for row in chart.rows] == [True]
 
 
 def test_a_test_case_of_csit_has_the_figures_of_all_mixes() -> None:
@@ -119,7 +122,7 @@ def test_a_test_case_of_csit_has_the_figures_of_all_mixes() -> None:
     both = CellResult(
         column="", measure="x", round=1, results=(*one.results, other), started=one.started
     )
-    message = json.loads(document_of("x", both)["message"])
+    message = json.loads(document_of("x", both, quick=False)["message"])
     assert {key: entry["values"] for key, entry in message.items()} == {
         "throughput 90 % foreground": [1.0],
         "throughput 100 % foreground": [2.0],

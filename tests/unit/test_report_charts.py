@@ -260,7 +260,7 @@ def test_the_data_of_each_plot_can_be_read_in_one_line(experiment: Path, tmp_pat
     run(experiment, folder)
     data = read_data(CampaignFolder(path=folder))
     charts = [chart for chart in charts_of(data, table_of(data)) if chart.rows]
-    write_data(charts, tmp_path)
+    write_data(charts, tmp_path, scaled_down=False)
     assert {chart.key for chart in charts} >= {"throughput", "pdv", "trials", "delays"}
     for chart in charts:
         wanted = pd.DataFrame(chart.rows).assign(scaled_down=False)
