@@ -12,9 +12,10 @@ from natxy.cli.campaigns import start
 from natxy.model.measurement import Figure
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.report.beside import beside
+from natxy.report.beside import _ours, beside
 from natxy.report.campaign_table import CampaignTable
 from natxy.report.cell_figures import CellResult, found_figures
+from natxy.statistics import median
 from tests.published_figures import unexplained
 from tests.unit.test_measurement_report import measurement
 
@@ -113,3 +114,11 @@ def test_columns_that_quick_leaves_out_are_named() -> None:
 def test_a_document_that_draws_its_figures_is_said_to() -> None:
     (note, *_) = made(FOLDER / "sp-figure-06.toml").notes
     assert "draws the figures and prints no numbers" in note
+
+
+def test_an_uncertain_figure_stands_in_parentheses() -> None:
+    """As MP Table 11 prints it."""
+    figure = Figure(name="connection tear-down rate", unit="cps", values=(2000.0,))
+    assert _ours(figure, median, "cps", "").text == "2,000"
+    uncertain = figure.model_copy(update={"uncertain": True})
+    assert _ours(uncertain, median, "cps", "≥ ").text == "(≥ 2,000)"
