@@ -137,7 +137,8 @@ def test_the_ending_ratio_is_that_of_the_last_frames_of_phase_1() -> None:
     assert [value.text for value in row.values] == ["", "36.79 %", "", ""]
     charts = {chart.key: chart for chart in computed_charts(table)}
     ending = charts["computed-ending-ratio"]
-    assert ending.rows == [{"column": "Pseudorandom, 4M", "row": row.name, "value": 36.79}]
+    point = {"column": "Pseudorandom, 4M", "row": row.name, "unit": "%", "value": 36.79}
+    assert ending.rows == [point]
     assert ending.spec["encoding"]["y"]["title"] == "%"
 
 
