@@ -203,12 +203,17 @@ def _doubt(before: Figure, after: Figure) -> str:
 def cautious(before: Figure, after: Figure) -> tuple[list[float], list[float]]:
     """Returns the values for the test, so that p is not too small: a lower bound of the figure with
     the lower median may be as high as any value, and an upper bound of the other one as low."""
-    low, high = sorted((before, after), key=lambda figure: median(figure.values))
-    values = {
-        id(low): _replaced(low.values, low.lower_bound, math.inf),
-        id(high): _replaced(high.values, high.upper_bound, -math.inf),
-    }
-    return values[id(before)], values[id(after)]
+    if median(before.values) <= median(after.values):
+        return _raised(before), _lowered(after)
+    return _lowered(before), _raised(after)
+
+
+def _raised(figure: Figure) -> list[float]:
+    return _replaced(figure.values, figure.lower_bound, math.inf)
+
+
+def _lowered(figure: Figure) -> list[float]:
+    return _replaced(figure.values, figure.upper_bound, -math.inf)
 
 
 def _replaced(values: Sequence[float], bounds: Sequence[bool], by: float) -> list[float]:

@@ -63,6 +63,7 @@ def _figures(
                 "minimum": min(values),
                 "maximum": max(values),
                 "n": len(values),
+                "bound": figure.bound(median(figure.values)),
                 "uncertain": figure.uncertain,
             }
         )
@@ -143,8 +144,8 @@ def computed_charts(table: CampaignTable) -> list[Chart]:
         label, divisor = AXES.get(row.unit, ("", 1.0))
         for column, value in zip(table.columns, row.values, strict=True):
             if row.kind and value.number is not None:
-                number = value.number / divisor
-                entry = {"column": column, "row": row.name, "unit": label, "value": number}
+                shown = value.number / divisor
+                entry = {"column": column, "row": row.name, "unit": label, "value": shown}
                 found.setdefault((row.kind, label), []).append(entry)
     kinds = [kind for kind, _ in found]
     return [

@@ -90,7 +90,7 @@ def test_a_slower_gateway_fails_the_job_and_an_equal_one_does_not(tmp_path: Path
         if UNJUDGED in done.stdout:
             assert done.returncode == 1
             assert BOUND.search(done.stdout), "no other reason"
-            pytest.skip("the host took the cores away")
+            pytest.skip("noise left only bounds, of which nobody can say which is worse")
     assert equal.returncode == 0, equal.stdout
     assert slower.returncode == 1, slower.stdout
     assert "Worse by more than 15 %: throughput" in slower.stdout

@@ -115,6 +115,13 @@ def test_files_have_it_as_members_of_their_own() -> None:
     assert [row["uncertain"] for row in chart.rows] == [True]
 
 
+@pytest.mark.parametrize(("lower", "bound"), [(True, "lower"), (False, "exact")])
+def test_the_data_of_a_plot_say_that_a_median_is_a_bound(lower: bool, bound: str) -> None:
+    figure = rate(1000.0).model_copy(update={"lower_bound": (lower,)})
+    (chart,) = figure_charts(COLUMNS[:1], [cell(1, figure)])
+    assert [row["bound"] for row in chart.rows] == [bound]
+
+
 def test_a_test_case_of_csit_has_the_figures_of_all_mixes() -> None:
     one = cell(1, rate(1.0))
     conditions = one.results[0].conditions.model_copy(update={"n": 1, "m": 1})
