@@ -20,6 +20,7 @@ from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
+from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.throughput import throughput as measure
 from natxy.trial.bursts import Bursts
 from natxy.trial.profile import PROFILES
@@ -154,9 +155,6 @@ def throughput(
             raise ConfigurationError(
                 "--bursts: is not possible with --search mlr (expected --search bisection)"
             )
-        # Imported here because MLRsearch takes as long to import as all of Natxy.
-        from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
-
         base = options.profile_of(PROFILES)
         timing = options.timing(base.timing, frame_timeout)
         mlr = MlrThroughputPlan(

@@ -19,7 +19,6 @@ from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut
 from natxy.dut.recipe import Recipe, read_recipe
-from natxy.dut.ssh import SshDut, check_installed
 from natxy.model.address_checks import SIDES
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
@@ -63,6 +62,9 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
         case CommandConfig():
             return CommandDut(config)
         case SshConfig():
+            # Imported here because asyncio and its ssl take as long as all other drivers.
+            from natxy.dut.ssh import SshDut, check_installed
+
             check_installed()
             recipe = recipe_of(config, testbed, source)
             check_versions("dut.recipe", recipe.name, recipe.ip_versions, plan)

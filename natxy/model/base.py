@@ -13,7 +13,10 @@ REFUSED = "refused"  # the type of the errors that `refuse` raises
 
 class Model(BaseModel):
     # Strict as the engine is: 1.0 is not a whole number, and "1" is not a number.
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    # A model is built when it is first used, because a command uses few of them.
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True
+    )
 
 
 def refuse(sentence: str, *, member: str = "") -> NoReturn:

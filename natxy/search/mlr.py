@@ -1,14 +1,13 @@
 """MLRsearch, which finds the rates of several goals in one search (RFC 9971).
 
-It uses the package of the RFC's authors.
+It uses the package of the RFC's authors. The package is imported where it is used, because that
+takes half a second (it reads its own source), and most commands do without it.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
-
-from MLRsearch import Config, MeasurementResult, MultipleLossRatioSearch, SearchGoal
 
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.mlr_goal import MlrGoal
@@ -98,14 +97,16 @@ class MlrSearch:
         return self._outcome(None, ceiling_fps)
 
     def _attempt(self, measure: Measure, top_fps: int) -> Any:
-        config = Config()
+        import MLRsearch
+
+        config = MLRsearch.Config()
         config.min_load = float(self.minimum_fps)  # set first, since each checks the other
         config.max_load = float(top_fps)
         config.goals = [_package_goal(goal) for goal in self.goals]
         config.search_duration_max = UNLIMITED_S
         config.warmup_duration = 0.0
         measurer = _Measurer(self._trials, measure)
-        return MultipleLossRatioSearch(config).search(measurer, debug=lambda _: None)
+        return MLRsearch.MultipleLossRatioSearch(config).search(measurer, debug=lambda _: None)
 
     def _below(self, beyond_fps: int) -> int:
         """Returns the maximum of the next search: halfway between valid rates and the ceiling.
@@ -138,11 +139,13 @@ class _Measurer:
         self._measure = measure
 
     def measure(self, intended_duration: float, intended_load: float) -> Any:
+        import MLRsearch
+
         duration_s = Fraction(intended_duration).limit_denominator(FINEST_DURATION)
         trial = self._valid(duration_s, round(intended_load))
         # A trial may FAIL without loss, but the package counts only loss as a failure.
         lost = max(trial.lost, 1) if trial.verdict is Verdict.FAIL else trial.lost
-        return MeasurementResult(
+        return MLRsearch.MeasurementResult(
             intended_duration=intended_duration,
             intended_load=intended_load,
             offered_count=trial.sent,
@@ -158,7 +161,9 @@ class _Measurer:
 
 
 def _package_goal(goal: MlrGoal) -> Any:
-    return SearchGoal(
+    import MLRsearch
+
+    return MLRsearch.SearchGoal(
         loss_ratio=float(goal.tolerance.fraction),
         exceed_ratio=float(goal.exceed_ratio),
         relative_width=float(goal.width),

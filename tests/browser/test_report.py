@@ -32,7 +32,7 @@ from tests.browser.pages import (
     printed_faults,
 )
 from tests.unit.campaigns import EXPERIMENT, run
-from tests.unit.conftest import FAKE_ENGINE, NAT64
+from tests.unit.conftest import NAT64, fake_engine
 
 pytestmark = pytest.mark.long
 MOST_OCTETS = 5_000_000
@@ -44,7 +44,7 @@ LONG_NAME = (
 @pytest.fixture
 def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The report of a campaign, whose names are long, with a file of records."""
-    monkeypatch.setenv("NATXY_ENGINE", str(FAKE_ENGINE))
+    monkeypatch.setenv("NATXY_ENGINE", str(fake_engine(tmp_path)))
     (tmp_path / "testbed.toml").write_text(NAT64)
     path = tmp_path / "experiment.toml"
     text = EXPERIMENT.replace('command = "pdv"', f'command = "pdv"\nlabel = "{LONG_NAME}"')

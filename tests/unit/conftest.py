@@ -32,11 +32,24 @@ right_ip_version = 4
 """
 
 
+def fake_engine(folder: Path) -> Path:
+    """Writes the fake engine for the Python of the tests, without its site; returns its path.
+
+    It starts five times as fast so: `python3` may be a script that looks for a Python first.
+    """
+    path = folder / FAKE_ENGINE.name
+    _, source = FAKE_ENGINE.read_text().split("\n", maxsplit=1)
+    path.write_text(f"#!{sys.executable} -IS\n{source}")
+    path.chmod(0o755)
+    return path
+
+
 @pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def engine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The fake engine's command; it is also what NATXY_ENGINE names."""
-    monkeypatch.setenv("NATXY_ENGINE", str(FAKE_ENGINE))
-    return [sys.executable, str(FAKE_ENGINE)]
+    path = fake_engine(tmp_path_factory.mktemp("engine"))
+    monkeypatch.setenv("NATXY_ENGINE", str(path))
+    return [sys.executable, str(path)]
 
 
 @pytest.fixture
