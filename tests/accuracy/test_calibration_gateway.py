@@ -36,7 +36,9 @@ NEAR_NS = 20_000
 ERROR = SearchError(fraction=Fraction(1, 200))  # a fifth of what the bucket lets through beside it
 
 
-@pytest.mark.parametrize("limit_fps", [10_000, 50_000, 200_000])
+@pytest.mark.parametrize(
+    "limit_fps", [pytest.param(10_000, marks=pytest.mark.long), 50_000, 200_000]
+)
 @with_and_without_noise
 def test_throughput_is_the_rate_limit(limit_fps: int, noise: str, tmp_path: Path) -> None:
     """[L, L + B / T], to the search's error: a bucket of B frames lets that much more through.
