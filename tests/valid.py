@@ -21,7 +21,9 @@ from natxy.trial.trials import Trials
 NOISY = "NATXY_NOISE" in os.environ  # each core is taken away at random while the whole suite runs
 ATTEMPTS = 500
 PATIENCE_S = 180.0
-INVALID = re.compile(r"the test is invalid|\d+ trials at .* were invalid|trials of .* stay invalid")
+INVALID = re.compile(
+    r"the test is invalid|\d+ trials? at .* (?:was|were) invalid|trials of .* stay invalid"
+)
 
 # A search finds the same where each core is taken away at random, so much of it in all.
 with_and_without_noise = pytest.mark.parametrize("noise", ["0%", "5%"], indirect=True)

@@ -1,9 +1,10 @@
 """What the commands of campaigns share: the work of a cell, and the start of a run."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +21,7 @@ from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.results import write_campaign_results
 from natxy.campaign.runner import Watcher, now
 from natxy.campaign.testbeds import TestbedsRunner
-from natxy.cli.expected import duration_s
+from natxy.cli.expected import duration_s, repeats_s
 from natxy.cli.narrator import JsonNarrator, Narrator, Pace
 from natxy.cli.options import progress_console, result_console
 from natxy.cli.series import COLLECTED, Work
@@ -120,15 +121,24 @@ def check(plan: CampaignPlan, *, begins: bool = True) -> None:
 
 def durations_s(plan: CampaignPlan) -> list[float]:
     """Returns about how long each cell takes; the rounds of a cell take equally long."""
+    return _of_each(plan, duration_s)
+
+
+def most_repeats_s(plan: CampaignPlan) -> list[float]:
+    """Returns how much longer each cell takes at most if trials are INVALID; 0 if unlimited."""
+    return _of_each(plan, repeats_s)
+
+
+def _of_each(plan: CampaignPlan, seconds: Callable[[Work, Testbed], Fraction]) -> list[float]:
     known: dict[tuple[str, str], float] = {}
-    lasting_s = []
+    of_cells = []
     for cell in plan.cells:
         of = (cell.column.label, cell.measure.name)
         if of not in known:
             testbed: Testbed = Source(name=_where(cell)).validated(Testbed, cell.testbed)
-            known[of] = float(duration_s(work_of(cell), testbed))
-        lasting_s.append(known[of])
-    return lasting_s
+            known[of] = float(seconds(work_of(cell), testbed))
+        of_cells.append(known[of])
+    return of_cells
 
 
 def pace_of(plan: CampaignPlan, state: CampaignState, *, testbeds: int = 1) -> Pace:

@@ -22,6 +22,12 @@ def duration_s(work: Work, testbed: Testbed) -> Fraction:
     return SET_UP_S + _places(work, asked) * of_one_place_s
 
 
+def repeats_s(work: Work, testbed: Testbed) -> Fraction:
+    """Returns how long INVALID trials may take beside; 0 if the user gave no limit for them."""
+    of_one_s = work.options.retry_s or Fraction(0)
+    return _places(work, work.asked(testbed)) * len(work.measures) * of_one_s
+
+
 def _places(work: Work, testbed: Testbed) -> int:
     """Returns the number of combinations of frame size, mix and number of networks."""
     sizes = sizes_of(work.options.frame_size)

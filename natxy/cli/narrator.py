@@ -4,7 +4,7 @@ import json
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
@@ -14,6 +14,7 @@ from rich.console import Console
 from natxy.campaign.plan import Cell
 from natxy.campaign.records import CampaignState
 from natxy.campaign.runner import Place
+from natxy.cli.now_and_then import Lines, NowAndThen
 from natxy.cli.progress import SearchDisplay
 from natxy.cli.series import LOOKS_FOR_CONNECTIONS
 from natxy.model.measurement import Figure, Measurement, Unit
@@ -73,6 +74,7 @@ class Narrator:
     console: Console
     pace: Pace = field(default_factory=Pace)
     _unit: Unit = field(default="fps", init=False)  # of the rates that the cell tries
+    _lines: Lines = field(init=False)  # about the cell that runs
 
     def cell_started(self, cell: Cell, place: Place) -> None:
         rounds = f", round {cell.round}" if cell.round > 1 else ""
@@ -80,6 +82,7 @@ class Narrator:
         left = "" if left_s is None else f" (about {seconds_left(left_s)} left)"
         self._say(f"[{place.number}/{place.count}] {cell.title}{rounds}{left}")
         self._unit = "cps" if cell.measure.command in LOOKS_FOR_CONNECTIONS else "fps"
+        self._lines = Lines(say=self._say)
         self.pace.began(cell)
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:
@@ -99,13 +102,11 @@ class Narrator:
 
     @contextmanager
     def measuring(self, title: str) -> Iterator[Observer]:
-        display: AbstractContextManager[Observer] = (
-            SearchDisplay(self.console, title, unit=self._unit)
-            if self.console.is_terminal
-            else _nobody()
-        )
-        with display as observer:
-            yield observer
+        if not self.console.is_terminal:
+            yield NowAndThen(self._lines, unit=self._unit)
+            return
+        with SearchDisplay(self.console, title, unit=self._unit) as display:
+            yield display
 
     def _say(self, line: str) -> None:
         self.console.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -185,11 +186,6 @@ def _described(figures: Iterable[Figure]) -> list[dict[str, Any]]:
 
 def _named(cell: Cell) -> dict[str, Any]:
     return {"measure": cell.measure.name, "column": cell.column.label, "round": cell.round}
-
-
-@contextmanager
-def _nobody() -> Iterator[Observer]:
-    yield Observer()
 
 
 def found(result: Measurement) -> str:

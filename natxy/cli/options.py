@@ -65,8 +65,10 @@ RetryTimeOption = Annotated[
     float | None,
     typer.Option(
         "--retry-time",
-        help="Most seconds that a measurement spends on invalid trials, beside "
-        f"{VALID_FACTOR} times the time of its valid ones [default: {MEASUREMENT_S}].",
+        help="Repeat no trial once the planned durations of a measurement's invalid trials add up "
+        "to this many seconds, those of a search for its rate included [default: "
+        f"{MEASUREMENT_S} and {VALID_FACTOR} times the time of its valid trials; at least 3 or 10 "
+        "repeats at each rate].",
         metavar="S",
         rich_help_panel=TRIALS,
     ),

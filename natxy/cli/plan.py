@@ -10,7 +10,14 @@ from natxy.campaign.folder import read_asked
 from natxy.campaign.plan import CampaignPlan, Cell, plan_of
 from natxy.campaign.shared_cpus import shared_cpus
 from natxy.campaign.shared_tables import shared_tables
-from natxy.cli.campaigns import check, command_line, durations_s, further_plans, tell
+from natxy.cli.campaigns import (
+    check,
+    command_line,
+    durations_s,
+    further_plans,
+    most_repeats_s,
+    tell,
+)
 from natxy.cli.needs import needs_of
 from natxy.cli.options import SeedOption, seed_of
 from natxy.cli.run import ExperimentArgument, QuickOption, TestbedsOption, paths_of
@@ -18,7 +25,7 @@ from natxy.report.numbers import about
 
 NOT_INCLUDED = (
     "The durations are estimates (docs/reference/durations.md). Commands of the experiment are not "
-    "included, nor repeats of trials that noise makes invalid."
+    'included, nor repeats of trials that noise makes invalid, except where a cell says "up to".'
 )
 
 
@@ -46,10 +53,12 @@ def plan(
     for when in ("before", "before_column", "after_column", "after"):
         for command in getattr(hooks, when):
             tell(f"{when}: {shlex.join(command)}")
-    for number, (cell, cell_s) in enumerate(zip(planned.cells, lasting_s, strict=True), start=1):
+    each = zip(planned.cells, lasting_s, most_repeats_s(planned), strict=True)
+    for number, (cell, cell_s, more_s) in enumerate(each, start=1):
         for command in cell.column.before:
             tell(f"before_column: {shlex.join(command)}")
-        title = f"{number:4}  round {cell.round}  {cell.title} (about {about(cell_s)})"
+        longest = f", up to {about(cell_s + more_s)} if trials are invalid" if more_s else ""
+        title = f"{number:4}  round {cell.round}  {cell.title} (about {about(cell_s)}{longest})"
         tell(f"{title}: {command_line(cell)}")
     for line in _needs(plans):
         tell(line)

@@ -22,6 +22,7 @@ from natxy.trial.observer import Observer
 
 MARKS = {Verdict.PASS: "[green]●[/]", Verdict.FAIL: "[red]●[/]", Verdict.INVALID: "[yellow]○[/]"}
 FOUND_SHOWN = 5
+ERROR_FRACTION = 0.001  # of a search, if it is not known
 UNKNOWN_STEPS = 12.0  # assumed before a search's first trial
 
 
@@ -39,7 +40,9 @@ class Estimate:
         self._repetitions_done, self._repetitions = number - 1, count
         self._steps_left = UNKNOWN_STEPS
 
-    def trial_started(self, bracket_fps: tuple[int, int], error_fraction: float) -> None:
+    def trial_started(
+        self, bracket_fps: tuple[int, int], error_fraction: float = ERROR_FRACTION
+    ) -> None:
         lower, upper = bracket_fps
         goal = max(1.0, lower * error_fraction)
         self._steps_left = max(1.0, math.log2(max(2.0, (upper - lower) / goal)))
@@ -66,7 +69,7 @@ class SearchDisplay(Observer):
         self,
         console: Console,
         title: str,
-        error_fraction: float = 0.001,
+        error_fraction: float = ERROR_FRACTION,
         *,
         unit: Unit = "fps",
     ) -> None:
@@ -128,7 +131,7 @@ class SearchDisplay(Observer):
         self._draw()
 
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
-        self._found.append(", ".join(_found(figure) for figure in figures if figure.primary))
+        self._found.append(found_by(figures))
         if not self._console.is_terminal:
             self._say(f"repetition {self._repetition}/{self._repetitions}: {self._found[-1]}")
         self._draw()
@@ -167,6 +170,11 @@ class SearchDisplay(Observer):
         if self._found:
             grid.add_row("found", "; ".join(self._found[-FOUND_SHOWN:]))
         self._live.update(Group(Text(self._title, style="bold"), grid), refresh=True)
+
+
+def found_by(figures: Sequence[Figure]) -> str:
+    """Returns the main figures of a repetition in one line."""
+    return ", ".join(_found(figure) for figure in figures if figure.primary)
 
 
 def _found(figure: Figure) -> str:

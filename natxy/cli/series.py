@@ -112,7 +112,8 @@ class Work:
         for number, (tester, one) in enumerate(series, start=1):
             title = _title(self.name, setup, tester, f"{number} of {len(series)}", options)
             with observed(title) as observer:
-                ready = _with_phase_1(options, self.name, tester, setup.dut, observer)
+                timed = tester.with_retry_time(options.retry_s)  # this measurement's alone
+                ready = _with_phase_1(options, self.name, timed, setup.dut, observer)
                 result = one(ready, setup.dut, observer)
             yield result
 

@@ -4,6 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -109,8 +110,15 @@ class SeriesOptions:
             duration_s=seconds("--duration", self.duration, base.duration_s),
             drain_s=seconds("--drain", self.drain, base.drain_s),
             settle_s=seconds("--settle", self.settle, base.settle_s),
-            retry_s=seconds("--retry-time", self.retry_time, base.retry_s),
+            retry_s=self.retry_s,
         )
+
+    @property
+    def retry_s(self) -> Fraction | None:
+        """The limit of the time for INVALID trials; None: there is none."""
+        if self.retry_time is None:
+            return None
+        return seconds("--retry-time", self.retry_time, Fraction(0))
 
     def repetitions_of(self, base: Profile) -> int:
         return base.repetitions if self.repetitions is None else self.repetitions

@@ -77,6 +77,7 @@ def measure(
     what: AtRate, plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | None
 ) -> Measurement:
     observer = observer or Observer()
+    tester = tester.with_retry_time(plan.timing.retry_s)
     rate = rate_of(plan, tester, dut, observer)
     load = _load(what, plan, rate.fps)
     trials = plan.trials(

@@ -13,7 +13,7 @@ from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.at_rate import Rate, found_rate
 from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import Plan, repeat
+from natxy.procedure.plan import Plan, repeat_search
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError
 from natxy.trial.load import Load
@@ -85,6 +85,7 @@ def back_to_back(
 ) -> Measurement:
     """Measures the longest burst of each repetition, and the buffer times that follow from it."""
     observer = observer or Observer()
+    tester = tester.with_retry_time(plan.timing.retry_s)
     rate_fps = _burst_rate(plan, tester)
     found = _throughput(plan, tester, dut, observer)
     train = Train(plan=plan, rate_fps=rate_fps, throughput=found)
@@ -180,9 +181,9 @@ def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: O
 
 
 def _bursts(train: Train, trials: Trials) -> list[_Burst]:
-    return repeat(
+    return repeat_search(
         train.plan.repetitions,
-        trials.observer,
+        trials,
         lambda number: _longest(train, trials, number),
         lambda one: _figures([one], train.rate_fps, train.throughput)[:1],
     )

@@ -13,7 +13,7 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.memory import memory_per_connection
-from natxy.procedure.plan import Plan, repeat
+from natxy.procedure.plan import Plan, repeat_search
 from natxy.procedure.table_size import (
     check_each_frame_makes_one,
     connections_of,
@@ -88,9 +88,9 @@ def capacity(
     goal = replace(_within(plan.goal, tester), told=parameters_of(dut).entries)
     trials = plan.trials(tester, dut, observer)
     course = Course()
-    found = repeat(
+    found = repeat_search(
         plan.repetitions,
-        observer,
+        trials,
         lambda number: _search(plan, goal, trials, number, course),
         lambda one: _figures([one])[-1:],
     )

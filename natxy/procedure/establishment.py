@@ -18,7 +18,7 @@ from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.plan import Plan, repeat
+from natxy.procedure.plan import Plan, repeat_search
 from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.procedure.throughput import GROWTH
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
@@ -136,9 +136,9 @@ def establishment(
         refuse_small_table(dut, tester.traffic.connections_among(asked.count))
     maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_cps)
     trials = plan.trials(tester, dut, observer)
-    searches = repeat(
+    searches = repeat_search(
         plan.repetitions,
-        observer,
+        trials,
         lambda number: search(plan, trials, number, maximum),
         lambda one: _figures(plan, [one]),
     )

@@ -12,7 +12,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
 from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import Plan, repeat
+from natxy.procedure.plan import Plan, repeat_search
 from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
@@ -68,9 +68,9 @@ def mlr_throughput(
     trials = plan.trials(tester, dut, observer, doubts=lambda result: _too_easy(plan, result))
     maximum_fps = _maximum(plan, tester)
     searched = _without_disproved(
-        repeat(
+        repeat_search(
             plan.repetitions,
-            observer,
+            trials,
             lambda number: _search(plan, trials, number, maximum_fps),
             lambda one: _figures(plan.goals, [one]),
         )

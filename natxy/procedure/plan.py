@@ -69,6 +69,27 @@ class Plan:
         )
 
 
+def repeat_search(
+    count: int,
+    trials: Trials,
+    search: Callable[[int], Repetition],
+    figures: Callable[[Repetition], Sequence[Figure]],
+    *,
+    goes_on: Callable[[Sequence[Repetition]], bool] = lambda _: True,
+) -> list[Repetition]:
+    """Calls `repeat`; no search but the first one starts when the time to repeat trials is over.
+
+    It would end at its first INVALID trial, with a bound that says less than the others.
+    """
+    return repeat(
+        count,
+        trials.observer,
+        search,
+        figures,
+        goes_on=lambda done: not trials.retry_time.is_over and goes_on(done),
+    )
+
+
 def repeat(
     count: int,
     observer: Observer,

@@ -77,6 +77,7 @@ def reset(
 ) -> Measurement:
     """Measures the reset time per direction, by both methods of RFC 6201 section 1.3."""
     observer = observer or Observer()
+    tester = tester.with_retry_time(plan.timing.retry_s)
     rate = rate_of(plan, tester, dut, observer)
     after_s = float(plan.after_s + phase_1_s(tester.traffic, plan.timing))
     resetter = Resetter(dut, after_s, lambda: tester.engine.cancel())

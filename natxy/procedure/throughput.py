@@ -14,7 +14,7 @@ from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.burst_remarks import burst_remarks, why_nothing_passed
 from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import Plan, repeat
+from natxy.procedure.plan import Plan, repeat_search
 from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
@@ -167,16 +167,16 @@ def throughput(
 
 
 def searches(plan: ThroughputPlan, trials: Trials) -> list[Search]:
-    """Runs the searches of a measurement; none starts when the plan's patience is over."""
+    """Runs the searches of a measurement; none starts when its time is over."""
     rates = _Rates.of(plan, trials.tester)
 
     def goes_on(found: Sequence[Search]) -> bool:
         # The time of the trials, not of a clock: a resumed campaign has to decide alike.
         return plan.patience_s is None or sum(each.planned_s for each in found) < plan.patience_s
 
-    found = repeat(
+    found = repeat_search(
         plan.repetitions,
-        trials.observer,
+        trials,
         lambda number: _search(plan, rates, trials, number),
         lambda one: _figures(plan, [one]),
         goes_on=goes_on,

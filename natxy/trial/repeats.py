@@ -4,6 +4,7 @@ Noise is random: the next trial may be valid, so a budget of time is spent on re
 that grows with the rate remains: a tester that is too slow will be too slow again.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,9 +15,9 @@ MOST = 200
 # The same for trials with a bad placement of the CPUs: a host may leave them there for half a
 # minute, and no trial says anything in the meantime.
 BADLY_PLACED_FACTOR = 4  # times the budget and the number of the others
-# For all INVALID trials of a measurement, beside so many times the time of its valid ones. If each
-# rate spent its whole budget in an hour in which a host takes the cores away, a person would wait
-# long for a figure that is refused or a bound in the end.
+# For all INVALID trials of a measurement if no time was given, beside so many times the time of its
+# valid ones. If each rate spent its whole budget in an hour in which a host takes the cores away, a
+# person would wait long for a figure that is refused or a bound in the end.
 MEASUREMENT_S = Fraction(40)
 VALID_FACTOR = 4
 # From a trial's end to the next one's first frame, without drain and settle time.
@@ -24,13 +25,46 @@ BETWEEN_S = Fraction(1, 10)
 
 
 @dataclass(kw_only=True)
+class RetryTime:
+    """The time for all INVALID trials of a measurement, those of its searches included, by plan."""
+
+    given_s: Fraction | None  # the user's limit; None: MEASUREMENT_S, and what valid trials earn
+    used_s: Fraction = Fraction(0)  # by INVALID trials, less what valid ones earned
+
+    @property
+    def is_limit(self) -> bool:
+        """True if no trial is repeated when the time is over, however few repeats there were."""
+        return self.given_s is not None
+
+    @property
+    def left_s(self) -> Fraction:
+        """The time that is left; it may be below 0."""
+        return (MEASUREMENT_S if self.given_s is None else self.given_s) - self.used_s
+
+    @property
+    def is_over(self) -> bool:
+        return self.is_limit and self.left_s <= 0
+
+    def count(self, trial_s: Fraction, *, valid: bool) -> None:
+        """Counts a trial with its planned time."""
+        if not valid:
+            self.used_s += trial_s
+        elif not self.is_limit:
+            self.used_s -= VALID_FACTOR * trial_s
+
+
+@dataclass(kw_only=True)
 class Repeats:
-    """Counts the INVALID trials of one load; `least` repeats are run however long they take."""
+    """Counts the INVALID trials of one load.
+
+    `least` repeats are run however long they take, except if the time left is a limit.
+    """
 
     least: int
     trial_s: Fraction  # planned duration of one trial, with the phases before the measured one
     budget_s: Fraction = BUDGET_S  # for all trials of the load
     left_s: Fraction = MEASUREMENT_S  # of the measurement's budget, when the load begins
+    is_limit: bool = False  # whether that bounds the `least` repeats, too; see RetryTime
     slow_repeats: int | None = None  # repeats if the tester was too slow; None: `least`
     invalid: int = 0
     too_slow: int = 0
@@ -48,6 +82,9 @@ class Repeats:
 
     def _room(self, budget_s: Fraction, most: int) -> int:
         room = int(budget_s / self.trial_s) if self.trial_s else most
+        if self.is_limit:  # a trial that has used up the time is not repeated
+            left = math.ceil(self.left_s / self.each_s) - 1
+            return max(0, min(max(self.least, min(most, room)), left))
         left = int(self.left_s / self.each_s)
         return max(self.least, min(most, room, left))
 

@@ -20,6 +20,7 @@ from natxy.tester.claims import Claims
 from natxy.tester.command import engine_command, find_engine
 from natxy.tester.placements import Placements
 from natxy.tester.tester import Engine, OnProgress, Tester, ignore_progress
+from natxy.trial.repeats import RetryTime
 
 AS_GIVEN = "as given"
 
@@ -62,6 +63,8 @@ class ReadyTester:
     networks: tuple[int, ...] = ()
     # Timeout of the device's connections, if the user gave one; None: as long as each trial needs.
     connection_timeout_s: float | None = None
+    # Shared by all searches and trials of a measurement; None: each of them has its own.
+    retry_time: RetryTime | None = None
 
     @property
     def hello(self) -> Hello:
@@ -88,6 +91,12 @@ class ReadyTester:
             self.records.drop()
         else:
             self.records.keep(trial, self.testbed.traffic)
+
+    def with_retry_time(self, given_s: Fraction | None) -> Self:
+        """Returns the tester with one time for all INVALID trials; unchanged if it has one."""
+        if self.retry_time is not None:
+            return self
+        return replace(self, retry_time=RetryTime(given_s=given_s))
 
     def with_testbed(self, testbed: Testbed) -> Self:
         """Returns the same engine with another testbed, which may differ only in its traffic."""

@@ -6,7 +6,6 @@ from fractions import Fraction
 from natxy.errors import ConfigurationError
 from natxy.exact import make_exact
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, MAX_TRIAL_NS
-from natxy.trial.repeats import MEASUREMENT_S
 
 # After about a second, the kernel's real-time throttling stops a polling worker for tens of
 # milliseconds, so longer trials use the ordinary policy.
@@ -20,7 +19,7 @@ class Timing:
     drain_s: Fraction
     settle_s: Fraction = Fraction(0)
     frame_timeout_s: Fraction = Fraction(0)  # 0: none
-    retry_s: Fraction = MEASUREMENT_S  # of INVALID trials, beside a share of the valid ones' time
+    retry_s: Fraction | None = None  # of all INVALID trials of a measurement; None: see RetryTime
 
     def __post_init__(self) -> None:
         make_exact(
@@ -35,7 +34,8 @@ class Timing:
         check("--drain", self.drain_s, lowest=0, highest=LONGEST_S)
         check("--settle", self.settle_s, lowest=0, highest=LONGEST_S)
         check("--frame-timeout", self.frame_timeout_s, lowest=0, highest=LONGEST_S)
-        check("--retry-time", self.retry_s, lowest=0, highest=LONGEST_S)
+        if self.retry_s is not None:
+            check("--retry-time", self.retry_s, lowest=0, highest=LONGEST_S)
         check("--duration and --drain", self.duration_s + self.drain_s, lowest=0, highest=LONGEST_S)
 
     @property

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
@@ -25,7 +24,7 @@ from natxy.trial.judge import FinishedTrial, Judge, Judged
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.observer import Observer
 from natxy.trial.phases import measures_phase_2, phase_1_s, ramp_phases
-from natxy.trial.repeats import VALID_FACTOR, Repeats
+from natxy.trial.repeats import Repeats, RetryTime
 from natxy.trial.seeds import nonce
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
@@ -66,11 +65,11 @@ class Trials:
     counts: TrialCounts = field(default_factory=TrialCounts)
     resets: bool = False  # the device is reset in each trial, and may lose its connections
     discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
-    left_s: Fraction = field(init=False)  # for INVALID trials, by plan; may be below 0
+    retry_time: RetryTime = field(init=False)  # for INVALID trials; shared with searches before
     last: WholeTrial | None = None  # set also if a check then ended the measurement
 
     def __post_init__(self) -> None:
-        self.left_s = self.timing.retry_s
+        self.retry_time = self.tester.retry_time or RetryTime(given_s=self.timing.retry_s)
 
     def run(self, *, load: AnyLoad | int, repetition: int, seed: int) -> TrialRecord:
         return self.run_whole(load=load, repetition=repetition, seed=seed).record
@@ -115,8 +114,8 @@ class Trials:
         self.last = WholeTrial(record=record, result=whole)
         needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
         self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
-        factor = -1 if record.verdict is Verdict.INVALID else VALID_FACTOR
-        self.left_s += factor * self.repeats(load, 0).each_s
+        valid = record.verdict is not Verdict.INVALID
+        self.retry_time.count(self.repeats(load, 0).each_s, valid=valid)
         self.observer.trial_ended(record)
         self.tester.keep_records(record)
         if record.verdict is Verdict.FAIL:
@@ -183,8 +182,10 @@ class Trials:
             self.discarded.append(trial)
             if repeats.are_over(trial):
                 break
+        trials, were = ("trial", "was") if repeats.invalid == 1 else ("trials", "were")
+        over = ", and the time of --retry-time is used up" if self.retry_time.is_over else ""
         raise TesterLimit(
-            f"{repeats.invalid} trials at {load.rate_fps} frames a second were invalid: "
+            f"{repeats.invalid} {trials} at {load.rate_fps} frames a second {were} invalid{over}: "
             f"{explained(trial.invalid_reasons, load.rate_fps, too_slow=trial.too_slow)}"
         )
 
@@ -193,7 +194,12 @@ class Trials:
         trial_s = load.lasts_s(self.timing.drain_s, self.tester.traffic.connections)
         if isinstance(load, Load):
             trial_s += phase_1_s(self.tester.traffic, self.timing)
-        return Repeats(least=least, trial_s=trial_s, left_s=self.left_s)
+        return Repeats(
+            least=least,
+            trial_s=trial_s,
+            left_s=self.retry_time.left_s,
+            is_limit=self.retry_time.is_limit,
+        )
 
     @property
     def _plan(self) -> TrialPlan:

@@ -207,3 +207,52 @@ def test_an_interruption_says_what_is_lost(
     with pytest.raises(Killed):
         start(read_asked(experiment), plan, folder, "natxy run", further=others)
     assert capsys.readouterr().err.splitlines()[-2] == lost
+
+
+LIMITED = """\
+[[measure]]
+command = "pdv"
+options = { rate = 50000, retry_time = 0.3 }
+
+[[measure]]
+label = "PDV at the throughput"
+command = "pdv"
+options = { retry_time = 0.5 }
+"""
+
+
+def trials_in(folder: Path) -> list[tuple[int, str]]:
+    records = read_journal(folder / "journal.jsonl.gz")
+    return [(r["rate_fps"], r["verdict"]) for r in records if r["record"] == "trial"]
+
+
+def test_a_cell_whose_retry_time_is_used_up_says_so_also_after_it_was_resumed(
+    experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """The tester is too slow for 50,000 fps: one cell ends, and one has a bound of the rate."""
+    head, _ = EXPERIMENT.split("[[measure]]", 1)
+    experiment.write_text(head + LIMITED)
+    monkeypatch.setenv("FAKE_LIMIT_FPS", "20000")
+    run(experiment, tmp_path / "whole")
+    folder, seen = tmp_path / "resumed", 0
+
+    def killed(_: NoDut) -> str | None:
+        nonlocal seen
+        seen += 1
+        if seen % 9 == 0:
+            raise Killed
+        return None
+
+    with monkeypatch.context() as patched:
+        patched.setattr(NoDut, "trial_fault", killed)
+        with pytest.raises(Killed):
+            run(experiment, folder)
+    assert run_command(["resume", str(folder)]) == 0
+    assert trials_in(folder) == trials_in(tmp_path / "whole")
+    capsys.readouterr()
+    assert run_command(["status", str(folder)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "8 of 8 cells ended, 4 failed" in lines[0]
+    ended = "pdv, 84 B: failed: 2 trials at 50000 frames a second were invalid, and the time of"
+    assert any(f"{ended} --retry-time is used up: " in line for line in lines)
+    assert sum("PDV at the throughput" in line and "PDV 89" in line for line in lines) == 4

@@ -72,7 +72,7 @@ def test_the_demo_measures_gateway_by_gateway() -> None:
 
 def test_the_demo_searches_for_each_throughput_several_times_and_verifies_losses() -> None:
     searches = [cell.options for cell in planned().cells if cell.measure.command == "throughput"]
-    asked = {"repetitions": 5, "error": "1%", "patience": 20, "retry_time": 6}
+    asked = {"repetitions": 5, "error": "1%", "patience": 20, "retry_time": 12}
     assert searches == [{"profile": "quick", **asked}] * 4
     assert QUICK.loss_verifications == 1
 

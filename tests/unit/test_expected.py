@@ -100,6 +100,20 @@ def test_the_plan_says_when_it_ends(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "it ends about" in said
 
 
+def test_the_plan_says_how_long_invalid_trials_may_take(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "testbed.toml").write_text(NAT64)
+    path = tmp_path / "experiment.toml"
+    limited = 'rate = 1000, retry_time = 5, frame_size = "84,512"'
+    path.write_text(EXPERIMENT.replace("rate = 1000 }", f"{limited} }}"))
+    assert run_command(["plan", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    pdv = next(line for line in lines if "pdv, 84 B (about 3.6 s" in line)
+    assert "(about 3.6 s, up to 14 s if trials are invalid)" in pdv, "5 s for each frame size"
+    assert not any("throughput, " in line and "up to" in line for line in lines)
+
+
 def test_an_end_on_another_day_has_its_date() -> None:
     begin = datetime(2026, 11, 24, 14, 0)
     assert ends(begin, 1200) == "14:20"

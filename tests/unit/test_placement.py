@@ -1,6 +1,7 @@
 """CPUs that a host placed badly: what that excuses, what is known of it, and how long it lasts."""
 
 import json
+import math
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -327,7 +328,7 @@ def far_until(number: int) -> ScriptedEngine:
 
 
 def trials_of(
-    engine: ScriptedEngine, traffic: TrafficPlan, retry_s: Fraction = MEASUREMENT_S
+    engine: ScriptedEngine, traffic: TrafficPlan, retry_s: Fraction | None = None
 ) -> Trials:
     return Trials(
         tester=engine.tester(traffic),
@@ -363,27 +364,53 @@ def test_far_trials_have_a_budget_of_their_own(nat64: TrafficPlan) -> None:
     assert ended == 401  # 40 s, not 10
 
 
-@pytest.mark.parametrize("retry_s", [MEASUREMENT_S, Fraction(5), Fraction(2)])
-def test_the_invalid_trials_of_a_measurement_have_a_budget_together(
-    nat64: TrafficPlan, retry_s: Fraction
-) -> None:
-    """Else a search in an hour of noise would spend the whole budget of a rate at each rate."""
-    trials = trials_of(far_until(10_000), nat64, retry_s)
+def ran_in_vain(trials: Trials) -> list[int]:
+    """How many trials ran in each of three repetitions that never had a valid one."""
     ran = []
     for repetition in (1, 2, 3):
-        with pytest.raises(TesterLimit, match="were invalid"):
+        with pytest.raises(TesterLimit, match=r"(was|were) invalid"):
             trials.run_valid(load=10_000, repetition=repetition, seed=1, invalid_repeats=3)
         ran.append(len(trials.discarded))
     assert trials.discarded[-1].badly_placed
-    each_s = (retry_s - trials.left_s) / sum(ran)
+    return ran
+
+
+def test_the_invalid_trials_of_a_measurement_have_a_budget_together(nat64: TrafficPlan) -> None:
+    """Else a search in an hour of noise would spend the whole budget of a rate at each rate."""
+    trials = trials_of(far_until(10_000), nat64)
+    ran = ran_in_vain(trials)
+    each_s = trials.retry_time.used_s / sum(ran)
     # The whole budget at the first rate but one trial, and then the least.
-    assert ran == [int(retry_s / each_s) + 1, 4, 4]
+    assert ran == [int(MEASUREMENT_S / each_s) + 1, 4, 4]
+
+
+@pytest.mark.parametrize("retry_s", [Fraction(0), Fraction(1, 10), Fraction(2), Fraction(5)])
+def test_no_trial_is_repeated_after_the_time_that_the_user_gave(
+    nat64: TrafficPlan, retry_s: Fraction
+) -> None:
+    trials = trials_of(far_until(10_000), nat64, retry_s)
+    ran = ran_in_vain(trials)
+    each_s = trials.retry_time.used_s / sum(ran)
+    assert ran == [max(1, math.ceil(retry_s / each_s)), 1, 1]
+    with pytest.raises(TesterLimit) as limit:
+        trials.run_valid(load=10_000, repetition=4, seed=1, invalid_repeats=3)
+    said = "1 trial at 10000 frames a second was invalid, and the time of --retry-time is used up: "
+    assert str(limit.value).startswith(said)
 
 
 def test_valid_trials_earn_time_for_invalid_ones(nat64: TrafficPlan) -> None:
     trials = trials_of(far_until(1), nat64)
     verdicts = [trials.run(load=10_000, repetition=1, seed=1).verdict]
-    each_s = MEASUREMENT_S - trials.left_s
+    each_s = trials.retry_time.used_s
     verdicts.append(trials.run(load=10_000, repetition=1, seed=1).verdict)
     assert verdicts == [Verdict.INVALID, Verdict.PASS]
-    assert trials.left_s == MEASUREMENT_S + (VALID_FACTOR - 1) * each_s
+    assert trials.retry_time.left_s == MEASUREMENT_S + (VALID_FACTOR - 1) * each_s
+
+
+def test_valid_trials_add_nothing_to_the_time_that_the_user_gave(nat64: TrafficPlan) -> None:
+    trials = trials_of(far_until(1), nat64, Fraction(5))
+    verdicts = [trials.run(load=10_000, repetition=1, seed=1).verdict]
+    left_s = trials.retry_time.left_s
+    verdicts.append(trials.run(load=10_000, repetition=1, seed=1).verdict)
+    assert verdicts == [Verdict.INVALID, Verdict.PASS]
+    assert trials.retry_time.left_s == left_s < 5

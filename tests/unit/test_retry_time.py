@@ -1,0 +1,170 @@
+"""The time that a user gives for INVALID trials bounds those of a whole measurement."""
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.cli.series import Planned, Work
+from natxy.cli.series_options import SeriesOptions
+from natxy.dut.base import Dut
+from natxy.dut.none import NoDut
+from natxy.errors import TesterLimit
+from natxy.model.measurement import Measurement
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import Stream, TrialSpec
+from natxy.model.verdict import Verdict
+from natxy.procedure.back_to_back import BackToBackPlan, back_to_back
+from natxy.procedure.latency import LatencyPlan, latency
+from natxy.procedure.pdv import PdvPlan, pdv
+from natxy.procedure.phase_1_rate import with_phase_1_rate
+from natxy.procedure.recovery import RecoveryPlan, recovery
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observer, Observers
+from natxy.trial.repeats import BETWEEN_S
+from natxy.trial.setup import ReadyTester, Setup
+from natxy.trial.timing import Timing
+from tests.unit.scripted_engine import ScriptedEngine, frames_in
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.test_connections import plan as traffic_plan
+
+TIMING = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), retry_s=Fraction(2))
+EACH_S = TIMING.duration_s + TIMING.drain_s + BETWEEN_S
+SEARCH = ThroughputPlan(
+    timing=TIMING,
+    seed=1,
+    repetitions=1,
+    error=SearchError(fraction=Fraction(1, 20)),
+    max_rate_fps=60_000,
+)
+AT_THROUGHPUT: dict[str, Any] = {"timing": TIMING, "seed": 1, "repetitions": 3, "search": SEARCH}
+FOUND_FIRST = [
+    (pdv, PdvPlan(**AT_THROUGHPUT)),
+    (latency, LatencyPlan(**AT_THROUGHPUT)),
+    (recovery, RecoveryPlan(**AT_THROUGHPUT)),
+    (back_to_back, BackToBackPlan(**AT_THROUGHPUT, burst_rate_fps=100_000)),
+]
+
+
+def one_delay(stream: Stream) -> dict[str, Any]:
+    return {"buckets": ((1.0, 1.0, frames_in(stream)),)}
+
+
+@dataclass
+class Hour(Observer):
+    """Noise makes `bad` of every `of` trials INVALID; remembers all trials."""
+
+    bad: int
+    of: int
+    trials: list[TrialRecord] = field(default_factory=list)
+
+    def engine(self) -> ScriptedEngine:
+        return ScriptedEngine(invalid=self._reason, too_slow=False, delays=one_delay)
+
+    def _reason(self, spec: TrialSpec) -> str:
+        del spec
+        return "the core was away" if len(self.trials) % self.of < self.bad else ""
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        self.trials.append(trial)
+
+    @property
+    def invalid_s(self) -> Fraction:
+        return EACH_S * sum(trial.verdict is Verdict.INVALID for trial in self.trials)
+
+
+@pytest.mark.parametrize(("measure", "plan"), FOUND_FIRST)
+def test_a_search_for_the_rate_uses_the_time_of_its_measurement(
+    measure: Any, plan: Any, nat64: TrafficPlan
+) -> None:
+    """The search repeats trials until the time is over, so that nothing else does."""
+    hour = Hour(bad=1_000, of=10_000)
+    engine = hour.engine()
+    quiet = Quiet(hour)
+    with pytest.raises(TesterLimit, match=r"1 trial .* is used up|no burst"):
+        measure(plan, engine.tester(nat64), NoDut(), Observers([hour, quiet]))
+    assert quiet.searched, "the search ended with a lower bound"
+    assert quiet.after
+    assert len(quiet.after) == len(set(quiet.after)), "no load is tried twice"
+    assert hour.invalid_s <= 2 + EACH_S * (1 + len(quiet.after))
+
+
+class Quiet(Observer):
+    """Ends the noise when the first rate has stayed INVALID, until the search has ended."""
+
+    def __init__(self, hour: Hour) -> None:
+        self._hour, self._bad = hour, hour.bad
+        self._first_fps = 0
+        self.searched = False
+        self.after: list[int] = []  # frames of each trial after the search
+
+    def repetition_started(self, number: int, count: int) -> None:
+        del number
+        self.searched = count > 1
+        self._hour.bad = self._bad
+
+    def trial_started(
+        self, rate_fps: int, bracket_fps: tuple[int, int], connections: int | None = None
+    ) -> None:
+        del bracket_fps, connections
+        self._first_fps = self._first_fps or rate_fps
+        if not self.searched and rate_fps != self._first_fps:
+            self._hour.bad = 0
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        if self.searched:
+            self.after.append(trial.result.streams[0].due)
+
+
+def test_a_measurement_in_an_hour_of_noise_ends_soon(nat64: TrafficPlan) -> None:
+    """Three of four trials are INVALID: valid ones add nothing to the time that was given."""
+    hour = Hour(bad=3, of=4)
+    plan = replace(SEARCH, repetitions=5)
+    result = throughput(plan, hour.engine().tester(nat64), NoDut(), hour)
+    searches = {trial.repetition for trial in hour.trials}
+    steps = len({(trial.repetition, trial.rate_fps) for trial in hour.trials})
+    assert 2 <= hour.invalid_s <= 2 + steps * EACH_S
+    assert len(searches) < 5
+    left_out = 5 - len(searches)
+    said = f"{left_out} of 5 repetitions were not run: the time limit was reached."
+    assert said in result.remarks
+
+
+def test_the_search_for_phase_1_uses_the_same_time() -> None:
+    engine = StatefulEngine(gateway=StatefulGateway(new_cps=30_000))
+    tester = engine.tester(traffic_plan({"rate_fps": None})).with_retry_time(None)
+    dut = StatefulDut(gateway=engine.gateway)
+    ready = with_phase_1_rate(tester, dut, TIMING, seed=1, observer=Observer())
+    assert ready.retry_time is not None
+    assert ready.retry_time is tester.retry_time
+    assert ready.retry_time.used_s < 0, "its valid trials have earned some"
+
+
+def test_each_measurement_of_a_series_has_a_time_of_its_own(nat64: TrafficPlan) -> None:
+    testers: list[ReadyTester] = []
+
+    def measure(plan: None, tester: ReadyTester, dut: Dut, observer: Observer) -> Measurement:
+        testers.append(tester)
+        return throughput(SEARCH, tester, dut, observer)
+
+    options = SeriesOptions(testbed=Path("testbed.toml"), retry_time=5, seed=1)
+    one = Planned(lambda _: None, measure)
+    work = Work(options=options, name="throughput", measures=(one, one))
+    setup = Setup(tester=ScriptedEngine().tester(nat64), dut=NoDut())
+    list(work.results(setup, lambda _: Shown()))
+    first, second = (tester.retry_time for tester in testers)
+    assert first is not second
+    assert first is not None
+    assert first.given_s == 5
+
+
+class Shown(Observer):
+    def __enter__(self) -> Observer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
