@@ -10,6 +10,7 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.machines import machine_notes
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, Told, campaign_html
+from natxy.report.campaign_notes import rate_notes, result_notes
 from natxy.report.campaign_table import CampaignTable, campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import as_shown, found_figures
@@ -57,7 +58,12 @@ def page_of(data: CampaignData) -> str:
 
 def table_of(data: CampaignData) -> CampaignTable:
     table = campaign_table(data.plan.experiment, data.conditions, data.cells)
-    notes = (*table.notes, *testbed_notes(data.cells))
+    notes = (
+        *table.notes,
+        *rate_notes(data.plan.experiment, data.cells),
+        *result_notes(table.columns, data.cells),
+        *testbed_notes(data.cells),
+    )
     return replace(table, warning=_warning(data), notes=notes)
 
 
@@ -99,20 +105,10 @@ def _joined(*parts: str) -> str:
 
 
 def told(data: CampaignData) -> Told:
-    results = [result for cell in data.cells for result in cell.results]
-    notes = [
-        f"{result.procedure}: {note}"
-        for result in results
-        for note in (
-            *(f"deviates from {result.reference}: {each}" for each in result.deviations),
-            *result.remarks,
-        )
-    ]
     invalid = sum(point.verdict == "INVALID" for point in data.trials)
     return Told(
         summary=f"{len(data.cells)} of {len(data.plan.cells)} cells, {len(data.trials):,} trials, "
         f"{invalid:,} of them invalid and not counted. Seed {data.plan.seed}.",
-        notes=tuple(dict.fromkeys(notes)),
         files=data.files,
         machines=data.machines,
         quick=data.plan.quick,

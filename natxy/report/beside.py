@@ -73,9 +73,8 @@ def _rows(
         value = values[number - 1] if number else None
         theirs.append(Value() if value is None else Value(number=value, text=_text(value)))
         figure = main_figure(found.get((pair.of, label)), pair.figure, pair.direction)
-        sign = "" if figure is None else SIGNS[figure.bound(compute(figure.values))]
-        ours.append(_ours(figure, compute, unit, sign))
-        ratios.append(_ratio(ours[-1], theirs[-1], sign))
+        ours.append(_ours(figure, compute, unit))
+        ratios.append(_ratio(ours[-1], theirs[-1]))
     unit = row.unit if row.unit != BY_COLUMN else ""
     yield Row(name=f"{row.label}, published", values=tuple(theirs), unit=unit, group=pair.of)
     yield Row(name=f"{row.label}, here", values=tuple(ours), unit=unit, group=pair.of, main=True)
@@ -88,20 +87,21 @@ def _unit(row: PublishedRow, published: Published, number: int) -> str:
     return str(published.columns["unit"].values[number - 1])
 
 
-def _ours(figure: Figure | None, compute: Statistic, unit: str, sign: str) -> Value:
+def _ours(figure: Figure | None, compute: Statistic, unit: str) -> Value:
     if figure is None:
         return Value()
-    number = compute(figure.values) * FACTORS.get((figure.unit, unit), 1.0)
-    text = sign + _text(number)
-    return Value(number=number, text=f"({text})" if figure.uncertain else text)
+    value = compute(figure.values)
+    number, bound = value * FACTORS.get((figure.unit, unit), 1.0), figure.bound(value)
+    text = SIGNS[bound] + _text(number)
+    return Value(number=number, text=f"({text})" if figure.uncertain else text, bound=bound)
 
 
-def _ratio(ours: Value, theirs: Value, sign: str) -> Value:
+def _ratio(ours: Value, theirs: Value) -> Value:
     """Returns the ratio to what was published, which is a bound if ours is one."""
     if ours.number is None or not theirs.number:
         return Value()
     ratio = ours.number / theirs.number
-    return Value(number=ratio, text=f"{sign}{ratio:.3g}")
+    return Value(number=ratio, text=f"{SIGNS[ours.bound]}{ratio:.3g}", bound=ours.bound)
 
 
 def _text(value: float) -> str:

@@ -20,7 +20,6 @@ class Told:
     """What a report says beside its table and charts."""
 
     summary: str  # one sentence
-    notes: tuple[str, ...]  # without which the figures could be misread
     files: Mapping[str, str]  # names and texts: experiment.toml
     machines: Mapping[str, Any]  # what measured, by a title
     quick: bool
@@ -76,10 +75,9 @@ def _body(
         yield f"<h2>{escape(chart.title)}</h2>"
         yield f'<ul class="legend" id="legend-{escape(chart.key)}"></ul>'
         yield f'<div class="chart" id="chart-{escape(chart.key)}"></div>'
-    notes = (*table.notes, *told.notes)
-    if notes:
+    if table.notes:
         yield "<h2>Notes</h2>"
-        yield from _list(notes)
+        yield from _list(table.notes)
     yield '<section class="folded">'  # is printed as far as it is unfolded
     yield "<h2>Configuration</h2>"
     for name, text in told.files.items():

@@ -27,6 +27,7 @@ class Value:
 
     number: float | None = None
     text: str = ""
+    bound: Bound = "exact"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +175,11 @@ def _value(figure: Figure | None, compute: Statistic, error: str) -> Value:
         return Value(text="failed" if error else "")
     number = compute(figure.values)
     text = marked(figure, number)
-    return Value(number=number, text=f"({text})" if figure.uncertain else text)
+    return Value(
+        number=number,
+        text=f"({text})" if figure.uncertain else text,
+        bound=figure.bound(number),
+    )
 
 
 def _computed(
@@ -233,10 +238,11 @@ def _compared(
         return Value()
     if unit == "%" or figure is divisor:  # a spread, a share, or a figure's ratio to itself
         return Value(number=value, text=quantity(value, unit))
-    signs = {_bound(figure), INVERSE[_bound(divisor)]} - {"exact"}
+    signs: set[Bound] = {_bound(figure), INVERSE[_bound(divisor)]} - {"exact"}
     if len(signs) > 1:
         return Value(text="unknown")  # the quotient of two lower bounds can be any number
-    return Value(number=value, text=SIGNS[next(iter(signs), "exact")] + quantity(value, unit))
+    bound: Bound = next(iter(signs), "exact")
+    return Value(number=value, text=SIGNS[bound] + quantity(value, unit), bound=bound)
 
 
 def _bound(figure: Figure | None) -> Bound:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from natxy.report.campaign_table import CampaignTable
 from natxy.report.results_json import SCALED_DOWN
 
+COLUMNS = ("measurement", "row", "column", "value", "unit", "bound", "text", SCALED_DOWN)
 # Signs that LaTeX reads as commands, or that its usual fonts lack.
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -72,15 +73,16 @@ def _escaped(words: str) -> str:
 
 
 def table_csv(table: CampaignTable) -> str:
-    """Returns one row for each value: measurement, row, column, number, unit and text, and whether
-    the campaign was scaled down."""
+    """Returns one row for each value: measurement, row, column, number, unit, bound and text, and
+    whether the campaign was scaled down. A cell without a number has no bound."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("measurement", "row", "column", "value", "unit", "text", SCALED_DOWN))
+    writer.writerow(COLUMNS)
     for row in table.rows:
         for column, value in zip(table.columns, row.values, strict=True):
             number = "" if value.number is None else repr(value.number)
-            words = (row.group, row.name, column, number, row.unit, value.text)
+            bound = value.bound if number else ""
+            words = (row.group, row.name, column, number, row.unit, bound, value.text)
             writer.writerow((*words, bool(table.warning)))
     return out.getvalue()
 

@@ -22,6 +22,8 @@ AXES: dict[str, tuple[str, float]] = {  # by unit
     "octets": ("octets", 1.0),
 }
 ERROR_BAR = "#888"  # is seen on the colours of bars, on white and on black
+# The bars of bounds are paler than those of exact figures.
+OPACITY = {"condition": {"test": "datum.bound !== 'exact'", "value": 0.3}, "value": 0.75}
 Key = tuple[str, str, str, str]  # column, figure's name, point of its series, direction
 
 
@@ -74,11 +76,16 @@ def _figures(
         row["bar"] = ", ".join(row[part] for part in told) or row["figure"]
     return chart(
         file_name(measure if alone else f"{measure} {label.replace('%', 'percent')}"),
-        measure if alone else f"{measure}: {', '.join(names)}",
+        _title(measure if alone else f"{measure}: {', '.join(names)}", rows),
         rows,
         encoding=_places(columns, in_series=in_series),
         layer=[_bars(label), *_error_bars(label, rows)],
     )
+
+
+def _title(words: str, rows: Rows) -> str:
+    bounds = sorted({row["bound"] for row in rows} - {"exact"})
+    return f"{words} (pale: {' or '.join(bounds)} bound)" if bounds else words
 
 
 def _in_series(columns: Sequence[str], rows: Rows) -> bool:
@@ -99,7 +106,7 @@ def _places(columns: Sequence[str], *, in_series: bool) -> dict[str, Any]:
         "xOffset": {"field": "bar", "type": "nominal", "sort": None},
         "color": colour("bar", sort=None),
         "tooltip": [
-            *({"field": name} for name in ("column", "figure", "at", "n")),
+            *({"field": name} for name in ("column", "figure", "at", "n", "bound")),
             *(number(name, name, format=",.4~r") for name in ("median", "minimum", "maximum")),
         ],
     }
@@ -113,8 +120,8 @@ def _place(field: str, sort: list[str] | None) -> dict[str, Any]:
 
 def _bars(label: str) -> dict[str, Any]:
     return {
-        "mark": {"type": "bar", "opacity": 0.75},
-        "encoding": {"y": number("median", label, stack=None)},
+        "mark": {"type": "bar"},
+        "encoding": {"y": number("median", label, stack=None), "opacity": OPACITY},
     }
 
 
@@ -145,7 +152,8 @@ def computed_charts(table: CampaignTable) -> list[Chart]:
         for column, value in zip(table.columns, row.values, strict=True):
             if row.kind and value.number is not None:
                 shown = value.number / divisor
-                entry = {"column": column, "row": row.name, "unit": label, "value": shown}
+                words = {"column": column, "row": row.name, "unit": label}
+                entry = {**words, "value": shown, "bound": value.bound}
                 found.setdefault((row.kind, label), []).append(entry)
     kinds = [kind for kind, _ in found]
     return [
@@ -158,13 +166,14 @@ def _computed(kind: str, label: str, columns: Sequence[str], rows: Rows, *, alon
     words = f"computed {kind}" if alone else f"computed {kind} {label.replace('%', 'percent')}"
     return chart(
         file_name(words),
-        words.capitalize().replace(" ", ": ", 1),
+        _title(words.capitalize().replace(" ", ": ", 1), rows),
         rows,
-        mark={"type": "bar", "opacity": 0.75, "tooltip": True},
+        mark={"type": "bar", "tooltip": True},
         encoding={
             "x": _place("column", list(columns)),
             "xOffset": {"field": "row", "type": "nominal", "sort": None},
             "y": number("value", None if label in ("", "times") else label, stack=None),
             "color": colour("row", sort=None),
+            "opacity": OPACITY,
         },
     )

@@ -110,9 +110,7 @@ def test_a_choice_cuts_no_label(
         for cell, numbers, rate, top in (("slow", 40, 7, 900), ("fast", last, 7919, 2_000_000))
         for number in range(1, numbers + 1)
     ]
-    told = Told(
-        summary="", notes=(), files={"name": "text"}, machines={}, quick=False, made_by="Natxy"
-    )
+    told = Told(summary="", files={"name": "text"}, machines={}, quick=False, made_by="Natxy")
     table = CampaignTable(title="Searches", columns=(), rows=())
     page = tmp_path / "report.html"
     page.write_text(campaign_html(table, None, [trace_chart(trials)], told))

@@ -118,6 +118,10 @@ def test_a_bound_stays_a_bound() -> None:
     texts = {row.name: row.values[0].text for row in table.rows}
     assert texts["throughput median"] == "≥ 2,000"
     assert texts["per core"] == "≥ 2000"
+    rows = csv.DictReader(io.StringIO(table_csv(table)))
+    bounds = {row["row"]: row["bound"] for row in rows if row["column"] == "1 cores"}
+    assert (bounds["throughput median"], bounds["per core"]) == ("lower", "lower")
+    assert bounds["throughput relative scale-up"] == "exact", "of a figure to itself"
 
 
 def test_the_formats_have_the_same_values() -> None:
@@ -128,10 +132,11 @@ def test_the_formats_have_the_same_values() -> None:
     assert r"throughput median & 414,900 & 742,300 & failed \\" in latex(table)
     assert r"\caption{Scale up \& more}" in latex(table)
     rows = list(csv.DictReader(io.StringIO(table_csv(table))))
-    assert {(row["column"], row["value"]) for row in rows if row["row"] == "throughput median"} == {
-        ("1 cores", "414900.0"),
-        ("2 cores", "742300.0"),
-        ("4 cores", ""),
+    medians = [row for row in rows if row["row"] == "throughput median"]
+    assert {(row["column"], row["value"], row["bound"]) for row in medians} == {
+        ("1 cores", "414900.0", "exact"),
+        ("2 cores", "742300.0", "exact"),
+        ("4 cores", "", ""),
     }
 
 
@@ -404,11 +409,15 @@ def results_of(folder: Path) -> list[dict[str, Any]]:
     return entries
 
 
-def test_a_whole_campaign_says_that_it_was_not_scaled_down(
+def test_a_whole_campaign_was_not_scaled_down_and_says_how_it_deviates(
     experiment: Path, tmp_path: Path
 ) -> None:
     run(experiment, tmp_path / "campaign")
     write_report(tmp_path / "campaign", tmp_path / "report", html=False)
+    for ending in ("txt", "md", "tex"):
+        shown = (tmp_path / "report" / f"table.{ending}").read_text()
+        assert "throughput: rates in frames a second, per direction." in shown
+        assert "throughput: deviates from RFC 2544 section 26.1: trials of " in shown
     for path in (tmp_path / "report").rglob("*.csv"):
         assert not pd.read_csv(path)["scaled_down"].any(), path.name
     for path in (tmp_path / "report").rglob("*.json"):

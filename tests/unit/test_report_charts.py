@@ -35,6 +35,9 @@ MOST_OCTETS = 5_000_000  # of a report of 1,000 trials
 TRIALS = 1_000
 
 
+EXACT: Any = {"name": "throughput", "unit": "fps", "values": (6.0,)}
+
+
 def cell(column: str, *figures: Figure, **changes: object) -> CellResult:
     result = some_measurement(figures=figures, **changes)
     return CellResult(column=column, measure="some", round=1, results=(result,))
@@ -74,6 +77,16 @@ def test_one_value_has_a_bar_and_no_error_bar() -> None:
     (chart,) = figure_charts(("",), [cell("", loss("1000 fps", "forward", 3.0))])
     assert [layer["mark"]["type"] for layer in chart.spec["layer"]] == ["bar"]
     assert chart.spec["encoding"]["x"]["field"] == "at"
+
+
+def test_the_bar_of_a_bound_is_paler_and_the_title_says_so() -> None:
+    rate = Figure(name="throughput", unit="fps", values=(5.0,), lower_bound=(True,))
+    (chart,) = figure_charts(("a", "b"), [cell("a", rate), cell("b", Figure(**EXACT))])
+    assert {row["column"]: row["bound"] for row in chart.rows} == {"a": "lower", "b": "exact"}
+    assert chart.spec["layer"][0]["encoding"]["opacity"]["condition"]["value"] < 0.5
+    assert chart.title == "some (pale: lower bound)"
+    (exact,) = figure_charts(("b",), [cell("b", Figure(**EXACT))])
+    assert exact.title == "some"
 
 
 def test_units_have_plots_of_their_own() -> None:

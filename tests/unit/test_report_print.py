@@ -43,7 +43,7 @@ def test_the_dark_colours_are_those_of_the_screen_alone() -> None:
 
 
 def test_the_heading_of_the_configuration_is_printed_with_what_is_unfolded() -> None:
-    told = Told(summary="", notes=(), files={"a": "b"}, machines={}, quick=False, made_by="Natxy")
+    told = Told(summary="", files={"a": "b"}, machines={}, quick=False, made_by="Natxy")
     page = campaign_html(CampaignTable(title="", columns=(), rows=()), None, [], told)
     section = page.partition('<section class="folded">')[2].partition("</section>")[0]
     assert "<h2>Configuration</h2>" in section

@@ -20,7 +20,7 @@ from tests.unit.test_measurement_report import measurement
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 BUCKETS, ENTRIES = "connections per hash bucket", "connections per entry"
-TOLD = Told(summary="", notes=(), files={}, machines={}, quick=False, made_by="Natxy")
+TOLD = Told(summary="", files={}, machines={}, quick=False, made_by="Natxy")
 
 
 def conditions(count: int | None, **table: Any) -> ConnectionConditions:
@@ -137,7 +137,8 @@ def test_the_ending_ratio_is_that_of_the_last_frames_of_phase_1() -> None:
     assert [value.text for value in row.values] == ["", "36.79 %", "", ""]
     charts = {chart.key: chart for chart in computed_charts(table)}
     ending = charts["computed-ending-ratio"]
-    point = {"column": "Pseudorandom, 4M", "row": row.name, "unit": "%", "value": 36.79}
+    named = {"column": "Pseudorandom, 4M", "row": row.name, "unit": "%"}
+    point = {**named, "value": 36.79, "bound": "exact"}
     assert ending.rows == [point]
     assert ending.spec["encoding"]["y"]["title"] == "%"
 

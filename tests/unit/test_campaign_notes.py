@@ -1,0 +1,57 @@
+"""The notes under a campaign's table: the unit of its rates, deviations and remarks, by column."""
+
+from natxy.model.experiment import Experiment
+from natxy.model.measurement import Figure, Unit
+from natxy.report.campaign_notes import rate_notes, result_notes
+from natxy.report.cell_figures import CellResult
+from tests.unit.test_measurement_report import measurement as some_measurement
+
+SHORT = "trials of 0.2 s, not 60 s"
+
+
+def cell(column: str, *deviations: str, unit: Unit = "fps", round_: int = 1) -> CellResult:
+    figure = Figure(name="throughput", unit=unit, values=(1.0,))
+    result = some_measurement(figures=(figure,), deviations=deviations, remarks=())
+    return CellResult(column=column, measure="throughput", round=round_, results=(result,))
+
+
+def experiment(*, both_directions: bool) -> Experiment:
+    measure = {"command": "throughput", "both_directions": both_directions}
+    return Experiment.model_validate(
+        {"title": "some", "testbed": "testbed.toml", "measure": [measure]}, strict=False
+    )
+
+
+def test_a_deviation_of_all_columns_names_none() -> None:
+    cells = [cell("small", SHORT), cell("large", SHORT), cell("small", SHORT, round_=2)]
+    reference = cells[0].results[0].reference
+    assert result_notes(("small", "large"), cells) == [
+        f"throughput: deviates from {reference}: {SHORT}"
+    ]
+
+
+def test_a_deviation_of_some_columns_names_them_in_the_order_of_the_table() -> None:
+    cells = [cell("huge"), cell("large", SHORT), cell("small", SHORT)]
+    (note,) = result_notes(("small", "large", "huge"), cells)
+    assert note.startswith("throughput, small, large: deviates from ")
+
+
+def test_a_column_that_failed_is_not_asked() -> None:
+    failed = CellResult(column="huge", measure="throughput", round=1, results=(), error="it died")
+    (note,) = result_notes(("small", "huge"), [cell("small", SHORT), failed])
+    assert note.startswith("throughput: deviates from ")
+
+
+def test_a_rate_has_its_unit_and_says_whether_directions_were_added() -> None:
+    cells = [cell("small"), cell("large")]
+    assert rate_notes(experiment(both_directions=False), cells) == [
+        "throughput: rates in frames a second, per direction."
+    ]
+    assert rate_notes(experiment(both_directions=True), cells) == [
+        "throughput: rates in frames a second, as the sum of both directions."
+    ]
+    connections = [cell("small", unit="cps")]
+    assert rate_notes(experiment(both_directions=False), connections) == [
+        "throughput: rates in connections a second."
+    ]
+    assert rate_notes(experiment(both_directions=False), [cell("small", unit="ns")]) == []
