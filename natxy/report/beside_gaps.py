@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import PairSection
 from natxy.model.published import Published
+from natxy.report.campaign_notes import columns_named
 from natxy.report.cell_figures import ColumnFigures, Found, main_figure
 
 Gap = tuple[str, str]  # column, and why it has no figure
@@ -34,18 +35,14 @@ def gap_notes(
 def _columns(experiment: Experiment, shown: Sequence[str], published: Published) -> Iterator[str]:
     left_out = [each.label for each in experiment.columns if each.label not in shown]
     if left_out:
-        yield f"Published, and left out of this campaign: {_columns_named(left_out)}."
+        yield f"Published, and left out of this campaign: {columns_named(left_out)}."
     pairs = _pairs(experiment)
     paired = {number for pair in pairs for number in numbers_of(pair, experiment).values()}
     others = [number for number in range(1, published.column_count + 1) if number not in paired]
     if others and pairs:
         first = next(iter(published.columns.values()))
         words = [f"{first.values[number - 1]}" for number in others]
-        yield f"Published, and not a part of the experiment: {_columns_named(words)}."
-
-
-def _columns_named(labels: Sequence[str]) -> str:
-    return f"column{'s' * (len(labels) > 1)} {'; '.join(labels)}"
+        yield f"Published, and not a part of the experiment: {columns_named(words)}."
 
 
 def _rows(experiment: Experiment, published: Published) -> Iterator[str]:

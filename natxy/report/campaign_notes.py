@@ -21,14 +21,17 @@ def rate_notes(experiment: Experiment, cells: Sequence[CellResult]) -> list[str]
 
 def _rates(result: Measurement, *, summed: bool) -> str:
     units = {figure.unit for figure in result.figures if figure.primary}
+    words = [_frames(result, summed=summed)] if "fps" in units else []
     if "cps" in units:
-        return "rates in connections a second"
-    if "fps" not in units:
-        return ""
+        words.append("connections a second")
+    return f"rates in {', and '.join(words)}" if words else ""
+
+
+def _frames(result: Measurement, *, summed: bool) -> str:
     if result.conditions.direction != "both":
-        return "rates in frames a second"
+        return f"frames a second, {result.conditions.direction}"
     directions = "as the sum of both directions" if summed else "per direction"
-    return f"rates in frames a second, {directions}"
+    return f"frames a second, {directions}"
 
 
 def result_notes(columns: Sequence[str], cells: Sequence[CellResult]) -> list[str]:
@@ -55,4 +58,9 @@ def _notes(result: Measurement) -> Iterator[str]:
 def _named(columns: Sequence[str], of: set[str], *, all_of: set[str]) -> str:
     if of == all_of:
         return ""
-    return f", {', '.join(column for column in columns if column in of)}"
+    return f", {columns_named([column for column in columns if column in of])}"
+
+
+def columns_named(labels: Sequence[str]) -> str:
+    """Returns "columns 84 B; 512 B": a label may have a comma, but hardly a semicolon."""
+    return f"column{'s' * (len(labels) > 1)} {'; '.join(labels)}"

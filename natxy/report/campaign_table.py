@@ -119,6 +119,11 @@ def _figure_rows(
                 group=measure.name,
                 main=statistic == "median",
             )
+        yield Row(
+            name=f"{name} n",
+            values=tuple(_count(figure) for figure in figures),
+            group=measure.name,
+        )
         errors = [
             _error(figure, each.search_errors.get(key[0]))
             for figure, each in zip(figures, of, strict=True)
@@ -130,6 +135,12 @@ def _figure_rows(
                 unit=known.unit,
                 group=measure.name,
             )
+
+
+def _count(figure: Figure | None) -> Value:
+    """Returns the number of values, which differs: a search may end before all its repetitions."""
+    n = 0 if figure is None else len(figure.values)
+    return Value(number=float(n), text=f"{n:,}") if n else Value()
 
 
 def _plain(number: float | None, unit: Unit) -> Value:
@@ -212,6 +223,7 @@ def _computed(
         case "figure" | "ending ratio":
             return _of_figure(row, figures)
         case "per":
+            unit = next((figure.unit for figure in figures if figure is not None), unit)
             compared = list(map(_ratio, medians, xs))
         case "relative scale-up":
             divisors = figures[:1] * len(columns)

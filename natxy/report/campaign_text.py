@@ -29,7 +29,8 @@ def text(table: CampaignTable) -> str:
     for name, *values in rows:
         cells = (value.rjust(width) for value, width in zip(values, widths[1:], strict=True))
         lines.append("  ".join((name.ljust(widths[0]), *cells)).rstrip())
-    return "\n".join([*lines, *_notes(table)]) + "\n"
+    notes = ["", *table.notes] if table.notes else []
+    return "\n".join([*lines, *notes]) + "\n"
 
 
 def markdown(table: CampaignTable) -> str:
@@ -41,7 +42,8 @@ def markdown(table: CampaignTable) -> str:
         _piped(head),
         _piped(["---", *["---:"] * (len(head) - 1)]),
     ]
-    return "\n".join([*lines, *map(_piped, rows), *_notes(table)]) + "\n"
+    notes = ["", *[f"- {note}" for note in table.notes]] if table.notes else []
+    return "\n".join([*lines, *map(_piped, rows), *notes]) + "\n"
 
 
 def _piped(cells: Sequence[str]) -> str:
@@ -62,9 +64,11 @@ def latex(table: CampaignTable) -> str:
         *[f"    {' & '.join(row)} \\\\" for row in rows],
         r"    \hline",
         r"  \end{tabular}",
+        *([r"  \par\footnotesize"] if table.notes else []),
+        *[rf"  \par {_escaped(note)}" for note in table.notes],
         r"\end{table}",
     ]
-    return "\n".join([*lines, *[f"% {note}" for note in table.notes]]) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _escaped(words: str) -> str:
@@ -94,7 +98,3 @@ def _cells(table: CampaignTable) -> list[list[str]]:
 
 def _warning(table: CampaignTable) -> list[str]:
     return [table.warning.upper(), ""] if table.warning else []
-
-
-def _notes(table: CampaignTable) -> list[str]:
-    return ["", *table.notes] if table.notes else []

@@ -168,12 +168,16 @@ def _computed(kind: str, label: str, columns: Sequence[str], rows: Rows, *, alon
         file_name(words),
         _title(words.capitalize().replace(" ", ": ", 1), rows),
         rows,
-        mark={"type": "bar", "tooltip": True},
+        mark={"type": "bar"},
         encoding={
             "x": _place("column", list(columns)),
             "xOffset": {"field": "row", "type": "nominal", "sort": None},
             "y": number("value", None if label in ("", "times") else label, stack=None),
             "color": colour("row", sort=None),
             "opacity": OPACITY,
+            "tooltip": [
+                *({"field": name} for name in ("column", "row", "unit", "bound")),
+                number("value", "value", format=",.4~r"),
+            ],
         },
     )

@@ -33,7 +33,7 @@ def test_a_deviation_of_all_columns_names_none() -> None:
 def test_a_deviation_of_some_columns_names_them_in_the_order_of_the_table() -> None:
     cells = [cell("huge"), cell("large", SHORT), cell("small", SHORT)]
     (note,) = result_notes(("small", "large", "huge"), cells)
-    assert note.startswith("throughput, small, large: deviates from ")
+    assert note.startswith("throughput, columns small; large: deviates from ")
 
 
 def test_a_column_that_failed_is_not_asked() -> None:
