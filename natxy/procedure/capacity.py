@@ -14,6 +14,7 @@ from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.memory import memory_per_connection
 from natxy.procedure.plan import Plan, repeat_search
+from natxy.procedure.search_remarks import cut_remarks
 from natxy.procedure.table_size import (
     check_each_frame_makes_one,
     connections_of,
@@ -103,7 +104,11 @@ def capacity(
             plan.conditions(tester.with_connections(count=goal.c0), dut), validated=True
         ),
         deviations=deviations(plan.timing, OF_CONNECTIONS),
-        remarks=(*_remarks(plan, goal, name_of(dut), course), about_memory),
+        remarks=(
+            *_remarks(plan, goal, name_of(dut), course),
+            *cut_remarks(plan.repetitions, len(found), trials),
+            about_memory,
+        ),
         figures=(*_figures(found), *memory),
         counts=trials.counts,
     )
@@ -179,6 +184,12 @@ def _outcome(
         trials.dut.recover()
         return Outcome(answer=Answer.COLLAPSE)
     if trial.verdict is Verdict.INVALID:
+        if trials.retry_time.is_over:  # the search itself would repeat the trial
+            raise TesterLimit(
+                f"the time of --retry-time is used up; the last trial, of {attempt.connections:,} "
+                f"connections at {attempt.rate_cps:,} a second, was invalid: "
+                f"{explained(trial.invalid_reasons, attempt.rate_cps, too_slow=trial.too_slow)}"
+            )
         return Outcome(answer=Answer.TOO_SLOW if trial.too_slow else Answer.INVALID)
     passed = trial.verdict is Verdict.PASS
     course.repaired += passed and trial.result.lost > 0

@@ -19,7 +19,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.plan import Plan, repeat_search
-from natxy.procedure.search_remarks import bound_remarks, zero_remarks
+from natxy.procedure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.procedure.throughput import GROWTH
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
@@ -149,7 +149,10 @@ def establishment(
         reference="RFC 9693",
         conditions=conditions_of(plan, tester, dut, found),
         deviations=_deviations(plan),
-        remarks=_remarks(plan, tester, found),
+        remarks=(
+            *_remarks(plan, tester, found),
+            *cut_remarks(plan.repetitions, len(searches), trials),
+        ),
         figures=_figures(plan, found),
         counts=trials.counts.model_copy(
             update={

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from natxy.model.verdict import Limit
+from natxy.trial.trials import Trials
 
 AT_LEAST = "the gateway can do at least this rate"
 TOO_SLOW = f"limited by the tester: trials above this rate were invalid, so {AT_LEAST}"
@@ -27,6 +28,16 @@ def bound_remarks(limits: Iterable[tuple[Limit, bool]]) -> tuple[str, ...]:
         (HIGHEST, any(limit is Limit.MAXIMUM for limit, _ in ended)),
     )
     return tuple(f"≥ marks a lower bound, {reason}." for reason, applies in reasons if applies)
+
+
+def cut_remarks(asked: int, done: int, trials: Trials) -> tuple[str, ...]:
+    """Returns how many repetitions are lacking, and which option ended the measurement."""
+    option = "--retry-time" if trials.retry_time.is_over else "--patience"
+    lacking = (
+        f"{asked - done} of {asked} repetitions were not run, or not to their end: the time of "
+        f"{option} was used up."
+    )
+    return (lacking,) if done < asked else ()
 
 
 def zero_remarks(rates: Iterable[float], why: str) -> tuple[str, ...]:

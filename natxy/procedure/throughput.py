@@ -15,7 +15,7 @@ from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.burst_remarks import burst_remarks, why_nothing_passed
 from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import Plan, repeat_search
-from natxy.procedure.search_remarks import bound_remarks, zero_remarks
+from natxy.procedure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
@@ -160,7 +160,10 @@ def throughput(
         reference="RFC 2544 section 26.1",
         conditions=_conditions(plan, trials, found),
         deviations=(*plan.deviations, *networks_deviation(tester)),
-        remarks=_remarks(plan, tester, found),
+        remarks=(
+            *_remarks(plan, tester, found),
+            *cut_remarks(plan.repetitions, len(found), trials),
+        ),
         figures=_figures(plan, found),
         counts=trials.counts.searched(each.counts for each in found),
     )
@@ -323,9 +326,4 @@ def _remarks(plan: ThroughputPlan, tester: ReadyTester, found: Sequence[Search])
         said.append("Limited by the media's rate.")
     why = why_nothing_passed(plan.bursts, plan.least_fps)
     said += zero_remarks([each.rate_fps for each in found], why)
-    if left_out := plan.repetitions - len(found):
-        said.append(
-            f"{left_out} of {plan.repetitions} repetitions were not run: the time limit was "
-            "reached."
-        )
     return tuple(said)
