@@ -42,7 +42,8 @@ class RetryTime:
 
     @property
     def is_over(self) -> bool:
-        return self.is_limit and self.left_s <= 0
+        """True if INVALID trials have used up the limit; a limit of 0 s is used up by the first."""
+        return self.is_limit and self.used_s > 0 and self.left_s <= 0
 
     def count(self, trial_s: Fraction, *, valid: bool) -> None:
         """Counts a trial with its planned time."""

@@ -135,6 +135,14 @@ def test_a_measurement_in_an_hour_of_noise_ends_soon(nat64: TrafficPlan) -> None
     assert int(lacking[0].split()[0]) >= 5 - len(searches)
 
 
+def test_a_limit_of_0_cuts_nothing_off_without_an_invalid_trial(nat64: TrafficPlan) -> None:
+    hour = Hour(bad=0, of=1)
+    timing = replace(SEARCH.timing, retry_s=Fraction(0))
+    plan = replace(SEARCH, repetitions=3, timing=timing)
+    result = throughput(plan, hour.engine().tester(nat64), NoDut(), hour)
+    assert len(result.figures[0].values) == 3
+
+
 def test_the_search_for_phase_1_uses_the_same_time() -> None:
     engine = StatefulEngine(gateway=StatefulGateway(new_cps=30_000))
     tester = engine.tester(traffic_plan({"rate_fps": None})).with_retry_time(None)
