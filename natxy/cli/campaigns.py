@@ -27,7 +27,7 @@ from natxy.cli.options import progress_console, result_console
 from natxy.cli.series import COLLECTED, Work
 from natxy.cli.verbs import GROUPS, command_of
 from natxy.dut.choice import dut_of
-from natxy.errors import ConfigurationError, NatxyError
+from natxy.errors import ConfigurationError, MeasurementError, NatxyError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
@@ -287,6 +287,17 @@ def _run(runner: TestbedsRunner, folder: CampaignFolder) -> None:
             say(lost)
         say(f"Go on with: natxy resume {shlex.quote(str(folder.path))}")
         raise
+
+
+def check_cells(folder: CampaignFolder) -> None:
+    """Raises MeasurementError if a cell of a campaign that has ended failed."""
+    cells = read_campaign(folder.journal).cells.values()
+    if failed := sum(each.failed for each in cells):
+        path = shlex.quote(str(folder.path))
+        raise MeasurementError(
+            f"{folder.path}: {failed} of {len(cells)} cells failed (`natxy status {path}` shows "
+            f"why, `natxy resume --retry {path}` measures them again)"
+        )
 
 
 def say(line: str) -> None:

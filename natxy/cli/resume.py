@@ -8,7 +8,16 @@ import typer
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.plan import plan_again
 from natxy.campaign.records import read_campaign
-from natxy.cli.campaigns import EventsOption, check, further_of, go_on, narrator, pace_of, tell
+from natxy.cli.campaigns import (
+    EventsOption,
+    check,
+    check_cells,
+    further_of,
+    go_on,
+    narrator,
+    pace_of,
+    tell,
+)
 from natxy.cli.run import SchedulerOption
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the campaign.")]
@@ -38,3 +47,4 @@ def resume(
         go_on(plan, campaign, retries_failed=retry, watcher=watcher, further=further)
     if not json_output:
         tell(f"Campaign: {folder}")
+    check_cells(campaign)

@@ -71,6 +71,7 @@ class Course:
 
     trials: list[list[TrialRecord]] = field(default_factory=list)  # of each search
     collapses: list[MeasurementError] = field(default_factory=list)
+    cut_off: list[str] = field(default_factory=list)  # why searches ended with a lower bound
     repaired: int = 0  # trials that passed although frames were lost in an absence of the gateway
 
     @property
@@ -142,21 +143,26 @@ def _search(
     while (attempt := search.next()) is not None:
         outcome = _outcome(plan, attempt, valid_trials, course)
         try:
-            search.tell(outcome.answer, outcome.held)
+            search.tell(outcome)
         except UnsafeStart as unsafe:
             raise DutError(
                 f"{name_of(trials.dut)} does not hold C0 = {goal.c0:,} connections at any rate; "
                 f"use a smaller --c0{course.last_collapse}"
             ) from unsafe
         except TooManyInvalid as invalid:
-            last = valid_trials.done[-1]
-            raise TesterLimit(
-                f"trials of {attempt.connections:,} connections at {attempt.rate_cps:,} a second "
-                "stay invalid: "
-                f"{explained(last.invalid_reasons, attempt.rate_cps, too_slow=last.too_slow)}"
-            ) from invalid
+            raise TesterLimit(_stays_invalid(attempt, valid_trials.done[-1])) from invalid
+        tried = attempt
     assert search.result is not None, "the search has ended"
+    if search.result.cut_off:
+        course.cut_off.append(_stays_invalid(tried, valid_trials.done[-1]))
     return search.result
+
+
+def _stays_invalid(attempt: Attempt, last: TrialRecord) -> str:
+    return (
+        f"trials of {attempt.connections:,} connections at {attempt.rate_cps:,} a second stay "
+        f"invalid: {explained(last.invalid_reasons, attempt.rate_cps, too_slow=last.too_slow)}"
+    )
 
 
 def _outcome(
@@ -184,13 +190,10 @@ def _outcome(
         trials.dut.recover()
         return Outcome(answer=Answer.COLLAPSE)
     if trial.verdict is Verdict.INVALID:
-        if trials.retry_time.is_over:  # the search itself would repeat the trial
-            raise TesterLimit(
-                f"the time of --retry-time is used up; the last trial, of {attempt.connections:,} "
-                f"connections at {attempt.rate_cps:,} a second, was invalid: "
-                f"{explained(trial.invalid_reasons, attempt.rate_cps, too_slow=trial.too_slow)}"
-            )
-        return Outcome(answer=Answer.TOO_SLOW if trial.too_slow else Answer.INVALID)
+        return Outcome(
+            answer=Answer.TOO_SLOW if trial.too_slow else Answer.INVALID,
+            may_repeat=not trials.retry_time.is_over,
+        )
     passed = trial.verdict is Verdict.PASS
     course.repaired += passed and trial.result.lost > 0
     return Outcome(
@@ -261,6 +264,8 @@ def _remarks(plan: CapacityPlan, goal: CapacityGoal, name: str, course: Course) 
             f"{name} collapsed {len(course.collapses)} times and was started again"
             f"{course.last_collapse}."
         )
+    if course.cut_off:
+        said.append(f"≥ marks a lower bound: {course.cut_off[-1]}.")
     if course.repaired:
         said.append(
             f"{course.repaired:,} trials passed although frames were lost while the gateway was "

@@ -38,7 +38,10 @@ class Capacity:
     rs_cps: int
     ct: int
     c: int
-    at_most_tested: bool  # the capacity may be larger: `most` connections did not fill the table
+    # The capacity may be larger: `most` connections did not fill the table, or the search was cut
+    # off.
+    at_most_tested: bool
+    cut_off: bool = False  # trials of more connections stayed INVALID
     # The device may be faster: a higher rate was not allowed, or the tester could not send it.
     r0_at_least: bool = False
     rs_at_least: bool = False
@@ -58,6 +61,8 @@ class Step:
 
     rs_cps: int
     at_least: bool
+    cs: int  # the number of connections of this step
+    ct: int  # that of the step after it
 
 
 class CapacitySearch:
@@ -81,9 +86,9 @@ class CapacitySearch:
     def next(self) -> Attempt | None:
         return self._next
 
-    def tell(self, answer: Answer, held: int | None = None) -> None:
+    def tell(self, outcome: Outcome) -> None:
         try:
-            self._next = self._steps.send(Outcome(answer=answer, held=held))
+            self._next = self._steps.send(outcome)
         except StopIteration:
             self._next = None
 
@@ -92,31 +97,39 @@ class CapacitySearch:
         first = yield from self._highest_rate(goal.c0, goal.first_cps, goal.max_cps)
         if (r0 := first.result_fps) is None:
             raise TooManyInvalid if first.limit is Limit.TESTER else UnsafeStart
-        step = Step(rs_cps=r0, at_least=first.limit is not Limit.DUT)
+        step = Step(rs_cps=r0, at_least=first.limit is not Limit.DUT, cs=goal.c0, ct=goal.c0)
         r0_at_least = step.at_least
-        decided = False
-        while not decided:
-            failed = yield from self._double(step)
-            cs, ct = self._safe, self._tested
-            if failed:
-                yield from self._narrow(step.rs_cps)
-            decided = not failed or not (yield from self._overturned(step.rs_cps))
+        cut_off = False
+        try:
+            filled = yield from self._filled(step)
+        except TooManyInvalid:
+            filled, cut_off = False, True
         self.result = Capacity(
             c0=goal.c0,
             r0_cps=r0,
-            cs=cs,
+            cs=step.cs,
             rs_cps=step.rs_cps,
-            ct=ct,
+            ct=step.ct,
             c=self._safe,
-            at_most_tested=not failed,
+            at_most_tested=not filled,
+            cut_off=cut_off,
             r0_at_least=r0_at_least,
             rs_at_least=step.at_least,
         )
+
+    def _filled(self, step: Step) -> Generator[Attempt, Outcome, bool]:
+        """Finds the number that fills the table; returns whether one of those allowed does."""
+        while (yield from self._double(step)):
+            yield from self._narrow(step.rs_cps)
+            if not (yield from self._overturned(step.rs_cps)):
+                return True
+        return False
 
     def _double(self, step: Step) -> Generator[Attempt, Outcome, bool]:
         """Doubles the number until one fails or `most` is reached; returns whether one failed."""
         while self._safe < self._goal.most:
             self._tested = min(2 * self._safe, self._goal.most)
+            step.cs, step.ct = self._safe, self._tested
             least = _share(step.rs_cps, self._goal.beta)
             # A trial at a likely rate is shorter than one at the lowest rate, and closer to the
             # highest. If the step is going to fail, only the lowest rate remains to be tried.
@@ -126,7 +139,8 @@ class CapacitySearch:
             search = yield from self._highest_rate(
                 self._tested, passed_cps, step.rs_cps, passed=True
             )
-            self._safe, step.rs_cps = self._tested, search.result_fps or passed_cps
+            self._safe = step.cs = self._tested
+            step.rs_cps = search.result_fps or passed_cps
             # No rate above the last step's is tried, so a bound of that step is one of this too.
             step.at_least &= search.limit is Limit.MAXIMUM
             step.at_least |= search.limit is Limit.TESTER
@@ -212,7 +226,7 @@ class CapacitySearch:
         """Returns the answer at a rate; repeats the trial while the tester is too slow for it."""
         for _ in range(self._goal.invalid_repeats + 1):
             outcome = yield self._attempt(connections, rate_cps)
-            if outcome.answer is not Answer.TOO_SLOW:
+            if outcome.answer is not Answer.TOO_SLOW or not outcome.may_repeat:
                 break
         return outcome.answer
 
@@ -242,9 +256,9 @@ class CapacitySearch:
                 disturbed += 1
             if outcome.answer is Answer.TOO_SLOW:
                 slow += 1
-            if max(slow, disturbed) > repeats:
-                raise TooManyInvalid
             if outcome.answer.verdict is Verdict.INVALID:
+                if max(slow, disturbed) > repeats or not outcome.may_repeat:
+                    raise TooManyInvalid
                 continue
             last = outcome.held
             held.append(last)

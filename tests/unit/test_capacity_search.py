@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from natxy.errors import ConfigurationError
 from natxy.search.bisection import SearchError
 from natxy.search.capacity import Capacity, CapacitySearch, TooManyInvalid, UnsafeStart
-from natxy.search.capacity_attempt import Answer, Attempt
+from natxy.search.capacity_attempt import Answer, Attempt, Outcome
 from natxy.search.capacity_goal import CapacityGoal
 
 Device = Callable[[Attempt], Answer]
@@ -33,7 +33,7 @@ def found(goal: CapacityGoal, answer: Device) -> tuple[Capacity, list[Attempt]]:
     while (attempt := search.next()) is not None:
         attempts.append(attempt)
         assert len(attempts) < 500
-        search.tell(answer(attempt))
+        search.tell(Outcome(answer=answer(attempt)))
     assert search.result is not None
     return search.result, attempts
 
@@ -89,9 +89,9 @@ def test_failures_by_chance_are_told_from_a_full_table(seed: int) -> None:
     while (attempt := search.next()) is not None:
         held = min(attempt.connections, 12_345)
         if chance.random() < 0.2:
-            search.tell(Answer.FAIL, held - chance.randrange(1, 4000))
+            search.tell(Outcome(answer=Answer.FAIL, held=held - chance.randrange(1, 4000)))
         else:
-            search.tell(device(12_345)(attempt), held)
+            search.tell(Outcome(answer=device(12_345)(attempt), held=held))
     assert search.result is not None
     assert search.result.c == 12_345
 
@@ -124,8 +124,49 @@ def test_what_cannot_be_measured_is_said() -> None:
     with pytest.raises(TooManyInvalid):
         found(
             CapacityGoal(c0=1000),
-            lambda a: Answer.TOO_SLOW if a.connections > 1000 else Answer.PASS,
+            lambda _: Answer.TOO_SLOW,
         )
+
+
+def cut_off_above(connections: int, device: Device) -> tuple[Capacity, list[Attempt]]:
+    """Runs a search in which trials of more connections are INVALID, and none is repeated."""
+    search = CapacitySearch(CapacityGoal(c0=1000))
+    attempts: list[Attempt] = []
+    while (attempt := search.next()) is not None:
+        attempts.append(attempt)
+        invalid = attempt.connections > connections
+        answer = Answer.INVALID if invalid else device(attempt)
+        search.tell(Outcome(answer=answer, may_repeat=False))
+    assert search.result is not None
+    return search.result, attempts
+
+
+@pytest.mark.parametrize(("connections", "most"), [(1000, 1000), (1500, 1500), (4000, 4000)])
+def test_what_passed_before_trials_stayed_invalid_is_a_lower_bound(
+    connections: int, most: int
+) -> None:
+    result, attempts = cut_off_above(connections, device(10**6))
+    assert result.cut_off
+    assert result.at_most_tested
+    assert 1000 <= result.c <= most
+    assert [each.connections for each in attempts].count(attempts[-1].connections) == 1
+
+
+def test_a_cut_off_final_search_keeps_what_passed_in_it() -> None:
+    search = CapacitySearch(CapacityGoal(c0=1000))
+    passed = 0
+    while (attempt := search.next()) is not None:
+        if 0 < attempt.tested - attempt.safe < 200:
+            search.tell(Outcome(answer=Answer.INVALID, may_repeat=False))
+            continue
+        answer = device(1700)(attempt)
+        passed = max(passed, attempt.connections) if answer is Answer.PASS else passed
+        search.tell(Outcome(answer=answer))
+    assert search.result is not None
+    assert search.result.cut_off
+    assert search.result.c == passed > 1500
+    assert search.result.cs == 1000
+    assert search.result.ct == 2000
 
 
 def test_shares_are_taken_as_written() -> None:
@@ -185,13 +226,14 @@ def test_a_tester_that_can_do_nothing_is_not_the_devices_fault() -> None:
         found(CapacityGoal(c0=1000), lambda _: Answer.TOO_SLOW)
 
 
-@pytest.mark.parametrize("above", [0, 1000, 2000])
+@pytest.mark.parametrize("above", [1000, 2000])
 def test_what_is_disturbed_at_every_rate_is_not_known(above: int) -> None:
     def answer(attempt: Attempt) -> Answer:
         return Answer.INVALID if attempt.connections > above else device(3000)(attempt)
 
-    with pytest.raises(TooManyInvalid):
-        found(CapacityGoal(c0=1000), answer)
+    result, _ = found(CapacityGoal(c0=1000), answer)
+    assert result.cut_off
+    assert result.c == above
 
 
 def test_where_a_rate_is_disturbed_a_lower_one_is_tried() -> None:
@@ -244,7 +286,7 @@ def wrong_and_trials(kind: type[CapacitySearch], losing: float, most: int) -> tu
             held, answer = min(attempt.connections, capacity), device(capacity)(attempt)
             if chance.random() < losing:
                 held, answer = held - chance.randint(1, most), Answer.FAIL
-            search.tell(answer, held)
+            search.tell(Outcome(answer=answer, held=held))
         assert search.result is not None
         wrong += search.result.c != capacity
     return wrong, trials
@@ -270,7 +312,7 @@ def test_a_table_that_was_full_before_is_not_confirmed_again() -> None:
     while (attempt := search.next()) is not None:
         if attempt.connections > 1234:
             tried.append(attempt.connections)
-        search.tell(device(1234)(attempt), min(attempt.connections, 1234))
+        search.tell(Outcome(answer=device(1234)(attempt), held=min(attempt.connections, 1234)))
     assert search.result is not None
     assert search.result.c == 1234
     assert tried[:2] == [2000, 2000]
@@ -287,7 +329,9 @@ def attempts_of(
         attempts.append(attempt)
         takes = attempt.connections <= capacity
         answer = device(capacity, 150_000)(attempt)
-        search.tell(answer, attempt.connections if takes else held(attempt.connections))
+        search.tell(
+            Outcome(answer=answer, held=attempt.connections if takes else held(attempt.connections))
+        )
     assert search.result is not None
     assert search.result.c <= capacity < search.result.c + goal.error
     return attempts
@@ -345,9 +389,9 @@ def test_what_fails_though_nothing_is_missing_is_not_a_full_table(
     while (attempt := search.next()) is not None:
         if attempt.connections == 1234 and not spoiled:
             spoiled += 1
-            search.tell(Answer.FAIL, 1234)
+            search.tell(Outcome(answer=Answer.FAIL, held=1234))
         else:
-            search.tell(device(1234)(attempt), min(attempt.connections, 1234))
+            search.tell(Outcome(answer=device(1234)(attempt), held=min(attempt.connections, 1234)))
     assert spoiled
     assert search.result is not None
     assert search.result.c == 1234
@@ -378,7 +422,7 @@ def rates_tried(
                 tried.append(attempt.rate_cps)
             else:
                 answer, held = device(connections - 1)(attempt), attempt.connections
-            search.tell(answer, held)
+            search.tell(Outcome(answer=answer, held=held))
     except TooManyInvalid:
         pass
     assert all(isinstance(rate_cps, int) for rate_cps in tried), "rates are whole numbers"
@@ -442,7 +486,7 @@ def test_hints_that_were_not_needed_are_there_later() -> None:
     while (attempt := search.next()) is not None:
         attempts.append(attempt)
         held = known.get(attempt.connections, min(attempt.connections, 1234))
-        search.tell(device(1234)(attempt), held)
+        search.tell(Outcome(answer=device(1234)(attempt), held=held))
     assert search.result is not None
     assert search.result.c == 1234
     assert final_numbers(attempts) == {1500, 1250, 1234, 1235}
@@ -459,7 +503,7 @@ def test_only_the_most_that_a_full_table_held_is_known_again() -> None:
         if attempt.connections == 4100 and not spoiled:
             spoiled += 1
             answer, held = Answer.FAIL, 4099
-        search.tell(answer, held)
+        search.tell(Outcome(answer=answer, held=held))
     assert spoiled
     assert search.result is not None
     assert search.result.c == 4100
@@ -492,7 +536,7 @@ def disturbed_attempts(number: int, times: int) -> tuple[Capacity, list[Attempt]
             fast = attempt.rate_cps > 100_000
             times -= not fast
             answer, held = Answer.FAIL, attempt.connections * 2 // 3 - fast
-        search.tell(answer, held)
+        search.tell(Outcome(answer=answer, held=held))
     assert search.result is not None
     return search.result, attempts
 
