@@ -292,8 +292,8 @@ def wrong_and_trials(kind: type[CapacitySearch], losing: float, most: int) -> tu
     return wrong, trials
 
 
-@pytest.mark.parametrize("losing", [0.05, 0.1, 0.2])
-@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("losing", [pytest.param(0.05, marks=pytest.mark.long), 0.1, 0.2])
+@pytest.mark.parametrize("most", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_a_full_table_that_is_known_again_is_no_more_often_wrong(losing: float, most: int) -> None:
     """One stray frame lost twice looks like a table that is full, one entry too small."""
     wrong, trials = wrong_and_trials(Bisecting, losing, most)
