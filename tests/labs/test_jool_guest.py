@@ -144,7 +144,7 @@ def test_tear_down_is_timed_in_the_guest(tmp_path: Path) -> None:
 
 def test_one_command_measures_jool_by_all_procedures(tmp_path: Path) -> None:
     folder = tmp_path / "campaign"
-    command = [*NATXY, "run", "experiments/jool.toml", "--quick", "--output", str(folder)]
+    command = [*NATXY, "run", "experiments/guest/jool.toml", "--quick", "--output", str(folder)]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=1200
     )
