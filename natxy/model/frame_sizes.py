@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from natxy.model.address_checks import SIDES
+from natxy.model.encapsulations import tunnel_bytes
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic_spec import (
     EXTENSION_HEADER_BYTES,
     SMALLEST_FRAME_BYTES,
-    TUNNEL_BYTES,
     VLAN_TAG_BYTES,
 )
 from natxy.model.trial_spec import Side
@@ -28,8 +28,8 @@ class FrameSizes:
         traffic = self.testbed.traffic
         if traffic.m == 0 or traffic.ip_version(side) == 6:
             return traffic.frame_size_bytes
-        tunnel_bytes = TUNNEL_BYTES if self.testbed.subscribers_on(side) else 0
-        ipv4_bytes = traffic.frame_size_bytes - IPV4_SAVES_BYTES + tunnel_bytes
+        softwire_bytes = tunnel_bytes("ip", 6) if self.testbed.subscribers_on(side) else 0
+        ipv4_bytes = traffic.frame_size_bytes - IPV4_SAVES_BYTES + softwire_bytes
         return max(ipv4_bytes, traffic.frame_size_bytes) if traffic.has_background else ipv4_bytes
 
     def tags_on(self, side: Side) -> int:

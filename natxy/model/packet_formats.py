@@ -16,7 +16,6 @@ from natxy.model.source import Source
 from natxy.model.testbed import IPV4_NETWORK_BYTE, IPV6_NETWORK_BYTE, Testbed
 from natxy.model.traffic_spec import (
     EXTENSION_HEADER_BYTES,
-    TUNNEL_BYTES,
     AddressPattern,
     PacketFormat,
     Tunnel,
@@ -68,7 +67,7 @@ class PacketFormats:
             frame_size_bytes=traffic.frame_size_bytes
             - removed_bytes
             + ipv4_bytes
-            + (TUNNEL_BYTES if tunnel else 0),
+            + (tunnel.bytes if tunnel else 0),
             traffic_class=traffic.sent_dscp << 2,
             flow_label=traffic.flow_label if sent == version == 6 else 0,
             extension_headers=kept,
@@ -81,9 +80,8 @@ class PacketFormats:
         if subscribers is None or subscribers.gateway is None:
             return None
         near, far = subscribers.ipv6_pattern(), AddressPattern(address=subscribers.gateway)
-        if ends(direction)[0] == side:
-            return Tunnel(source=near, destination=far)
-        return Tunnel(source=far, destination=near)
+        tunnel = Tunnel(source=near, destination=far)
+        return tunnel if ends(direction)[0] == side else tunnel.swapped()
 
     def _pattern(
         self, side: Side, version: IpVersion, seen: Seen, *, numbered: bool

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from natxy.model.address_checks import SIDES
+from natxy.model.encapsulations import tunnel_bytes
 from natxy.model.subscribers import SUBSCRIBERS, SubscribersSection
 from natxy.model.traffic import TrafficPlan
-from natxy.model.traffic_spec import TUNNEL_BYTES
 from natxy.model.trial_spec import Side
 
 
@@ -35,8 +35,8 @@ def _of_subscribers(side: Side, subscribers: SubscribersSection) -> str:
     if not subscribers.tunnels:
         return f"{who}."
     return (
-        f"{who}: its IPv4 packets there are in IPv6 packets (RFC 2473), {TUNNEL_BYTES} bytes "
-        "larger than plain ones."
+        f"{who}: its IPv4 packets there are in IPv6 packets (RFC 2473), "
+        f"{tunnel_bytes('ip', 6)} bytes larger than plain ones."
     )
 
 
