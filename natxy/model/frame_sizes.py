@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from natxy.model.address_checks import SIDES
-from natxy.model.encapsulations import tunnel_bytes
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic_spec import (
@@ -26,11 +25,12 @@ class FrameSizes:
     def on(self, side: Side) -> int:
         """Returns the octets of the largest frame on that side's link: with FCS, without tags."""
         traffic = self.testbed.traffic
-        if traffic.m == 0 or traffic.ip_version(side) == 6:
-            return traffic.frame_size_bytes
-        softwire_bytes = tunnel_bytes("ip", 6) if self.testbed.subscribers_on(side) else 0
-        ipv4_bytes = traffic.frame_size_bytes - IPV4_SAVES_BYTES + softwire_bytes
-        return max(ipv4_bytes, traffic.frame_size_bytes) if traffic.has_background else ipv4_bytes
+        plain_bytes = traffic.frame_size_bytes
+        if traffic.m == 0:
+            return plain_bytes
+        saved_bytes = IPV4_SAVES_BYTES if traffic.ip_version(side) == 4 else 0
+        foreground_bytes = plain_bytes - saved_bytes + self.testbed.tunnel_bytes_on(side)
+        return max(foreground_bytes, plain_bytes) if traffic.has_background else foreground_bytes
 
     def tags_on(self, side: Side) -> int:
         """Returns the octets of the VLAN tags of each frame on that side's link."""

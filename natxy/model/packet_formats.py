@@ -57,7 +57,7 @@ class PacketFormats:
         numbered = traffic.networks(far) > 1
         headers = traffic.extension_headers if sent == 6 else ()
         kept = headers if version == 6 else ()
-        tunnel = self._tunnel(direction, side) if version == 4 else None
+        tunnel = None if source == "native" else self._tunnel(direction, side)
         removed_bytes = EXTENSION_HEADER_BYTES * (len(headers) - len(kept))
         ipv4_bytes = -IPV4_SAVES_BYTES if version == 4 else 0
         return PacketFormat(
@@ -75,12 +75,23 @@ class PacketFormats:
         )
 
     def _tunnel(self, direction: Direction, side: Side) -> Tunnel | None:
-        """Returns the outer header of the IPv4 packets on this side, if it has softwires."""
-        subscribers = self.testbed.subscribers_on(side)
-        if subscribers is None or subscribers.gateway is None:
+        """Returns the outer header of the packets on this side, if it has softwires or a tunnel."""
+        subscribers, asked = (
+            self.testbed.subscribers_on(side),
+            self.testbed.tester.port(side).tunnel,
+        )
+        if subscribers is not None and subscribers.gateway is not None:
+            near, far = subscribers.ipv6_pattern(), AddressPattern(address=subscribers.gateway)
+            tunnel = Tunnel(source=near, destination=far)
+        elif asked is not None:
+            tunnel = Tunnel(
+                encapsulation=asked.encapsulation,
+                ip_version=asked.ip_version,
+                source=AddressPattern(address=asked.address),
+                destination=AddressPattern(address=asked.gateway),
+            )
+        else:
             return None
-        near, far = subscribers.ipv6_pattern(), AddressPattern(address=subscribers.gateway)
-        tunnel = Tunnel(source=near, destination=far)
         return tunnel if ends(direction)[0] == side else tunnel.swapped()
 
     def _pattern(
