@@ -13,7 +13,7 @@ from scapy.layers.inet6 import (
     IPv6ExtHdrRouting,
     PadN,
 )
-from scapy.layers.l2 import Dot1AD, Dot1Q, Ether
+from scapy.layers.l2 import GRE, Dot1AD, Dot1Q, Ether
 from scapy.packet import Raw
 
 from tests.frames.flow import Values, place_of, seed_of, values_of
@@ -28,6 +28,7 @@ STAMP = 18
 # What a tunnel has between its outer IP header and the packet in it; scapy knows the protocols.
 ENCAPSULATIONS: dict[str, list[Any]] = {
     "ip": [],
+    "gre": [GRE],
 }
 
 

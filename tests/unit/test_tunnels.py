@@ -16,7 +16,7 @@ from tests.unit.test_traffic import port
 
 SEGMENTS = (Segment(frames=10, rate_fps=1, pause_ns=0),)
 ENDS = {4: ("192.0.2.2", "192.0.2.1"), 6: ("2001:db8::2", "2001:db8::1")}
-BYTES = {("ip", 4): 20, ("ip", 6): 40}
+BYTES = {("ip", 4): 20, ("ip", 6): 40, ("gre", 4): 24, ("gre", 6): 44}
 
 
 def plan(
