@@ -8,27 +8,23 @@ namespace natxy::frame {
 namespace {
 
 Layout made(const spec::PacketFormat& format, std::size_t vlan_tags) {
-  const auto first = static_cast<std::uint16_t>(kEthernetOctets + vlan_tags * kVlanTagOctets);
-  const auto ip = static_cast<std::uint16_t>(first + (format.tunnel ? kIpv6Octets : 0));
+  const auto version = format.ip_version;
+  const auto& tunnel = format.tunnel;
+  const auto first = kEthernetOctets + vlan_tags * kVlanTagOctets;
+  const auto ip = first + (tunnel ? tunnel->octets_before(version) : 0);
   const auto at = [ip](std::size_t offset) { return static_cast<std::uint16_t>(ip + offset); };
-  if (format.ip_version == spec::IpVersion::k4) {
-    return {.ip_version = spec::IpVersion::k4,
-            .first = first,
-            .ip = ip,
-            .source = at(12),
-            .destination = at(16),
-            .address_octets = 4,
-            .hop_limit = at(8),
-            .udp = at(20)};
-  }
-  return {.ip_version = spec::IpVersion::k6,
-          .first = first,
-          .ip = ip,
-          .source = at(8),
-          .destination = at(24),
-          .address_octets = 16,
-          .hop_limit = at(7),
-          .udp = at(kIpv6Octets + format.extension_headers.size() * kExtensionHeaderOctets)};
+  const auto extensions = format.extension_headers.size() * kExtensionHeaderOctets;
+  const auto octets = spec::address_octets(version);
+  return {.ip_version = version,
+          .link_version = format.link_version(),
+          .encapsulation = tunnel ? tunnel->encapsulation : nullptr,
+          .first = static_cast<std::uint16_t>(first),
+          .ip = at(0),
+          .source = at(source_in(version)),
+          .destination = at(source_in(version) + std::size_t{octets}),
+          .address_octets = octets,
+          .hop_limit = at(hop_limit_in(version)),
+          .udp = at(spec::ip_octets(version) + extensions)};
 }
 
 }  // namespace

@@ -130,12 +130,17 @@ def _check_own(used: _Used, testbed: Testbed, source: Source) -> None:
 
 def _check_own_next_hop(testbed: Testbed, side: Side, source: Source) -> None:
     port = testbed.tester.port(side)
-    for own in port.own_addresses:
+    given: list[tuple[tuple[str, ...], str]] = [
+        (("own_addresses",), own) for own in port.own_addresses
+    ]
+    if port.tunnel is not None:
+        given.append((("tunnel", "address"), port.tunnel.address))
+    for where, own in given:
         key = f"next_hop_ipv{version_of(own)}"
         hop: str | None = getattr(port, key)
         if hop is not None and _same(own, hop):
             source.refuse(
-                ("tester", side, "own_addresses"),
+                ("tester", side, *where),
                 f"{own} is also tester.{side}.{key} (expected another address)",
             )
 

@@ -28,6 +28,7 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
 ROUTER = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
+TUNNEL = '[tester.left.tunnel]\naddress = "192.0.2.2"\ngateway = "192.0.2.1"\n'
 
 GUEST = {"guest": 'driver = "kernel-router"'}
 
@@ -87,6 +88,13 @@ def test_a_lab_tells_the_cpu_of_its_gateway(kind: str) -> None:
         (
             ROUTER + '[tester.right]\nvlans = [{id = 7}]\n[dut]\nkind = "namespace"',
             r'tester.right.vlans: is not possible with dut.kind "namespace"',
+        ),
+        *(
+            (
+                ROUTER + TUNNEL + f'[dut]\nkind = "{kind}"',
+                rf'tester.left.tunnel: is not possible with dut.kind "{kind}"',
+            )
+            for kind in ("namespace", "guest", "calibration")
         ),
         (
             ROUTER
