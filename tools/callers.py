@@ -1,7 +1,7 @@
 """Finds out which unit tests call which functions of the package.
 
-Each test file runs once, in a process of its own. What its tests call is kept until the file or the
-package changes.
+Each test file runs once, in its own process. What its tests call is kept in build/mutants until the
+file changes. After larger changes of the package, remove that folder.
 """
 
 import ast
@@ -62,12 +62,16 @@ def in_forks(
     Yields its name and what it returned, or the negative number of the signal that ended it.
     """
     running: dict[int, str] = {}
-    for name, task in tasks:
-        if len(running) >= jobs:
+    try:
+        for name, task in tasks:
+            if len(running) >= jobs:
+                yield _ended(running)
+            running[_forked(task)] = name
+        while running:
             yield _ended(running)
-        running[_forked(task)] = name
-    while running:
-        yield _ended(running)
+    finally:
+        for pid in running:
+            _kill(pid)
 
 
 def _forked(task: Callable[[], int]) -> int:
@@ -76,6 +80,7 @@ def _forked(task: Callable[[], int]) -> int:
     status = FAILED
     try:
         os.setsid()  # so that the programs that it starts can be ended with it
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         log = os.open(FOLDER / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.dup2(log, 1)
         os.dup2(log, 2)
@@ -88,9 +93,14 @@ def _forked(task: Callable[[], int]) -> int:
 
 def _ended(running: dict[int, str]) -> tuple[str, int]:
     pid, status = os.wait()
+    _kill(pid)
+    return running.pop(pid), os.waitstatus_to_exitcode(status)
+
+
+def _kill(pid: int) -> None:
+    """Kills a process and what it has started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
-    return running.pop(pid), os.waitstatus_to_exitcode(status)
 
 
 def read_tests(files: Sequence[str], jobs: int) -> list[Test]:
@@ -104,14 +114,8 @@ def read_tests(files: Sequence[str], jobs: int) -> list[Test]:
 
 
 def _kept(file: str) -> pathlib.Path:
-    digest = hashlib.sha256(_package_digest() + (ROOT / file).read_bytes()).hexdigest()[:16]
+    digest = hashlib.sha256((ROOT / file).read_bytes()).hexdigest()[:16]
     return FOLDER / "tests" / f"{pathlib.Path(file).stem}-{digest}.json"
-
-
-@functools.cache
-def _package_digest() -> bytes:
-    paths = sorted(pathlib.Path(PACKAGE).rglob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).digest()
 
 
 def _read(file: str) -> Iterator[Test]:
@@ -201,18 +205,21 @@ def _imports(path: pathlib.Path) -> frozenset[str]:
     )
 
 
-def nearest(tests: Sequence[Test], file: str, limit_s: float) -> list[Test]:
+def nearest(
+    tests: Sequence[Test], file: str, *, limit_s: float, import_s: float = 0.0
+) -> list[Test]:
     """Returns the tests that run for a change of a file, at most as many as take `limit_s`.
 
-    They are in the order of their files: first those that import the changed file, then the fast.
+    The tests of files that import the changed file come first, and the fastest of them. To import
+    a test file takes `import_s`.
     """
-    seconds = {each.file: 0.0 for each in tests}
-    for test in tests:
-        seconds[test.file] += test.seconds
     near = files_that_import(file)
     chosen: list[Test] = []
-    for test in sorted(tests, key=lambda each: (each.file not in near, seconds[each.file])):
-        if test.seconds <= limit_s:
-            limit_s -= test.seconds
+    imported: set[str] = set()
+    for test in sorted(tests, key=lambda each: (each.file not in near, each.seconds)):
+        needed_s = test.seconds + (0.0 if test.file in imported else import_s)
+        if needed_s <= limit_s:
+            limit_s -= needed_s
+            imported.add(test.file)
             chosen.append(test)
     return chosen

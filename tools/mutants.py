@@ -3,7 +3,7 @@
 
 A mutant is `caught` if a test fails or does not end, and `ALIVE` if none fails. It is BROKEN, and
 not counted, if it cannot be imported. The tests that run are those that call the changed function,
-from test files that import a file of ROOMS, and no more than take 40 s, beginning with the files
+from test files that import a file of ROOMS, and no more than take 20 s, beginning with the files
 that import the changed file. A mutant that only other tests notice counts as alive.
 """
 
@@ -36,10 +36,12 @@ SAMPLE = {"procedure": 400}  # of a room with more mutants, only so many are mad
 SEED = 1
 # What takes long to import, and imports no file of ROOMS.
 PRELOADED = ("rich.console", "typer.testing", "natxy.model.trial_record", "natxy.model.published")
-TESTS_S = 40.0
+TESTS_S = 20.0
+IMPORT_S = 2.0  # to import a test file, about
 MEMORY_BYTES = 4 * 2**30
 ENDS = FOLDER / "ends"  # one line for each mutant that a run has judged
 ALIVE, CAUGHT, BROKEN = "ALIVE", "caught", "BROKEN"
+KEPT = {"none": (), "caught": (CAUGHT, BROKEN), "all": (CAUGHT, BROKEN, ALIVE)}
 STATUSES = {ALIVE: 10, CAUGHT: 11}  # of processes
 ENDLESS = (-signal.SIGALRM, -signal.SIGPROF)
 
@@ -142,7 +144,8 @@ def tests_of(mutant: Mutant, tests: Sequence[Test]) -> list[Test]:
     else:
         files = {mutant.file, *files_that_import(mutant.file)}
         found = [test for test in tests if {file_of(each) for each in test.called} & files]
-    return nearest(found, mutant.file, TESTS_S)
+    import_s = 0.0 if mutant.function else IMPORT_S
+    return nearest(found, mutant.file, limit_s=TESTS_S, import_s=import_s)
 
 
 def file_of(function: str) -> str:
@@ -167,6 +170,7 @@ def judge(mutants: Sequence[Mutant], jobs: int) -> None:
         if not used[str(mutant)]:
             note(str(mutant), ALIVE)
     tested = [mutant for mutant in mutants if used[str(mutant)]]
+    # While none of the package's files that change is imported yet.
     tasks = (
         (str(mutant), functools.partial(run_imported, mutant, used[str(mutant)]))
         for mutant in tested
@@ -241,19 +245,23 @@ def main() -> int:
     parser.add_argument("--room", action="append", choices=ROOMS, help="only this room")
     parser.add_argument("--file", action="append", help="only mutants of this file")
     parser.add_argument(
-        "--keep", action="store_true", help="judge only mutants that are new, or were alive before"
+        "--keep",
+        choices=KEPT,
+        default="none",
+        help="keep what earlier runs found: of mutants that were caught, or of all [default: none]",
     )
     parser.add_argument("--jobs", type=int, default=1, help="mutants at a time [default: 1]")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which ends the processes, too
     os.chdir(ROOT)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    before = read_ends() if arguments.keep else {}
+    before = read_ends()
     mutants = [
         mutant
         for room in arguments.room or ROOMS
         for mutant in sampled(room)[0]
         if not arguments.file or mutant.file in arguments.file
-        if before.get(str(mutant)) not in (CAUGHT, BROKEN)
+        if before.get(str(mutant)) not in KEPT[arguments.keep]
     ]
     for name in PRELOADED:
         importlib.import_module(name)

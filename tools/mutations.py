@@ -1,8 +1,8 @@
 """Lists the mutants of a Python source: its copies with one small change, such as < for <=.
 
 Text is never changed: no string, so no docstring and no words of a remark, though what an f-string
-computes is. Annotations and decorators are left out too, as are the keywords of dataclasses.field
-that are not a default, since users see nothing of them.
+computes is. Annotations, unions of classes and decorators are left out too, as are the keywords of
+dataclasses.field that are not a default, since users see nothing of them.
 """
 
 import ast
@@ -170,7 +170,9 @@ def _comparison(node: ast.Compare) -> Iterator[ast.AST]:
 
 def _arithmetic(node: ast.BinOp | ast.AugAssign) -> Iterator[ast.AST]:
     operands = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.value,)
-    if type(node.op) in ARITHMETIC and not any(map(_is_text, operands)):
+    if type(node.op) in ARITHMETIC and not any(
+        _is_text(each) or _is_type(each) for each in operands
+    ):
         changed = copy.copy(node)
         changed.op = ARITHMETIC[type(node.op)]()
         yield changed
@@ -179,6 +181,13 @@ def _arithmetic(node: ast.BinOp | ast.AugAssign) -> Iterator[ast.AST]:
 def _is_text(node: ast.AST) -> bool:
     is_string = isinstance(node, ast.Constant) and isinstance(node.value, str)
     return is_string or isinstance(node, TEXT)
+
+
+def _is_type(node: ast.AST) -> bool:
+    """Returns whether the node is None, or a class by its name, as in `A | None`."""
+    return _is_none(node) or (
+        isinstance(node, ast.Name) and node.id[0].isupper() and not node.id.isupper()
+    )
 
 
 def _is_needed(place: Place, node: ast.AST) -> bool:

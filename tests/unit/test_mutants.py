@@ -48,6 +48,7 @@ def test_each_kind_of_change_is_made(source: str, expected: list[str]) -> None:
         "x = 'at least 1'",
         "x = 'at least ' + y",
         "x: Literal[1] = y",
+        "x = Plan | Other | None",
         "x = y",
         "return None",
         "return",
@@ -125,5 +126,7 @@ def test_tests_near_the_change_run_first_and_only_as_many_as_there_is_time_for()
         test("test_demo.py", 50),
         test("test_statistics.py", 5),
     )
-    chosen = callers.nearest([slow, far, fast, near], "natxy/statistics.py", 9)
-    assert chosen == [near, fast, far]
+    tests = [slow, far, fast, near]
+    assert callers.nearest(tests, "natxy/statistics.py", limit_s=9) == [near, fast, far]
+    imported = callers.nearest(tests, "natxy/statistics.py", limit_s=9, import_s=1)
+    assert imported == [near, fast], "to import a test file takes a second"
