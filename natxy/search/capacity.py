@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
@@ -43,8 +44,8 @@ class Capacity:
     at_most_tested: bool
     cut_off: bool = False  # trials of more connections stayed INVALID
     # The device may be faster: a higher rate was not allowed, or the tester could not send it.
-    r0_at_least: bool = False
-    rs_at_least: bool = False
+    r0_at_least: bool
+    rs_at_least: bool
 
 
 class TooManyInvalid(Exception):
@@ -194,7 +195,7 @@ class CapacitySearch:
         told = self._goal.told
         if told is not None and self._safe < told < self._tested:
             return told
-        if told == self._safe and told + self._goal.error < self._tested:
+        if told == self._safe:
             return told + self._goal.error
         held = max((each for each in self._full if each < self._tested), default=0)
         if held < self._safe:
@@ -274,7 +275,7 @@ class CapacitySearch:
         self._doubtful.discard(connections)
         return None
 
-    def _is_beyond_told(self, connections: int, within: int = 2**32) -> bool:
+    def _is_beyond_told(self, connections: int, within: float = inf) -> bool:
         """Returns whether the number is above what the device reports, by at most `within`.
 
         It is False if a trial has shown that the device holds more than it reports.

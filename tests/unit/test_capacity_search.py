@@ -118,6 +118,18 @@ def test_invalid_trials_are_repeated_and_do_not_count_as_failures() -> None:
     assert found(CapacityGoal(c0=1000), answer)[0].c == 1234
 
 
+@pytest.mark.parametrize("repeats", [0, 2])
+def test_a_rate_that_the_tester_is_too_slow_for_is_repeated_as_often_as_asked(
+    repeats: int,
+) -> None:
+    def answer(attempt: Attempt) -> Answer:
+        return Answer.TOO_SLOW if attempt.rate_cps > 10_000 else device(3000)(attempt)
+
+    _, attempts = found(CapacityGoal(c0=1000, invalid_repeats=repeats), answer)
+    rates = Counter(each.rate_cps for each in attempts if each.connections == 1000)
+    assert {n for rate_cps, n in rates.items() if rate_cps > 10_000} == {1 + repeats}
+
+
 def test_what_cannot_be_measured_is_said() -> None:
     with pytest.raises(UnsafeStart):
         found(CapacityGoal(c0=1000), device(999))
@@ -180,6 +192,8 @@ def test_shares_are_taken_as_written() -> None:
         {"c0": 0},
         {"c0": 1, "error": 0},
         {"c0": 1, "beta": 1.5},
+        {"c0": 1, "beta": 0},
+        {"c0": 1, "gamma": 1},
         {"c0": 1, "first_cps": -5},
         {"c0": 1, "max_cps": 0},
     ],
@@ -319,6 +333,20 @@ def test_a_table_that_was_full_before_is_not_confirmed_again() -> None:
     assert len(set(tried)) == len(tried) - 1 > 4
 
 
+@pytest.mark.parametrize("kind", [CapacitySearch, Bisecting])
+def test_what_a_table_held_where_another_trial_held_less_is_known_as_well(
+    kind: type[CapacitySearch],
+) -> None:
+    """It is a hint at once, and one of the two that it takes to know the full table again."""
+    held = iter([262_000])
+    attempts = attempts_of(kind, CapacityGoal(c0=1000), 262_144, lambda _: next(held, 262_144))
+    failed = Counter(each.connections for each in attempts if each.connections > 262_144)
+    if kind is CapacitySearch:
+        assert final_numbers(attempts) == {262_144, 262_145}
+    else:
+        assert list(failed.values())[:4] == [2, 2, 1, 1]
+
+
 def attempts_of(
     kind: type[CapacitySearch], goal: CapacityGoal, capacity: int, held: Callable[[int], int]
 ) -> list[Attempt]:
@@ -364,6 +392,13 @@ def test_a_table_that_holds_a_few_less_or_seems_to_hold_more_is_found_all_the_sa
 def test_a_device_that_holds_one_less_than_it_is_asked_for_costs_twice_the_numbers() -> None:
     attempts = attempts_of(CapacitySearch, CapacityGoal(c0=1000), 262_144, lambda asked: asked - 1)
     assert 18 < len(final_numbers(attempts)) < 2 * 18 + 4
+
+
+def test_after_two_hints_that_mislead_the_middle_is_tried() -> None:
+    attempts = attempts_of(CapacitySearch, CapacityGoal(c0=1000), 262_144, lambda asked: asked - 1)
+    final = [each for each in attempts if each.safe < each.connections < each.tested]
+    tried = list(dict.fromkeys(each.connections for each in final))
+    assert tried[:3] == [511_999, 511_998, (256_000 + 511_998) // 2]
 
 
 @given(st.integers(1, 10**6), st.integers(1, 20), st.integers(0, 10**6))
@@ -548,6 +583,16 @@ def test_a_failure_that_is_far_short_is_confirmed_only_where_it_decides() -> Non
     assert [a.rate_cps > 100_000 for a in attempts if a.connections == 512_000] == [True, False]
 
 
+@pytest.mark.parametrize(("least_held", "trials"), [(1800, 5), (1799, 2 + 5)])
+def test_a_failure_that_lacks_more_than_a_tenth_is_confirmed_only_at_the_end(
+    least_held: int, trials: int
+) -> None:
+    """Until then, it has one trial at each of two rates; patience is five trials."""
+    goal = CapacityGoal(c0=1000, error=1000)
+    tried = rates_tried(goal, 2000, lambda n: (Answer.FAIL, least_held + (n + 1) * (1 - n % 2)))
+    assert len(tried) == trials
+
+
 @pytest.mark.parametrize("number", [128_000, 256_000, 262_144])
 def test_a_number_that_failed_by_chance_is_tried_again_and_the_search_goes_on(number: int) -> None:
     result, _ = disturbed_attempts(number, times=1)
@@ -561,13 +606,17 @@ def test_what_a_full_table_held_at_two_rates_is_confirmed_at_the_higher_one() ->
     assert fast == [True, False, True, True]
 
 
-@pytest.mark.parametrize("told", [262_144, 1000, 200_000, 262_143, 262_145, 300_000, 10**9])
+@pytest.mark.parametrize(
+    "told", [262_144, 1000, 200_000, 262_143, 262_145, 300_000, 512_000, 10**9]
+)
 def test_what_a_device_tells_is_tried_and_not_believed(told: int) -> None:
     """It throws out old connections for new ones: what it holds is no hint."""
     goal = CapacityGoal(c0=1000, told=told)
     attempts = attempts_of(CapacitySearch, goal, 262_144, lambda asked: 2 * 262_144 - asked)
     if told == 262_144:
         assert final_numbers(attempts) == {262_144, 262_145}
+    if told == 512_000:
+        assert [each.connections for each in attempts].count(told) == 2, "it is known to fail"
 
 
 def test_more_than_a_device_tells_is_tried_at_one_rate_where_much_is_missing() -> None:
@@ -577,12 +626,13 @@ def test_more_than_a_device_tells_is_tried_at_one_rate_where_much_is_missing() -
     assert seconds_of(attempts) < 100
 
 
-def test_a_number_just_beyond_what_a_device_tells_fails_twice() -> None:
+@pytest.mark.parametrize("error", [1, 3])
+def test_a_number_just_beyond_what_a_device_tells_fails_twice(error: int) -> None:
     """Whatever it held: each answer that is missing may have thrown out another connection."""
     held = iter(range(262_144, 0, -1))
-    goal = CapacityGoal(c0=1000, told=262_144)
+    goal = CapacityGoal(c0=1000, error=error, told=262_144)
     attempts = attempts_of(CapacitySearch, goal, 262_144, lambda _: next(held))
-    assert [a.connections for a in attempts].count(262_145) == 2
+    assert [a.connections for a in attempts].count(262_144 + error) == 2
 
 
 def test_what_a_trial_has_shown_to_be_wrong_is_not_believed_any_more() -> None:

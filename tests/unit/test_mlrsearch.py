@@ -96,6 +96,18 @@ def test_a_curve_of_losses_that_only_long_trials_see() -> None:
     assert_tested(outcome)
 
 
+def test_a_search_that_runs_again_begins_anew() -> None:
+    again = search(NDR)
+    assert again.run(hard_limit(5000)) == again.run(hard_limit(5000))
+
+
+def test_a_search_may_last_for_hours() -> None:
+    lasting = replace(NDR, duration_sum_s=Fraction(3600))
+    outcome = search(lasting).run(hard_limit(5000))
+    assert outcome.goals[0].rate_fps == pytest.approx(5000, rel=0.0015)
+    assert sum(tried.duration_s for tried in outcome.trials) > 3600
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_ends_and_yields_a_tested_rate(seed: int) -> None:
     noise = random.Random(seed)
