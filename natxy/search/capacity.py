@@ -42,7 +42,7 @@ class Capacity:
     # The capacity may be larger: `most` connections did not fill the table, or the search was cut
     # off.
     at_most_tested: bool
-    cut_off: bool = False  # trials of more connections stayed INVALID
+    cut_off: bool  # trials of more connections stayed INVALID
     # The device may be faster: a higher rate was not allowed, or the tester could not send it.
     r0_at_least: bool
     rs_at_least: bool
