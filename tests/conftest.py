@@ -23,7 +23,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     in noise, they would be the same test twice."""
     if "NATXY_NOISE" not in os.environ:
         return
-    quiet = {_test_of(item) for item in items if _noise_of(item) == "0%"}
+    quiet = [_test_of(item) for item in items if _noise_of(item) == "0%"]
     twice = [
         item for item in items if _noise_of(item) not in (None, "0%") and _test_of(item) in quiet
     ]
@@ -35,8 +35,11 @@ def _noise_of(item: pytest.Item) -> object:
     return item.callspec.params.get("noise") if hasattr(item, "callspec") else None
 
 
-def _test_of(item: pytest.Item) -> str:
-    return item.nodeid.partition("[")[0]
+def _test_of(item: pytest.Item) -> tuple[str, dict[str, object]]:
+    """Returns the test and its other parameters."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    others = {name: value for name, value in params.items() if name != "noise"}
+    return item.nodeid.partition("[")[0], others
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -63,8 +63,9 @@ std::vector<Form> all_forms() {
     format->extension_headers = {kHopByHop, kDestinationOptions, kRouting};
     format->frame_size_bytes = 128;
   }
-  const auto& last = spec::encapsulations().back();
-  auto longest = tunnelled(last, IpVersion::k6, IpVersion::k6);
+  const auto octets = [](const auto& each) { return each.before(IpVersion::k6).octets.size(); };
+  const auto& most = *std::ranges::max_element(spec::encapsulations(), {}, octets);
+  auto longest = tunnelled(most, IpVersion::k6, IpVersion::k6);
   for (auto* format : {&longest.departure, &longest.arrival}) {
     format->extension_headers.assign(spec::kMaxExtensionHeaders, kRouting);
   }
@@ -72,7 +73,7 @@ std::vector<Form> all_forms() {
       {"tagged", tests::varied_traffic(IpVersion::k4, IpVersion::k4), one},
       {"extended", extended, {}},
       {"tagged_and_extended", extended, two},
-      {"tagged_and_tunnelled", tunnelled(last, IpVersion::k6, IpVersion::k4), two},
+      {"tagged_and_tunnelled", tunnelled(most, IpVersion::k6, IpVersion::k4), two},
       {"longest", longest, two}};
   std::ranges::move(tunnels(), std::back_inserter(forms));
   return forms;

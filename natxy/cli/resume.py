@@ -33,7 +33,7 @@ def resume(
 
     With one testbed, only the trial that was running is lost. No finished trial is repeated,
     except one of a tear-down whose connections were not deleted yet. With several testbeds, the
-    cells that were running are lost, and are measured again.
+    cells that were running are lost, and are measured again. The exit status is 1 if a cell failed.
     """
     campaign = CampaignFolder(path=folder)
     asked = campaign.asked()

@@ -71,7 +71,8 @@ class Course:
 
     trials: list[list[TrialRecord]] = field(default_factory=list)  # of each search
     collapses: list[MeasurementError] = field(default_factory=list)
-    cut_off: list[str] = field(default_factory=list)  # why searches ended with a lower bound
+    # Why searches ended with a lower bound, by their repetition.
+    cut_off: dict[int, str] = field(default_factory=dict)
     repaired: int = 0  # trials that passed although frames were lost in an absence of the gateway
 
     @property
@@ -96,7 +97,7 @@ def capacity(
         lambda number: _search(plan, goal, trials, number, course),
         lambda one: _figures([one])[-1:],
     )
-    memory, about_memory = memory_per_connection(course.trials)
+    memory, about_memory = memory_per_connection(course.trials[: len(found)])
     return Measurement(
         procedure="capacity",
         title="Connection tracking table capacity",
@@ -106,7 +107,7 @@ def capacity(
         ),
         deviations=deviations(plan.timing, OF_CONNECTIONS),
         remarks=(
-            *_remarks(plan, goal, name_of(dut), course),
+            *_remarks(plan, goal, name_of(dut), course, len(found)),
             *cut_remarks(plan.repetitions, len(found), trials),
             about_memory,
         ),
@@ -154,7 +155,7 @@ def _search(
         tried = attempt
     assert search.result is not None, "the search has ended"
     if search.result.cut_off:
-        course.cut_off.append(_stays_invalid(tried, valid_trials.done[-1]))
+        course.cut_off[number] = _stays_invalid(tried, valid_trials.done[-1])
     return search.result
 
 
@@ -229,7 +230,7 @@ def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
         ("R0", "cps", [(each.r0_cps, each.r0_at_least) for each in found]),
         ("CS", "connections", [(each.cs, False) for each in found]),
         ("RS", "cps", [(each.rs_cps, each.rs_at_least) for each in found]),
-        ("CT", "connections", [(each.ct, False) for each in found]),
+        ("CT", "connections", [(each.ct, each.ct_at_least) for each in found]),
     )
     beside = tuple(
         Figure.model_validate(
@@ -254,7 +255,9 @@ def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
     )
 
 
-def _remarks(plan: CapacityPlan, goal: CapacityGoal, name: str, course: Course) -> tuple[str, ...]:
+def _remarks(
+    plan: CapacityPlan, goal: CapacityGoal, name: str, course: Course, repetitions: int
+) -> tuple[str, ...]:
     said = [
         f"alpha {float(plan.alpha):g}, beta {float(goal.beta):g}, gamma {float(goal.gamma):g}, "
         f"E {goal.error:,}; error of the rates {goal.rate_error}. Failed trials were repeated.",
@@ -264,8 +267,8 @@ def _remarks(plan: CapacityPlan, goal: CapacityGoal, name: str, course: Course) 
             f"{name} collapsed {len(course.collapses)} times and was started again"
             f"{course.last_collapse}."
         )
-    if course.cut_off:
-        said.append(f"≥ marks a lower bound: {course.cut_off[-1]}.")
+    cut_off = [why for number, why in course.cut_off.items() if number <= repetitions]
+    said += [f"≥ marks a lower bound: {why}." for why in cut_off[-1:]]
     if course.repaired:
         said.append(
             f"{course.repaired:,} trials passed although frames were lost while the gateway was "

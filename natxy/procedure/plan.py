@@ -79,10 +79,11 @@ def repeat_search(
 ) -> list[Repetition]:
     """Calls `search` with the numbers 1 to `count` until the time to repeat trials is over.
 
-    Of the searches after the first, the one in which this time ends is left out if it has no exact
-    result: its bound says less than the searches before it.
+    The search in which this time ends is left out if it has no exact result and one before it has:
+    its bound says less.
     """
     done: list[Repetition] = []
+    exact = False  # whether a search has an exact result
     for number in range(1, count + 1):
         if done and (trials.retry_time.is_over or not goes_on(done)):
             break
@@ -94,8 +95,10 @@ def repeat_search(
                 raise
             break
         shown = figures(found)
-        if done and trials.retry_time.is_over and any(any(each.lower_bound) for each in shown):
+        is_bound = any(any(each.lower_bound) for each in shown)
+        if exact and is_bound and trials.retry_time.is_over:
             break
+        exact |= not is_bound
         done.append(found)
         trials.observer.repetition_ended(shown)
     return done

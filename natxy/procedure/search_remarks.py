@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from natxy.model.measurement import Figure
 from natxy.model.verdict import Limit
 from natxy.trial.trials import Trials
 
@@ -38,6 +39,16 @@ def cut_remarks(asked: int, done: int, trials: Trials) -> tuple[str, ...]:
         f"{option} was used up."
     )
     return (lacking,) if done < asked else ()
+
+
+def lacking_remarks(asked: int, points: Iterable[Figure]) -> tuple[str, ...]:
+    """Returns how many repetitions are lacking at each point of a series."""
+    return tuple(
+        f"{point.at}: {asked - len(point.values)} of {asked} repetitions were not run, or not to "
+        "their end."
+        for point in points
+        if len(point.values) < asked
+    )
 
 
 def zero_remarks(rates: Iterable[float], why: str) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ def latex(table: CampaignTable) -> str:
 
 def _escaped(words: str) -> str:
     # Two hyphens would be printed as one dash: "--quick".
-    shown = (LATEX.get(sign, sign) for sign in words if sign.isprintable())
+    shown = (LATEX.get(sign, sign if sign.isprintable() else " ") for sign in words)
     return "".join(shown).replace("--", "-{}-").replace("--", "-{}-")
 
 

@@ -44,6 +44,7 @@ class Capacity:
     at_most_tested: bool
     cut_off: bool  # trials of more connections stayed INVALID
     # The device may be faster: a higher rate was not allowed, or the tester could not send it.
+    ct_at_least: bool  # the step of CT has not failed
     r0_at_least: bool
     rs_at_least: bool
 
@@ -64,6 +65,7 @@ class Step:
     at_least: bool
     cs: int  # the number of connections of this step
     ct: int  # that of the step after it
+    failed: bool = False  # whether that step failed
 
 
 class CapacitySearch:
@@ -114,6 +116,7 @@ class CapacitySearch:
             c=self._safe,
             at_most_tested=not filled,
             cut_off=cut_off,
+            ct_at_least=not step.failed,
             r0_at_least=r0_at_least,
             rs_at_least=step.at_least,
         )
@@ -130,12 +133,13 @@ class CapacitySearch:
         """Doubles the number until one fails or `most` is reached; returns whether one failed."""
         while self._safe < self._goal.most:
             self._tested = min(2 * self._safe, self._goal.most)
-            step.cs, step.ct = self._safe, self._tested
+            step.cs, step.ct, step.failed = self._safe, self._tested, False
             least = _share(step.rs_cps, self._goal.beta)
             # A trial at a likely rate is shorter than one at the lowest rate, and closer to the
             # highest. If the step is going to fail, only the lowest rate remains to be tried.
             passed_cps = yield from self._passes(self._tested, least, _likely(step.rs_cps, least))
             if passed_cps is None:
+                step.failed = True
                 return True
             search = yield from self._highest_rate(
                 self._tested, passed_cps, step.rs_cps, passed=True

@@ -136,7 +136,7 @@ def test_what_cannot_be_measured_is_said() -> None:
     with pytest.raises(TooManyInvalid):
         found(
             CapacityGoal(c0=1000),
-            lambda _: Answer.TOO_SLOW,
+            lambda _: Answer.INVALID,
         )
 
 
@@ -153,14 +153,16 @@ def cut_off_above(connections: int, device: Device) -> tuple[Capacity, list[Atte
     return search.result, attempts
 
 
-@pytest.mark.parametrize(("connections", "most"), [(1000, 1000), (1500, 1500), (4000, 4000)])
+@pytest.mark.parametrize(("connections", "passed"), [(1000, 1000), (1500, 1000), (4000, 4000)])
 def test_what_passed_before_trials_stayed_invalid_is_a_lower_bound(
-    connections: int, most: int
+    connections: int, passed: int
 ) -> None:
     result, attempts = cut_off_above(connections, device(10**6))
     assert result.cut_off
     assert result.at_most_tested
-    assert 1000 <= result.c <= most
+    assert result.c == result.cs == passed
+    assert result.ct == 2 * passed
+    assert result.ct_at_least
     assert [each.connections for each in attempts].count(attempts[-1].connections) == 1
 
 
@@ -179,6 +181,7 @@ def test_a_cut_off_final_search_keeps_what_passed_in_it() -> None:
     assert search.result.c == passed > 1500
     assert search.result.cs == 1000
     assert search.result.ct == 2000
+    assert not search.result.ct_at_least
 
 
 def test_shares_are_taken_as_written() -> None:
@@ -241,7 +244,9 @@ def test_a_tester_that_can_do_nothing_is_not_the_devices_fault() -> None:
 
 
 @pytest.mark.parametrize("above", [1000, 2000])
-def test_what_is_disturbed_at_every_rate_is_not_known(above: int) -> None:
+def test_what_passed_below_a_number_that_is_always_disturbed_is_a_lower_bound(
+    above: int,
+) -> None:
     def answer(attempt: Attempt) -> Answer:
         return Answer.INVALID if attempt.connections > above else device(3000)(attempt)
 
