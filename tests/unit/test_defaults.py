@@ -31,7 +31,7 @@ from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
 
 SECONDS = Timing(duration_s=Fraction(60), drain_s=Fraction(2))
-PLAN = {"timing": SECONDS, "seed": 1, "repetitions": 1}
+PLAN: dict[str, Any] = {"timing": SECONDS, "seed": 1, "repetitions": 1}
 AT_RATE = {"invalid_repeats": 10, "records": False}
 SEARCH = {
     "error": SearchError(fraction=Fraction(1, 1000)),
