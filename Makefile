@@ -60,7 +60,7 @@ test-long: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run test
 planted: $(DEVELOPMENT) packages-test ## Plant the defects of tests/planted; a test must catch each (minutes).
 	@$(BIN)/python tools/planted.py --jobs $(JOBS)
 
-mutants: $(DEVELOPMENT) ## Change one small thing at a time; count what no unit test notices (half an hour).
+mutants: $(DEVELOPMENT) ## Change one small thing at a time; count what no unit test notices (an hour).
 	@$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
 bench: packages-test ## Measure cycles per frame against dpdk-testpmd (build/bench/bench.json).

@@ -108,8 +108,9 @@ def read_tests(files: Sequence[str], jobs: int) -> list[Test]:
     (FOLDER / "tests").mkdir(parents=True, exist_ok=True)
     unknown = [file for file in files if not _kept(file).exists()]
     tasks = ((file, functools.partial(_trace, file)) for file in unknown)
-    for done, (file, _) in enumerate(in_forks(tasks, jobs), start=1):
-        print(f"{done} of {len(unknown)}: ran {file} once", flush=True)
+    for done, (file, status) in enumerate(in_forks(tasks, jobs), start=1):
+        failed = "; a test that failed is not used" if status else ""
+        print(f"{done} of {len(unknown)}: ran {file} once{failed}", flush=True)
     return [test for file in files if _kept(file).exists() for test in _read(file)]
 
 

@@ -86,7 +86,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 
 def run(tests: Sequence[Test], items: dict[str, pytest.Item]) -> None:
-    """Runs the tests, and then ends the process; a test that fails ends it at once."""
+    """Runs the tests and ends the process; a test that fails has ended it before."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     following: list[Test | None] = [*tests[1:], None]
     for test, next_test in zip(tests, following, strict=True):
@@ -143,7 +143,7 @@ def tests_of(mutant: Mutant, tests: Sequence[Test]) -> list[Test]:
         found = [test for test in tests if mutant.function in test.called]
     else:
         files = {mutant.file, *files_that_import(mutant.file)}
-        found = [test for test in tests if {file_of(each) for each in test.called} & files]
+        found = [test for test in tests if {test.file, *map(file_of, test.called)} & files]
     import_s = 0.0 if mutant.function else IMPORT_S
     return nearest(found, mutant.file, limit_s=TESTS_S, import_s=import_s)
 
@@ -176,12 +176,15 @@ def judge(mutants: Sequence[Mutant], jobs: int) -> None:
         for mutant in tested
         if not mutant.function
     )
-    for mutant, status in in_forks(tasks, jobs):
-        note(mutant, end_of(status))
+    for name, status in in_forks(tasks, jobs):
+        note(name, end_of(status))
     rest = [mutant for mutant in tested if mutant.function]
     files = {test.file for mutant in rest for test in used[str(mutant)]}
-    if rest:
-        run_pytest(sorted(files), Judge(functools.partial(judge_functions, rest, used, jobs)))
+    if not rest:
+        return
+    plugin = Judge(functools.partial(judge_functions, rest, used, jobs))
+    if run_pytest(sorted(files), plugin) != pytest.ExitCode.OK:
+        sys.exit("The tests could not be collected.")
 
 
 def judge_functions(
@@ -199,8 +202,8 @@ def judge_functions(
         )
         for each in mutants
     )
-    for mutant, status in in_forks(tasks, jobs):
-        note(mutant, end_of(status))
+    for name, status in in_forks(tasks, jobs):
+        note(name, end_of(status))
 
 
 def names_of(room: str) -> list[str]:

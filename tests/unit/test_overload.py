@@ -166,6 +166,7 @@ def test_a_trial_with_fewer_frames_than_flows_is_told(nat64: TrafficPlan) -> Non
     assert any("Not all of the 5,000 flows" in each and "only 900 frames" in each for each in said)
     enough = overload(plan((10,)), ScriptedEngine().tester(nat64), NoDut()).remarks
     assert not any("Not all" in each for each in enough)
+    assert not any("each have this number of flows" in each for each in enough), "no background"
 
 
 def test_a_flow_needs_a_frame_of_its_kind(nat64: TrafficPlan) -> None:
