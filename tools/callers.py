@@ -199,11 +199,16 @@ def files_that_import(file: str) -> frozenset[str]:
 
 @functools.cache
 def _imports(path: pathlib.Path) -> frozenset[str]:
-    nodes = list(ast.walk(ast.parse(path.read_text())))
-    names = [each.module or "" for each in nodes if isinstance(each, ast.ImportFrom)]
-    return frozenset(names).union(
-        alias.name for each in nodes if isinstance(each, ast.Import) for alias in each.names
-    )
+    return frozenset(_names(ast.walk(ast.parse(path.read_text()))))
+
+
+def _names(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for each in nodes:
+        if isinstance(each, ast.ImportFrom) and each.module:
+            yield each.module
+            yield from (f"{each.module}.{alias.name}" for alias in each.names)  # may be modules
+        elif isinstance(each, ast.Import):
+            yield from (alias.name for alias in each.names)
 
 
 def nearest(

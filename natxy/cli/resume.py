@@ -44,7 +44,7 @@ def resume(
         further = further_of(asked, plan, scheduler)
         pace = pace_of(plan, state, testbeds=further.testbeds)
         watcher = narrator(pace, as_json=json_output)
-        go_on(plan, campaign, retries_failed=retry, watcher=watcher, further=further)
+        ended = go_on(plan, campaign, retries_failed=retry, watcher=watcher, further=further)
     if not json_output:
         tell(f"Campaign: {folder}")
-    check_cells(campaign)
+    check_cells(campaign, ended)

@@ -82,7 +82,7 @@ def run(
     command = repeat_command(plan.seed)
     pace = pace_of(plan, CampaignState(header={}), testbeds=further.testbeds)
     watcher = narrator(pace, as_json=json_output)
-    start(asked, plan, folder, command, watcher=watcher, further=further)
+    state = start(asked, plan, folder, command, watcher=watcher, further=further)
     if not json_output:
         tell(f"Campaign: {folder.path}")
-    check_cells(folder)
+    check_cells(folder, state)

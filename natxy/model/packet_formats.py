@@ -76,10 +76,8 @@ class PacketFormats:
 
     def _tunnel(self, direction: Direction, side: Side) -> Tunnel | None:
         """Returns the outer header of the packets on this side, if it has softwires or a tunnel."""
-        subscribers, asked = (
-            self.testbed.subscribers_on(side),
-            self.testbed.tester.port(side).tunnel,
-        )
+        subscribers = self.testbed.subscribers_on(side)
+        asked = self.testbed.tester.port(side).tunnel
         if subscribers is not None and subscribers.gateway is not None:
             near, far = subscribers.ipv6_pattern(), AddressPattern(address=subscribers.gateway)
             tunnel = Tunnel(source=near, destination=far)

@@ -18,8 +18,14 @@ from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.made_figures import drawn_figures
 from natxy.procedure.plan import Plan, repeat_search
-from natxy.procedure.search_remarks import bound_remarks, cut_remarks, zero_remarks
+from natxy.procedure.search_remarks import (
+    bound_remarks,
+    cut_remarks,
+    verification_deviation,
+    zero_remarks,
+)
 from natxy.procedure.throughput import GROWTH
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
@@ -249,30 +255,7 @@ def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, 
         values=tuple(float(each.rate_cps) for each in found),
         lower_bound=tuple(each.lower_bound for each in found),
     )
-    return (rate, *_drawn_figures(found))
-
-
-def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:
-    """Returns the figures of connections drawn with repetition, where a combination that is drawn
-    again is not a new connection (MP Table 23)."""
-    made = [each.made for each in found]
-    drawn = [of for of in made if of is not None and of.known]
-    if not drawn or len(drawn) < len(found):
-        return ()
-    return (
-        Figure(
-            name="connections",
-            unit="connections",
-            values=tuple(float(of.new) for of in drawn),
-            primary=False,
-        ),
-        Figure(
-            name="ending new connection ratio",
-            unit="%",
-            values=tuple(of.ending_new_percent for of in drawn),
-            primary=False,
-        ),
-    )
+    return (rate, *drawn_figures(each.made for each in found))
 
 
 def conditions_of(
@@ -304,12 +287,7 @@ def _deviations(plan: EstablishmentPlan) -> tuple[str, ...]:
         said.append(f"{plan.loss} accepted")
     if plan.early_end:
         said.append("trials that end at their first certain loss")
-    if plan.loss_verifications:
-        said.append(
-            f"loss verification: a rate fails after {plan.loss_verifications + 1} trials with a "
-            "loss, not 1 (ETSI GS NFV-TST 009 section 12.3.3)"
-        )
-    return tuple(said)
+    return (*said, *verification_deviation(plan.loss_verifications))
 
 
 def _remarks(

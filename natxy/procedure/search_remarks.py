@@ -34,21 +34,30 @@ def bound_remarks(limits: Iterable[tuple[Limit, bool]]) -> tuple[str, ...]:
 def cut_remarks(asked: int, done: int, trials: Trials) -> tuple[str, ...]:
     """Returns how many repetitions are lacking, and which option ended the measurement."""
     option = "--retry-time" if trials.retry_time.is_over else "--patience"
-    lacking = (
-        f"{asked - done} of {asked} repetitions were not run, or not to their end: the time of "
-        f"{option} was used up."
-    )
-    return (lacking,) if done < asked else ()
+    why = f": the time of {option} was used up."
+    return (f"{_lacking(asked, done)}{why}",) if done < asked else ()
 
 
 def lacking_remarks(asked: int, points: Iterable[Figure]) -> tuple[str, ...]:
     """Returns how many repetitions are lacking at each point of a series."""
     return tuple(
-        f"{point.at}: {asked - len(point.values)} of {asked} repetitions were not run, or not to "
-        "their end."
+        f"{point.at}: {_lacking(asked, len(point.values))}."
         for point in points
         if len(point.values) < asked
     )
+
+
+def _lacking(asked: int, done: int) -> str:
+    return f"{asked - done} of {asked} repetitions were not run, or not to their end"
+
+
+def verification_deviation(repeats: int, *, departs_from: str = "") -> tuple[str, ...]:
+    """Returns the deviation of a search that repeats failed trials; `departs_from`: a clause."""
+    sources = "; ".join(filter(None, (departs_from, "ETSI GS NFV-TST 009 section 12.3.3")))
+    said = (
+        f"loss verification: a rate fails after {repeats + 1} trials with a loss, not 1 ({sources})"
+    )
+    return (said,) if repeats else ()
 
 
 def zero_remarks(rates: Iterable[float], why: str) -> tuple[str, ...]:

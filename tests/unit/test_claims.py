@@ -256,6 +256,13 @@ def test_two_set_ups_of_one_process_may_share_a_cpu(nat64: TrafficPlan, engine: 
         assert one.tester.engine is not other.tester.engine
 
 
+@pytest.fixture
+def in_its_folder(testbed_file: Path, engine: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands run in the folder of testbed.toml, with the fake engine."""
+    monkeypatch.chdir(testbed_file.parent)
+
+
+@pytest.mark.usefixtures("in_its_folder")
 @pytest.mark.parametrize(
     "words",
     [
@@ -267,13 +274,9 @@ def test_two_set_ups_of_one_process_may_share_a_cpu(nat64: TrafficPlan, engine: 
 def test_every_command_says_who_is_there(
     hold: Hold,
     words: list[str],
-    testbed_file: Path,
-    engine: list[str],
     capsys: Captured,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     holder = hold(T0, 0)
-    monkeypatch.chdir(testbed_file.parent)
     assert run_command(words) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -281,6 +284,7 @@ def test_every_command_says_who_is_there(
     assert sentence.startswith(f"natxy: tester.cores: CPU 0 is in use by process {holder.pid} (")
 
 
+@pytest.mark.usefixtures("in_its_folder")
 @pytest.mark.parametrize(
     "words",
     [
@@ -291,13 +295,9 @@ def test_every_command_says_who_is_there(
 def test_every_command_says_who_else_used_its_cpus(
     hold: Hold,
     words: list[str],
-    testbed_file: Path,
-    engine: list[str],
     capsys: Captured,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     holder = hold(T0, 7, gateway=(0,))
-    monkeypatch.chdir(testbed_file.parent)
     assert run_command(words) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert f"CPU 0 of the tester was also used by process {holder.pid} (python {T0} 7)" in said

@@ -130,3 +130,8 @@ def test_tests_near_the_change_run_first_and_only_as_many_as_there_is_time_for()
     assert callers.nearest(tests, "natxy/statistics.py", limit_s=9) == [near, fast, far]
     imported = callers.nearest(tests, "natxy/statistics.py", limit_s=9, import_s=1)
     assert imported == [near, fast], "to import a test file takes a second"
+
+
+def test_a_test_file_that_imports_a_module_from_its_package_is_near_it() -> None:
+    """`from natxy.procedure import pdv` reads the module's constants without a call."""
+    assert "tests/unit/test_defaults.py" in callers.files_that_import("natxy/procedure/pdv.py")

@@ -127,3 +127,36 @@ def test_the_end_of_a_tunnel_is_not_the_next_hop() -> None:
     testbed: Testbed = source.validated(Testbed, document)
     with pytest.raises(ConfigurationError, match=r"tunnel.address: 192.0.2.2 is also"):
         TrafficPlan(testbed=testbed, source=source).check()
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "sentence"),
+    [
+        (
+            {"tunnel": tunnel(4, gateway="198.18.0.2")},
+            {},
+            r"tester.left.ipv4_real: 198.18.0.2 is also tester.left.tunnel.gateway",
+        ),
+        (
+            {"tunnel": tunnel(4, address="198.19.0.2")},
+            {},
+            r"tester.right.ipv4_real: 198.19.0.2 is also tester.left.tunnel.address",
+        ),
+        (
+            {"tunnel": tunnel(4)},
+            {"tunnel": tunnel(4)},
+            r"tester.right.tunnel.address: 192.0.2.2 is also tester.left.tunnel.address",
+        ),
+    ],
+)
+def test_the_ends_of_a_tunnel_are_no_addresses_of_frames_and_no_other_tunnels(
+    left: dict[str, Any], right: dict[str, Any], sentence: str
+) -> None:
+    source = Source(name="test")
+    document = {
+        "tester": {"left": {**port("left"), **left}, "right": {**port("right"), **right}},
+        "traffic": {"left_ip_version": 4, "right_ip_version": 4},
+    }
+    testbed: Testbed = source.validated(Testbed, document)
+    with pytest.raises(ConfigurationError, match=sentence):
+        TrafficPlan(testbed=testbed, source=source).check()
