@@ -9,9 +9,10 @@ from typing import ClassVar
 from natxy.dut.base import Dut
 from natxy.exact import make_exact
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.phase_names import TEST
 from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult
+from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, Direction, Segment
 from natxy.procedure.at_rate import Rate, RatePlan, rate_of
 from natxy.procedure.networks import networks_deviation
@@ -24,6 +25,7 @@ from natxy.trial.profile import Profile, deviations
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import LONGEST_S, Timing, check, refuse_frame_timeout
+from natxy.verdict.away import ROOM_FRAMES, away_in
 
 RECOVERY = "system recovery time"
 LOST = "lost frames"
@@ -83,7 +85,7 @@ def recovery(
     tester = tester.with_retry_time(plan.timing.retry_s)
     throughput = rate_of(plan, tester, dut, observer)
     load = _load(plan, tester, throughput.fps)
-    trials = plan.trials(tester, dut, observer)
+    trials = plan.trials(tester, dut, observer, doubts=lambda result: _doubts(result, load))
 
     def measure(number: int) -> TrialRecord:
         return trials.run_valid(
@@ -137,23 +139,52 @@ def _goes_on(stream: StreamResult) -> bool:
     return stream.losses is not None and stream.losses.last_number == stream.due - 1
 
 
+def _doubts(result: TrialResult, load: Load) -> tuple[str, ...]:
+    """Returns why the trial is INVALID if frames were lost up to its end, which may be a recovery
+    that goes on, or due to noise."""
+    away = away_in(result, TEST, None)
+    if not any(map(_goes_on, result.streams)) or not _noise_may_lose(result, away.longest_s, load):
+        return ()
+    return (
+        "the last frame was lost, and the gateway or the tester was kept from its CPU for so long "
+        "that this may be the reason",
+    )
+
+
+def _noise_may_lose(result: TrialResult, longest_away_s: float, load: Load) -> bool:
+    """Returns whether an absence of the gateway, or a burst of a tester that was late, may have
+    lost frames at the lower rate, so that the last lost frame may be none of the recovery.
+
+    Where in the trial the gateway was away is not known.
+    """
+    latest_s = max((stream.lateness.max_ns / 1e9 for stream in result.streams), default=0.0)
+    return max(longest_away_s, latest_s) * load.segments[1].rate_fps >= ROOM_FRAMES
+
+
 def _figures(done: Sequence[TrialRecord], load: Load) -> tuple[Figure, ...]:
-    streams: dict[Direction, list[StreamResult]] = {}
+    streams: dict[Direction, list[tuple[StreamResult, bool]]] = {}
     for trial in done:
+        doubtful = _noise_may_lose(trial.result, trial.longest_away_ns / 1e9, load)
         for stream in trial.result.streams:
-            streams.setdefault(stream.direction, []).append(stream)
+            streams.setdefault(stream.direction, []).append((stream, doubtful))
     figures = []
     for direction, seen in streams.items():
+        values = tuple(_recovery_s(stream, load) for stream, _ in seen)
         figures.append(
             Figure(
                 name=RECOVERY,
                 unit="s",
                 direction=direction,
-                values=tuple(_recovery_s(stream, load) for stream in seen),
-                lower_bound=tuple(_goes_on(stream) for stream in seen),
+                values=values,
+                lower_bound=tuple(_goes_on(stream) for stream, _ in seen),
+                # Noise only adds losses, so that a time of 0 is exact.
+                upper_bound=tuple(
+                    doubtful and value > 0 and not _goes_on(stream)
+                    for value, (stream, doubtful) in zip(values, seen, strict=True)
+                ),
             )
         )
-        lost = tuple(float(stream.losses.frames if stream.losses else 0) for stream in seen)
+        lost = tuple(float(stream.losses.frames if stream.losses else 0) for stream, _ in seen)
         figures.append(
             Figure(name=LOST, unit="frames", direction=direction, values=lost, primary=False)
         )
@@ -170,6 +201,11 @@ def _deviations(plan: RecoveryPlan, throughput: Rate) -> tuple[str, ...]:
 def _remarks(done: Sequence[TrialRecord], load: Load) -> tuple[str, ...]:
     high, low = load.segments
     said = [f"Overload at {high.rate_fps:,} fps, then {low.rate_fps:,} fps, per direction."]
+    if any(any(figure.upper_bound) for figure in _figures(done, load)):
+        said.append(
+            "≤ marks an upper bound: the gateway or the tester was kept from its CPU, which may "
+            "have lost the last frames."
+        )
     if any(stream.losses is None for trial in done for stream in trial.result.streams):
         said.append(
             "Where no frame was lost, there was no overload: a recovery time of 0 then says "

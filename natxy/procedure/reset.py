@@ -28,6 +28,7 @@ from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check, refuse_frame_timeout
 from natxy.trial.trials import Trials
+from natxy.verdict.away import ROOM_FRAMES
 
 BY_LOSS = "reset time, frame-loss method"
 BY_TIMESTAMPS = "reset time, timestamp method"
@@ -84,13 +85,15 @@ def reset(
     trials = plan.trials(tester, dut, Observers([observer, resetter]), resets=True)
     ways: list[str] = []
 
-    def measure(number: int) -> TrialRecord:
+    def measure(number: int) -> Done:
+        before = dut.watched
         trial = _trial(plan, trials, resetter, rate.fps, number)
         ways.append(resetter.done)
-        return trial
+        return Done(trial=trial, watched=dut.watched == before)
 
     with resetter:
-        done = repeat(plan.repetitions, observer, measure, lambda one: _figures([one], rate.fps))
+        made = repeat(plan.repetitions, observer, measure, lambda one: _figures([one], rate.fps))
+    done = [one.trial for one in made]
     refuse_without_connections(done)
     return Measurement(
         procedure="reset",
@@ -98,10 +101,18 @@ def reset(
         reference="RFC 6201 section 4",
         conditions=plan.conditions(tester, dut, rate_fps=rate.fps),
         deviations=(*_deviations(plan, rate, done), *networks_deviation(tester)),
-        remarks=(*rate.remarks, *_remarks(plan, ways, done)),
-        figures=_figures(done, rate.fps),
+        remarks=(*rate.remarks, *_remarks(plan, ways, made)),
+        figures=_figures(made, rate.fps),
         counts=trials.counts,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """A repetition, and whether the gateway's programs were watched after the reset as well."""
+
+    trial: TrialRecord
+    watched: bool
 
 
 class Resetter(Observer):
@@ -183,29 +194,33 @@ def _trial(
         raise
 
 
-def _figures(done: Sequence[TrialRecord], rate_fps: int) -> tuple[Figure, ...]:
+def _figures(done: Sequence[Done], rate_fps: int) -> tuple[Figure, ...]:
     streams: dict[Direction, list[StreamResult]] = {}
-    for trial in done:
-        for stream in trial.result.streams:
+    for one in done:
+        for stream in one.trial.result.streams:
             streams.setdefault(stream.direction, []).append(stream)
     figures = []
     for direction, seen in streams.items():
         lost = [stream.losses.frames if stream.losses else 0 for stream in seen]
+        by_loss_s = tuple(frames / rate_fps for frames in lost)
+        silent_s = tuple(_silence_s(stream) for stream in seen)
         never_back = tuple(_is_never_back(stream) for stream in seen)
         figures += [
             Figure(
                 name=BY_LOSS,
                 unit="s",
                 direction=direction,
-                values=tuple(frames / rate_fps for frames in lost),
+                values=by_loss_s,
                 lower_bound=never_back,
+                errors=_errors(by_loss_s, [_lost_s(one, rate_fps) for one in done]),
             ),
             Figure(
                 name=BY_TIMESTAMPS,
                 unit="s",
                 direction=direction,
-                values=tuple(_silence_s(stream) for stream in seen),
+                values=silent_s,
                 lower_bound=never_back,
+                errors=_errors(silent_s, [_silent_s(one) for one in done]),
             ),
             Figure(
                 name=LOST,
@@ -216,6 +231,29 @@ def _figures(done: Sequence[TrialRecord], rate_fps: int) -> tuple[Figure, ...]:
             ),
         ]
     return tuple(figures)
+
+
+def _errors(values_s: Sequence[float], noise_s: Sequence[float]) -> tuple[float, ...]:
+    """Returns the errors of reset times; empty if there are none.
+
+    Absences of the gateway only lengthen a reset: at most by `noise_s`, and by no more than what
+    was measured.
+    """
+    errors = tuple(map(min, values_s, noise_s))
+    return errors if any(errors) else ()
+
+
+def _lost_s(one: Done, rate_fps: int) -> float:
+    """Returns the time whose frames, of one direction, absences may have lost besides the reset."""
+    trial = one.trial
+    if not one.watched or rate_fps * trial.longest_away_ns < ROOM_FRAMES * 1e9:
+        return 0.0
+    return len(trial.result.streams) * trial.away_ns / 1e9
+
+
+def _silent_s(one: Done) -> float:
+    """Returns by how much absences, one before and one after it, may have lengthened a silence."""
+    return 2 * one.trial.longest_away_ns / 1e9 if one.watched else 0.0
 
 
 def _silence_s(stream: StreamResult) -> float:
@@ -260,8 +298,14 @@ def _deviations(plan: ResetPlan, rate: Rate, done: Sequence[TrialRecord]) -> tup
     return (*said, f"{before_s:.3g} s of traffic before the reset, not {right_s:g} s")
 
 
-def _remarks(plan: ResetPlan, ways: Sequence[str], done: Sequence[TrialRecord]) -> tuple[str, ...]:
+def _remarks(plan: ResetPlan, ways: Sequence[str], made: Sequence[Done]) -> tuple[str, ...]:
     said = [f"{way}." for way in dict.fromkeys(ways)]
+    done = [one.trial for one in made]
+    if not all(one.watched for one in made):
+        said.append(
+            "The gateway's programs were started again, so that it is not known whether the new "
+            "ones were away: noise may have lengthened the reset."
+        )
     asked = f"The reset was requested {float(plan.after_s):.3g} s after sending began"
     if seen := _seen_after_s(done):
         said.append(f"{asked}; the longest loss began after {_range(seen)} s.")

@@ -56,6 +56,7 @@ class ScriptedEngine:
     invalid: Callable[[TrialSpec], str] = lambda _: ""
     too_slow: bool = True  # where a trial is invalid: a drop counter moved
     excess_ns: float = 0.0
+    latest_ns: float = 1.0  # the largest lateness of a frame
     paused_ns: Callable[[Stream], float] = lambda _: 0.0  # by the sender, which takes longer then
     misdelivers: int = 0
     without_udp_checksum: int = 0  # frames of each stream
@@ -66,6 +67,7 @@ class ScriptedEngine:
     delays: Callable[[Stream], dict[str, Any]] = lambda _: {}  # members of the distribution
     round_trip_ns: Callable[[TrialSpec], float] = lambda _: 0.0  # to the gateway
     nearest_ns: Callable[[TrialSpec], float] = lambda _: 50.0  # the shortest that is known
+    away_ns: Callable[[TrialSpec], float] = lambda _: 0.0  # of the gateway, at once
     during: Callable[[], None] = lambda: None  # called while each trial "runs"
     specs: list[TrialSpec] = field(default_factory=list)
 
@@ -144,7 +146,7 @@ class ScriptedEngine:
             "cpu": 1,
             "period_ns": 1e5,
             **dict.fromkeys(("samples", "absences"), 0),
-            **dict.fromkeys(("away_ns", "longest_away_ns"), 0.0),
+            **dict.fromkeys(("away_ns", "longest_away_ns"), self.away_ns(spec)),
             "round_trip_ns": self.round_trip_ns(spec),
             "nearest_ns": self.nearest_ns(spec),
         }
@@ -177,7 +179,7 @@ class ScriptedEngine:
             },
             "sending_ns": last_ns + self.excess_ns + self.paused_ns(stream),
             "first_departure_ns": 0.0,
-            "lateness": DELAY,
+            "lateness": {**DELAY, "max_ns": self.latest_ns},
             "send_call": DELAY,
             "kinds": {"foreground": self._counters(stream, len(lost)), "background": None},
             "losses": _losses(stream, lost) if lost else None,

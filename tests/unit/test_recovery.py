@@ -1,5 +1,6 @@
 """System recovery: which rates are sent, and which frame's departure ends it."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -85,6 +86,54 @@ def test_loss_up_to_the_end_is_a_lower_bound(nat64: TrafficPlan) -> None:
     figure = recovery(plan(), engine.tester(nat64), NoDut()).figure(RECOVERY, "reverse")
     assert all(figure.lower_bound)
     assert figure.values == pytest.approx((0.2, 0.2), abs=2 / 5_500)
+
+
+# 64 frames at 5,500 fps come in 11.6 ms; a queue has room for fewer.
+NOISE = pytest.mark.parametrize(
+    ("noise", "matters"),
+    [
+        ({"away_ns": lambda _: 11e6}, False),
+        ({"away_ns": lambda _: 12e6}, True),
+        ({"latest_ns": 12e6}, True),
+    ],
+    ids=["a short absence", "a long absence", "a late tester"],
+)
+
+
+@NOISE
+def test_what_noise_may_have_lost_last_makes_an_upper_bound(
+    noise: dict[str, Any], matters: bool, nat64: TrafficPlan
+) -> None:
+    engine = replace(sulking(0.12), **noise)
+    result = recovery(plan(), engine.tester(nat64), NoDut())
+    figure = result.figure(RECOVERY, "forward")
+    assert figure.values == pytest.approx((0.12, 0.12), abs=2 / 5_500)
+    assert figure.upper_bound == (matters, matters)
+    assert not any(figure.lower_bound)
+    assert any("≤ marks an upper bound" in said for said in result.remarks) == matters
+
+
+@NOISE
+def test_noise_does_not_shorten_a_recovery_to_0(
+    noise: dict[str, Any], matters: bool, nat64: TrafficPlan
+) -> None:
+    del matters
+    engine = replace(sulking(-0.05), **noise)
+    figure = recovery(plan(), engine.tester(nat64), NoDut()).figure(RECOVERY, "forward")
+    assert figure.values == (0, 0)
+    assert not any(figure.upper_bound)
+
+
+@NOISE
+def test_a_last_loss_that_noise_may_explain_is_no_lower_bound(
+    noise: dict[str, Any], matters: bool, nat64: TrafficPlan
+) -> None:
+    engine = ScriptedEngine(lose=lambda stream: range(100, frames_in(stream)), **noise)
+    if not matters:
+        assert all(recovery(plan(), engine.tester(nat64), NoDut()).figures[0].lower_bound)
+        return
+    with pytest.raises(TesterLimit, match="the last frame was lost, and the gateway or the tester"):
+        recovery(plan(), engine.tester(nat64), NoDut())
 
 
 def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:

@@ -11,7 +11,7 @@ from natxy.dut.base import Absence
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TrialCancelled
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import TrialSpec
+from natxy.model.trial_spec import TrialSpec, WatchedCpu
 from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, LOST, ResetPlan, reset
 from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
@@ -46,6 +46,14 @@ class Switch(NoDut):
         return "power interruption: a switch"
 
 
+class StartedAgain(Switch):
+    """A device whose program has another number after a reset."""
+
+    @property
+    def watched(self) -> tuple[WatchedCpu, ...]:
+        return (WatchedCpu(cpu=1, threads=(1000 + self.resets,)),)
+
+
 class Restarted(Switch):
     """Whose programs are others after a reset: to who watches them it is away from then on."""
 
@@ -77,6 +85,36 @@ def test_what_a_reset_loses_is_no_noise(nat64: TrafficPlan) -> None:
     result = reset(plan(), engine.tester(nat64), Restarted())
     assert result.figure(BY_LOSS, "forward").values == (0.025, 0.025)
     assert result.counts.invalid_trials == 0
+
+
+@pytest.mark.parametrize(
+    ("away_ns", "by_loss_s", "by_timestamps_s"),
+    [
+        (0, (), ()),
+        (6e6, (), (0.012, 0.012)),  # 60 frames, for which a queue has room
+        (8e6, (0.016, 0.016), (0.016, 0.016)),  # of two directions; before and after the silence
+        (15e6, (0.025, 0.025), (0.0251, 0.0251)),  # no more than was measured
+    ],
+)
+def test_absences_lengthen_a_reset(
+    away_ns: float,
+    by_loss_s: tuple[float, ...],
+    by_timestamps_s: tuple[float, ...],
+    nat64: TrafficPlan,
+) -> None:
+    engine = ScriptedEngine(lose=lambda _: GONE, during=pause, away_ns=lambda _: away_ns)
+    result = reset(plan(), engine.tester(nat64), Switch())
+    assert result.figure(BY_LOSS, "forward").errors == pytest.approx(by_loss_s)
+    assert result.figure(BY_TIMESTAMPS, "forward").errors == pytest.approx(by_timestamps_s)
+
+
+def test_new_programs_are_not_watched(nat64: TrafficPlan) -> None:
+    """After the reset, the CPU of the programs that are gone is always away."""
+    engine = ScriptedEngine(lose=lambda _: GONE, during=pause, away_ns=lambda _: 90e6)
+    result = reset(plan(), engine.tester(nat64), StartedAgain())
+    assert result.figure(BY_LOSS, "forward").errors == ()
+    assert result.figure(BY_TIMESTAMPS, "forward").errors == ()
+    assert any("it is not known whether the new ones were away" in said for said in result.remarks)
 
 
 def test_loss_elsewhere_counts_by_one_method_alone(nat64: TrafficPlan) -> None:
