@@ -57,6 +57,7 @@ class ScriptedEngine:
     too_slow: bool = True  # where a trial is invalid: a drop counter moved
     excess_ns: float = 0.0
     paused_ns: Callable[[Stream], float] = lambda _: 0.0  # by the sender, which takes longer then
+    lateness: Callable[[Stream], dict[str, Any]] = lambda _: {}  # members of the distribution
     misdelivers: int = 0
     without_udp_checksum: int = 0  # frames of each stream
     all_wrong_by: str = ""  # the check that every frame fails; empty: none does
@@ -177,7 +178,7 @@ class ScriptedEngine:
             },
             "sending_ns": last_ns + self.excess_ns + self.paused_ns(stream),
             "first_departure_ns": 0.0,
-            "lateness": DELAY,
+            "lateness": DELAY | self.lateness(stream),
             "send_call": DELAY,
             "kinds": {"foreground": self._counters(stream, len(lost)), "background": None},
             "losses": _losses(stream, lost) if lost else None,
