@@ -278,7 +278,7 @@ def _remarks(points: list[_Point]) -> tuple[str, ...]:
         "frame loss rate may be wrong by at most "
     )
     return (
-        *((f"{said}{largest:.2g} % of the frames sent.",) if largest else ()),
+        *((f"{said}{largest:.3g} % of the frames sent.",) if largest else ()),
         *_left_out(points),
     )
 
