@@ -31,6 +31,9 @@ class TrialRecord(Model):
     measures_delays: bool = False  # the delays of `result` are figures
     away_ns: float = 0.0  # absences of the gateway in the measured phase
     longest_away_ns: float = 0.0
+    # Frames that absences of the gateway and bursts of the tester may have cost at most, of all
+    # directions of the measured phase together.
+    explained_frames: int = 0
     result: TrialResult  # with a stateful gateway only phase 2, which is the measured phase
     phase_1: StreamResult | None = None
     sample: StreamResult | None = None  # the test of some of phase 1's connections before phase 2

@@ -47,6 +47,28 @@ class Benchmark:
             return figure.mean_bound != "exact"
         return figure.bound(median(figure.values)) != "exact"
 
+    def error(self, figure: Figure) -> float:
+        """Returns the largest error of the result of a figure, from the errors of its values."""
+        values, errors = figure.values, figure.errors
+        if len(errors) != len(values):
+            errors = (max(errors, default=0.0),) * len(values)
+        highest = self.result(tuple(v + error for v, error in zip(values, errors, strict=True)))
+        lowest = self.result(tuple(v - error for v, error in zip(values, errors, strict=True)))
+        return max(highest - self.result(values), self.result(values) - lowest)
+
+    def is_above_0(self, figure: Figure) -> bool:
+        """Returns whether the result of a figure is above 0, also if it is wrong by its error."""
+        return self.result(figure.values) > self.error(figure)
+
+    def degradation_error(self, alone: Figure, figure: Figure) -> float:
+        """Returns the largest error of the degradation, in %; `alone` is above 0.
+
+        With X1 + d1 and Xn + dn, the ratio changes by (dn - d1 Xn / X1) / (X1 + d1).
+        """
+        x1, xn = self.result(alone.values), self.result(figure.values)
+        e1, en = self.error(alone), self.error(figure)
+        return (en + e1 * abs(xn) / x1) / (x1 - e1) * 100
+
     def degradation(self, x1: float, xn: float) -> float:
         """Returns the degradation in %; it is above 0 if n flows are worse than one."""
         return ((x1 - xn) if self.higher_is_better else (xn - x1)) / x1 * 100

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Self
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
@@ -165,18 +166,44 @@ def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Po
     )
 
 
-Losses = dict[tuple[Direction, str], float]  # in %
+Key = tuple[Direction, str]  # the name is that of the figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Frames:
+    """The frames of a direction, or of one kind of it, in a trial."""
+
+    sent: int
+    received: int
+    misdelivered: int
+
+    @classmethod
+    def of(cls, counted: Sequence[KindCounters]) -> Self:
+        return cls(
+            sent=sum(counters.sent for counters in counted),
+            received=sum(counters.received for counters in counted),
+            misdelivered=sum(counters.misdelivered.total for counters in counted),
+        )
+
+    @property
+    def loss_percent(self) -> float:
+        return self.percent(self.sent - self.received)
+
+    def percent(self, frames: float) -> float:
+        return frames / self.sent * 100 if self.sent else 0.0
 
 
 def _figures(point: _Point) -> tuple[Figure, ...]:
-    values: dict[tuple[Direction, str], list[float]] = {}
-    errors: dict[tuple[Direction, str], list[float]] = {}
-    left_out = [_losses(trial) for trial in point.excused]
+    values: dict[Key, list[float]] = {}
+    errors: dict[Key, list[float]] = {}
+    left_out = [_highest_losses(trial) for trial in point.excused]
     for trial in point.trials:
-        for key, loss in _losses(trial).items():
+        highest = _highest_losses(trial)
+        for key, frames in _frames(trial).items():
+            loss = frames.loss_percent
             values.setdefault(key, []).append(loss)
-            too_high = min(loss, _absence_percent(trial) + _placement_percent(trial, loss))
-            errors.setdefault(key, []).append(max(too_high, _too_low(loss, key, left_out)))
+            too_low = _mean_with(highest[key], [losses[key] for losses in left_out]) - loss
+            errors.setdefault(key, []).append(max(_too_high(trial, frames), too_low))
     return tuple(
         Figure(
             name=name,
@@ -191,59 +218,67 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
     )
 
 
-def _losses(trial: TrialRecord) -> Losses:
-    """Returns the loss of each direction, and of each kind if there are several."""
-    losses: Losses = {}
+def _frames(trial: TrialRecord) -> dict[Key, _Frames]:
+    """Returns the frames of each direction, and of each kind if there are several."""
+    frames: dict[Key, _Frames] = {}
     for stream in trial.result.streams:
         counted = list(stream.counters())
-        losses[stream.direction, LOSS] = _loss_percent([counters for _, counters in counted])
+        frames[stream.direction, LOSS] = _Frames.of([counters for _, counters in counted])
         if len(counted) > 1:
             for kind, counters in counted:
-                losses[stream.direction, f"{LOSS}, {kind}"] = _loss_percent([counters])
-    return losses
+                frames[stream.direction, f"{LOSS}, {kind}"] = _Frames.of([counters])
+    return frames
 
 
-def _too_low(loss: float, key: tuple[Direction, str], left_out: Sequence[Losses]) -> float:
-    """Returns by how much a loss may be too low because trials were left out.
+def _too_high(trial: TrialRecord, frames: _Frames) -> float:
+    """Returns by how much a loss may be too high, in % of the frames sent.
 
-    The losses of these trials are explained by absences, but may all be the gateway's own. Then the
-    mean that includes them is the right value.
+    Absences, bursts of the tester and a bad placement of the CPUs can have cost no more frames than
+    never came.
     """
-    if not left_out:
-        return 0.0
-    mean = (loss + sum(losses[key] for losses in left_out)) / (1 + len(left_out))
-    return max(0.0, mean - loss)
+    never_came = max(0, frames.sent - frames.received - frames.misdelivered)
+    forwarded = 100 - frames.loss_percent
+    by_placement = forwarded / least_forwarded(trial.result.watched) - forwarded
+    noise = frames.percent(trial.explained_frames) + by_placement
+    return min(frames.percent(never_came), noise)
 
 
-def _absence_percent(trial: TrialRecord) -> float:
-    """Returns the share of frames, in %, that arrived while a watched gateway was away."""
-    sending_ns = trial.result.sending_ns
-    return trial.away_ns / sending_ns * 100 if sending_ns else 0.0
+def _highest_losses(trial: TrialRecord) -> dict[Key, float]:
+    """Returns the losses, in %, if all that the gateway did in pauses of the senders is missing.
+
+    A gateway that forwarded F frames while the senders needed the time T, of which they paused p T,
+    forwards at least F (1 - p) of them without the pauses. How many of the other p F are missing in
+    one direction depends on how the gateway divides its time.
+    """
+    forwarded = sum(stream.received for stream in trial.result.streams)
+    in_pauses = forwarded * max(
+        stream.pauses.total_ns / stream.sending_ns if stream.sending_ns else 0.0
+        for stream in trial.result.streams
+    )
+    return {
+        key: frames.loss_percent + frames.percent(min(frames.received, in_pauses))
+        for key, frames in _frames(trial).items()
+    }
 
 
-def _placement_percent(trial: TrialRecord, loss: float) -> float:
-    """Returns by how much a loss may be too high, in % of the frames sent, because the host had
-    placed the CPUs badly."""
-    forwarded = 100 - loss
-    return forwarded / least_forwarded(trial.result.watched) - forwarded
+def _mean_with(loss: float, left_out: Sequence[float]) -> float:
+    """Returns the highest loss that trials show which were left out.
 
-
-def _loss_percent(counted: list[KindCounters]) -> float:
-    """Returns (sent - received) / sent x 100 %."""
-    sent = sum(counters.sent for counters in counted)
-    received = sum(counters.received for counters in counted)
-    return (sent - received) / sent * 100 if sent else 0.0
+    Their losses are explained by absences, but may all be the gateway's own. Then the mean that
+    includes them is the right value.
+    """
+    return max(loss, (loss + sum(left_out)) / (1 + len(left_out)))
 
 
 def _remarks(points: list[_Point]) -> tuple[str, ...]:
     errors = [error for point in points for figure in _figures(point) for error in figure.errors]
     largest = max(errors, default=0.0)
     said = (
-        "Because the gateway's core was away or badly placed, a frame loss rate may be wrong by at "
-        "most "
+        "Because senders paused or sent bursts, or the gateway's core was away or badly placed, a "
+        "frame loss rate may be wrong by at most "
     )
     return (
-        *((f"{said}{largest:.2g} % of the frames sent.",) if largest else ()),
+        *((f"{said}{largest:.3g} % of the frames sent.",) if largest else ()),
         *_left_out(points),
     )
 

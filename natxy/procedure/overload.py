@@ -90,8 +90,10 @@ def overload(
             *_remarks(plan, traffic),
             *_left_open(plan, degraded),
             *_too_few_frames(plan, traffic, found),
-            # The definition of a delay and the origin of a rate; searches do not need them here.
-            *(() if isinstance(plan.test, ThroughputPlan) else alone.remarks),
+            *_wrong_by(degraded),
+            # Errors, the definition of a delay and the origin of a rate; searches need none of them
+            # here.
+            *(() if isinstance(plan.test, ThroughputPlan) else _of_tests(found)),
         ),
         figures=degraded,
         counts=TrialCounts.total(result.counts for result in found.values()),
@@ -175,8 +177,12 @@ def _figures(
 
 
 def _place(flows: int, figure: Figure) -> str:
-    at = f"{flows:,} flow{'s' if flows > 1 else ''}"
+    at = _counted(flows)
     return f"{at}, {figure.at}" if figure.at else at
+
+
+def _counted(flows: int) -> str:
+    return f"{flows:,} flow{'s' if flows > 1 else ''}"
 
 
 def _found(plan: OverloadPlan, result: Measurement) -> str:
@@ -187,7 +193,8 @@ def _found(plan: OverloadPlan, result: Measurement) -> str:
 
 
 def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tuple[Figure, ...]:
-    """Returns the degradation of a figure; empty if a figure is a bound, or if X1 is not above 0.
+    """Returns the degradation of a figure; empty if a figure is a bound, or if X1 may not be above
+    0.
 
     X1 and Xn are averages over repetitions, since single repetitions cannot be compared.
     """
@@ -203,16 +210,18 @@ def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tupl
         or plan.benchmark.is_bound(same[0])
     ):
         return ()
-    x1, xn = plan.benchmark.result(same[0].values), plan.benchmark.result(figure.values)
-    if x1 <= 0:
+    if not plan.benchmark.is_above_0(same[0]):
         return ()
+    x1, xn = plan.benchmark.result(same[0].values), plan.benchmark.result(figure.values)
+    error = plan.benchmark.degradation_error(same[0], figure)
     return (
         figure.model_copy(
             update={
                 "name": f"{DEGRADATION} of {figure.name}",
                 "unit": "%",
                 "values": (plan.benchmark.degradation(x1, xn),),
-                **dict.fromkeys(("lower_bound", "upper_bound", "errors"), ()),
+                **dict.fromkeys(("lower_bound", "upper_bound"), ()),
+                "errors": (error,) if figure.errors or same[0].errors else (),
             }
         ),
     )
@@ -266,12 +275,33 @@ def _left_open(plan: OverloadPlan, figures: tuple[Figure, ...]) -> tuple[str, ..
     said = []
     if any(plan.benchmark.is_bound(figure) for figure in primary):
         said.append("A figure that is a lower bound only has no degradation.")
-    if any(plan.benchmark.result(figure.values) <= 0 for figure in alone):
+    if not all(plan.benchmark.is_above_0(figure) for figure in alone):
         said.append(
-            "A figure that is not above 0 with one flow has no degradation, which would be a share "
-            "of it."
+            "A figure that is not above 0 with one flow, or may be 0 by its error, has no "
+            "degradation, which would be a share of it."
         )
     return tuple(said)
+
+
+def _wrong_by(figures: tuple[Figure, ...]) -> tuple[str, ...]:
+    """Returns a remark with the largest error of a degradation, if it is not 0."""
+    degradations = [figure for figure in figures if figure.name.startswith(DEGRADATION)]
+    largest = max((error for figure in degradations for error in figure.errors), default=0.0)
+    said = "Because of the errors of X1 and Xn, a degradation may be wrong by at most "
+    return (f"{said}{largest:.3g} percentage points.",) if largest else ()
+
+
+def _of_tests(found: dict[int, Measurement]) -> tuple[str, ...]:
+    """Returns the remarks of the tests: first those that all numbers of flows have."""
+    first, *others = (result.remarks for result in found.values())
+    shared = [said for said in first if all(said in remarks for remarks in others)]
+    own = [
+        f"{_counted(flows)}: {said}"
+        for flows, result in found.items()
+        for said in result.remarks
+        if said not in shared
+    ]
+    return (*shared, *own)
 
 
 def _too_few_frames(

@@ -15,7 +15,7 @@ from natxy.trial.observer import Observer
 from natxy.trial.profile import Profile, deviations
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
-from natxy.verdict.delay_error import DelayError, TimingErrors
+from natxy.verdict.delay_error import QUIET, DelayError, TimingErrors
 
 PDV = "PDV"
 MINIMUM = "minimum delay"
@@ -51,25 +51,42 @@ def pdv(
         title="Packet delay variation",
         reference="RFC 8219 section 7.3.1",
         values=lambda stream: pdv_values(stream, plan.lost_ns),
-        errors=lambda result, noise: _errors(result, noise, plan.lost_ns),
+        errors=lambda result, noise: pdv_errors(result, plan.lost_ns, noise),
         deviations=deviations(plan.timing, RFC, repetitions=plan.repetitions),
         remarks=delay_remarks,
     )
     return measure(what, plan, tester, dut, observer)
 
 
-def _errors(result: TrialResult, noise: Disturbance, lost_ns: float) -> Sequence[DelayError]:
-    """Returns the errors of PDV; the smallest delay is exact, since some frame met no gap."""
-    streams = [stream for stream in result.streams if stream.received]
-    return [
-        DelayError(
-            name=PDV,
-            direction=stream.direction,
-            value_ns=(delays := _delays(stream, lost_ns)).percentile_ns(P999) - delays.minimum_ns,
-            error_ns=TimingErrors.of(stream, result, noise).percentile_ns(delays, P999),
-        )
-        for stream in streams
-    ]
+def pdv_errors(
+    result: TrialResult, lost_ns: float, noise: Disturbance = QUIET
+) -> Sequence[DelayError]:
+    """Returns the errors of PDV, which alone can make a trial INVALID, and of the other delays."""
+    errors = []
+    for stream in result.streams:
+        if not stream.received:
+            continue
+        delays = _delays(stream, lost_ns)
+        timing = TimingErrors.of(stream, result, noise)
+        of_p999_ns = timing.percentile_ns(delays, P999)
+        of_figures_ns = {
+            PDV: of_p999_ns,
+            MINIMUM: timing.minimum_ns(delays),
+            P999_DELAY: of_p999_ns,
+            MAXIMUM: timing.maximum_ns(delays),
+        }
+        errors += [
+            DelayError(
+                name=each.name,
+                direction=stream.direction,
+                value_ns=each.value,
+                error_ns=of_figures_ns[each.name],
+                judged=each.name == PDV,
+            )
+            for each in pdv_values(stream, lost_ns)
+            if each.name in of_figures_ns
+        ]
+    return errors
 
 
 def _delays(stream: StreamResult, lost_ns: float) -> Delays:

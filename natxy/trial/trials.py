@@ -33,7 +33,7 @@ from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.warm_up import warm_up, warm_up_load
 from natxy.verdict.advice import explained
 from natxy.verdict.all_misdelivered import check_all_misdelivered
-from natxy.verdict.away import away_during
+from natxy.verdict.away import away_during, explained_frames
 from natxy.verdict.pacing import is_too_slow
 from natxy.verdict.placement import is_badly_placed
 
@@ -153,6 +153,7 @@ class Trials:
             measures_delays=self.measures_delays,
             away_ns=away.total_s * 1e9,
             longest_away_ns=away.longest_s * 1e9,
+            explained_frames=explained_frames(trial.spec, whole, trial.outcome.absence, phases),
             result=measured,
             phase_1=whole.stream_of(ESTABLISH) if is_part else None,
             sample=whole.stream_of(SAMPLE) if is_part else None,

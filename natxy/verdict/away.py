@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from natxy.dut.base import Absence
 from natxy.model.trial_result import StreamResult, TrialResult
-from natxy.model.trial_spec import Stream, TrialSpec
+from natxy.model.trial_spec import Phase, Stream, TrialSpec
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 from natxy.verdict.delay_error import late_by_tester
 
@@ -92,13 +92,45 @@ ACCEPTED_NONE = Accepted()
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Noise:
+    """What may have cost frames of a phase, of all its directions together."""
+
+    away: Away
+    rates_fps: tuple[int, ...]  # of the directions
+    overflow_frames: int  # that the tester's bursts have beyond the room of a queue
+
+    @classmethod
+    def of(
+        cls,
+        phase: Phase,
+        result: TrialResult,
+        absence: Absence | None,
+        accepted: Accepted = ACCEPTED_NONE,
+    ) -> "_Noise":
+        # Of the bursts that a load asks for, the mean rate: their frames are late together.
+        mean_fps = max(segment.rate_fps for one in phase.streams for segment in one.segments)
+        return cls(
+            away=away_in(result, phase.name, absence),
+            rates_fps=tuple(map(_highest, phase.streams)),
+            overflow_frames=sum(
+                _overflow(each, mean_fps, accepted)
+                for each in result.streams
+                if each.phase == phase.name
+            ),
+        )
+
+    @property
+    def while_away(self) -> int:
+        """Frames of all directions that came while the gateway was away."""
+        return int(sum(self.rates_fps) * self.away.total_s)
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Losing:
-    """A direction of a phase that lost frames, with the gateway's absences in the phase."""
+    """A direction of a phase that lost frames, with the noise of the phase."""
 
     stream: StreamResult
-    away: Away
-    rates_fps: tuple[int, ...]  # of all directions of the phase
-    overflow_frames: int  # that the tester's bursts have beyond the room of a queue, of all of them
+    noise: _Noise
 
 
 def excuse(
@@ -116,23 +148,9 @@ def excuse(
     """
     if result.misdelivered or result.changed or result.wrong:
         return None
-    rates_fps = {phase.name: tuple(map(_highest, phase.streams)) for phase in spec.phases}
-    # Of the bursts that a load asks for, the mean rate: their frames are late together.
-    mean_fps = {
-        phase.name: max(segment.rate_fps for one in phase.streams for segment in one.segments)
-        for phase in spec.phases
-    }
+    noise = {phase.name: _Noise.of(phase, result, absence, accepted) for phase in spec.phases}
     losing = [
-        _Losing(
-            stream=stream,
-            away=away_in(result, stream.phase, absence),
-            rates_fps=rates_fps[stream.phase],
-            overflow_frames=sum(
-                _overflow(each, mean_fps[stream.phase], accepted)
-                for each in result.streams
-                if each.phase == stream.phase
-            ),
-        )
+        _Losing(stream=stream, noise=noise[stream.phase])
         for stream in result.streams
         if stream.lost
     ]
@@ -143,6 +161,24 @@ def excuse(
         if beyond and all(_is_explained(each, spec, accepted, tolerance) for each in of_phases):
             return _sentence(beyond)
     return None
+
+
+def explained_frames(
+    spec: TrialSpec, result: TrialResult, absence: Absence | None, phases: Collection[str]
+) -> int:
+    """Returns how many frames of these phases noise may have cost at most, in all directions
+    together; all of them may be of one direction.
+
+    The queue of a gateway that is overloaded is full, so no absence is too short.
+    """
+    explained = 0
+    for phase in spec.phases:
+        if phase.name in phases:
+            noise = _Noise.of(phase, result, absence)
+            streams = [stream for stream in result.streams if stream.phase == phase.name]
+            late = sum(_late(_Losing(stream=stream, noise=noise), spec) for stream in streams)
+            explained += noise.while_away + noise.overflow_frames + late
+    return explained
 
 
 def _highest(stream: Stream) -> int:
@@ -163,10 +199,10 @@ def _overflow(stream: StreamResult, rate_fps: int, accepted: Accepted) -> int:
 
 
 def _sentence(losing: Sequence[_Losing]) -> str | None:
-    away = max((one.away for one in losing), key=lambda away: away.total_s)
+    away = max((one.noise.away for one in losing), key=lambda away: away.total_s)
     in_all_s = max(away.total_s, away.longest_s)  # without arrivals, the sum lacks the longest
     lost = sum(one.stream.lost for one in losing)
-    overflow_frames = max(one.overflow_frames for one in losing)
+    overflow_frames = max(one.noise.overflow_frames for one in losing)
     if not in_all_s and not overflow_frames:
         return None
     if overflow_frames >= lost or not in_all_s:
@@ -187,10 +223,9 @@ def _is_explained(
     losing: Sequence[_Losing], spec: TrialSpec, accepted: Accepted, tolerance: LossTolerance
 ) -> bool:
     """Returns whether absences explain what the directions of one phase lost beyond a tolerance."""
-    away, rates_fps = losing[0].away, losing[0].rates_fps
-    outlasted = max(rates_fps) * away.longest_s < accepted.room_frames
-    while_away = 0 if outlasted else int(sum(rates_fps) * away.total_s)
-    explained = while_away + losing[0].overflow_frames
+    noise = losing[0].noise
+    outlasted = max(noise.rates_fps) * noise.away.longest_s < accepted.room_frames
+    explained = (0 if outlasted else noise.while_away) + noise.overflow_frames
     missing = min(sum(one.stream.missing for one in losing), explained)
     late = sum(_late(one, spec) for one in losing)
     accepted_frames = sum(accepted.frames(tolerance, one.stream) for one in losing)
@@ -205,5 +240,5 @@ def _late(one: _Losing, spec: TrialSpec) -> int:
     frame timeout, a late frame is one that arrived in a later phase, after the drain.
     """
     timeout_ns = spec.frame_timeout_ns or spec.drain_ns
-    waited = one.away.longest_s * 1e9 >= timeout_ns / 4
+    waited = one.noise.away.longest_s * 1e9 >= timeout_ns / 4
     return one.stream.late if waited or late_by_tester(one.stream, timeout_ns) else 0

@@ -12,7 +12,7 @@ with those of other gateways, so the stated error includes this time.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.model.delays import Delays
@@ -83,6 +83,20 @@ class TimingErrors:
             least_ns = min(least_ns, max(0.0, value_ns - lower_ns))
         return min(value_ns, least_ns + min(self.waiting_ns, value_ns - delays.minimum_ns))
 
+    def maximum_ns(self, delays: Delays) -> float:
+        """Returns by how much the largest delay of the frames that arrived may be too large."""
+        of_arrived_ns = self.percentile_ns(replace(delays, lost=0), Fraction(1))
+        return min(of_arrived_ns, self._longest_gaps_ns + self.waiting_ns)
+
+    def minimum_ns(self, delays: Delays) -> float:
+        """Returns by how much the smallest delay may be too large.
+
+        Many frames have nearly this delay, so one of them has met gaps that are not longer than the
+        median ones, and has waited for no absent gateway.
+        """
+        gaps_ns = sum(of.p50_ns for of in (self.poll_gap, self.step_gap) if of.count)
+        return min(delays.minimum_ns, gaps_ns)
+
     def variation_ns(self, variations: Delays, share: Fraction) -> float:
         """Returns the error of a percentile of the differences of consecutive delays, either way.
 
@@ -107,8 +121,11 @@ class TimingErrors:
     @property
     def longest_ns(self) -> float:
         """The largest error of the difference of two consecutive delays."""
-        gaps = sum(of.max_ns for of in (self.poll_gap, self.step_gap) if of.count)
-        return gaps + self.absence_ns
+        return self._longest_gaps_ns + self.absence_ns
+
+    @property
+    def _longest_gaps_ns(self) -> float:
+        return sum(of.max_ns for of in (self.poll_gap, self.step_gap) if of.count)
 
     def _steps(self, values: int) -> Iterator[tuple[float, Fraction]]:
         """Yields each gap that occurs, and the share of the values that may have a longer gap.
@@ -135,19 +152,23 @@ class DelayError:
     value_ns: float
     error_ns: float
     either_way: bool = False  # True: the figure may be too small or too large; False: too large
+    judged: bool = True  # False: the error makes no trial INVALID
 
 
 def doubts(errors: Sequence[DelayError]) -> tuple[str, ...]:
     """Returns a sentence for each figure whose error is too large in proportion to it.
 
     A difference of delays may really be 0, so that no proportion exists: its error is only stated.
+    So is that of a figure that is reported in addition to a procedure's main ones.
     """
     return tuple(
         f"{e.direction}: the {e.name} of {_time(e.value_ns)} may be {_time(e.error_ns)} too "
         "long, because the tester was away when frames were sent or arrived (expected an error of "
         f"at most {float(ERROR_SHARE * 100):g} %)"
         for e in errors
-        if not e.either_way and e.error_ns > max(ABSENCE_NS, float(ERROR_SHARE) * e.value_ns)
+        if e.judged
+        and not e.either_way
+        and e.error_ns > max(ABSENCE_NS, float(ERROR_SHARE) * e.value_ns)
     )
 
 

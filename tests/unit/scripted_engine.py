@@ -56,8 +56,8 @@ class ScriptedEngine:
     invalid: Callable[[TrialSpec], str] = lambda _: ""
     too_slow: bool = True  # where a trial is invalid: a drop counter moved
     excess_ns: float = 0.0
-    latest_ns: float = 1.0  # the largest lateness of a frame
     paused_ns: Callable[[Stream], float] = lambda _: 0.0  # by the sender, which takes longer then
+    lateness: Callable[[Stream], dict[str, Any]] = lambda _: {}  # members of the distribution
     misdelivers: int = 0
     without_udp_checksum: int = 0  # frames of each stream
     all_wrong_by: str = ""  # the check that every frame fails; empty: none does
@@ -179,7 +179,7 @@ class ScriptedEngine:
             },
             "sending_ns": last_ns + self.excess_ns + self.paused_ns(stream),
             "first_departure_ns": 0.0,
-            "lateness": {**DELAY, "max_ns": self.latest_ns},
+            "lateness": DELAY | self.lateness(stream),
             "send_call": DELAY,
             "kinds": {"foreground": self._counters(stream, len(lost)), "background": None},
             "losses": _losses(stream, lost) if lost else None,

@@ -15,7 +15,14 @@ from natxy.model.verdict import Verdict
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
-from natxy.verdict.away import NOT_AWAY, Accepted, away_during, away_in, excuse
+from natxy.verdict.away import (
+    NOT_AWAY,
+    Accepted,
+    away_during,
+    away_in,
+    excuse,
+    explained_frames,
+)
 from natxy.verdict.counted import Counting, counted
 from tests.unit.results import result_of, stream_of
 
@@ -101,6 +108,28 @@ def test_where_a_burst_fills_the_queue_no_absence_is_too_short(spec: TrialSpec) 
     assert excuse(spec, result_of(*both(20), away_s=0.0002), None, burst) is not None
     assert excuse(spec, result_of(*both(21), away_s=0.0002), None, burst) is None
     assert excuse(spec, result_of(*both(20)), None, burst) is None
+
+
+def test_an_overloaded_gateway_loses_what_comes_in_any_absence(both_ways: TrialSpec) -> None:
+    """Its queue is full: 0.2 ms are 20 frames of each direction."""
+    result = result_of(*both(5_000), away_s=0.0002)
+    assert explained_frames(both_ways, result, None, ["test"]) == 40
+    assert explained_frames(both_ways, result, None, ["another"]) == 0
+    assert explained_frames(both_ways, result_of(*both(5_000)), None, ["test"]) == 0
+
+
+def test_frames_that_waited_for_a_gateway_that_was_away_are_explained(
+    both_ways: TrialSpec,
+) -> None:
+    """13 ms are more than a quarter of the drain, so that any frame may have come too late."""
+    streams = (
+        stream_of(sent=10_000, missing=5_000, late=30, direction="forward"),
+        stream_of(sent=10_000, late=7, direction="reverse"),
+    )
+    for away_s, late in ((0.013, 37), (0.012, 0)):
+        came = int(2 * RATE_FPS * away_s)
+        result = result_of(*streams, away_s=away_s)
+        assert explained_frames(both_ways, result, None, ["test"]) == came + late
 
 
 TENTH = Accepted(tolerances=(LossTolerance(fraction=Fraction(1, 10)),))

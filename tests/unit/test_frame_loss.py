@@ -12,13 +12,14 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import Stream, TrialSpec
+from natxy.model.trial_spec import Direction, Stream, TrialSpec
 from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
+DIRECTIONS: tuple[Direction, ...] = ("forward", "reverse")
 
 
 def plan(**changes: Any) -> FrameLossPlan:
@@ -158,10 +159,12 @@ def test_what_is_no_series_of_rates_is_refused(text: str) -> None:
 
 
 class Away(NoDut):
-    """Whose own record says that it was away for a hundredth of each trial."""
+    """Whose own record says that it was away for a hundredth of each trial of 0.1 s."""
+
+    away_s = 0.001
 
     def absence(self) -> Absence | None:
-        return Absence(where="the gateway", total_s=0.001, longest_s=0.0005)
+        return Absence(where="the gateway", total_s=self.away_s, longest_s=self.away_s / 2)
 
 
 class LongAway(NoDut):
@@ -182,14 +185,89 @@ def test_trials_that_are_left_out_are_in_the_error(nat64: TrafficPlan) -> None:
     assert 0.3 * 0.2 < mean < 0.2, "one frame of 500 are 0.2 %, in six trials of ten"
 
 
+def measured_at(
+    engine: ScriptedEngine, nat64: TrafficPlan, dut: NoDut, rate_fps: int, **changes: Any
+) -> Measurement:
+    asked = plan(rates_fps=(rate_fps,), max_rate_fps=None, **changes)
+    return frame_loss(asked, engine.tester(nat64), dut)
+
+
+def of(result: Measurement, direction: Direction = "forward") -> tuple[float, float]:
+    """The loss of a direction at the only rate, and its error."""
+    (figure,) = (f for f in result.figures if f.direction == direction and f.name == LOSS)
+    return figure.values[0], figure.errors[0]
+
+
 def test_what_came_while_the_gateway_was_away_is_in_the_error(nat64: TrafficPlan) -> None:
+    """Frames of both directions come meanwhile, and all of them may be lost of one direction."""
     engine = ScriptedEngine(lose=lambda stream: above(7_500, stream))
     asked = plan(rates_fps=(5_000, 10_000), max_rate_fps=None)
     result = frame_loss(asked, engine.tester(nat64), Away())
     lossless, lossy = (result.figure(LOSS, "forward", f"{r:,} fps") for r in (5_000, 10_000))
     assert (lossless.values, lossless.errors) == ((0.0,), (0.0,))
-    assert lossy.errors == pytest.approx((1.0,), abs=0.02)
-    assert any("wrong by at most 1 %" in remark for remark in result.remarks)
+    both_fps, sent = 2 * 10_000, 10_000 * float(FAST.duration_s)
+    expected = both_fps * Away.away_s / sent * 100
+    assert lossy.errors == pytest.approx((expected,))
+    assert any(f"wrong by at most {expected:g} %" in remark for remark in result.remarks)
+
+
+def test_an_absence_in_both_directions_at_once(nat64: TrafficPlan) -> None:
+    """1 ms of 50 ms at 400,000 fps each way: up to 800 of 20,000 frames of one direction."""
+    timing = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(0))
+    engine = ScriptedEngine(lose=lambda stream: above(300_000, stream))
+    result = measured_at(engine, nat64, Away(), 400_000, timing=timing)
+    for direction in DIRECTIONS:
+        assert of(result, direction) == pytest.approx((25.0, 800 / 20_000 * 100))
+
+
+def test_an_absence_has_cost_no_more_frames_than_never_came(nat64: TrafficPlan) -> None:
+    """20 frames of both directions come meanwhile. The forward direction lacks 5, and one that came
+    wrong."""
+    engine = ScriptedEngine(
+        lose=lambda stream: range(5 if stream.direction == "forward" else 30), misdelivers=1
+    )
+    result = measured_at(engine, nat64, Away(), 10_000)
+    assert of(result, "forward") == pytest.approx((0.6, 0.5))
+    assert of(result, "reverse") == pytest.approx((3.1, 2.0))
+
+
+def test_what_the_testers_bursts_may_have_cost_is_in_the_error(nat64: TrafficPlan) -> None:
+    """At 10,000 fps a queue's room of 64 frames lasts 6.4 ms: 8 frames of each direction were
+    later."""
+    late = ((0.0, 1e3, 985), (6.3e6, 6.4e6, 7), (6.4e6, 6.5e6, 8))
+    engine = ScriptedEngine(
+        lose=lambda stream: above(7_500, stream), lateness=lambda _: {"buckets": late}
+    )
+    result = measured_at(engine, nat64, NoDut(), 10_000)
+    assert of(result) == pytest.approx((25.0, 2 * 8 / 1000 * 100))
+
+
+@pytest.mark.parametrize("lost", [0, 500])
+def test_pauses_make_a_loss_too_low(lost: int, nat64: TrafficPlan) -> None:
+    """The gateway had more time, by the pauses of whichever sender. What it forwarded meanwhile it
+    may not forward otherwise, and all of it may be missing in one direction."""
+    paused_s = 0.0019
+    engine = ScriptedEngine(
+        lose=lambda _: range(lost),
+        paused_ns=lambda stream: paused_s * 1e9 if stream.direction == "reverse" else 0.0,
+    )
+    result = measured_at(engine, nat64, NoDut(), 10_000)
+    last_due_s = 999 / 10_000
+    share = paused_s / (last_due_s + paused_s)
+    forwarded = 2 * (1000 - lost)
+    assert of(result) == pytest.approx((lost / 10, forwarded * share / 1000 * 100))
+    assert len(result.remarks) == 1
+    assert "senders paused" in result.remarks[0]
+
+
+def test_what_a_gateway_forwards_in_pauses_is_no_more_than_came(nat64: TrafficPlan) -> None:
+    """Forward, 10 of 1,000 frames came; and in the pauses 19 of all may have."""
+    paused_s = 0.0019
+    engine = ScriptedEngine(
+        lose=lambda stream: range(990 if stream.direction == "forward" else 1),
+        paused_ns=lambda _: paused_s * 1e9,
+    )
+    assert of(measured_at(engine, nat64, NoDut(), 10_000)) == pytest.approx((99.0, 1.0))
 
 
 def test_what_a_bad_placement_may_have_lost_is_in_the_error(nat64: TrafficPlan) -> None:

@@ -1,5 +1,6 @@
 """Overload: exactly so many flows are sent, and what they cost against one."""
 
+import random
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, pairwise
@@ -13,7 +14,7 @@ from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import Dut
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
-from natxy.model.measurement import Measurement
+from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
 from natxy.model.trial_spec import Stream, TrialSpec
@@ -281,6 +282,88 @@ def test_a_figure_that_is_0_with_one_flow_has_no_degradation(nat64: TrafficPlan)
     result = overload(plan((10,), test=TESTS[0]), engine.tester(nat64), NoDut())
     assert not degraded(result)
     assert any("not above 0 with one flow" in said for said in result.remarks)
+
+
+def with_pauses(paused_s: float, lost: dict[int, int], *, always: bool = False) -> ScriptedEngine:
+    """Whose sender of the reverse direction pauses in each trial, or in those of several flows."""
+
+    def paused_ns(stream: Stream) -> float:
+        traffic = stream.foreground
+        assert traffic is not None
+        several = max(traffic.source_port.values, traffic.destination_port.values) > 1
+        pauses = stream.direction == "reverse" and (several or always)
+        return paused_s * 1e9 if pauses else 0.0
+
+    return replace(lasting(dict.fromkeys(lost, 1.0), lost=lost), paused_ns=paused_ns)
+
+
+def test_the_errors_of_both_figures_are_in_that_of_their_degradation(nat64: TrafficPlan) -> None:
+    engine = with_pauses(0.0015, {1: 10, 10: 25})
+    result = overload(plan((10,), test=TESTS[0]), engine.tester(nat64), NoDut())
+    alone, ten, degradation = (f for f in result.figures if f.direction == "forward")
+    assert (alone.errors, degradation.values) == ((0.0,), (150.0,))
+    share = 0.0015 / (99 / 1000 + 0.0015)
+    assert ten.errors == pytest.approx((2 * 75 * share,))
+    assert degradation.errors == pytest.approx((ten.errors[0] / alone.values[0] * 100,))
+    said = f"may be wrong by at most {degradation.errors[0]:.3g} percentage points."
+    assert any(each.endswith(said) for each in result.remarks)
+    (of_ten,) = (each for each in result.remarks if "senders paused" in each)
+    assert of_ten.startswith("10 flows: Because senders paused")
+
+
+def test_errors_without_which_no_degradation_is_wrong_make_no_remark(nat64: TrafficPlan) -> None:
+    engine = lasting({1: 1.0, 10: 1.0}, lost={1: 10, 10: 25})
+    result = overload(plan((10,), test=TESTS[0]), engine.tester(nat64), NoDut())
+    assert [f.errors for f in result.figures if f.name.startswith(DEGRADATION)] == [(0.0,)] * 2
+    assert not any("wrong by" in said for said in result.remarks)
+
+
+def figure(values: tuple[float, ...], errors: tuple[float, ...] = ()) -> Figure:
+    return Figure(name="PDV", unit="ns", values=values, errors=errors)
+
+
+@pytest.mark.parametrize("kind", [PdvPlan, ThroughputPlan, BackToBackPlan])
+def test_a_degradation_is_within_its_error_wherever_both_figures_are(
+    kind: type[Benchmarked],
+) -> None:
+    """80 % of 10 and of 20: the ratio of 2 may be 36 / 2."""
+    benchmark, chance = BENCHMARKS[kind], random.Random(2)
+    alone, ten = figure((10.0,) * 3, (8.0, 5.0, 8.0)), figure((20.0, 5.0, 30.0), (16.0, 1.0, 2.0))
+    found = benchmark.degradation(benchmark.result(alone.values), benchmark.result(ten.values))
+    error = benchmark.degradation_error(alone, ten)
+    for _ in range(500):
+        x1, xn = (
+            benchmark.result(
+                tuple(
+                    value + chance.choice((-1, 1)) * each
+                    for value, each in zip(of.values, of.errors, strict=True)
+                )
+            )
+            for of in (alone, ten)
+        )
+        assert abs(benchmark.degradation(x1, xn) - found) <= error + 1e-9
+    of_one = benchmark.degradation_error(figure((10.0,), (8.0,)), figure((20.0,), (16.0,)))
+    assert of_one == pytest.approx(
+        abs(benchmark.degradation(2, 36) - benchmark.degradation(10, 20))
+    )
+
+
+def test_the_error_of_a_result_is_not_that_of_the_worst_repetition() -> None:
+    benchmark = BENCHMARKS[PdvPlan]
+    assert benchmark.error(figure((10.0, 11.0, 90.0), (1.0, 1.0, 80.0))) == 1.0
+    assert benchmark.error(figure((10.0, 11.0, 90.0))) == 0.0
+    assert benchmark.error(figure((10.0, 11.0, 90.0), (1.0, 2.0))) == 2.0, "one is not known"
+
+
+def test_a_figure_that_may_be_0_with_one_flow_has_no_degradation(nat64: TrafficPlan) -> None:
+    """One frame of 100 is lost; in the pauses, the gateway may have forwarded three."""
+    benchmark = BENCHMARKS[PdvPlan]
+    assert benchmark.is_above_0(figure((10.0,), (9.9,)))
+    assert not benchmark.is_above_0(figure((10.0,), (10.0,)))
+    engine = with_pauses(0.0015, {1: 1, 10: 25}, always=True)
+    result = overload(plan((10,), test=TESTS[0]), engine.tester(nat64), NoDut())
+    assert not degraded(result)
+    assert any("may be 0 by its error" in said for said in result.remarks)
 
 
 def test_a_time_of_recovery_degrades_too(nat64: TrafficPlan) -> None:

@@ -94,7 +94,7 @@ NOISE = pytest.mark.parametrize(
     [
         ({"away_ns": lambda _: 11e6}, False),
         ({"away_ns": lambda _: 12e6}, True),
-        ({"latest_ns": 12e6}, True),
+        ({"lateness": lambda _: {"max_ns": 12e6}}, True),
     ],
     ids=["a short absence", "a long absence", "a late tester"],
 )
