@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frame/tcp.hpp"
 #include "spec/field_bits.hpp"
 
 namespace natxy::frame {
@@ -35,7 +36,7 @@ void put_ipv4(FrameOctets& octets, const Layout& layout, const spec::PacketForma
   octets[ip + 1] = format.traffic_class;
   put16(octets, ip + 2, octets.size() - ip);
   octets[ip + 6] = traffic.dont_fragment ? 0x40 : 0;
-  octets[ip + 9] = kProtocolUdp;
+  octets[ip + 9] = layout.protocol();
 }
 
 std::uint8_t protocol_of(spec::ExtensionHeader header) {
@@ -69,11 +70,11 @@ void put_ipv6(FrameOctets& octets, const Layout& layout, const spec::PacketForma
   auto at = ip + kIpv6Octets;
   for (const auto header : format.extension_headers) {
     octets[next] = protocol_of(header);
-    put_extension(octets, at, header, kProtocolUdp);
+    put_extension(octets, at, header, layout.protocol());
     next = at;
     at += kExtensionHeaderOctets;
   }
-  octets[next] = kProtocolUdp;
+  octets[next] = layout.protocol();
 }
 
 // Writes the outer header of a tunnel without its addresses (RFC 2473 section 5.1).
@@ -82,6 +83,18 @@ void put_tunnel(FrameOctets& octets, std::size_t at, const spec::Tunnel& tunnel)
   put16(octets, at + 4, octets.size() - at - kIpv6Octets);
   octets[at + 6] = kProtocolIpv4;
   octets[at + 7] = tunnel.hop_limit;
+}
+
+// Writes a TCP header without ports, numbers and checksum. The stamp is in an option.
+void put_tcp(FrameOctets& octets, const Layout& layout, const spec::Connections& connections) {
+  const auto tcp = std::size_t{layout.upper};
+  const bool data = octets.size() > layout.min_octets();
+  octets[tcp + 12] = kTcpOctets / 4 << 4U;
+  octets[tcp + 13] =
+      tcp_flags(connections.role, connections.segment.value_or(spec::TcpSegment::kSyn), data);
+  put16(octets, tcp + 14, kTcpWindow);
+  octets[tcp + 20] = kTcpStampOption;
+  octets[tcp + 21] = kTcpStampOptionOctets;
 }
 
 // Writes the address with zeros in its varying parts.
@@ -115,7 +128,11 @@ FrameOctets make_frame(const spec::PacketFormat& format, const spec::Traffic& tr
   }
   put_address(octets, layout.source, format.source, layout.address_octets, networks);
   put_address(octets, layout.destination, format.destination, layout.address_octets, networks);
-  put16(octets, layout.udp + 4U, octets.size() - layout.udp);
+  if (layout.tcp()) {
+    put_tcp(octets, layout, traffic.connections.value_or(spec::Connections{}));
+  } else {
+    put16(octets, layout.upper + 4U, octets.size() - layout.upper);
+  }
   std::uint8_t value = 0;
   for (std::size_t at = layout.min_octets(); at < octets.size(); ++at) octets[at] = value++;
   return octets;
@@ -126,8 +143,8 @@ HeaderMask::HeaderMask(const Layout& layout, const spec::Traffic& traffic, const
   const auto ip = std::size_t{layout.ip};
   const auto first = std::size_t{layout.first};
   // Extension headers are behind the addresses.
-  const bool extended = !layout.ipv4() && layout.udp != ip + kIpv6Octets;
-  const std::size_t to = extended ? layout.udp : layout.source;
+  const bool extended = !layout.ipv4() && layout.upper != ip + kIpv6Octets;
+  const std::size_t to = extended ? layout.upper : layout.source;
   words_ = static_cast<unsigned>((to - from_ + 7) / 8);
   std::array<std::uint8_t, kMaxWords * 8> mask{};
   std::array<std::uint8_t, kMaxWords * 8> expected{};

@@ -4,6 +4,8 @@
 #include <deque>
 #include <mutex>
 
+#include "frame/tcp.hpp"
+
 namespace natxy::frame {
 namespace {
 
@@ -11,6 +13,7 @@ Layout made(const spec::PacketFormat& format, std::size_t vlan_tags) {
   const auto first = static_cast<std::uint16_t>(kEthernetOctets + vlan_tags * kVlanTagOctets);
   const auto ip = static_cast<std::uint16_t>(first + (format.tunnel ? kIpv6Octets : 0));
   const auto at = [ip](std::size_t offset) { return static_cast<std::uint16_t>(ip + offset); };
+  const auto stamp = format.transport == spec::Transport::kTcp ? kTcpStamp : kUdpOctets;
   if (format.ip_version == spec::IpVersion::k4) {
     return {.ip_version = spec::IpVersion::k4,
             .first = first,
@@ -19,8 +22,11 @@ Layout made(const spec::PacketFormat& format, std::size_t vlan_tags) {
             .destination = at(16),
             .address_octets = 4,
             .hop_limit = at(8),
-            .udp = at(20)};
+            .upper = at(20),
+            .stamp = at(20 + stamp),
+            .transport = format.transport};
   }
+  const auto upper = kIpv6Octets + format.extension_headers.size() * kExtensionHeaderOctets;
   return {.ip_version = spec::IpVersion::k6,
           .first = first,
           .ip = ip,
@@ -28,7 +34,9 @@ Layout made(const spec::PacketFormat& format, std::size_t vlan_tags) {
           .destination = at(24),
           .address_octets = 16,
           .hop_limit = at(7),
-          .udp = at(kIpv6Octets + format.extension_headers.size() * kExtensionHeaderOctets)};
+          .upper = at(upper),
+          .stamp = at(upper + stamp),
+          .transport = format.transport};
 }
 
 }  // namespace

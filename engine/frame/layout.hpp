@@ -1,6 +1,6 @@
 // Where the parts of a test frame are: Ethernet, VLAN tags, IPv4 without options or IPv6 with
-// extension headers, UDP, and the data. An IPv4 packet may be in an IPv6 packet (RFC 2473). The
-// port adds the FCS.
+// extension headers, UDP or TCP, and the data. An IPv4 packet may be in an IPv6 packet (RFC 2473).
+// The port adds the FCS.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,7 @@ inline constexpr std::size_t kExtensionHeaderOctets = 8;
 inline constexpr std::size_t kUdpOctets = 8;
 inline constexpr std::size_t kStampOctets = 18;
 inline constexpr std::size_t kIpv6Octets = 40;
+inline constexpr std::uint8_t kProtocolTcp = 6;
 inline constexpr std::uint8_t kProtocolUdp = 17;
 inline constexpr std::uint8_t kProtocolIpv4 = 4;  // as next header of IPv6
 
@@ -34,7 +35,9 @@ struct Layout {
   std::uint16_t destination = 0;
   std::uint16_t address_octets = 0;
   std::uint16_t hop_limit = 0;
-  std::uint16_t udp = 0;
+  std::uint16_t upper = 0;  // the UDP or TCP header
+  std::uint16_t stamp = 0;
+  spec::Transport transport = spec::Transport::kUdp;
 
   [[nodiscard]] constexpr bool ipv4() const { return ip_version == spec::IpVersion::k4; }
   [[nodiscard]] constexpr bool tunnelled() const { return first != ip; }
@@ -42,11 +45,17 @@ struct Layout {
   [[nodiscard]] constexpr std::uint16_t ether_type() const {
     return ipv4() && !tunnelled() ? kEtherTypeIpv4 : kEtherTypeIpv6;
   }
-  [[nodiscard]] constexpr std::uint16_t stamp() const {
-    return static_cast<std::uint16_t>(udp + kUdpOctets);
+  [[nodiscard]] constexpr bool tcp() const { return transport == spec::Transport::kTcp; }
+  // As protocol of IPv4 and next header of IPv6.
+  [[nodiscard]] constexpr std::uint8_t protocol() const {
+    return tcp() ? kProtocolTcp : kProtocolUdp;
+  }
+  // The checksum of UDP or TCP.
+  [[nodiscard]] constexpr std::uint16_t checksum() const {
+    return static_cast<std::uint16_t>(upper + (tcp() ? 16 : 6));
   }
   [[nodiscard]] constexpr std::uint16_t min_octets() const {
-    return static_cast<std::uint16_t>(stamp() + kStampOctets);
+    return static_cast<std::uint16_t>(stamp + kStampOctets);
   }
   friend constexpr bool operator==(const Layout&, const Layout&) = default;
 };

@@ -14,9 +14,11 @@ KindPlan compile_kind(const std::optional<spec::Traffic>& traffic, std::uint64_t
   if (!traffic) return {};
   const auto& link =
       context.links[traffic->departure.link_version() == spec::IpVersion::k4 ? 0 : 1];
+  const auto numbers = traffic->connections ? frame::TcpNumbers(*traffic->connections, context.seed)
+                                            : frame::TcpNumbers();
   return {.flow = flow::Flow(*traffic, seed),
-          .departure = frame::Departure(*traffic, link),
-          .arrival = frame::Arrival(*traffic, context.far_link),
+          .departure = frame::Departure(*traffic, link, numbers),
+          .arrival = frame::Arrival(*traffic, context.far_link, numbers),
           .quotation = frame::Quotation(*traffic, frame::tag_of(context.nonce)),
           .hop_limit = static_cast<std::uint8_t>(
               traffic->hop_limit_drop ? traffic->hop_limit - *traffic->hop_limit_drop : 0)};
@@ -48,6 +50,7 @@ void connect(KindPlan& plan, const spec::Connections& use, const StreamContext& 
       .walk = {.table = context.table,
                .role = use.role,
                .order = use.order,
+               .answered = use.segment.value_or(spec::TcpSegment::kSyn) != spec::TcpSegment::kSyn,
                .connections = context.table->entries(),
                .key = flow::derive(seed, kWalk + static_cast<std::uint64_t>(use.role))}};
 }

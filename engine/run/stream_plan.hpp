@@ -73,7 +73,8 @@ struct StreamPlan {
     return {.addresses_vary =
                 foreground.flow.shape().addresses_vary || background.flow.shape().addresses_vary,
             .enumerated = foreground.flow.shape().enumerated || background.flow.shape().enumerated,
-            .connected = foreground.connections.has_value()};
+            .connected = foreground.connections.has_value(),
+            .tcp = foreground.departure.is_tcp()};
   }
 };
 

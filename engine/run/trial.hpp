@@ -23,6 +23,15 @@ namespace natxy::run {
 template <class Use>
 auto dispatch(flow::Shape shape, Use&& use) {
   using flow::Shape;
+  if (shape.tcp) {
+    return shape.addresses_vary
+               ? use.template operator()<Shape{
+                     .addresses_vary = true, .enumerated = true, .connected = true, .tcp = true}>()
+               : use.template operator()<Shape{.addresses_vary = false,
+                                               .enumerated = true,
+                                               .connected = true,
+                                               .tcp = true}>();
+  }
   if (shape.connected) {
     return shape.addresses_vary
                ? use.template
@@ -242,6 +251,7 @@ class TrialRunner {
       shape.addresses_vary |= plan.shape().addresses_vary;
       shape.enumerated |= plan.shape().enumerated;
       shape.connected |= plan.shape().connected;
+      shape.tcp |= plan.shape().tcp;
     }
     return dispatch(shape, [&]<flow::Shape kShape>() {
       Phase<kShape, Clock, Device> phase(device_, plans, setup, cancelled);

@@ -44,7 +44,7 @@ class TrialConnections {
     for (std::size_t i = 0; i < plans.size(); ++i) {
       auto& use = plans[i].kinds[0].connections;
       if (!use || use->role == spec::Role::kEstablish) continue;
-      use->walk.whole = stored_ == table_.entries();
+      use->walk.whole = usable(*use) == table_.entries();
       if (!use->ends()) continue;
       const auto asked = spec::frames_of(phase.streams[i], spec::Kind::kForeground);
       const auto left = left_for(*use);
@@ -74,17 +74,22 @@ class TrialConnections {
   }
 
  private:
-  // Returns whether the phase validates connections: it has a minimum and a responder.
+  // Returns whether the phase validates connections: it has a responder, and a minimum or SYN/ACKs.
   [[nodiscard]] static bool asks(const spec::Phase& phase) {
-    return phase.minimum_connections > 0 &&
-           std::ranges::any_of(phase.streams, [](const spec::Stream& stream) {
-             const auto& traffic = stream.foreground;
-             return traffic && traffic->connections &&
-                    traffic->connections->role == spec::Role::kRespond;
-           });
+    return std::ranges::any_of(phase.streams, [&](const spec::Stream& stream) {
+      const auto& traffic = stream.foreground;
+      return traffic && traffic->connections &&
+             traffic->connections->role == spec::Role::kRespond &&
+             (phase.minimum_connections > 0 ||
+              traffic->connections->segment == spec::TcpSegment::kSyn);
+    });
+  }
+  // Returns how many connections exist for a stream.
+  [[nodiscard]] std::uint64_t usable(const ConnectionPlan& use) const {
+    return use.walk.answered ? answered_ : stored_;
   }
   [[nodiscard]] std::uint64_t left_for(const ConnectionPlan& use) const {
-    if (use.walk.order == spec::Order::kLinear) return stored_;
+    if (use.walk.order == spec::Order::kLinear) return usable(use);
     return use.responds() ? stored_ - answered_ : table_.entries() - stored_;
   }
 

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "spec/names.hpp"
 #include "spec/spec_error.hpp"
@@ -29,7 +30,7 @@ bool same_ranges(const Traffic& a, const Traffic& b, bool swapped) {
 }
 
 void check_order(const Connections& connections, const std::string& member) {
-  const auto [role, order] = connections;
+  const auto [role, order, segment] = connections;
   const bool establishes = role == Role::kEstablish;
   const bool repeats = order == Order::kRepeating;
   if (establishes ? repeats || order == Order::kLinear : !repeats) return;
@@ -42,11 +43,57 @@ void check_order(const Connections& connections, const std::string& member) {
                       ")");
 }
 
+// Returns which segments are possible with a role and an order. An initiator sends its SYN again to
+// make a connection that is missing; a responder's SYN shows once for each connection that the
+// initiator's was seen.
+std::vector<TcpSegment> segments_of(const Connections& connections) {
+  using enum TcpSegment;
+  const auto [role, order, segment] = connections;
+  if (role == Role::kEstablish) return {kSyn};
+  if (role == Role::kInitiate && order == Order::kMissing) return {kSyn};
+  if (role == Role::kInitiate) return {kAck, kFin, kLastAck, kRst};
+  if (order == Order::kMissing) return {kSyn};
+  if (order == Order::kLinear) return {kSyn, kAck, kFin, kRst};
+  return {kAck, kFin, kRst};
+}
+
+void check_segment(const Traffic& traffic, const std::string& member) {
+  const auto& connections = *traffic.connections;
+  const bool tcp = traffic.departure.transport == Transport::kTcp;
+  std::string expected;
+  for (const auto segment : segments_of(connections)) {
+    if (tcp && segment == connections.segment) return;
+    expected += (expected.empty() ? "" : " or ") + name_of(kTcpSegments, segment);
+  }
+  if (!tcp && !connections.segment) return;
+  if (!tcp)
+    throw SpecError(member + ".segment", "is given, but the frames are UDP (expected null)");
+  if (!connections.segment) {
+    throw SpecError(member + ".segment",
+                    "is missing, but the frames are TCP (expected " + expected + ")");
+  }
+  throw SpecError(member + ".segment",
+                  name_of(kTcpSegments, *connections.segment) + " is not possible with the role " +
+                      name_of(kRoles, connections.role) + " and the order " +
+                      name_of(kOrders, connections.order) + " (expected " + expected + ")");
+}
+
+void check_same_transport(const Traffic& traffic, const Traffic& establishing,
+                          const std::string& stream_path) {
+  const auto expected = establishing.departure.transport;
+  if (traffic.departure.transport == expected) return;
+  throw SpecError(stream_path + ".foreground.departure.transport",
+                  name_of(kTransports, traffic.departure.transport) +
+                      " differs from that of the establishing stream (expected " +
+                      name_of(kTransports, expected) + ")");
+}
+
 void check_role(const Stream& stream, const Stream* establishing, const std::string& stream_path) {
   if (!stream.foreground || !stream.foreground->connections) return;
   const auto& connections = *stream.foreground->connections;
   const auto member = stream_path + ".foreground.connections";
   check_order(connections, member);
+  check_segment(*stream.foreground, member);
   if (&stream == establishing) return;
   if (connections.role == Role::kEstablish || establishing == nullptr) {
     throw SpecError(member + ".role",
@@ -62,6 +109,7 @@ void check_role(const Stream& stream, const Stream* establishing, const std::str
                                           : "connections are established in the other direction "
                                             "(expected respond)");
   }
+  check_same_transport(*stream.foreground, *establishing->foreground, stream_path);
   if (same_ranges(*establishing->foreground, *stream.foreground, !same_way)) return;
   throw SpecError(member + ".role",
                   std::string("selection and ranges differ from those of the establishing stream "

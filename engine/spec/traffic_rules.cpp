@@ -5,6 +5,7 @@
 
 #include "spec/field_bits.hpp"
 #include "spec/member_text.hpp"
+#include "spec/names.hpp"
 #include "spec/spec_error.hpp"
 
 namespace natxy::spec {
@@ -58,10 +59,12 @@ void check_pattern(const AddressPattern& pattern, IpVersion version, const std::
                   text(*pattern.network_byte) + " lies within the field (expected another octet)");
 }
 
-// Octets of the smallest frame, with FCS: Ethernet, IP, UDP and the stamp.
+// Octets of the smallest frame, with FCS: Ethernet, IP, UDP and the stamp. A TCP header has 20
+// octets without the option that holds the stamp, which has a header of 2.
 unsigned smallest_frame(const PacketFormat& format) {
-  if (format.ip_version == IpVersion::k4) return format.tunnel ? 64U + 40U : 64U;
-  return 84U + 8U * static_cast<unsigned>(format.extension_headers.size());
+  const auto more = format.transport == Transport::kTcp ? 20U + 2U - 8U : 0U;
+  if (format.ip_version == IpVersion::k4) return more + (format.tunnel ? 64U + 40U : 64U);
+  return more + 84U + 8U * static_cast<unsigned>(format.extension_headers.size());
 }
 
 void check_extension_headers(const PacketFormat& format, const std::string& member) {
@@ -108,6 +111,38 @@ void check_sizes(const Traffic& traffic, const std::string& member) {
                   text(traffic.arrival.frame_size_bytes) +
                       " does not hold the data of the departing frame (expected " + text(expected) +
                       ")");
+}
+
+// TCP needs connections, because its numbers follow from them.
+void check_transport(const Traffic& traffic, const std::string& member) {
+  const auto transport = traffic.departure.transport;
+  if (traffic.arrival.transport != transport) {
+    throw SpecError(member + ".arrival.transport",
+                    name_of(kTransports, traffic.arrival.transport) +
+                        " differs from that of the departing frames (expected " +
+                        name_of(kTransports, transport) + ")");
+  }
+  if (transport == Transport::kUdp) return;
+  if (!traffic.connections) {
+    throw SpecError(member + ".departure.transport",
+                    "tcp is not possible without connections (expected udp)");
+  }
+  if (traffic.avoid_zero_checksum) {
+    throw SpecError(member + ".avoid_zero_checksum",
+                    "is true, but a checksum of 0 has no meaning in TCP (expected false)");
+  }
+}
+
+// Only a segment that acknowledges may have data.
+void check_segment_size(const Traffic& traffic, const std::string& member) {
+  if (!traffic.connections || !traffic.connections->segment) return;
+  const auto segment = *traffic.connections->segment;
+  const auto smallest = smallest_frame(traffic.departure);
+  if (segment == TcpSegment::kAck || traffic.departure.frame_size_bytes == smallest) return;
+  throw SpecError(member + ".departure.frame_size_bytes",
+                  text(traffic.departure.frame_size_bytes) + " is out of range (expected " +
+                      text(smallest) + ", because the segment " + name_of(kTcpSegments, segment) +
+                      " has no data)");
 }
 
 // The addresses of one end of the packets, source or destination, at one end of a stream.
@@ -239,7 +274,9 @@ void check_counter(const Series& series, std::uint64_t frames, const std::string
 void check_traffic(const Traffic& traffic, std::uint64_t frames, const std::string& member) {
   check_format(traffic.departure, member + ".departure");
   check_format(traffic.arrival, member + ".arrival");
+  check_transport(traffic, member);
   check_sizes(traffic, member);
+  check_segment_size(traffic, member);
   check_networks(traffic, member);
   check_counter(traffic.source_field, frames, member + ".source_field");
   check_counter(traffic.destination_field, frames, member + ".destination_field");

@@ -143,7 +143,7 @@ std::uint64_t last_due_ns(const Stream& stream) {
 // Returns whether the stream is phase 1 or uses each connection once.
 bool takes_connections_once(const Stream& stream) {
   if (!stream.foreground || !stream.foreground->connections) return false;
-  const auto [role, order] = *stream.foreground->connections;
+  const auto [role, order, segment] = *stream.foreground->connections;
   return role == Role::kEstablish || order == Order::kLinear || order == Order::kMissing;
 }
 

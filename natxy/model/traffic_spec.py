@@ -13,6 +13,7 @@ from natxy.model.addresses import IpAddress, IpVersion
 from natxy.model.base import Between, Model, refuse
 
 SMALLEST_FRAME_BYTES = {4: 64, 6: 84}  # with FCS, by IP version
+TCP_MORE_BYTES = 14  # the TCP header and the head of its option, compared to the UDP header
 EXTENSION_HEADER_BYTES = 8
 TUNNEL_BYTES = 40  # the outer IPv6 header
 VLAN_TAG_BYTES = 4
@@ -25,6 +26,10 @@ Selection = Literal[
     "independent", "enumerate-increasing", "enumerate-decreasing", "enumerate-pseudorandom"
 ]
 Role = Literal["establish", "initiate", "respond"]
+Transport = Literal["udp", "tcp"]
+# With the role, the segment determines flags and numbers (docs/decisions/0033); `ack` is the end of
+# the handshake, and what carries data.
+TcpSegment = Literal["syn", "ack", "fin", "last-ack", "rst"]
 Order = Literal[
     "linear", "fixed", "increasing", "decreasing", "pseudorandom", "missing", "repeating"
 ]
@@ -159,6 +164,7 @@ class PacketFormat(Model):
     flow_label: FlowLabel = 0  # IPv6
     extension_headers: ExtensionHeaders = ()  # IPv6, 8 octets each, in the order of the frame
     tunnel: Tunnel | None = None  # of IPv4 packets
+    transport: Transport = "udp"  # the same at both ends; tcp needs connections
 
     @property
     def link_version(self) -> IpVersion:
@@ -170,7 +176,8 @@ class PacketFormat(Model):
         """The size of this format's smallest frame."""
         extension_bytes = len(self.extension_headers) * EXTENSION_HEADER_BYTES
         tunnel_bytes = TUNNEL_BYTES if self.tunnel else 0
-        return SMALLEST_FRAME_BYTES[self.ip_version] + extension_bytes + tunnel_bytes
+        tcp_bytes = TCP_MORE_BYTES if self.transport == "tcp" else 0
+        return SMALLEST_FRAME_BYTES[self.ip_version] + extension_bytes + tunnel_bytes + tcp_bytes
 
 
 class Connections(Model):
@@ -185,6 +192,7 @@ class Connections(Model):
 
     role: Role
     order: Order = "linear"
+    segment: TcpSegment | None = None  # None: the frames are UDP
 
 
 class Traffic(Model):

@@ -184,7 +184,7 @@ class TrialSpec(Model):
     recording: Recording = NO_RECORDING
     warm_up: WarmUp
     sides: Sides
-    phases: Annotated[tuple[Phase, ...], Field(min_length=1, max_length=4)]
+    phases: Annotated[tuple[Phase, ...], Field(min_length=1, max_length=8)]
 
     @property
     def establishing(self) -> Stream | None:

@@ -12,7 +12,7 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
 from natxy.model.measurement import Conditions, Figure, Measurement
-from natxy.model.phase_names import AGAIN, ASK_AGAIN, ESTABLISH
+from natxy.model.phase_names import ACKNOWLEDGE, AGAIN, ASK_AGAIN, ESTABLISH
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
@@ -44,6 +44,7 @@ from natxy.verdict.stuck import is_stuck
 
 RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"
+HANDSHAKES = "TCP handshakes"
 DEFAULT_ALPHA = Fraction(1, 2)
 LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
 LOST_AT_EVERY_RATE = "as many are lost at every rate; use --loss to accept a share of them"
@@ -246,7 +247,24 @@ def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, 
         values=tuple(float(each.rate_cps) for each in found),
         lower_bound=tuple(each.lower_bound for each in found),
     )
-    return (rate, *_drawn_figures(found))
+    return (rate, *_handshake_figures(plan, found), *_drawn_figures(found))
+
+
+def _handshake_figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
+    """Returns whole handshakes of TCP a second: the three phases take one time after the other."""
+    trials = (trial for each in found for trial in each.trials)
+    if not any(trial.result.stream_of(ACKNOWLEDGE) for trial in trials):
+        return ()
+    phases = 2 + 1 / (plan.alpha or Fraction(1))  # as long as phase 1, all together
+    return (
+        Figure(
+            name=HANDSHAKES,
+            unit="cps",
+            values=tuple(float(each.rate_cps / phases) for each in found),
+            lower_bound=tuple(each.lower_bound for each in found),
+            primary=False,
+        ),
+    )
 
 
 def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:

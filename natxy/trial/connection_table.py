@@ -138,7 +138,7 @@ def lost_before_phase_2(sample: StreamResult | None, dut: Dut, needed_s: float) 
 
 
 def sample_is_right(sample: StreamResult | None) -> bool:
-    """Returns whether no frame of the sample was misdelivered.
+    """Returns whether no frame of the sample, or of another phase before phase 2, was misdelivered.
 
     A few lost frames may be chance; phase 2 judges them.
     """

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from natxy.dut.base import Dut
-from natxy.model.phase_names import SAMPLE
+from natxy.model.phase_names import HANDSHAKE, SAMPLE
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
@@ -100,7 +100,8 @@ class Judge:
 
 def _passes(trial: FinishedTrial) -> bool:
     load, whole = trial.load, trial.whole
-    if not load.passes(trial.measured) or not sample_is_right(whole.stream_of(SAMPLE)):
+    before = (whole.stream_of(phase) for phase in (*HANDSHAKE, SAMPLE))
+    if not load.passes(trial.measured) or not all(map(sample_is_right, before)):
         return False
     return not ramp_phases(trial.spec) or load.passes(whole)
 

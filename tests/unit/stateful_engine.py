@@ -37,6 +37,7 @@ class StatefulGateway:
     collided: int = 0
     changed: int = 0
     sample_wrong: int = 0  # replies of the sample between the phases
+    handshake_wrong: int = 0  # third segments of TCP handshakes
     flushes: bool = False  # drops all between the phases
     counts_replies: bool = False  # an entry each that finds no connection, as the kernel has it
     stored: int = 0
@@ -90,7 +91,8 @@ class StatefulEngine:
             missing = asked["lost"]
             if phase.name == "validate":
                 incomplete = asked["received"] < phase.minimum_connections
-                if incomplete or not missing:
+                last = spec.phases[-1].name
+                if incomplete or (not missing and last != "acknowledge"):
                     break
         highest = max(rate_of(stream) for phase in spec.phases for stream in phase.streams)
         slow = highest > self.invalid_above_fps
@@ -138,6 +140,7 @@ class StatefulEngine:
         else:
             wrong = gateway.collided if stream.direction == "reverse" else 0
             wrong += gateway.sample_wrong if phase.name == "sample" else 0
+            wrong += gateway.handshake_wrong if phase.name == "acknowledge" else 0
             changed = gateway.changed if stream.direction == "forward" else 0
             lost = sent if gateway.flushes else gateway.absent + wrong
             came = gateway.passes(sent, rate) - lost - gone
