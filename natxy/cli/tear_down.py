@@ -1,5 +1,10 @@
 """`natxy tear-down`: measures how fast a stateful gateway deletes its connections."""
 
+from typing import Annotated
+
+import typer
+
+from natxy.cli.choices import unknown_value
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
@@ -8,9 +13,16 @@ from natxy.cli.sizes import (
     SourcePortsOption,
     sizes_of,
 )
+from natxy.errors import ConfigurationError
+from natxy.procedure.closing import NAMES, ClosingPlan
+from natxy.procedure.closing import closing as measure_closing
 from natxy.procedure.establishment import PROFILES
 from natxy.procedure.tear_down import TearDownPlan
 from natxy.procedure.tear_down import tear_down as measure
+from natxy.trial.closing import Closer
+
+TABLE = "table"
+CLOSERS: dict[str, Closer] = {closer: closer for closer in NAMES}
 
 
 @measuring(PROFILES, without=("duration", "direction", "connections", "networks"))
@@ -19,8 +31,26 @@ def tear_down(
     counts: CountsOption = None,
     source_ports: SourcePortsOption = None,
     destination_ports: DestinationPortsOption = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            help="What ends the connections: `table` (the device deletes its whole table), or, of "
+            "TCP connections, `fin` or `rst`, whose highest rate is searched.",
+            metavar="HOW",
+        ),
+    ] = TABLE,
 ) -> None:
     """Measure the connection tear-down rate (RFC 9693)."""
+    if by in CLOSERS:
+        if counts or source_ports or destination_ports:
+            raise ConfigurationError(
+                f"--by: {by} is not possible with --counts, --source-ports or --destination-ports "
+                "(expected connections.count in the testbed)"
+            )
+        run_series(options, "tear-down", planned(_closing(options, CLOSERS[by]), measure_closing))
+        return
+    if by != TABLE:
+        raise unknown_value("--by", by, (TABLE, *CLOSERS))
     base = options.profile_of(PROFILES)
     plan = TearDownPlan(
         timing=options.timing(base.timing),
@@ -33,4 +63,15 @@ def tear_down(
         "tear-down",
         planned(plan, measure),
         own_connections=bool(plan.sizes),
+    )
+
+
+def _closing(options: SeriesOptions, by: Closer) -> ClosingPlan:
+    base = options.profile_of(PROFILES)
+    return ClosingPlan(
+        timing=options.timing(base.timing),
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        loss_verifications=base.loss_verifications,
+        by=by,
     )

@@ -21,6 +21,7 @@ from natxy.model.traffic_spec import (
     FieldSeries,
     Order,
     PacketFormat,
+    Role,
     Series,
     SeriesMode,
     TcpSegment,
@@ -80,6 +81,12 @@ class TrafficPlan:
     def acknowledge(self, segments: tuple[Segment, ...]) -> Stream:
         """Returns the third segments of TCP handshakes, one for each connection."""
         return self._initiate(segments, "linear", "ack", has_data=False)
+
+    def close(self, segments: tuple[Segment, ...], role: Role, segment: TcpSegment) -> Stream:
+        """Returns segments that end TCP connections, one for each connection."""
+        if role == "initiate":
+            return self._initiate(segments, "linear", segment)
+        return self._respond(segments, "linear", segment)
 
     def respond(self, segments: tuple[Segment, ...], order: Order) -> Stream:
         """Returns a stream of the responder that uses the connections in this order."""

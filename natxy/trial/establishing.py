@@ -72,11 +72,7 @@ class Establishing:
     def counted(self, result: TrialResult, absence: Absence | None, above_cps: int) -> Counted:
         """Returns the rate that counts, of the phase that took longer in comparison to its time to
         send (docs/decisions/0017)."""
-        rates_fps = {
-            ESTABLISH: self.rate_fps,
-            VALIDATE: self.validation_fps,
-            ACKNOWLEDGE: self.rate_fps,
-        }
+        rates_fps = self.sought_fps
         offers = [
             Offer(
                 stream=stream,
@@ -90,6 +86,15 @@ class Establishing:
         # what RFC 9693 asks for, so what the gateway still holds is not taken off.
         counting = Counting(above_fps=above_cps, short=True, takes_off_held=False)
         return counted_of(counting, self.rate_fps, offers, worst_poll_gap_s(result))
+
+    @property
+    def sought_fps(self) -> dict[str, int]:
+        """The rates of the phases that decide whether the rate is too high."""
+        return {
+            ESTABLISH: self.rate_fps,
+            VALIDATE: self.validation_fps,
+            ACKNOWLEDGE: self.rate_fps,
+        }
 
     def at_rate(self, result: TrialResult) -> TrialResult:
         """Returns the result without the phases that repeat missing connections."""

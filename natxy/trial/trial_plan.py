@@ -14,6 +14,7 @@ from natxy.model.trial_spec import (
     WarmUp,
     WatchedCpu,
 )
+from natxy.trial.closing import Closing, closing_phases
 from natxy.trial.establishing import Establishing, establishing_phases
 from natxy.trial.load import AnyLoad, Load, steady
 from natxy.trial.phases import before_phase_2
@@ -84,6 +85,8 @@ class TrialPlan:
         )
 
     def _phases(self, load: AnyLoad) -> tuple[Phase, ...]:
+        if isinstance(load, Closing):
+            return closing_phases(self.traffic, load)
         if isinstance(load, Establishing):
             return establishing_phases(self.traffic, load)
         for segment in load.segments:

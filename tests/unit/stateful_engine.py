@@ -91,8 +91,8 @@ class StatefulEngine:
             missing = asked["lost"]
             if phase.name == "validate":
                 incomplete = asked["received"] < phase.minimum_connections
-                last = spec.phases[-1].name
-                if incomplete or (not missing and last != "acknowledge"):
+                is_tcp = any(phase.name == "acknowledge" for phase in spec.phases)
+                if incomplete or not (missing or is_tcp):
                     break
         highest = max(rate_of(stream) for phase in spec.phases for stream in phase.streams)
         slow = highest > self.invalid_above_fps
