@@ -23,14 +23,10 @@ namespace natxy::run {
 template <class Use>
 auto dispatch(flow::Shape shape, Use&& use) {
   using flow::Shape;
+  // One for all TCP, whether addresses vary or not, because each takes long to compile.
   if (shape.tcp) {
-    return shape.addresses_vary
-               ? use.template operator()<Shape{
-                     .addresses_vary = true, .enumerated = true, .connected = true, .tcp = true}>()
-               : use.template operator()<Shape{.addresses_vary = false,
-                                               .enumerated = true,
-                                               .connected = true,
-                                               .tcp = true}>();
+    return use.template
+    operator()<Shape{.addresses_vary = true, .enumerated = true, .connected = true, .tcp = true}>();
   }
   if (shape.connected) {
     return shape.addresses_vary

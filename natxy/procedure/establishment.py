@@ -12,12 +12,13 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
 from natxy.model.measurement import Conditions, Figure, Measurement
-from natxy.model.phase_names import ACKNOWLEDGE, AGAIN, ASK_AGAIN, ESTABLISH
+from natxy.model.phase_names import AGAIN, ASK_AGAIN, ESTABLISH
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.made_figures import drawn_figures, handshake_figures
 from natxy.procedure.plan import Plan, repeat_search
 from natxy.procedure.search_remarks import bound_remarks, zero_remarks
 from natxy.procedure.throughput import GROWTH
@@ -44,7 +45,6 @@ from natxy.verdict.stuck import is_stuck
 
 RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"
-HANDSHAKES = "TCP handshakes"
 DEFAULT_ALPHA = Fraction(1, 2)
 LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
 LOST_AT_EVERY_RATE = "as many are lost at every rate; use --loss to accept a share of them"
@@ -247,47 +247,7 @@ def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, 
         values=tuple(float(each.rate_cps) for each in found),
         lower_bound=tuple(each.lower_bound for each in found),
     )
-    return (rate, *_handshake_figures(plan, found), *_drawn_figures(found))
-
-
-def _handshake_figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
-    """Returns whole handshakes of TCP a second: the three phases take one time after the other."""
-    trials = (trial for each in found for trial in each.trials)
-    if not any(trial.result.stream_of(ACKNOWLEDGE) for trial in trials):
-        return ()
-    phases = 2 + 1 / (plan.alpha or Fraction(1))  # as long as phase 1, all together
-    return (
-        Figure(
-            name=HANDSHAKES,
-            unit="cps",
-            values=tuple(float(each.rate_cps / phases) for each in found),
-            lower_bound=tuple(each.lower_bound for each in found),
-            primary=False,
-        ),
-    )
-
-
-def _drawn_figures(found: Sequence[Search]) -> tuple[Figure, ...]:
-    """Returns the figures of connections drawn with repetition, where a combination that is drawn
-    again is not a new connection (MP Table 23)."""
-    made = [each.made for each in found]
-    drawn = [of for of in made if of is not None and of.known]
-    if not drawn or len(drawn) < len(found):
-        return ()
-    return (
-        Figure(
-            name="connections",
-            unit="connections",
-            values=tuple(float(of.new) for of in drawn),
-            primary=False,
-        ),
-        Figure(
-            name="ending new connection ratio",
-            unit="%",
-            values=tuple(of.ending_new_percent for of in drawn),
-            primary=False,
-        ),
-    )
+    return (rate, *handshake_figures(rate, plan.alpha, found), *drawn_figures(found))
 
 
 def conditions_of(
