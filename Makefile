@@ -25,7 +25,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find engine gateway plumbing -name CMakeLists.txt -o -name '*.cmake') \
   $(shell find natxy -name '*.py' -o -name '*.pyi')
 
-.PHONY: help demo install check test test-long unit planted bench report fuzz tidy format format-check lint types reference docs docs-serve \
+.PHONY: help demo install check test test-long unit planted mutants bench report fuzz tidy format format-check lint types reference docs docs-serve \
   cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas samples clean packages-demo packages-test packages-guest packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
@@ -59,6 +59,9 @@ test-long: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run test
 
 planted: $(DEVELOPMENT) packages-test ## Plant the defects of tests/planted; a test must catch each (minutes).
 	@$(BIN)/python tools/planted.py --jobs $(JOBS)
+
+mutants: $(DEVELOPMENT) ## Change one small thing at a time; count what no unit test notices (an hour).
+	@$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
 bench: packages-test ## Measure cycles per frame against dpdk-testpmd (build/bench/bench.json).
 	@cmake --preset bench >/dev/null && cmake --build --preset bench -j$(JOBS)

@@ -19,17 +19,27 @@ hypothesis.settings.load_profile("natxy")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out the tests without noise that are there with noise, too: where the whole suite runs
+    """Leaves out the tests in noise that are there without noise, too: where the whole suite runs
     in noise, they would be the same test twice."""
     if "NATXY_NOISE" not in os.environ:
         return
-    twice = [item for item in items if _noise_of(item) == "0%"]
+    quiet = [_test_of(item) for item in items if _noise_of(item) == "0%"]
+    twice = [
+        item for item in items if _noise_of(item) not in (None, "0%") and _test_of(item) in quiet
+    ]
     config.hook.pytest_deselected(items=twice)
     items[:] = [item for item in items if item not in twice]
 
 
 def _noise_of(item: pytest.Item) -> object:
     return item.callspec.params.get("noise") if hasattr(item, "callspec") else None
+
+
+def _test_of(item: pytest.Item) -> tuple[str, dict[str, object]]:
+    """Returns the test and its other parameters."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    others = {name: value for name, value in params.items() if name != "noise"}
+    return item.nodeid.partition("[")[0], others
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -54,12 +64,15 @@ def _ctrl_c_is_heard() -> Iterator[None]:
 def noise(request: pytest.FixtureRequest) -> Iterator[str]:
     """Takes 5 % of each core away while the test runs, or the share that the test names, with other
     options of tools/noise behind it:
-    `@pytest.mark.parametrize("noise", ["0%", "5%", "5% --cpus 1"], indirect=True)`."""
+    `@pytest.mark.parametrize("noise", ["0%", "5%", "5% --cpus 1"], indirect=True)`.
+
+    Returns the share. Where the whole suite runs in noise, that is its share instead of 0 %."""
     share, *options = getattr(request, "param", "5%").split()
     if os.geteuid() != 0:
         pytest.skip("noise needs root")
-    if os.environ.get("NATXY_NOISE") == share and not options:
-        yield share  # the whole suite runs under it: twice would be another share
+    whole = os.environ.get("NATXY_NOISE", "0%")
+    if share in ("0%", whole) and not options:
+        yield whole  # twice would be another share
         return
     with taken(share, *options):
         yield share

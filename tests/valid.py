@@ -25,12 +25,10 @@ INVALID = re.compile(
     r"the test is invalid|\d+ trials? at .* (?:was|were) invalid|trials of .* stay invalid"
 )
 
-# A search finds the same where each core is taken away at random, so much of it in all.
-with_and_without_noise = pytest.mark.parametrize("noise", ["0%", "5%"], indirect=True)
-# What takes long is found in noise; without it only where all long tests run.
-mostly_in_noise = pytest.mark.parametrize(
-    "noise", [pytest.param("0%", marks=pytest.mark.long), "5%"], indirect=True
-)
+# A search finds the same where each core is taken away at random, so much of it in all. That takes
+# several times as long, so it belongs to the long tests, and to a suite that runs in noise.
+IN_NOISE = pytest.param("5%", marks=pytest.mark.long)
+with_and_without_noise = pytest.mark.parametrize("noise", ["0%", IN_NOISE], indirect=True)
 
 Result = TypeVar("Result")
 

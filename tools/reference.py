@@ -45,6 +45,7 @@ GENERATED = "<!-- Written by tools/reference.py (make reference); do not edit. -
 # Sections whose keys are the same.
 TWINS = {
     "tester.right": "tester.left",
+    "tester.right.tunnel": "tester.left.tunnel",
     "traffic.reverse": "traffic.forward",
     "traffic.right_field": "traffic.left_field",
 }

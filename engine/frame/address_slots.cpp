@@ -20,19 +20,14 @@ AddressSlots::Slot AddressSlots::slot(std::size_t offset_in_address, std::size_t
 
 AddressSlots::AddressSlots(const spec::PacketFormat& format, std::uint16_t networks,
                            std::uint16_t base)
-    : AddressSlots(
-          Ends{format.source, format.destination}, networks,
-          {base, static_cast<std::uint16_t>(base + layout_of(format.ip_version).address_octets)}) {}
+    : AddressSlots(Ends{format.source, format.destination, format.ip_version}, networks, base) {}
 
 AddressSlots::AddressSlots(const spec::Tunnel& tunnel, std::uint16_t networks, std::uint16_t base)
-    : AddressSlots(Ends{tunnel.source, tunnel.destination}, networks,
-                   {base, static_cast<std::uint16_t>(base + 16)}) {}
+    : AddressSlots(Ends{tunnel.source, tunnel.destination, tunnel.ip_version}, networks, base) {}
 
-AddressSlots::AddressSlots(Ends ends, std::uint16_t networks,
-                           std::array<std::uint16_t, 2> offsets) {
-  const auto [source, destination] = offsets;
-  const auto& from = ends.source;
-  const auto& to = ends.destination;
+AddressSlots::AddressSlots(const Ends& ends, std::uint16_t networks, std::uint16_t source) {
+  const auto& [from, to, version] = ends;
+  const auto destination = static_cast<std::uint16_t>(source + spec::address_octets(version));
   source_field_ = place(from.field, source);
   sources_end_ = pieces_end_;
   destination_field_ = place(to.field, destination);

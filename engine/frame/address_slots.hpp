@@ -88,8 +88,9 @@ class AddressSlots {
   struct Ends {
     const spec::AddressPattern& source;
     const spec::AddressPattern& destination;
+    spec::IpVersion version;
   };
-  AddressSlots(Ends ends, std::uint16_t networks, std::array<std::uint16_t, 2> offsets);
+  AddressSlots(const Ends& ends, std::uint16_t networks, std::uint16_t source);
   // Both return the slot or add the pieces of a field in the address at this offset.
   Slot place(const Field& field, std::uint16_t base);
   void add_pieces(const spec::FieldBits& place, std::uint16_t base);

@@ -15,6 +15,25 @@ spec::PacketFormat expected_format(const spec::Traffic& traffic) {
   return format;
 }
 
+// Returns whether an IP header has the length of its packet, and an IPv4 packet is no fragment.
+bool ip_right(const std::uint8_t* ip, spec::IpVersion version, std::size_t octets) {
+  if (version == spec::IpVersion::k6) {
+    return (ip[0] & 0xf0U) == 0x60 && read16(ip + 4) + 40U == octets;
+  }
+  const auto fragment = load<std::uint16_t>(ip + 6) & ~0x0040U;  // all but DF
+  return ip[0] == 0x45 && fragment == 0 && read16(ip + 2) == octets;
+}
+
+// Returns whether the headers of a tunnel lead to the packet in it.
+bool tunnel_right(const Claimed& claimed) {
+  const auto& layout = *claimed.layout;
+  const auto& [protocol, header] = layout.encapsulation->before(layout.ip_version);
+  const auto* outer = claimed.frame + layout.first;
+  return ip_right(outer, layout.link_version, claimed.size - layout.first) &&
+         outer[protocol_in(layout.link_version)] == protocol &&
+         std::equal(header.begin(), header.end(), claimed.frame + layout.ip - header.size());
+}
+
 // Returns the offset of the header of this protocol that the chain of extension headers leads to; 0
 // if it leads to none at or before `end`.
 std::size_t end_of_chain(const std::uint8_t* frame, std::size_t ip, std::size_t end,
@@ -61,28 +80,21 @@ bool upper_well_formed(const Claimed& claimed) {
 bool well_formed(const Claimed& claimed) {
   const auto* frame = claimed.frame;
   const auto& layout = *claimed.layout;
-  const auto* ip = frame + layout.ip;
   if (!upper_well_formed(claimed)) return false;
-  const auto ip_octets = claimed.size - layout.ip;
-  if (layout.tunnelled()) {
-    const auto* outer = frame + layout.first;
-    const bool right =
-        (outer[0] & 0xf0U) == 0x60 && outer[6] == kProtocolIpv4 && read16(outer + 4) == ip_octets;
-    if (!right) return false;
-  }
-  if (layout.ipv4()) {
-    const auto fragment = load<std::uint16_t>(ip + 6) & ~0x0040U;  // all but DF
-    return ip[0] == 0x45 && ip[9] == layout.protocol() && fragment == 0 &&
-           read16(ip + 2) == ip_octets;
-  }
-  return (ip[0] & 0xf0U) == 0x60 && read16(ip + 4) + 40U == ip_octets &&
-         end_of_chain(frame, layout.ip, layout.upper, layout.protocol()) == layout.upper;
+  if (layout.tunnelled() && !tunnel_right(claimed)) return false;
+  const auto* ip = frame + layout.ip;
+  if (!ip_right(ip, layout.ip_version, claimed.size - layout.ip)) return false;
+  const auto protocol = layout.protocol();
+  return layout.ipv4() ? ip[protocol_in(layout.ip_version)] == protocol
+                       : end_of_chain(frame, layout.ip, layout.upper, protocol) == layout.upper;
 }
 
 bool checksums_right(const Claimed& claimed, bool udp_may_lack_it) {
   const auto& layout = *claimed.layout;
   const auto* frame = claimed.frame;
-  if (layout.ipv4() && fold(sum_words(frame + layout.ip, 20)) != 0xffffU) return false;
+  if (layout.ipv4() && !ipv4_checksum_right(frame + layout.ip)) return false;
+  const bool outer = layout.tunnelled() && layout.link_version == spec::IpVersion::k4;
+  if (outer && !ipv4_checksum_right(frame + layout.first)) return false;
   if (!layout.tcp() && load<std::uint16_t>(frame + layout.checksum()) == 0) {
     return udp_may_lack_it && layout.ipv4();
   }
@@ -108,8 +120,9 @@ Arrival::Arrival(const spec::Traffic& traffic, const Link& link, const TcpNumber
   slots_.write(fixed.data(), {});
   if (const auto& tunnel = format.tunnel) {
     auto* outer = tunnel_addresses_.data() + kBase;
-    std::copy_n(tunnel->source.octets.begin(), 16, outer);
-    std::copy_n(tunnel->destination.octets.begin(), 16, outer + 16);
+    const auto octets = spec::address_octets(tunnel->ip_version);
+    std::copy_n(tunnel->source.octets.begin(), octets, outer);
+    std::copy_n(tunnel->destination.octets.begin(), octets, outer + octets);
     tunnel_slots_ = AddressSlots(*tunnel, traffic.networks, kBase);
   }
   const auto frame = make_frame(format, traffic, link);

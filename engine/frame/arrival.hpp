@@ -202,7 +202,7 @@ class Arrival {
     const auto* seen = claimed.frame + layout_->source;
     auto values = slots_.read(seen, kBase);
     if (layout_->tunnelled()) {
-      const auto outer = tunnel_slots_.read(claimed.frame + layout_->first + 8, kBase);
+      const auto outer = tunnel_slots_.read(claimed.frame + layout_->link_source(), kBase);
       values.source_field |= outer.source_field;
       values.destination_field |= outer.destination_field;
     }
@@ -292,22 +292,24 @@ class Arrival {
     const auto octets = layout_->address_octets;
     return std::memcmp(seen + octets, expected + octets, octets) == 0;
   }
-  // Checks the addresses of the outer header. Pure, so that the loop that calls it need not read
-  // the layout again for each frame.
+  // Checks the addresses of the outer header, and its checksum if it is one of IPv4. Pure, so that
+  // the loop that calls it need not read the layout again for each frame.
   [[nodiscard, gnu::noinline, gnu::pure]] bool tunnel_matches(const std::uint8_t* frame,
                                                               const flow::Values& values) const {
     auto expected = tunnel_addresses_;
     tunnel_slots_.write(expected.data(), values);
-    return std::memcmp(frame + layout_->first + 8, expected.data() + kBase, 32) == 0;
+    const auto* seen = frame + layout_->link_source();
+    if (layout_->link_version == spec::IpVersion::k4) {
+      return std::memcmp(seen, expected.data() + kBase, 8) == 0 &&
+             ipv4_checksum_right(frame + layout_->first);
+    }
+    return std::memcmp(seen, expected.data() + kBase, 32) == 0;
   }
   // Checks hop limit, IPv4 header checksum, and what HeaderMask names.
   [[nodiscard]] bool headers_match(const std::uint8_t* frame, std::uint8_t hop_limit) const {
     if (!headers_.matches(frame) || frame[layout_->hop_limit] != hop_limit) return false;
     if (!layout_->ipv4()) return true;
-    const auto* ip = frame + layout_->ip;
-    const auto sum = halves(load<std::uint64_t>(ip)) + halves(load<std::uint64_t>(ip + 8)) +
-                     load<std::uint32_t>(ip + 16);
-    return fold(sum) == 0xffffU;
+    return ipv4_checksum_right(frame + layout_->ip);
   }
   [[nodiscard]] bool same(const std::uint8_t* seen, const std::uint8_t* expected) const {
     if (layout_->ipv4()) {

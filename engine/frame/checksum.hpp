@@ -60,6 +60,13 @@ inline void store(std::uint8_t* to, Word word) {
   return sum;
 }
 
+// Returns whether the checksum of an IPv4 header without options is correct.
+[[nodiscard]] inline bool ipv4_checksum_right(const std::uint8_t* ip) {
+  const auto sum = halves(load<std::uint64_t>(ip)) + halves(load<std::uint64_t>(ip + 8)) +
+                   load<std::uint32_t>(ip + 16);
+  return fold(sum) == 0xffffU;
+}
+
 // Returns the UDP checksum of a folded sum. A checksum of 0 would mean "none", so its other
 // representation, ffff, is sent (RFC 768).
 [[nodiscard]] constexpr std::uint16_t udp_checksum(std::uint16_t folded) {

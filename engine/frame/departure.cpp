@@ -20,8 +20,10 @@ Departure::Departure(const spec::Traffic& traffic, const Link& link, const TcpNu
   slots_ = AddressSlots(format, traffic.networks, layout.source);
   if (format.tunnel) {
     tunnelled_ = true;
-    tunnel_slots_ = AddressSlots(*format.tunnel, traffic.networks,
-                                 static_cast<std::uint16_t>(layout.first + 8));
+    tunnel_slots_ = AddressSlots(*format.tunnel, traffic.networks, layout.link_source());
+    if (layout.link_version == spec::IpVersion::k4) {
+      tunnel_checksum_ = prepare_ipv4(layout.first, tunnel_sum_);
+    }
   }
 
   const auto upper_octets = octets_.size() - upper_;
@@ -32,11 +34,22 @@ Departure::Departure(const spec::Traffic& traffic, const Link& link, const TcpNu
   upper_sum_ =
       fold(sum_words(octets_.data() + layout.source, 2U * layout.address_octets) + upper_words);
   if (traffic.avoid_zero_checksum) prepare_arrival_sum(traffic, upper_words);
-  if (layout.ipv4()) {
-    ip_checksum_ = static_cast<std::uint16_t>(layout.ip + 10);
-    ip_sum_ = sum_words(octets_.data() + layout.ip, 20);
-    store(octets_.data() + ip_checksum_, static_cast<std::uint16_t>(~fold(ip_sum_)));
-  }
+  if (layout.ipv4()) ip_checksum_ = prepare_ipv4(layout.ip, ip_sum_);
+}
+
+std::uint16_t Departure::prepare_ipv4(std::size_t ip, std::uint64_t& sum) {
+  const auto at = static_cast<std::uint16_t>(ip + kChecksumInIpv4);
+  sum = sum_words(octets_.data() + ip, spec::ip_octets(spec::IpVersion::k4));
+  put_checksum(octets_.data(), at, sum);
+  return at;
+}
+
+void Departure::patch_tunnel(std::uint8_t* const* frames, unsigned n,
+                             const flow::ValueLot& values) const {
+  std::array<std::uint64_t, flow::kMaxLot> sums;
+  for (unsigned i = 0; i < n; ++i) sums[i] = tunnel_slots_.write(frames[i], values.at(i));
+  if (tunnel_checksum_ == 0) return;
+  for (unsigned i = 0; i < n; ++i) put_checksum(frames[i], tunnel_checksum_, tunnel_sum_ + sums[i]);
 }
 
 void Departure::prepare_arrival_sum(const spec::Traffic& traffic, std::uint64_t udp_words) {

@@ -69,14 +69,14 @@ class Departure {
     std::array<std::uint64_t, flow::kMaxLot> address_sums;
     if constexpr (kAddresses) {
       for (unsigned i = 0; i < n; ++i) address_sums[i] = slots_.write(frames[i], values.at(i));
-      if (tunnelled_) [[unlikely]] {  // IPv6 headers have no checksum
-        for (unsigned i = 0; i < n; ++i) tunnel_slots_.write(frames[i], values.at(i));
-      }
+      if (tunnelled_) [[unlikely]]
+        patch_tunnel(frames, n, values);
       if (kShape.connected && learned != nullptr) {
         for (unsigned i = 0; i < n; ++i) address_sums[i] += put_destination(frames[i], *learned, i);
       }
       if (ip_checksum_ != 0) {
-        for (unsigned i = 0; i < n; ++i) put_ip_checksum(frames[i], address_sums[i]);
+        for (unsigned i = 0; i < n; ++i)
+          put_checksum(frames[i], ip_checksum_, ip_sum_ + address_sums[i]);
       }
     }
     if constexpr (kShape.tcp) {
@@ -126,9 +126,14 @@ class Departure {
       stamps.write(i, tcp + kTcpStamp);
     }
   }
-  void put_ip_checksum(std::uint8_t* frame, std::uint64_t address_sum) const {
-    store(frame + ip_checksum_, static_cast<std::uint16_t>(~fold(ip_sum_ + address_sum)));
+  // Puts the checksum of an IPv4 header at this offset. sum: of the header's words.
+  static void put_checksum(std::uint8_t* frame, std::uint16_t at, std::uint64_t sum) {
+    store(frame + at, static_cast<std::uint16_t>(~fold(sum)));
   }
+  // Writes the outer addresses of n frames, and the outer checksum if there is one.
+  void patch_tunnel(std::uint8_t* const* frames, unsigned n, const flow::ValueLot& values) const;
+  // Prepares what is patched in an IPv4 header. Returns the offset of its checksum.
+  std::uint16_t prepare_ipv4(std::size_t ip, std::uint64_t& sum);
   // Writes the destination address. Returns the sum of its words.
   std::uint64_t put_destination(std::uint8_t* frame, const LearnedLot& learned, unsigned i) const {
     auto* to = frame + destination_;
@@ -154,11 +159,13 @@ class Departure {
   std::uint64_t arrival_sum_ = 0;  // 0: zero checksums are not avoided
   bool tcp_ = false;
   TcpNumbers numbers_;
-  std::uint64_t upper_sum_ = 0;  // pseudo-header, UDP or TCP header, data of the template, folded
-  std::uint64_t ip_sum_ = 0;     // IPv4 header of the template without its checksum
+  std::uint64_t upper_sum_ = 0;    // pseudo-header, UDP or TCP header, data of the template, folded
+  std::uint64_t ip_sum_ = 0;       // IPv4 header of the template without its checksum
+  std::uint64_t tunnel_sum_ = 0;   // the same of the outer header
   std::uint16_t upper_ = 0;
   std::uint16_t destination_ = 0;  // offset of the destination address
   std::uint16_t ip_checksum_ = 0;  // offset; 0 for IPv6, which has none
+  std::uint16_t tunnel_checksum_ = 0;
 };
 
 }  // namespace natxy::frame

@@ -27,16 +27,41 @@ void put_link(FrameOctets& octets, const Link& link, const Layout& layout) {
   store(&octets[at], layout.ether_type());
 }
 
+// What the IP header of a packet holds beside lengths, addresses and checksum.
+struct IpHeader {
+  spec::IpVersion version;
+  std::uint8_t traffic_class = 0;
+  std::uint32_t flow_label = 0;
+  std::uint8_t protocol;
+  std::uint8_t hop_limit;
+  bool dont_fragment;
+};
+
 // Writes an IPv4 header (RFC 791) without options and with identification 0 (RFC 6864: an atomic
 // datagram, which has DF, needs none).
-void put_ipv4(FrameOctets& octets, const Layout& layout, const spec::PacketFormat& format,
-              const spec::Traffic& traffic) {
-  const auto ip = std::size_t{layout.ip};
-  octets[ip] = 0x45;
-  octets[ip + 1] = format.traffic_class;
-  put16(octets, ip + 2, octets.size() - ip);
-  octets[ip + 6] = traffic.dont_fragment ? 0x40 : 0;
-  octets[ip + 9] = layout.protocol();
+void put_ipv4(FrameOctets& octets, std::size_t at, const IpHeader& header) {
+  octets[at] = 0x45;
+  octets[at + 1] = header.traffic_class;
+  put16(octets, at + 2, octets.size() - at);
+  octets[at + 6] = header.dont_fragment ? 0x40 : 0;
+}
+
+void put_ipv6(FrameOctets& octets, std::size_t at, const IpHeader& header) {
+  octets[at] = static_cast<std::uint8_t>(0x60U | header.traffic_class >> 4U);
+  octets[at + 1] = static_cast<std::uint8_t>(header.traffic_class << 4U | header.flow_label >> 16U);
+  put16(octets, at + 2, header.flow_label & 0xffffU);
+  put16(octets, at + 4, octets.size() - at - spec::ip_octets(header.version));
+}
+
+// Writes the header of a packet that reaches to the end of the frame.
+void put_ip(FrameOctets& octets, std::size_t at, const IpHeader& header) {
+  if (header.version == spec::IpVersion::k4) {
+    put_ipv4(octets, at, header);
+  } else {
+    put_ipv6(octets, at, header);
+  }
+  octets[at + protocol_in(header.version)] = header.protocol;
+  octets[at + hop_limit_in(header.version)] = header.hop_limit;
 }
 
 std::uint8_t protocol_of(spec::ExtensionHeader header) {
@@ -60,29 +85,16 @@ void put_extension(FrameOctets& octets, std::size_t at, spec::ExtensionHeader he
   }
 }
 
-void put_ipv6(FrameOctets& octets, const Layout& layout, const spec::PacketFormat& format) {
+void put_extensions(FrameOctets& octets, const Layout& layout, const spec::PacketFormat& format) {
   const auto ip = std::size_t{layout.ip};
-  octets[ip] = static_cast<std::uint8_t>(0x60U | format.traffic_class >> 4U);
-  octets[ip + 1] = static_cast<std::uint8_t>(format.traffic_class << 4U | format.flow_label >> 16U);
-  put16(octets, ip + 2, format.flow_label & 0xffffU);
-  put16(octets, ip + 4, octets.size() - ip - kIpv6Octets);
-  auto next = ip + 6;
-  auto at = ip + kIpv6Octets;
+  auto next = ip + protocol_in(format.ip_version);
+  auto at = ip + spec::ip_octets(format.ip_version);
   for (const auto header : format.extension_headers) {
     octets[next] = protocol_of(header);
     put_extension(octets, at, header, layout.protocol());
     next = at;
     at += kExtensionHeaderOctets;
   }
-  octets[next] = layout.protocol();
-}
-
-// Writes the outer header of a tunnel without its addresses (RFC 2473 section 5.1).
-void put_tunnel(FrameOctets& octets, std::size_t at, const spec::Tunnel& tunnel) {
-  octets[at] = 0x60;
-  put16(octets, at + 4, octets.size() - at - kIpv6Octets);
-  octets[at + 6] = kProtocolIpv4;
-  octets[at + 7] = tunnel.hop_limit;
 }
 
 // Writes a TCP header without ports, numbers and checksum. The stamp is in an option.
@@ -105,6 +117,41 @@ void put_address(FrameOctets& octets, std::size_t at, const spec::AddressPattern
   spec::put_field(octets.data() + at, pattern.field, 0);
 }
 
+// Writes what a tunnel puts before the packet in it.
+void put_tunnel(FrameOctets& octets, const Layout& layout, const spec::Tunnel& tunnel,
+                const spec::Traffic& traffic) {
+  const auto& [protocol, header] = tunnel.encapsulation->before(layout.ip_version);
+  put_ip(octets, layout.first,
+         {.version = tunnel.ip_version,
+          .protocol = protocol,
+          .hop_limit = tunnel.hop_limit,
+          .dont_fragment = traffic.dont_fragment});
+  std::ranges::copy(header, octets.data() + layout.ip - header.size());
+  const auto size = spec::address_octets(tunnel.ip_version);
+  const bool networks = traffic.networks > 1;
+  put_address(octets, layout.link_source(), tunnel.source, size, networks);
+  put_address(octets, layout.link_source() + std::size_t{size}, tunnel.destination, size, networks);
+}
+
+// Leaves out what a gateway may change in an IP header, except the addresses.
+void ignore_changes(std::uint8_t* mask, spec::IpVersion version, bool traffic_class) {
+  if (version == spec::IpVersion::k4) {
+    if (traffic_class) mask[1] = 0;
+    std::fill_n(mask + 4, 2, std::uint8_t{0});  // identification
+    mask[6] = 0xbf;                             // not DF
+    std::fill_n(mask + kChecksumInIpv4, 2, std::uint8_t{0});
+  } else if (traffic_class) {
+    mask[0] = 0xf0;
+    std::fill_n(mask + 1, 3, std::uint8_t{0});  // and the flow label
+  }
+  mask[hop_limit_in(version)] = 0;
+}
+
+// Leaves out the two addresses, which are compared elsewhere.
+void ignore_addresses(std::uint8_t* mask, spec::IpVersion version) {
+  std::fill_n(mask + source_in(version), 2 * spec::address_octets(version), std::uint8_t{0});
+}
+
 }  // namespace
 
 FrameOctets make_frame(const spec::PacketFormat& format, const spec::Traffic& traffic,
@@ -113,19 +160,16 @@ FrameOctets make_frame(const spec::PacketFormat& format, const spec::Traffic& tr
   const auto size = format.frame_size_bytes - kFcsOctets + link.vlans.size() * kVlanTagOctets;
   FrameOctets octets(size);
   put_link(octets, link, layout);
-  if (layout.ipv4()) {
-    put_ipv4(octets, layout, format, traffic);
-  } else {
-    put_ipv6(octets, layout, format);
-  }
-  octets[layout.hop_limit] = traffic.hop_limit;
+  if (format.tunnel) put_tunnel(octets, layout, *format.tunnel, traffic);
+  put_ip(octets, layout.ip,
+         {.version = format.ip_version,
+          .traffic_class = format.traffic_class,
+          .flow_label = format.flow_label,
+          .protocol = layout.protocol(),
+          .hop_limit = traffic.hop_limit,
+          .dont_fragment = traffic.dont_fragment});
+  put_extensions(octets, layout, format);
   const bool networks = traffic.networks > 1;
-  if (format.tunnel) {
-    const auto at = std::size_t{layout.first};
-    put_tunnel(octets, at, *format.tunnel);
-    put_address(octets, at + 8, format.tunnel->source, 16, networks);
-    put_address(octets, at + 24, format.tunnel->destination, 16, networks);
-  }
   put_address(octets, layout.source, format.source, layout.address_octets, networks);
   put_address(octets, layout.destination, format.destination, layout.address_octets, networks);
   if (layout.tcp()) {
@@ -143,33 +187,22 @@ HeaderMask::HeaderMask(const Layout& layout, const spec::Traffic& traffic, const
   const auto ip = std::size_t{layout.ip};
   const auto first = std::size_t{layout.first};
   // Extension headers are behind the addresses.
-  const bool extended = !layout.ipv4() && layout.upper != ip + kIpv6Octets;
+  const bool extended = layout.upper != ip + spec::ip_octets(layout.ip_version);
   const std::size_t to = extended ? layout.upper : layout.source;
   words_ = static_cast<unsigned>((to - from_ + 7) / 8);
   std::array<std::uint8_t, kMaxWords * 8> mask{};
   std::array<std::uint8_t, kMaxWords * 8> expected{};
-  const auto at = [this](std::size_t offset) { return offset - from_; };
+  const auto at = [&mask, this](std::size_t offset) { return mask.data() + offset - from_; };
   std::fill_n(mask.begin(), to - from_, std::uint8_t{0xff});
   for (auto tag = std::size_t{12}; tag + 2 < first; tag += kVlanTagOctets) {
-    mask[at(tag + 2)] = 0x0f;  // the upper bits are the priority
+    *at(tag + 2) = 0x0f;  // the upper bits are the priority
   }
   if (layout.tunnelled()) {
-    mask[at(first)] = 0xf0;
-    std::fill_n(&mask[at(first + 1)], 3, std::uint8_t{0});
-    std::fill_n(&mask[at(first + 7)], 33, std::uint8_t{0});  // hop limit and addresses
+    ignore_changes(at(first), layout.link_version, true);
+    ignore_addresses(at(first), layout.link_version);
   }
-  const bool kept = traffic.dscp_kept;
-  if (layout.ipv4()) {
-    if (!kept) mask[at(ip + 1)] = 0;
-    std::fill_n(&mask[at(ip + 4)], 2, std::uint8_t{0});   // identification
-    mask[at(ip + 6)] = 0xbf;                              // not DF
-    std::fill_n(&mask[at(ip + 10)], 2, std::uint8_t{0});  // checksum
-  } else if (!kept) {
-    mask[at(ip)] = 0xf0;
-    std::fill_n(&mask[at(ip + 1)], 3, std::uint8_t{0});
-  }
-  mask[at(layout.hop_limit)] = 0;
-  if (extended) std::fill_n(&mask[at(layout.source)], 32, std::uint8_t{0});
+  ignore_changes(at(ip), layout.ip_version, !traffic.dscp_kept);
+  if (extended) ignore_addresses(at(ip), layout.ip_version);
   std::copy_n(frame.begin() + from_, to - from_, expected.begin());
   for (unsigned i = 0; i < words_; ++i) {
     mask_[i] = load<std::uint64_t>(&mask[std::size_t{8} * i]);

@@ -54,8 +54,9 @@ class HeaderMask {
   }
 
   // From the first VLAN tag to the UDP header there are at most 8 octets of tags, an EtherType, 40
-  // octets of IPv6, and 64 of extension headers or 20 of IPv4.
-  static constexpr std::size_t kMaxWords = 16;
+  // octets of IPv6 and 64 of extension headers, and before them a tunnel's header: 40 octets of
+  // IPv6, and at most 6 of an encapsulation (the test of all forms has the longest).
+  static constexpr std::size_t kMaxWords = 20;
 
   unsigned words_ = 0;
   std::uint16_t from_ = 0;  // offset of the first word

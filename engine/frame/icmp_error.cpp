@@ -13,8 +13,8 @@ namespace {
 using Octets = std::span<const std::uint8_t>;
 
 constexpr std::size_t kIcmpOctets = 8;
-constexpr std::size_t kIpv4Octets = 20;
-constexpr std::size_t kNextHeader = 6;
+constexpr std::size_t kIpv4Octets = spec::ip_octets(spec::IpVersion::k4);
+constexpr std::size_t kIpv6Octets = spec::ip_octets(spec::IpVersion::k6);
 constexpr std::uint8_t kIcmp = 1;
 constexpr std::uint8_t kIcmpv6 = 58;
 constexpr std::uint8_t kUnreachable = 3;          // RFC 792
@@ -48,7 +48,7 @@ Packet ipv4_packet(Octets octets) {
 // Splits an IPv6 packet. Extension headers, which may be quoted, belong to the header.
 Packet ipv6_packet(Octets octets) {
   if (octets.size() < kIpv6Octets || octets[0] >> 4U != 6) return {};
-  auto next = octets[kNextHeader];
+  auto next = octets[protocol_in(spec::IpVersion::k6)];
   auto end = kIpv6Octets;
   while (is_extension(next) && octets.size() >= end + 2) {
     next = octets[end];
@@ -85,7 +85,7 @@ std::uint32_t mtu_of(spec::IpVersion version, Octets icmp) {
 
 std::optional<IcmpError> parse_packet(spec::IpVersion version, Octets octets) {
   const bool four = version == spec::IpVersion::k4;
-  if (octets.size() < (four ? kIpv4Octets : kIpv6Octets)) return std::nullopt;
+  if (octets.size() < spec::ip_octets(version)) return std::nullopt;
   const auto [protocol, header, icmp] = packet_of(version, without_padding(version, octets));
   if (icmp.size() < kIcmpOctets || protocol != (four ? kIcmp : kIcmpv6)) {
     return std::nullopt;
@@ -96,7 +96,8 @@ std::optional<IcmpError> parse_packet(spec::IpVersion version, Octets octets) {
                   .code = icmp[1],
                   .mtu = mtu_of(version, icmp),
                   .quoted = icmp.subspan(kIcmpOctets)};
-  std::ranges::copy(header.subspan(four ? 12 : 8, four ? 4 : 16), error.source.begin());
+  std::ranges::copy(header.subspan(source_in(version), spec::address_octets(version)),
+                    error.source.begin());
   return error;
 }
 
@@ -107,6 +108,16 @@ void put_address(const spec::AddressPattern& pattern, bool networks, std::size_t
   if (networks && pattern.network_byte) mask[*pattern.network_byte] = 0;
   spec::put_field(mask, pattern.field, 0);
   for (std::size_t i = 0; i < octets; ++i) expected[i] = pattern.octets[i] & mask[i];
+}
+
+// Returns what is in a tunnel's header and the octets after it; empty if they are not there.
+Octets inside_of(const Packet& outer, const spec::TunnelHeader& tunnel) {
+  const auto& [protocol, header] = tunnel;
+  if (outer.header.empty() || outer.protocol != protocol) return {};
+  if (outer.data.size() < header.size()) return {};
+  return std::ranges::equal(outer.data.first(header.size()), header)
+             ? outer.data.subspan(header.size())
+             : Octets{};
 }
 
 // Returns the ports that frames may have; with a port set, the series is one of indices.
@@ -140,14 +151,16 @@ Quotation::Quotation(const spec::Traffic& traffic, std::uint32_t tag)
     : any_(true),
       any_destination_(traffic.connections && traffic.connections->role == spec::Role::kRespond),
       ip_version_(traffic.departure.ip_version),
-      tunnelled_(traffic.departure.tunnel.has_value()),
+      link_version_(traffic.departure.link_version()),
       protocol_(layout_of(traffic.departure, 0).protocol()),
       tag_at_(tag_offset(layout_of(traffic.departure, 0))),
-      address_octets_(ip_version_ == spec::IpVersion::k4 ? 4 : 16),
+      address_octets_(spec::address_octets(ip_version_)),
       source_port_(ports_of(traffic.source_port, traffic.source_port_set)),
       destination_port_(ports_of(traffic.destination_port, traffic.destination_port_set)),
       tag_(tag) {
   const bool networks = traffic.networks > 1;
+  const auto& tunnel = traffic.departure.tunnel;
+  if (tunnel) tunnel_ = &tunnel->encapsulation->before(ip_version_);
   const auto& source = traffic.departure.source;
   const auto& destination = traffic.departure.destination;
   put_address(source, networks, address_octets_, expected_.data(), mask_.data());
@@ -159,18 +172,12 @@ Quotation::Quotation(const spec::Traffic& traffic, std::uint32_t tag)
 }
 
 bool Quotation::fits(const IcmpError& error) const {
-  const auto link_version = tunnelled_ ? spec::IpVersion::k6 : ip_version_;
-  if (!any_ || error.ip_version != link_version) return false;
-  const bool four = ip_version_ == spec::IpVersion::k4;
+  if (!any_ || error.ip_version != link_version_) return false;
   auto quoted = error.quoted;
-  if (tunnelled_) {
-    const auto outer = ipv6_packet(quoted);
-    if (outer.header.empty() || outer.protocol != kProtocolIpv4) return false;
-    quoted = outer.data;
-  }
+  if (tunnel_ != nullptr) quoted = inside_of(packet_of(link_version_, quoted), *tunnel_);
   const auto [protocol, header, data] = packet_of(ip_version_, quoted);
   if (header.empty() || protocol != protocol_) return false;
-  return fits_addresses(header.data() + (four ? 12 : 8)) && fits_data(data);
+  return fits_addresses(header.data() + source_in(ip_version_)) && fits_data(data);
 }
 
 bool Quotation::fits_addresses(const std::uint8_t* addresses) const {

@@ -47,10 +47,11 @@ class Quotation {
   bool any_ = false;
   bool any_destination_ = false;  // replies go to the external address that the gateway chose
   spec::IpVersion ip_version_ = spec::IpVersion::k4;
-  bool tunnelled_ = false;
+  spec::IpVersion link_version_ = spec::IpVersion::k4;
+  const spec::TunnelHeader* tunnel_ = nullptr;  // null without a tunnel
   std::uint8_t protocol_ = 0;
   std::uint8_t tag_at_ = 0;  // offset of the tag in the UDP or TCP header
-  std::uint8_t address_octets_ = 0;
+  std::uint16_t address_octets_ = 0;
   std::array<std::uint8_t, 32> expected_{};  // source, then destination
   std::array<std::uint8_t, 32> mask_{};      // 0 where a bit varies
   spec::Series source_port_;

@@ -10,30 +10,24 @@ namespace natxy::frame {
 namespace {
 
 Layout made(const spec::PacketFormat& format, std::size_t vlan_tags) {
-  const auto first = static_cast<std::uint16_t>(kEthernetOctets + vlan_tags * kVlanTagOctets);
-  const auto ip = static_cast<std::uint16_t>(first + (format.tunnel ? kIpv6Octets : 0));
+  const auto version = format.ip_version;
+  const auto& tunnel = format.tunnel;
+  const auto first = kEthernetOctets + vlan_tags * kVlanTagOctets;
+  const auto ip = first + (tunnel ? tunnel->octets_before(version) : 0);
   const auto at = [ip](std::size_t offset) { return static_cast<std::uint16_t>(ip + offset); };
   const auto stamp = format.transport == spec::Transport::kTcp ? kTcpStamp : kUdpOctets;
-  if (format.ip_version == spec::IpVersion::k4) {
-    return {.ip_version = spec::IpVersion::k4,
-            .first = first,
-            .ip = ip,
-            .source = at(12),
-            .destination = at(16),
-            .address_octets = 4,
-            .hop_limit = at(8),
-            .upper = at(20),
-            .stamp = at(20 + stamp),
-            .transport = format.transport};
-  }
-  const auto upper = kIpv6Octets + format.extension_headers.size() * kExtensionHeaderOctets;
-  return {.ip_version = spec::IpVersion::k6,
-          .first = first,
-          .ip = ip,
-          .source = at(8),
-          .destination = at(24),
-          .address_octets = 16,
-          .hop_limit = at(7),
+  const auto extensions = format.extension_headers.size() * kExtensionHeaderOctets;
+  const auto upper = spec::ip_octets(version) + extensions;
+  const auto octets = spec::address_octets(version);
+  return {.ip_version = version,
+          .link_version = format.link_version(),
+          .encapsulation = tunnel ? tunnel->encapsulation : nullptr,
+          .first = static_cast<std::uint16_t>(first),
+          .ip = at(0),
+          .source = at(source_in(version)),
+          .destination = at(source_in(version) + std::size_t{octets}),
+          .address_octets = octets,
+          .hop_limit = at(hop_limit_in(version)),
           .upper = at(upper),
           .stamp = at(upper + stamp),
           .transport = format.transport};

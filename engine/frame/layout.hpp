@@ -1,6 +1,6 @@
 // Where the parts of a test frame are: Ethernet, VLAN tags, IPv4 without options or IPv6 with
-// extension headers, UDP or TCP, and the data. An IPv4 packet may be in an IPv6 packet (RFC 2473).
-// The port adds the FCS.
+// extension headers, UDP or TCP, and the data. The IP packet may be in a tunnel. The port adds the
+// FCS.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,32 @@ inline constexpr std::size_t kFcsOctets = 4;
 inline constexpr std::size_t kExtensionHeaderOctets = 8;
 inline constexpr std::size_t kUdpOctets = 8;
 inline constexpr std::size_t kStampOctets = 18;
-inline constexpr std::size_t kIpv6Octets = 40;
 inline constexpr std::uint8_t kProtocolTcp = 6;
 inline constexpr std::uint8_t kProtocolUdp = 17;
-inline constexpr std::uint8_t kProtocolIpv4 = 4;  // as next header of IPv6
 
 // EtherTypes as a 16-bit load from the frame on a little-endian machine.
 inline constexpr std::uint16_t kEtherTypeIpv4 = 0x0008;
 inline constexpr std::uint16_t kEtherTypeIpv6 = 0xdd86;
 
-// Offsets from the start of the frame. `first` is the outer IPv6 header of a tunnel, else the IP
-// header; the EtherType is in the two octets before it.
+// Return the offset in an IP header of the source address, which the destination follows, of the
+// hop limit, and of the protocol.
+[[nodiscard]] constexpr std::uint16_t source_in(spec::IpVersion version) {
+  return version == spec::IpVersion::k4 ? 12 : 8;
+}
+[[nodiscard]] constexpr std::uint16_t hop_limit_in(spec::IpVersion version) {
+  return version == spec::IpVersion::k4 ? 8 : 7;
+}
+[[nodiscard]] constexpr std::uint16_t protocol_in(spec::IpVersion version) {
+  return version == spec::IpVersion::k4 ? 9 : 6;
+}
+inline constexpr std::uint16_t kChecksumInIpv4 = 10;
+
+// Offsets from the start of the frame. `first` is the outer header of a tunnel, else the IP header;
+// the EtherType is in the two octets before it.
 struct Layout {
   spec::IpVersion ip_version = spec::IpVersion::k4;
+  spec::IpVersion link_version = spec::IpVersion::k4;  // of the header at `first`
+  const spec::Encapsulation* encapsulation = nullptr;  // null without a tunnel
   std::uint16_t first = 0;
   std::uint16_t ip = 0;
   std::uint16_t source = 0;
@@ -43,7 +56,11 @@ struct Layout {
   [[nodiscard]] constexpr bool tunnelled() const { return first != ip; }
   // As a 16-bit load from the frame.
   [[nodiscard]] constexpr std::uint16_t ether_type() const {
-    return ipv4() && !tunnelled() ? kEtherTypeIpv4 : kEtherTypeIpv6;
+    return link_version == spec::IpVersion::k4 ? kEtherTypeIpv4 : kEtherTypeIpv6;
+  }
+  // The offset of the source address in the header at `first`.
+  [[nodiscard]] constexpr std::uint16_t link_source() const {
+    return static_cast<std::uint16_t>(first + source_in(link_version));
   }
   [[nodiscard]] constexpr bool tcp() const { return transport == spec::Transport::kTcp; }
   // As protocol of IPv4 and next header of IPv6.

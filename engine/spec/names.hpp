@@ -31,6 +31,11 @@ inline const Names<ExtensionHeader> kExtensionHeaders = {
     {"hop-by-hop", ExtensionHeader::kHopByHop},
     {"destination-options", ExtensionHeader::kDestinationOptions},
     {"routing", ExtensionHeader::kRouting}};
+inline const Names<const Encapsulation*> kEncapsulationNames = [] {
+  Names<const Encapsulation*> names;
+  for (const auto& each : encapsulations()) names.emplace_back(each.name, &each);
+  return names;
+}();
 inline const Names<std::uint16_t> kTagTypes = {{"802.1Q", 0x8100}, {"802.1ad", 0x88a8}};
 inline const Names<Role> kRoles = {
     {"establish", Role::kEstablish}, {"initiate", Role::kInitiate}, {"respond", Role::kRespond}};

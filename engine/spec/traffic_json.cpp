@@ -69,11 +69,24 @@ AddressPattern pattern(const Value& value, IpVersion version) {
   return pattern;
 }
 
+IpVersion ip_version(const Value& value) {
+  const auto number = value.integer<std::uint8_t>(4, 6);
+  if (number == 5) value.refuse("is not an IP version (expected 4 or 6)");
+  return IpVersion{number};
+}
+
+const Encapsulation* encapsulation(const Value& value) {
+  return value.one_of(kEncapsulationNames);
+}
+
 Tunnel tunnel(const Value& value) {
   Object object(value);
   Tunnel tunnel;
-  tunnel.source = pattern(object["source"], IpVersion::k6);
-  tunnel.destination = pattern(object["destination"], IpVersion::k6);
+  tunnel.encapsulation =
+      object.optional("encapsulation", encapsulation).value_or(tunnel.encapsulation);
+  tunnel.ip_version = object.optional("ip_version", ip_version).value_or(tunnel.ip_version);
+  tunnel.source = pattern(object["source"], tunnel.ip_version);
+  tunnel.destination = pattern(object["destination"], tunnel.ip_version);
   tunnel.hop_limit = object.optional("hop_limit", hop_limit).value_or(kUsualHopLimit);
   object.close();
   return tunnel;
@@ -81,10 +94,7 @@ Tunnel tunnel(const Value& value) {
 
 PacketFormat packet_format(const Value& value) {
   Object object(value);
-  const auto version = object["ip_version"];
-  const auto number = version.integer<std::uint8_t>(4, 6);
-  if (number == 5) version.refuse("is not an IP version (expected 4 or 6)");
-  PacketFormat format{.ip_version = IpVersion{number}};
+  PacketFormat format{.ip_version = ip_version(object["ip_version"])};
   format.source = pattern(object["source"], format.ip_version);
   format.destination = pattern(object["destination"], format.ip_version);
   format.frame_size_bytes =

@@ -11,10 +11,6 @@
 namespace natxy::spec {
 namespace {
 
-unsigned address_octets(IpVersion version) {
-  return version == IpVersion::k4 ? 4 : 16;
-}
-
 void check_octet(const std::optional<std::uint8_t>& offset, unsigned last,
                  const std::string& member) {
   if (!offset || *offset <= last) return;
@@ -48,7 +44,7 @@ void check_place(const FieldBits& place, unsigned octets, std::array<std::uint8_
 }
 
 void check_pattern(const AddressPattern& pattern, IpVersion version, const std::string& member) {
-  const auto octets = address_octets(version);
+  const unsigned octets = address_octets(version);
   check_octet(pattern.network_byte, octets - 1, member + ".network_byte");
   std::array<std::uint8_t, 16> taken{};  // a bit is 1 if a part of the field has it
   for (std::size_t i = 0; i < pattern.field.size(); ++i) {
@@ -62,9 +58,11 @@ void check_pattern(const AddressPattern& pattern, IpVersion version, const std::
 // Octets of the smallest frame, with FCS: Ethernet, IP, UDP and the stamp. A TCP header has 20
 // octets without the option that holds the stamp, which has a header of 2.
 unsigned smallest_frame(const PacketFormat& format) {
-  const auto more = format.transport == Transport::kTcp ? 20U + 2U - 8U : 0U;
-  if (format.ip_version == IpVersion::k4) return more + (format.tunnel ? 64U + 40U : 64U);
-  return more + 84U + 8U * static_cast<unsigned>(format.extension_headers.size());
+  constexpr unsigned kWithoutIp = 44;
+  const auto outer = format.tunnel ? format.tunnel->octets_before(format.ip_version) : 0;
+  const auto tcp = format.transport == Transport::kTcp ? 20 + 2 - 8 : 0;
+  const auto octets = kWithoutIp + ip_octets(format.ip_version) + outer + tcp;
+  return static_cast<unsigned>(octets + 8 * format.extension_headers.size());
 }
 
 void check_extension_headers(const PacketFormat& format, const std::string& member) {
@@ -82,12 +80,9 @@ void check_format(const PacketFormat& format, const std::string& member) {
   check_pattern(format.source, format.ip_version, member + ".source");
   check_pattern(format.destination, format.ip_version, member + ".destination");
   check_extension_headers(format, member + ".extension_headers");
-  if (format.tunnel) {
-    check_pattern(format.tunnel->source, IpVersion::k6, member + ".tunnel.source");
-    check_pattern(format.tunnel->destination, IpVersion::k6, member + ".tunnel.destination");
-    if (format.ip_version == IpVersion::k6) {
-      throw SpecError(member + ".tunnel", "is given, but ip_version is 6 (expected 4, or null)");
-    }
+  if (const auto& tunnel = format.tunnel) {
+    check_pattern(tunnel->source, tunnel->ip_version, member + ".tunnel.source");
+    check_pattern(tunnel->destination, tunnel->ip_version, member + ".tunnel.destination");
   }
   if (format.ip_version == IpVersion::k4 && format.flow_label != 0) {
     throw SpecError(member + ".flow_label",

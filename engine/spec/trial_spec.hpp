@@ -5,10 +5,14 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "spec/encapsulation.hpp"
+#include "spec/ip_version.hpp"
 
 namespace natxy::spec {
 
@@ -48,7 +52,6 @@ enum class Direction : std::uint8_t { kForward, kReverse };  // forward: left to
 }
 
 enum class Kind : std::uint8_t { kForeground, kBackground };
-enum class IpVersion : std::uint8_t { k4 = 4, k6 = 6 };
 
 // How a value (a port, or a field of an address) depends on a frame's ordinal (RFC 4814).
 enum class SeriesMode : std::uint8_t { kFixed, kIncreasing, kDecreasing, kPseudorandom };
@@ -140,12 +143,20 @@ struct AddressPattern {
 // but must not change it.
 enum class ExtensionHeader : std::uint8_t { kHopByHop, kDestinationOptions, kRouting };
 
-// The outer header of an IPv4 packet in IPv6 (RFC 2473): a softwire, as in DS-Lite, lw4o6 and
-// MAP-E. The gateway may change hop limit, traffic class and flow label.
+// The outer header of a packet in a tunnel, such as a softwire of DS-Lite, lw4o6 and MAP-E. The
+// gateway may change hop limit, traffic class and flow label, and the DF bit and the identification
+// of IPv4.
 struct Tunnel {
+  const Encapsulation* encapsulation = &encapsulations().front();  // IP in IP
+  IpVersion ip_version = IpVersion::k6;
   AddressPattern source{};
   AddressPattern destination{};
   std::uint8_t hop_limit = kUsualHopLimit;  // on departure
+
+  // Returns the octets before a packet of this IP version.
+  [[nodiscard]] std::size_t octets_before(IpVersion inside) const {
+    return ip_octets(ip_version) + encapsulation->before(inside).octets.size();
+  }
 };
 
 enum class Transport : std::uint8_t { kUdp, kTcp };
@@ -160,11 +171,11 @@ struct PacketFormat {
   std::uint8_t traffic_class = 0;                  // DSCP and ECN; IPv4 calls the octet TOS
   std::uint32_t flow_label = 0;                    // IPv6
   std::vector<ExtensionHeader> extension_headers;  // IPv6, in the order of the frame
-  std::optional<Tunnel> tunnel;                    // of IPv4 packets
-  Transport transport = Transport::kUdp;           // the same at both ends
+  std::optional<Tunnel> tunnel;
+  Transport transport = Transport::kUdp;  // the same at both ends
 
   // What the link layer carries: the outer header if there is a tunnel.
-  [[nodiscard]] IpVersion link_version() const { return tunnel ? IpVersion::k6 : ip_version; }
+  [[nodiscard]] IpVersion link_version() const { return tunnel ? tunnel->ip_version : ip_version; }
   [[nodiscard]] const AddressPattern& link_source() const {
     return tunnel ? tunnel->source : source;
   }

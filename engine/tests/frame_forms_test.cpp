@@ -1,6 +1,9 @@
 // Frames with VLAN tags, extension headers and tunnels, which move the parts of a frame.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "frame/arrival.hpp"
 #include "frame/departure.hpp"
 #include "patched_frame.hpp"
@@ -12,11 +15,44 @@ namespace {
 using spec::IpVersion;
 
 struct Form {
-  const char* name;
+  std::string name;
   spec::Traffic traffic;
   std::vector<spec::VlanTag> vlans;
   friend void PrintTo(const Form& form, std::ostream* out) { *out << form.name; }
 };
+
+// Returns frames in a tunnel, both at departure and at arrival, with room for all headers.
+spec::Traffic tunnelled(const spec::Encapsulation& encapsulation, IpVersion outer,
+                        IpVersion inside) {
+  const bool four = outer == IpVersion::k4;
+  spec::Tunnel tunnel{.encapsulation = &encapsulation,
+                      .ip_version = outer,
+                      .source = tests::address(four ? "192.0.2.2" : "2001:2::2"),
+                      .destination = tests::address(four ? "203.0.113.2" : "2001:2:0:1000::2")};
+  tunnel.source.field = spec::field_at(four ? 2 : 14);
+  tunnel.destination.network_byte = four ? 1 : 7;
+  auto traffic = tests::varied_traffic(inside, inside);
+  for (auto* format : {&traffic.departure, &traffic.arrival}) {
+    format->tunnel = tunnel;
+    format->frame_size_bytes = 253;
+  }
+  return traffic;
+}
+
+// Returns each encapsulation with each IP version outside and inside.
+std::vector<Form> tunnels() {
+  std::vector<Form> forms;
+  for (const auto& encapsulation : spec::encapsulations()) {
+    for (const auto outer : {IpVersion::k4, IpVersion::k6}) {
+      for (const auto inside : {IpVersion::k4, IpVersion::k6}) {
+        const auto digit = [](IpVersion version) { return version == IpVersion::k4 ? "4" : "6"; };
+        const auto name = encapsulation.name + "_" + digit(inside) + "_in_" + digit(outer);
+        forms.push_back({name, tunnelled(encapsulation, outer, inside), {}});
+      }
+    }
+  }
+  return forms;
+}
 
 std::vector<Form> all_forms() {
   using enum spec::ExtensionHeader;
@@ -27,20 +63,20 @@ std::vector<Form> all_forms() {
     format->extension_headers = {kHopByHop, kDestinationOptions, kRouting};
     format->frame_size_bytes = 128;
   }
-  auto tunnelled = tests::varied_traffic(IpVersion::k4, IpVersion::k4);
-  spec::Tunnel tunnel{.source = tests::address("2001:2::2"),
-                      .destination = tests::address("2001:2:0:1000::2")};
-  tunnel.source.field = spec::field_at(14);
-  tunnel.destination.network_byte = 7;
-  for (auto* format : {&tunnelled.departure, &tunnelled.arrival}) {
-    format->tunnel = tunnel;
-    format->frame_size_bytes = 129;
+  const auto octets = [](const auto& each) { return each.before(IpVersion::k6).octets.size(); };
+  const auto& most = *std::ranges::max_element(spec::encapsulations(), {}, octets);
+  auto longest = tunnelled(most, IpVersion::k6, IpVersion::k6);
+  for (auto* format : {&longest.departure, &longest.arrival}) {
+    format->extension_headers.assign(spec::kMaxExtensionHeaders, kRouting);
   }
-  return {{"tagged", tests::varied_traffic(IpVersion::k4, IpVersion::k4), one},
-          {"extended", extended, {}},
-          {"tagged_and_extended", extended, two},
-          {"tunnelled", tunnelled, {}},
-          {"tagged_and_tunnelled", tunnelled, two}};
+  std::vector<Form> forms{
+      {"tagged", tests::varied_traffic(IpVersion::k4, IpVersion::k4), one},
+      {"extended", extended, {}},
+      {"tagged_and_extended", extended, two},
+      {"tagged_and_tunnelled", tunnelled(most, IpVersion::k6, IpVersion::k4), two},
+      {"longest", longest, two}};
+  std::ranges::move(tunnels(), std::back_inserter(forms));
+  return forms;
 }
 
 class Forms : public testing::TestWithParam<Form> {
@@ -98,7 +134,7 @@ TEST_P(Forms, ShortFramesAreNotReadBeyondTheirEnd) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Forms, testing::ValuesIn(all_forms()),
-                         [](const auto& that) { return std::string(that.param.name); });
+                         [](const auto& that) { return that.param.name; });
 
 }  // namespace
 }  // namespace natxy::frame

@@ -81,10 +81,12 @@ TEST(SpecJson, ReadsPacketFormats) {
   EXPECT_EQ(inside.traffic_class, 184);
   ASSERT_TRUE(inside.tunnel);
   EXPECT_EQ(inside.tunnel->source.field, field_at(14));
+  EXPECT_EQ(inside.tunnel->encapsulation->name, "ip");
   EXPECT_EQ(inside.link_version(), IpVersion::k6);
   EXPECT_FALSE(stream.foreground->arrival.tunnel);
   const auto& extended = stream.background->arrival;
   EXPECT_EQ(extended.flow_label, kMaxFlowLabel);
+  EXPECT_EQ(extended.link_version(), IpVersion::k4);
   EXPECT_EQ(extended.extension_headers, (std::vector{kHopByHop, kDestinationOptions, kRouting}));
 }
 

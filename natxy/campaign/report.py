@@ -10,7 +10,7 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.machines import machine_notes
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, Told, campaign_html
-from natxy.report.campaign_notes import rate_notes, result_notes
+from natxy.report.campaign_notes import campaign_notes
 from natxy.report.campaign_table import CampaignTable, campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import as_shown, found_figures
@@ -60,8 +60,7 @@ def table_of(data: CampaignData) -> CampaignTable:
     table = campaign_table(data.plan.experiment, data.conditions, data.cells)
     notes = (
         *table.notes,
-        *rate_notes(data.plan.experiment, data.cells),
-        *result_notes(table.columns, data.cells),
+        *campaign_notes(data.plan.experiment, table.columns, data.cells),
         *testbed_notes(data.cells),
     )
     return replace(table, warning=_warning(data), notes=notes)

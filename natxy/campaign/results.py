@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from natxy.campaign.folder import CampaignFolder
-from natxy.campaign.records import CampaignState, read_campaign
+from natxy.campaign.records import CampaignState
 from natxy.report.results_json import FILE_NAME, Made, cell_entry, write_entries
 
 
-def write_campaign_results(folder: CampaignFolder) -> None:
+def write_campaign_results(folder: CampaignFolder, state: CampaignState) -> None:
     """Writes the file, in place of that of an earlier run of the same campaign."""
-    entries = list(_entries(read_campaign(folder.journal)))
-    write_entries(folder.path / FILE_NAME, entries)
+    write_entries(folder.path / FILE_NAME, list(_entries(state)))
 
 
 def _entries(state: CampaignState) -> Iterator[dict[str, Any]]:

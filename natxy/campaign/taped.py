@@ -148,6 +148,10 @@ class TapedDut:
     def watched(self) -> tuple[WatchedCpu, ...]:
         return self._dut.watched
 
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        return self._dut.cpus
+
     def absence(self) -> Absence | None:
         return self._tape.answer(
             "dut.absence",

@@ -27,7 +27,7 @@ from natxy.cli.options import progress_console, result_console
 from natxy.cli.series import COLLECTED, Work
 from natxy.cli.verbs import GROUPS, command_of
 from natxy.dut.choice import dut_of
-from natxy.errors import ConfigurationError, NatxyError
+from natxy.errors import ConfigurationError, MeasurementError, NatxyError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
@@ -217,8 +217,11 @@ def start(
     watcher: Watcher | None = None,
     further: Further = ALONE,
     replace: bool = False,
-) -> None:
-    """Runs a new campaign in a new folder, or in that of an earlier run, which it replaces."""
+) -> CampaignState:
+    """Runs a new campaign in a new folder, or in that of an earlier run, which it replaces.
+
+    Returns what its journal holds in the end.
+    """
     with folder.locked():
         folder.create(asked, replace=replace)
         header = {
@@ -235,7 +238,7 @@ def start(
         with Journal(folder.journal, header, replace=replace) as journal:
             state = CampaignState(header=header)
             seen_by = watcher or narrator(pace_of(plan, state, testbeds=further.testbeds))
-            _run(_runner(plan, journal, state, seen_by, further), folder)
+            return _run(_runner(plan, journal, state, seen_by, further), folder)
 
 
 def go_on(
@@ -245,14 +248,17 @@ def go_on(
     retries_failed: bool,
     watcher: Watcher | None = None,
     further: Further = ALONE,
-) -> None:
-    """Runs the cells of an interrupted campaign that have not ended; the folder is locked."""
+) -> CampaignState:
+    """Runs the cells of an interrupted campaign that have not ended; the folder is locked.
+
+    Returns what its journal holds in the end.
+    """
     state = read_campaign(folder.journal)
     with Journal.reopened(folder.journal) as journal:
         seen_by = watcher or narrator(pace_of(plan, state, testbeds=further.testbeds))
         runner = _runner(plan, journal, state, seen_by, further)
         runner.retries_failed = retries_failed
-        _run(runner, folder)
+        return _run(runner, folder)
 
 
 def _runner(
@@ -274,19 +280,32 @@ def _runner(
     )
 
 
-def _run(runner: TestbedsRunner, folder: CampaignFolder) -> None:
+def _run(runner: TestbedsRunner, folder: CampaignFolder) -> CampaignState:
     if runner.plan.quick:
         say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
     lost = CELLS_LOST if runner.further else TRIAL_LOST
     try:
         runner.run()
         lost = ""
-        write_campaign_results(folder)
+        state = read_campaign(folder.journal)
+        write_campaign_results(folder, state)
     except BaseException:
         if lost:
             say(lost)
         say(f"Go on with: natxy resume {shlex.quote(str(folder.path))}")
         raise
+    return state
+
+
+def check_cells(folder: CampaignFolder, state: CampaignState) -> None:
+    """Raises MeasurementError if a cell of a campaign that has ended failed."""
+    cells = state.cells.values()
+    if failed := sum(each.failed for each in cells):
+        path = shlex.quote(str(folder.path))
+        raise MeasurementError(
+            f"{folder.path}: {failed} of {len(cells)} cells failed (expected none; `natxy status "
+            f"{path}` shows why, `natxy resume --retry {path}` measures them again)"
+        )
 
 
 def say(line: str) -> None:

@@ -23,7 +23,7 @@ def duration_s(work: Work, testbed: Testbed) -> Fraction:
 
 
 def repeats_s(work: Work, testbed: Testbed) -> Fraction:
-    """Returns how long INVALID trials may take beside; 0 if the user gave no limit for them."""
+    """Returns how long INVALID trials may take in addition; 0 if no limit was given."""
     of_one_s = work.options.retry_s or Fraction(0)
     return _places(work, work.asked(testbed)) * len(work.measures) * of_one_s
 

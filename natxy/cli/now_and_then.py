@@ -52,8 +52,10 @@ class NowAndThen(Observer):
     def trial_started(
         self, rate_fps: int, bracket_fps: tuple[int, int], connections: int | None = None
     ) -> None:
-        several = "" if connections is None else f"{connections:,} connections, "
-        self._load = f"{several}{rate(rate_fps)} {self._unit}"
+        if connections is None:
+            self._load = f"{rate(rate_fps)} {self._unit}"
+        else:  # to establish them
+            self._load = f"{connections:,} connections, {rate(rate_fps)} cps"
         self._trials += 1
         self._estimate.trial_started(bracket_fps)
 

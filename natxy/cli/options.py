@@ -65,10 +65,10 @@ RetryTimeOption = Annotated[
     float | None,
     typer.Option(
         "--retry-time",
-        help="Repeat no trial once the planned durations of a measurement's invalid trials add up "
-        "to this many seconds, those of a search for its rate included [default: "
-        f"{MEASUREMENT_S} and {VALID_FACTOR} times the time of its valid trials; at least 3 or 10 "
-        "repeats at each rate].",
+        help="Seconds by plan for all invalid trials of a measurement and of the search for its "
+        "rate; after that, no trial is repeated "
+        f"[default: {MEASUREMENT_S} s plus {VALID_FACTOR} times the time of its valid trials, and "
+        "at least 3 or 10 repeats at each rate].",
         metavar="S",
         rich_help_panel=TRIALS,
     ),

@@ -75,7 +75,8 @@ class SearchDisplay(Observer):
     ) -> None:
         self._console = console
         self._title = title
-        self._unit = unit
+        self._unit: Unit = unit
+        self._trial_unit: Unit = unit  # differs in a search for phase 1's rate
         self._error_fraction = error_fraction
         self._estimate = Estimate()
         self._repetition, self._repetitions = 0, 0
@@ -114,6 +115,7 @@ class SearchDisplay(Observer):
     ) -> None:
         self._rate_fps, self._bracket_fps = rate_fps, bracket_fps
         self._connections = "" if connections is None else f"{connections:,} connections"
+        self._trial_unit = self._unit if connections is None else "cps"
         self._stage, self._share = "starting", 0.0
         self._estimate.trial_started(bracket_fps, self._error_fraction)
         self._draw()
@@ -144,7 +146,7 @@ class SearchDisplay(Observer):
         reason = f" ({why})" if why else ""
         return (
             f"{self._repetition}/{self._repetitions} {self._connections}"
-            f"{rate(trial.rate_fps):>12} {self._unit} {trial.verdict}{reason}{self._left()}"
+            f"{rate(trial.rate_fps):>12} {self._trial_unit} {trial.verdict}{reason}{self._left()}"
         )
 
     def _say(self, line: str) -> None:
@@ -159,7 +161,8 @@ class SearchDisplay(Observer):
             return
         grid = Table.grid(padding=(0, 2))
         grid.add_row("repetition", f"{self._repetition} of {self._repetitions}{self._left()}")
-        what = "connections a second" if self._unit == "cps" else "frames a second per direction"
+        of_phase_1 = self._trial_unit == "cps"
+        what = "connections a second" if of_phase_1 else "frames a second per direction"
         grid.add_row("rate", f"[bold]{rate(self._rate_fps)}[/] {what}")
         if self._connections:
             grid.add_row("trying", self._connections)

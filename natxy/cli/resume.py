@@ -8,7 +8,16 @@ import typer
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.plan import plan_again
 from natxy.campaign.records import read_campaign
-from natxy.cli.campaigns import EventsOption, check, further_of, go_on, narrator, pace_of, tell
+from natxy.cli.campaigns import (
+    EventsOption,
+    check,
+    check_cells,
+    further_of,
+    go_on,
+    narrator,
+    pace_of,
+    tell,
+)
 from natxy.cli.run import SchedulerOption
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the campaign.")]
@@ -24,7 +33,7 @@ def resume(
 
     With one testbed, only the trial that was running is lost. No finished trial is repeated,
     except one of a tear-down whose connections were not deleted yet. With several testbeds, the
-    cells that were running are lost, and are measured again.
+    cells that were running are lost, and are measured again. The exit status is 1 if a cell failed.
     """
     campaign = CampaignFolder(path=folder)
     asked = campaign.asked()
@@ -35,6 +44,7 @@ def resume(
         further = further_of(asked, plan, scheduler)
         pace = pace_of(plan, state, testbeds=further.testbeds)
         watcher = narrator(pace, as_json=json_output)
-        go_on(plan, campaign, retries_failed=retry, watcher=watcher, further=further)
+        ended = go_on(plan, campaign, retries_failed=retry, watcher=watcher, further=further)
     if not json_output:
         tell(f"Campaign: {folder}")
+    check_cells(campaign, ended)

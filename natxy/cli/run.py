@@ -11,6 +11,7 @@ from natxy.campaign.records import CampaignState
 from natxy.cli.campaigns import (
     EventsOption,
     check,
+    check_cells,
     default_folder,
     further_of,
     narrator,
@@ -68,7 +69,10 @@ def run(
     scheduler: SchedulerOption = None,
     json_output: EventsOption = False,
 ) -> None:
-    """Run the campaign of an experiment file; `natxy resume` goes on after an interruption."""
+    """Run the campaign of an experiment file; `natxy resume` goes on after an interruption.
+
+    The exit status is 1 if a cell failed; the other cells are measured nevertheless.
+    """
     asked = read_asked(experiment, paths_of(testbeds))
     chosen = asked.experiment.seed if seed is None else seed
     plan = plan_of(asked.experiment, asked.testbed, seed_of(chosen), quick=quick)
@@ -78,6 +82,7 @@ def run(
     command = repeat_command(plan.seed)
     pace = pace_of(plan, CampaignState(header={}), testbeds=further.testbeds)
     watcher = narrator(pace, as_json=json_output)
-    start(asked, plan, folder, command, watcher=watcher, further=further)
+    state = start(asked, plan, folder, command, watcher=watcher, further=further)
     if not json_output:
         tell(f"Campaign: {folder.path}")
+    check_cells(folder, state)

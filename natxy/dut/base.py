@@ -119,6 +119,10 @@ class Dut(Protocol):
     def watched(self) -> tuple[WatchedCpu, ...]:
         """The CPUs of this machine on which the device runs; the engine watches them in trials."""
 
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """The CPUs of this machine that the device was given for itself."""
+
     def absence(self) -> Absence | None:
         """Returns the device's absence in the last trial; None if it keeps no record of it."""
 

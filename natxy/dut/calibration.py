@@ -61,6 +61,10 @@ class CalibrationDut(Lab):
 
     watched: tuple[WatchedCpu, ...] = ()  # it keeps a record of its own
 
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        return (self._cpu,)
+
     def absence(self) -> Absence | None:
         """Returns how long the gateway did not poll its ports.
 

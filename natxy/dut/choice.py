@@ -23,6 +23,8 @@ from natxy.model.address_checks import SIDES
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
+Key = tuple[str, ...]  # of a testbed
+
 
 def dut_of(testbed: Testbed, source: Source) -> Dut:
     """Returns the driver, not started yet; ConfigurationError if `[dut]` is wrong."""
@@ -58,6 +60,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
                 _check_connections(f'dut.driver "{config.driver}"', testbed, source)
             return GuestDut(config, plan, tester_cpus=testbed.tester.cores)
         case CalibrationConfig():
+            _refuse_sections(_tunnels(testbed), testbed, source)
             return CalibrationDut(config, plan, tester_cpus=testbed.tester.cores)
         case CommandConfig():
             return CommandDut(config)
@@ -82,12 +85,21 @@ def recipe_of(config: SshConfig, testbed: Testbed, source: Source) -> Recipe:
 
 
 def _check_plain(testbed: Testbed, source: Source) -> None:
-    """Refuses VLAN tags and subscribers in a lab whose gateway would drop all frames with them."""
-    where: list[tuple[str, ...]] = [
+    """Refuses frames that are not plain in a lab whose gateway would drop all of them."""
+    where: list[Key] = [
         ("tester", side, "vlans") for side in SIDES if testbed.tester.port(side).vlans
     ]
     if testbed.subscribers is not None:
         where.append(("subscribers",))
+    _refuse_sections([*where, *_tunnels(testbed)], testbed, source)
+
+
+def _tunnels(testbed: Testbed) -> list[Key]:
+    return [("tester", side, "tunnel") for side in SIDES if testbed.tester.port(side).tunnel]
+
+
+def _refuse_sections(where: list[Key], testbed: Testbed, source: Source) -> None:
+    """Refuses what the gateway of a lab does not have."""
     if where:
         kind = testbed.dut["kind"]
         source.refuse(

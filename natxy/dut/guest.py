@@ -127,6 +127,10 @@ class GuestDut(Lab):
         """The CPUs of QEMU, with all of its threads: the guest's CPUs, and what moves frames."""
         return watched_cpus(self._cpus, self.machine.threads)
 
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        return tuple(self._cpus)
+
     def absence(self) -> Absence | None:
         return None
 

@@ -106,6 +106,10 @@ class NamespaceDut(Lab):
             return ()
         return watched_cpus(self._cpus, (*self._napi_threads, *self._running.processes))
 
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        return tuple(self._cpus)
+
     def absence(self) -> Absence | None:
         return None
 

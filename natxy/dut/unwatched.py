@@ -10,6 +10,10 @@ class Unwatched:
     def watched(self) -> tuple[WatchedCpu, ...]:
         return ()
 
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        return ()
+
     def absence(self) -> Absence | None:
         return None
 

@@ -63,6 +63,7 @@ def check_addresses(testbed: Testbed, source: Source) -> None:
         _check_own(each, testbed, source)
     for side in SIDES:
         _check_own_next_hop(testbed, side, source)
+        _check_tunnel(used, testbed, side, source)
     _check_apart(used, source)
     _check_own_apart(used, testbed, source)
 
@@ -130,14 +131,40 @@ def _check_own(used: _Used, testbed: Testbed, source: Source) -> None:
 
 def _check_own_next_hop(testbed: Testbed, side: Side, source: Source) -> None:
     port = testbed.tester.port(side)
-    for own in port.own_addresses:
+    given: list[tuple[tuple[str, ...], str]] = [
+        (("own_addresses",), own) for own in port.own_addresses
+    ]
+    if port.tunnel is not None:
+        given.append((("tunnel", "address"), port.tunnel.address))
+    for where, own in given:
         key = f"next_hop_ipv{version_of(own)}"
         hop: str | None = getattr(port, key)
         if hop is not None and _same(own, hop):
             source.refuse(
-                ("tester", side, "own_addresses"),
+                ("tester", side, *where),
                 f"{own} is also tester.{side}.{key} (expected another address)",
             )
+
+
+def _check_tunnel(used: list[_Used], testbed: Testbed, side: Side, source: Source) -> None:
+    """Refuses an end of a tunnel that is an address of the frames in it, or the other tunnel's.
+
+    The gateway would take the frames to it for its own, or send them out at the wrong port.
+    """
+    tunnel = testbed.tester.port(side).tunnel
+    if tunnel is None:
+        return
+    ends = {"address": tunnel.address, "gateway": tunnel.gateway}
+    for each in used:
+        for key, end in ends.items():
+            if each.range.holds(end):
+                _refuse(each, f"tester.{side}.tunnel.{key}", end, source)
+    other = testbed.tester.port(OTHER[side]).tunnel
+    if side == "right" and other is not None and _same(tunnel.address, other.address):
+        source.refuse(
+            ("tester", side, "tunnel", "address"),
+            f"{tunnel.address} is also tester.left.tunnel.address (expected another address)",
+        )
 
 
 def _check_apart(used: list[_Used], source: Source) -> None:

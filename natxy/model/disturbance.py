@@ -17,6 +17,7 @@ class Disturbance(Model):
     away_ns: float = 0.0  # absences of a watched gateway
     longest_away_ns: float = 0.0
     unwatched_reason: str = ""  # why a gateway on this machine was not watched
+    shared_cpus: tuple[str, ...] = ()  # clauses on CPUs that another process used as well
     nearest_ns: float = 0.0  # shortest round trip between tester and gateway; 0: unknown
 
     @classmethod
@@ -27,6 +28,7 @@ class Disturbance(Model):
             paused_ns=sum(each.paused_ns for each in members),
             away_ns=sum(each.away_ns for each in members),
             longest_away_ns=max((each.longest_away_ns for each in members), default=0.0),
+            shared_cpus=tuple(dict.fromkeys(said for o in members for said in o.shared_cpus)),
             nearest_ns=min((o.nearest_ns for o in members if o.nearest_ns), default=0.0),
             unwatched_reason=next((o.unwatched_reason for o in members if o.unwatched_reason), ""),
         )

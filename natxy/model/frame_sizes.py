@@ -9,7 +9,6 @@ from natxy.model.traffic_spec import (
     EXTENSION_HEADER_BYTES,
     SMALLEST_FRAME_BYTES,
     TCP_MORE_BYTES,
-    TUNNEL_BYTES,
     VLAN_TAG_BYTES,
 )
 from natxy.model.trial_spec import Side
@@ -27,11 +26,12 @@ class FrameSizes:
     def on(self, side: Side) -> int:
         """Returns the octets of the largest frame on that side's link: with FCS, without tags."""
         traffic = self.testbed.traffic
-        if traffic.m == 0 or traffic.ip_version(side) == 6:
-            return traffic.frame_size_bytes
-        tunnel_bytes = TUNNEL_BYTES if self.testbed.subscribers_on(side) else 0
-        ipv4_bytes = traffic.frame_size_bytes - IPV4_SAVES_BYTES + tunnel_bytes
-        return max(ipv4_bytes, traffic.frame_size_bytes) if traffic.has_background else ipv4_bytes
+        plain_bytes = traffic.frame_size_bytes
+        if traffic.m == 0:
+            return plain_bytes
+        saved_bytes = IPV4_SAVES_BYTES if traffic.ip_version(side) == 4 else 0
+        foreground_bytes = plain_bytes - saved_bytes + self.testbed.tunnel_bytes_on(side)
+        return max(foreground_bytes, plain_bytes) if traffic.has_background else foreground_bytes
 
     def tags_on(self, side: Side) -> int:
         """Returns the octets of the VLAN tags of each frame on that side's link."""

@@ -16,7 +16,6 @@ from natxy.model.source import Source
 from natxy.model.testbed import IPV4_NETWORK_BYTE, IPV6_NETWORK_BYTE, Testbed
 from natxy.model.traffic_spec import (
     EXTENSION_HEADER_BYTES,
-    TUNNEL_BYTES,
     AddressPattern,
     PacketFormat,
     Transport,
@@ -62,7 +61,7 @@ class PacketFormats:
         numbered = traffic.networks(far) > 1
         headers = traffic.extension_headers if sent == 6 else ()
         kept = headers if version == 6 else ()
-        tunnel = self._tunnel(direction, side) if version == 4 else None
+        tunnel = None if source == "native" else self._tunnel(direction, side)
         removed_bytes = EXTENSION_HEADER_BYTES * (len(headers) - len(kept))
         ipv4_bytes = -IPV4_SAVES_BYTES if version == 4 else 0
         return PacketFormat(
@@ -72,7 +71,7 @@ class PacketFormats:
             frame_size_bytes=size_bytes
             - removed_bytes
             + ipv4_bytes
-            + (TUNNEL_BYTES if tunnel else 0),
+            + (tunnel.bytes if tunnel else 0),
             traffic_class=traffic.sent_dscp << 2,
             flow_label=traffic.flow_label if sent == version == 6 else 0,
             extension_headers=kept,
@@ -81,14 +80,22 @@ class PacketFormats:
         )
 
     def _tunnel(self, direction: Direction, side: Side) -> Tunnel | None:
-        """Returns the outer header of the IPv4 packets on this side, if it has softwires."""
+        """Returns the outer header of the packets on this side, if it has softwires or a tunnel."""
         subscribers = self.testbed.subscribers_on(side)
-        if subscribers is None or subscribers.gateway is None:
+        asked = self.testbed.tester.port(side).tunnel
+        if subscribers is not None and subscribers.gateway is not None:
+            near, far = subscribers.ipv6_pattern(), AddressPattern(address=subscribers.gateway)
+            tunnel = Tunnel(source=near, destination=far)
+        elif asked is not None:
+            tunnel = Tunnel(
+                encapsulation=asked.encapsulation,
+                ip_version=asked.ip_version,
+                source=AddressPattern(address=asked.address),
+                destination=AddressPattern(address=asked.gateway),
+            )
+        else:
             return None
-        near, far = subscribers.ipv6_pattern(), AddressPattern(address=subscribers.gateway)
-        if ends(direction)[0] == side:
-            return Tunnel(source=near, destination=far)
-        return Tunnel(source=far, destination=near)
+        return tunnel if ends(direction)[0] == side else tunnel.swapped()
 
     def _pattern(
         self, side: Side, version: IpVersion, seen: Seen, *, numbered: bool

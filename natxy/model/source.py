@@ -13,6 +13,7 @@ from natxy.model.refusal import first_refusal, path_text
 from natxy.model.toml_lines import line_of
 
 T = TypeVar("T")
+ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 NESTED = "lists or tables are nested too deeply (expected a few levels)"
 
 
@@ -53,7 +54,7 @@ class Source:
         """Returns the value as this model; `at` is the path of the value in the source."""
         try:
             # By way of JSON, since there a strict model takes a list as a tuple and text as a path.
-            checked: T = TypeAdapter(model).validate_json(json.dumps(value, default=str))
+            checked: T = _adapter(model).validate_json(json.dumps(value, default=str))
         except ValidationError as error:
             path, sentence = first_refusal(error, model)
             self.refuse((*at, *path), sentence)
@@ -64,3 +65,10 @@ class Source:
         where = self.name if line is None else f"{self.name}, line {line}"
         separator = ": " if path else " "
         raise ConfigurationError(f"{where}: {path_text(path)}{separator}{sentence}")
+
+
+def _adapter(model: Any) -> TypeAdapter[Any]:
+    """Returns the adapter of a model, which is built once."""
+    if model not in ADAPTERS:
+        ADAPTERS[model] = TypeAdapter(model)
+    return ADAPTERS[model]

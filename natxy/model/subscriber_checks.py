@@ -16,6 +16,11 @@ def check_subscribers(testbed: Testbed, source: Source) -> None:
     asked = testbed.subscribers
     if asked is None:
         return
+    if testbed.tester.port(asked.side).tunnel is not None:
+        source.refuse(
+            ("tester", asked.side, "tunnel"),
+            "is not possible on the side of the subscribers (expected no tunnel)",
+        )
     _check_traffic(testbed, asked, source)
     _check_connections(testbed, asked, source)
     _check_prefix(testbed, asked, source)

@@ -1,13 +1,15 @@
 """The model of a testbed file (TOML): the tester's ports, its traffic and the DUT."""
 
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from natxy.errors import ConfigurationError
-from natxy.model.addresses import IpHost, Ipv4Host, Ipv6Host, IpVersion, MacAddress
+from natxy.model.addresses import IpHost, Ipv4Host, Ipv6Host, IpVersion, MacAddress, version_of
 from natxy.model.base import Between, Checked, Model, refuse
+from natxy.model.encapsulations import Encapsulation, tunnel_bytes
 from natxy.model.source import Source
 from natxy.model.subscribers import SubscribersSection
 from natxy.model.traffic_spec import (
@@ -52,6 +54,36 @@ def _without_nul(name: str) -> str:
     return name
 
 
+class TunnelSection(Model):
+    """A tunnel between the tester and the gateway, for all foreground frames of a side."""
+
+    encapsulation: Encapsulation = "ip"
+    address: IpHost  # the tester's end
+    gateway: IpHost  # the gateway's end
+
+    @model_validator(mode="after")
+    def _has_two_ends(self) -> Self:
+        if version_of(self.gateway) != self.ip_version:
+            refuse(
+                f"{self.gateway} has another IP version than address (expected an IPv"
+                f"{self.ip_version} address)",
+                member="gateway",
+            )
+        if ip_address(self.address) == ip_address(self.gateway):
+            refuse(f"{self.gateway} is also address (expected another address)", member="gateway")
+        return self
+
+    @property
+    def ip_version(self) -> IpVersion:
+        """The IP version of the outer header."""
+        return ip_address(self.address).version
+
+    @property
+    def bytes(self) -> int:
+        """By how much the tunnel makes a frame larger."""
+        return tunnel_bytes(self.encapsulation, self.ip_version)
+
+
 class Port(Model):
     """One of the tester's ports; if `device` is None, the lab creates it."""
 
@@ -65,6 +97,7 @@ class Port(Model):
     next_hop_mac: MacAddress | None = None
     own_addresses: tuple[IpHost, ...] = ()
     vlans: VlanTags = ()  # outer tag first
+    tunnel: TunnelSection | None = None
 
 
 class TesterSection(Model):
@@ -286,6 +319,13 @@ class Testbed(Model):
         """Returns the subscribers if they are on this side."""
         asked = self.subscribers
         return asked if asked is not None and asked.side == side else None
+
+    def tunnel_bytes_on(self, side: Side) -> int:
+        """Returns by how much a softwire or a tunnel makes this side's foreground frames larger."""
+        subscribers, tunnel = self.subscribers_on(side), self.tester.port(side).tunnel
+        if subscribers is not None and subscribers.tunnels:
+            return tunnel_bytes("ip", 6)
+        return tunnel.bytes if tunnel else 0
 
 
 def read_testbed(path: Path) -> tuple[Testbed, Source]:

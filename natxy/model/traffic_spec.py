@@ -11,11 +11,11 @@ from pydantic import Field, model_validator
 
 from natxy.model.addresses import IpAddress, IpVersion
 from natxy.model.base import Between, Model, refuse
+from natxy.model.encapsulations import Encapsulation, tunnel_bytes
 
 SMALLEST_FRAME_BYTES = {4: 64, 6: 84}  # with FCS, by IP version
 TCP_MORE_BYTES = 14  # the TCP header and the head of its option, compared to the UDP header
 EXTENSION_HEADER_BYTES = 8
-TUNNEL_BYTES = 40  # the outer IPv6 header
 VLAN_TAG_BYTES = 4
 MAX_FRAME_SIZE_BYTES = 9216
 MAX_CONNECTIONS = 2**32  # a frame has four octets for the number of its connection
@@ -140,14 +140,26 @@ class PortSet(Model):
 
 
 class Tunnel(Model):
-    """The outer header of an IPv4 packet in IPv6 (RFC 2473), as in DS-Lite, lw4o6 and MAP-E.
+    """The outer header of a packet in a tunnel, such as a softwire of DS-Lite, lw4o6 and MAP-E.
 
-    The gateway may change hop limit, traffic class and flow label.
+    The gateway may change hop limit, traffic class and flow label, and the DF bit and the
+    identification of IPv4.
     """
 
+    encapsulation: Encapsulation = "ip"
+    ip_version: IpVersion = 6  # of this header
     source: AddressPattern
     destination: AddressPattern
     hop_limit: Annotated[int, Between(1, 255)] = HOP_LIMIT
+
+    @property
+    def bytes(self) -> int:
+        """By how much the tunnel makes a frame larger."""
+        return tunnel_bytes(self.encapsulation, self.ip_version)
+
+    def swapped(self) -> Self:
+        """Returns the header of the frames in the other direction."""
+        return self.model_copy(update={"source": self.destination, "destination": self.source})
 
 
 class PacketFormat(Model):
@@ -163,21 +175,21 @@ class PacketFormat(Model):
     traffic_class: Annotated[int, Between(0, 255)] = 0  # DSCP and ECN: IPv4's TOS
     flow_label: FlowLabel = 0  # IPv6
     extension_headers: ExtensionHeaders = ()  # IPv6, 8 octets each, in the order of the frame
-    tunnel: Tunnel | None = None  # of IPv4 packets
+    tunnel: Tunnel | None = None
     transport: Transport = "udp"  # the same at both ends; tcp needs connections
 
     @property
     def link_version(self) -> IpVersion:
         """The IP version that the link layer carries: that of the outer header of a tunnel."""
-        return 6 if self.tunnel else self.ip_version
+        return self.tunnel.ip_version if self.tunnel else self.ip_version
 
     @property
     def smallest_bytes(self) -> int:
         """The size of this format's smallest frame."""
         extension_bytes = len(self.extension_headers) * EXTENSION_HEADER_BYTES
-        tunnel_bytes = TUNNEL_BYTES if self.tunnel else 0
+        outer_bytes = self.tunnel.bytes if self.tunnel else 0
         tcp_bytes = TCP_MORE_BYTES if self.transport == "tcp" else 0
-        return SMALLEST_FRAME_BYTES[self.ip_version] + extension_bytes + tunnel_bytes + tcp_bytes
+        return SMALLEST_FRAME_BYTES[self.ip_version] + extension_bytes + outer_bytes + tcp_bytes
 
 
 class Connections(Model):

@@ -49,6 +49,7 @@ class TrialRecord(Model):
             away_ns=self.away_ns,
             longest_away_ns=self.longest_away_ns,
             unwatched_reason=self.result.unwatched_reason,
+            shared_cpus=self.result.shared_cpus,
             nearest_ns=min((w.nearest_ns for w in self.result.watched if w.nearest_ns), default=0),
         )
 

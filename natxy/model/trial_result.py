@@ -161,6 +161,9 @@ class TrialResult(Model):
     workers: tuple[WorkerResult, ...]
     watched: tuple[WatchResult, ...] = ()
     unwatched_reason: str = ""  # why a CPU could not be watched; empty: all were watched
+    # A clause for each CPU of tester or gateway that another process of Natxy used as well; natxy
+    # adds them to the engine's result.
+    shared_cpus: tuple[str, ...] = ()
     faults: tuple[Fault, ...]
 
     def of_phase(self, phase: str) -> Self:

@@ -14,6 +14,7 @@ from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.at_rate import Rate, found_rate
 from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import Plan, repeat_search
+from natxy.procedure.search_remarks import cut_remarks
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError
 from natxy.trial.load import Load
@@ -93,13 +94,17 @@ def back_to_back(
     trials = plan.trials(tester, dut, observer, doubts=pace.judge)
     fills = found.fps < rate_fps
     bursts = _bursts(train, trials) if fills else []
+    done = len(bursts) if fills else plan.repetitions
     return Measurement(
         procedure="back-to-back",
         title="Back-to-back frames",
         reference="RFC 9004 section 6",
         conditions=plan.conditions(tester, dut, rate_fps=rate_fps),
-        deviations=(*_deviations(plan, found), *networks_deviation(tester)),
-        remarks=_remarks(train, bursts, fills=fills, pace=pace),
+        deviations=(*_deviations(plan, found, done), *networks_deviation(tester)),
+        remarks=(
+            *_remarks(train, bursts, fills=fills, pace=pace),
+            *cut_remarks(plan.repetitions, done, trials),
+        ),
         figures=_figures(bursts, rate_fps, found),
         counts=trials.counts,
     )
@@ -299,7 +304,7 @@ def _of_a_bound(bursts_are_bounds: bool) -> str:
     return f"{bound}, so the corrected buffer time is an upper bound (≤)."
 
 
-def _deviations(plan: BackToBackPlan, throughput: Rate) -> tuple[str, ...]:
+def _deviations(plan: BackToBackPlan, throughput: Rate, repetitions: int) -> tuple[str, ...]:
     said = [*throughput.search_deviations]
     if throughput.lower_bound:
         said.append("a lower bound of the throughput (section 6.4)")
@@ -310,6 +315,6 @@ def _deviations(plan: BackToBackPlan, throughput: Rate) -> tuple[str, ...]:
             f"at least {float(plan.timing.drain_s):g} s of rest after a burst, not "
             f"{float(RFC_REST_S):g} s (section 6.2)"
         )
-    if plan.repetitions < RFC_REPETITIONS:
-        said.append(f"{plan.repetitions} repetitions, not {RFC_REPETITIONS} (RFC 2544 26.4)")
+    if repetitions < RFC_REPETITIONS:
+        said.append(f"{repetitions} repetitions, not {RFC_REPETITIONS} (RFC 2544 26.4)")
     return tuple(said)

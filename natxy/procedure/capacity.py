@@ -14,6 +14,7 @@ from natxy.procedure.establishment import DEFAULT_ALPHA
 from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.memory import memory_per_connection
 from natxy.procedure.plan import Plan, repeat_search
+from natxy.procedure.search_remarks import cut_remarks
 from natxy.procedure.table_size import (
     check_each_frame_makes_one,
     connections_of,
@@ -70,6 +71,8 @@ class Course:
 
     trials: list[list[TrialRecord]] = field(default_factory=list)  # of each search
     collapses: list[MeasurementError] = field(default_factory=list)
+    # Why searches ended with a lower bound, by their repetition.
+    cut_off: dict[int, str] = field(default_factory=dict)
     repaired: int = 0  # trials that passed although frames were lost in an absence of the gateway
 
     @property
@@ -94,7 +97,7 @@ def capacity(
         lambda number: _search(plan, goal, trials, number, course),
         lambda one: _figures([one])[-1:],
     )
-    memory, about_memory = memory_per_connection(course.trials)
+    memory, about_memory = memory_per_connection(course.trials[: len(found)])
     return Measurement(
         procedure="capacity",
         title="Connection tracking table capacity",
@@ -103,7 +106,11 @@ def capacity(
             plan.conditions(tester.with_connections(count=goal.c0), dut), validated=True
         ),
         deviations=deviations(plan.timing, OF_CONNECTIONS),
-        remarks=(*_remarks(plan, goal, name_of(dut), course), about_memory),
+        remarks=(
+            *_remarks(plan, goal, name_of(dut), course, len(found)),
+            *cut_remarks(plan.repetitions, len(found), trials),
+            about_memory,
+        ),
         figures=(*_figures(found), *memory),
         counts=trials.counts,
     )
@@ -137,21 +144,26 @@ def _search(
     while (attempt := search.next()) is not None:
         outcome = _outcome(plan, attempt, valid_trials, course)
         try:
-            search.tell(outcome.answer, outcome.held)
+            search.tell(outcome)
         except UnsafeStart as unsafe:
             raise DutError(
                 f"{name_of(trials.dut)} does not hold C0 = {goal.c0:,} connections at any rate; "
                 f"use a smaller --c0{course.last_collapse}"
             ) from unsafe
         except TooManyInvalid as invalid:
-            last = valid_trials.done[-1]
-            raise TesterLimit(
-                f"trials of {attempt.connections:,} connections at {attempt.rate_cps:,} a second "
-                "stay invalid: "
-                f"{explained(last.invalid_reasons, attempt.rate_cps, too_slow=last.too_slow)}"
-            ) from invalid
+            raise TesterLimit(_stays_invalid(attempt, valid_trials.done[-1])) from invalid
+        tried = attempt
     assert search.result is not None, "the search has ended"
+    if search.result.cut_off:
+        course.cut_off[number] = _stays_invalid(tried, valid_trials.done[-1])
     return search.result
+
+
+def _stays_invalid(attempt: Attempt, last: TrialRecord) -> str:
+    return (
+        f"trials of {attempt.connections:,} connections at {attempt.rate_cps:,} a second stay "
+        f"invalid: {explained(last.invalid_reasons, attempt.rate_cps, too_slow=last.too_slow)}"
+    )
 
 
 def _outcome(
@@ -179,7 +191,10 @@ def _outcome(
         trials.dut.recover()
         return Outcome(answer=Answer.COLLAPSE)
     if trial.verdict is Verdict.INVALID:
-        return Outcome(answer=Answer.TOO_SLOW if trial.too_slow else Answer.INVALID)
+        return Outcome(
+            answer=Answer.TOO_SLOW if trial.too_slow else Answer.INVALID,
+            may_repeat=not trials.retry_time.is_over,
+        )
     passed = trial.verdict is Verdict.PASS
     course.repaired += passed and trial.result.lost > 0
     return Outcome(
@@ -215,7 +230,7 @@ def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
         ("R0", "cps", [(each.r0_cps, each.r0_at_least) for each in found]),
         ("CS", "connections", [(each.cs, False) for each in found]),
         ("RS", "cps", [(each.rs_cps, each.rs_at_least) for each in found]),
-        ("CT", "connections", [(each.ct, False) for each in found]),
+        ("CT", "connections", [(each.ct, each.ct_at_least) for each in found]),
     )
     beside = tuple(
         Figure.model_validate(
@@ -240,7 +255,9 @@ def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
     )
 
 
-def _remarks(plan: CapacityPlan, goal: CapacityGoal, name: str, course: Course) -> tuple[str, ...]:
+def _remarks(
+    plan: CapacityPlan, goal: CapacityGoal, name: str, course: Course, repetitions: int
+) -> tuple[str, ...]:
     said = [
         f"alpha {float(plan.alpha):g}, beta {float(goal.beta):g}, gamma {float(goal.gamma):g}, "
         f"E {goal.error:,}; error of the rates {goal.rate_error}. Failed trials were repeated.",
@@ -250,6 +267,8 @@ def _remarks(plan: CapacityPlan, goal: CapacityGoal, name: str, course: Course) 
             f"{name} collapsed {len(course.collapses)} times and was started again"
             f"{course.last_collapse}."
         )
+    cut_off = [why for number, why in course.cut_off.items() if number <= repetitions]
+    said += [f"≥ marks a lower bound: {why}." for why in cut_off[-1:]]
     if course.repaired:
         said.append(
             f"{course.repaired:,} trials passed although frames were lost while the gateway was "

@@ -9,6 +9,7 @@ from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.procedure.memory import MemorySamples, Samples, memory_at_points
+from natxy.procedure.search_remarks import lacking_remarks
 from natxy.procedure.series import (
     Searching,
     compared,
@@ -95,7 +96,7 @@ def degradation(
             figures.append(None)
             continue
         figures.append(figure := figure_of(found[-1], at))
-        memory[figure.at] = samples.samples
+        memory[figure.at] = samples.samples[: len(figure.values)]
     first = figure_of(found[0], "")
     if not median(first.values):
         raise DutError(
@@ -122,6 +123,7 @@ def degradation(
                 else ()
             ),
             *without,
+            *lacking_remarks(plan.search.repetitions, filter(None, figures)),
             *about_memory,
         ),
         figures=(*compared(figures, _degraded), *of_memory),

@@ -20,7 +20,12 @@ from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.made_figures import drawn_figures, handshake_figures
 from natxy.procedure.plan import Plan, repeat_search
-from natxy.procedure.search_remarks import bound_remarks, zero_remarks
+from natxy.procedure.search_remarks import (
+    bound_remarks,
+    cut_remarks,
+    verification_deviation,
+    zero_remarks,
+)
 from natxy.procedure.throughput import GROWTH
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
@@ -150,7 +155,10 @@ def establishment(
         reference="RFC 9693",
         conditions=conditions_of(plan, tester, dut, found),
         deviations=_deviations(plan),
-        remarks=_remarks(plan, tester, found),
+        remarks=(
+            *_remarks(plan, tester, found),
+            *cut_remarks(plan.repetitions, len(searches), trials),
+        ),
         figures=_figures(plan, found),
         counts=trials.counts.model_copy(
             update={
@@ -247,7 +255,8 @@ def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, 
         values=tuple(float(each.rate_cps) for each in found),
         lower_bound=tuple(each.lower_bound for each in found),
     )
-    return (rate, *handshake_figures(rate, plan.alpha, found), *drawn_figures(found))
+    made = drawn_figures(each.made for each in found)
+    return (rate, *handshake_figures(rate, plan.alpha, found), *made)
 
 
 def conditions_of(
@@ -279,12 +288,7 @@ def _deviations(plan: EstablishmentPlan) -> tuple[str, ...]:
         said.append(f"{plan.loss} accepted")
     if plan.early_end:
         said.append("trials that end at their first certain loss")
-    if plan.loss_verifications:
-        said.append(
-            f"loss verification: a rate fails after {plan.loss_verifications + 1} trials with a "
-            "loss, not 1 (ETSI GS NFV-TST 009 section 12.3.3)"
-        )
-    return tuple(said)
+    return (*said, *verification_deviation(plan.loss_verifications))
 
 
 def _remarks(

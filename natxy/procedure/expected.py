@@ -28,7 +28,7 @@ from natxy.procedure.tear_down import TearDownPlan
 from natxy.procedure.throughput import FIRST_GUESS_FPS, GROWTH, ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError
 from natxy.search.capacity import CapacitySearch
-from natxy.search.capacity_attempt import Answer
+from natxy.search.capacity_attempt import Answer, Outcome
 from natxy.search.loss_verification import LossVerification
 from natxy.search.mlr import MeasuredTrial, MlrSearch
 from natxy.trial.establishing import Establishing
@@ -157,7 +157,8 @@ def _capacity(plan: CapacityPlan, testbed: Testbed) -> Fraction:
         load = Establishing(rate_fps=attempt.rate_cps, alpha=plan.alpha, count=attempt.connections)
         once_s += _establishing_s(plan, testbed, load)
         passes = attempt.connections <= table and attempt.rate_cps <= _device(plan.goal.max_cps)
-        search.tell(Answer.PASS if passes else Answer.FAIL, held=min(attempt.connections, table))
+        answer = Answer.PASS if passes else Answer.FAIL
+        search.tell(Outcome(answer=answer, held=min(attempt.connections, table)))
     return plan.repetitions * once_s
 
 

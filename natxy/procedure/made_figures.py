@@ -1,6 +1,6 @@
 """Figures beside an establishment rate: what the trials at this rate have made."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Protocol
 
@@ -18,9 +18,6 @@ class Found(Protocol):
     @property
     def trials(self) -> tuple[TrialRecord, ...]: ...
 
-    @property
-    def made(self) -> ConnectionCounters | None: ...
-
 
 def handshake_figures(
     rate: Figure, alpha: Fraction | None, found: Sequence[Found]
@@ -37,12 +34,16 @@ def handshake_figures(
     return (rate.model_copy(update={"name": HANDSHAKES, "values": values, "primary": False}),)
 
 
-def drawn_figures(found: Sequence[Found]) -> tuple[Figure, ...]:
+def drawn_figures(found: Iterable[ConnectionCounters | None]) -> tuple[Figure, ...]:
     """Returns the figures of connections drawn with repetition, where a combination that is drawn
-    again is not a new connection (MP Table 23)."""
-    made = [each.made for each in found]
+    again is not a new connection (MP Table 23).
+
+    `found` has what each search made at its rate, or None. If it is not known of all, there are no
+    figures.
+    """
+    made = list(found)
     drawn = [of for of in made if of is not None and of.known]
-    if not drawn or len(drawn) < len(found):
+    if not drawn or len(drawn) < len(made):
         return ()
     return (
         Figure(

@@ -13,7 +13,7 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
 from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import Plan, repeat_search
-from natxy.procedure.search_remarks import bound_remarks, zero_remarks
+from natxy.procedure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
 from natxy.trial.bound import Bound, disproved
@@ -81,7 +81,10 @@ def mlr_throughput(
         reference="RFC 9971",
         conditions=_conditions(plan, tester, dut),
         deviations=(*_deviations(plan), *networks_deviation(tester)),
-        remarks=_remarks(plan, searched),
+        remarks=(
+            *_remarks(plan, searched),
+            *cut_remarks(plan.repetitions, len(searched), trials),
+        ),
         figures=_figures(plan.goals, searched),
         counts=trials.counts.model_copy(update={"revoked": sum(each.revoked for each in searched)}),
     )

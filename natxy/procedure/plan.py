@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from natxy.dut.base import Dut
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Conditions, Figure
 from natxy.model.trial_result import TrialResult
 from natxy.trial.conditions import conditions
@@ -77,17 +77,31 @@ def repeat_search(
     *,
     goes_on: Callable[[Sequence[Repetition]], bool] = lambda _: True,
 ) -> list[Repetition]:
-    """Calls `repeat`; no search but the first one starts when the time to repeat trials is over.
+    """Calls `search` with the numbers 1 to `count` until the time to repeat trials is over.
 
-    It would end at its first INVALID trial, with a bound that says less than the others.
+    The search in which this time ends is left out if it has no exact result and one before it has:
+    its bound says less.
     """
-    return repeat(
-        count,
-        trials.observer,
-        search,
-        figures,
-        goes_on=lambda done: not trials.retry_time.is_over and goes_on(done),
-    )
+    done: list[Repetition] = []
+    exact = False  # whether a search has an exact result
+    for number in range(1, count + 1):
+        if done and (trials.retry_time.is_over or not goes_on(done)):
+            break
+        trials.observer.repetition_started(number, count)
+        try:
+            found = search(number)
+        except TesterLimit:
+            if not done or not trials.retry_time.is_over:
+                raise
+            break
+        shown = figures(found)
+        is_bound = any(any(each.lower_bound) for each in shown)
+        if exact and is_bound and trials.retry_time.is_over:
+            break
+        exact |= not is_bound
+        done.append(found)
+        trials.observer.repetition_ended(shown)
+    return done
 
 
 def repeat(

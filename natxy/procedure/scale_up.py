@@ -7,6 +7,7 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.procedure.memory import MemorySamples, memory_at_points
+from natxy.procedure.search_remarks import lacking_remarks
 from natxy.procedure.series import (
     Searching,
     compared,
@@ -90,6 +91,7 @@ def scale_up(
                 if has_bounds(points)
                 else ()
             ),
+            *lacking_remarks(plan.search.repetitions, points),
             *about_memory,
         ),
         figures=(
@@ -106,7 +108,9 @@ def _memory(
     """Returns the memory per connection with each number of cores; none of a stateless device."""
     if tester.traffic.connections is None:
         return (), ()
-    points = {figure.at: memory[cores].samples for cores, figure in figures.items()}
+    points = {
+        figure.at: memory[cores].samples[: len(figure.values)] for cores, figure in figures.items()
+    }
     return memory_at_points(points, started_anew=True)
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 
+from natxy.model.measurement import Figure
 from natxy.model.verdict import Limit
+from natxy.trial.trials import Trials
 
 AT_LEAST = "the gateway can do at least this rate"
 TOO_SLOW = f"limited by the tester: trials above this rate were invalid, so {AT_LEAST}"
@@ -27,6 +29,35 @@ def bound_remarks(limits: Iterable[tuple[Limit, bool]]) -> tuple[str, ...]:
         (HIGHEST, any(limit is Limit.MAXIMUM for limit, _ in ended)),
     )
     return tuple(f"≥ marks a lower bound, {reason}." for reason, applies in reasons if applies)
+
+
+def cut_remarks(asked: int, done: int, trials: Trials) -> tuple[str, ...]:
+    """Returns how many repetitions are lacking, and which option ended the measurement."""
+    option = "--retry-time" if trials.retry_time.is_over else "--patience"
+    why = f": the time of {option} was used up."
+    return (f"{_lacking(asked, done)}{why}",) if done < asked else ()
+
+
+def lacking_remarks(asked: int, points: Iterable[Figure]) -> tuple[str, ...]:
+    """Returns how many repetitions are lacking at each point of a series."""
+    return tuple(
+        f"{point.at}: {_lacking(asked, len(point.values))}."
+        for point in points
+        if len(point.values) < asked
+    )
+
+
+def _lacking(asked: int, done: int) -> str:
+    return f"{asked - done} of {asked} repetitions were not run, or not to their end"
+
+
+def verification_deviation(repeats: int, *, departs_from: str = "") -> tuple[str, ...]:
+    """Returns the deviation of a search that repeats failed trials; `departs_from`: a clause."""
+    sources = "; ".join(filter(None, (departs_from, "ETSI GS NFV-TST 009 section 12.3.3")))
+    said = (
+        f"loss verification: a rate fails after {repeats + 1} trials with a loss, not 1 ({sources})"
+    )
+    return (said,) if repeats else ()
 
 
 def zero_remarks(rates: Iterable[float], why: str) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ ERROR = SearchError(fraction=Fraction(1, 100))
 DELAY_SHARE = 2  # the loaded delay is measured at half of the ceiling, where no queue fills up
 OFFSET_FPS = 1000  # so low that a frame has left the loop before the next one is due
 DELAY_REPEATS = 3  # at least; see Repeats
-PLAIN: dict[str, object] = {"vlans": ()}  # of a port
+PLAIN: dict[str, object] = {"vlans": (), "tunnel": None}  # of a port
 
 
 class Ceiling(Model):
@@ -59,8 +59,9 @@ def looped(testbed: Testbed) -> Testbed:
     """Returns a testbed with a cable between the ports in place of the gateway.
 
     Ports, cores and traffic are those of the testbed; traffic that the gateway would translate is
-    IPv6 on both sides. Frames have no VLAN tags, which may differ between the sides, and no
-    extension headers, for which the smallest size has no room; there are no subscribers.
+    IPv6 on both sides. Frames have no VLAN tags and are in no tunnel, since both may differ between
+    the sides. They have no extension headers, for which the smallest size has no room; there are no
+    subscribers.
     """
     tester, traffic = testbed.tester, testbed.traffic
     version = looped_version(traffic)

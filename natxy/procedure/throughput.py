@@ -15,7 +15,12 @@ from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.burst_remarks import burst_remarks, why_nothing_passed
 from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import Plan, repeat_search
-from natxy.procedure.search_remarks import bound_remarks, zero_remarks
+from natxy.procedure.search_remarks import (
+    bound_remarks,
+    cut_remarks,
+    verification_deviation,
+    zero_remarks,
+)
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
@@ -131,11 +136,9 @@ class ThroughputPlan(Plan):
             )
         if self.early_end:
             said.append("trials that end at their first certain loss (RFC 2544 section 24)")
-        if self.loss_verifications:
-            said.append(
-                f"loss verification: a rate fails after {self.loss_verifications + 1} trials with "
-                "a loss, not 1 (RFC 2544 section 26.1; ETSI GS NFV-TST 009 section 12.3.3)"
-            )
+        said += verification_deviation(
+            self.loss_verifications, departs_from="RFC 2544 section 26.1"
+        )
         return tuple(said)
 
 
@@ -160,7 +163,10 @@ def throughput(
         reference="RFC 2544 section 26.1",
         conditions=_conditions(plan, trials, found),
         deviations=(*plan.deviations, *networks_deviation(tester)),
-        remarks=_remarks(plan, tester, found),
+        remarks=(
+            *_remarks(plan, tester, found),
+            *cut_remarks(plan.repetitions, len(found), trials),
+        ),
         figures=_figures(plan, found),
         counts=trials.counts.searched(each.counts for each in found),
     )
@@ -323,9 +329,4 @@ def _remarks(plan: ThroughputPlan, tester: ReadyTester, found: Sequence[Search])
         said.append("Limited by the media's rate.")
     why = why_nothing_passed(plan.bursts, plan.least_fps)
     said += zero_remarks([each.rate_fps for each in found], why)
-    if left_out := plan.repetitions - len(found):
-        said.append(
-            f"{left_out} of {plan.repetitions} repetitions were not run: the time limit was "
-            "reached."
-        )
     return tuple(said)

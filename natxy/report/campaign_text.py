@@ -14,6 +14,9 @@ LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"$<$",
+    ">": r"$>$",
+    "|": r"$|$",
     "≥": r"$\geq$",
     "≤": r"$\leq$",
     "→": r"$\rightarrow$",
@@ -64,16 +67,19 @@ def latex(table: CampaignTable) -> str:
         *[f"    {' & '.join(row)} \\\\" for row in rows],
         r"    \hline",
         r"  \end{tabular}",
-        *([r"  \par\footnotesize"] if table.notes else []),
-        *[rf"  \par {_escaped(note)}" for note in table.notes],
         r"\end{table}",
+        # Behind the table, since there may be more than a page takes.
+        *([r"{\footnotesize"] if table.notes else []),
+        *[rf"{_escaped(note)}\par" for note in table.notes],
+        *(["}"] if table.notes else []),
     ]
     return "\n".join(lines) + "\n"
 
 
 def _escaped(words: str) -> str:
     # Two hyphens would be printed as one dash: "--quick".
-    return "".join(LATEX.get(sign, sign) for sign in words).replace("--", "-{}-")
+    shown = (LATEX.get(sign, sign if sign.isprintable() else " ") for sign in words)
+    return "".join(shown).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def table_csv(table: CampaignTable) -> str:

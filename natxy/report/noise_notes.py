@@ -6,6 +6,8 @@ from natxy.model.disturbance import FAR_NS, Disturbance
 from natxy.model.measurement import TrialCounts
 from natxy.report.numbers import duration
 
+SHARED_SHOWN = 3
+
 
 def noise_notes(counts: TrialCounts) -> Iterator[str]:
     """Yields notes about trials that do not count, absences of the gateway and pauses."""
@@ -33,6 +35,11 @@ def disturbance_notes(of: Disturbance) -> Iterator[str]:
             f"The gateway's CPU could not be watched ({of.unwatched_reason}). Frames that were "
             "lost while it was away count as losses of the gateway."
         )
+    if of.shared_cpus:
+        shown = "; ".join(of.shared_cpus[:SHARED_SHOWN])
+        left_out = len(of.shared_cpus) - SHARED_SHOWN
+        more = f"; and {left_out} more" if left_out > 0 else ""
+        yield f"In valid trials, {shown}{more}. This can lower the figures."
     if of.nearest_ns > FAR_NS:
         yield (
             "In each valid trial, a cache line took "

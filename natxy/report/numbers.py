@@ -4,7 +4,12 @@ from natxy.model.measurement import Unit
 
 
 def rate(rate_fps: float) -> str:
-    """Returns frames a second as 1,234,567; a median between two rates gets a decimal."""
+    """Returns frames a second as 1,234,567; a median between two rates gets a decimal.
+
+    Rates below 10, such as those per connection, have four digits.
+    """
+    if abs(rate_fps) < 10:
+        return f"{rate_fps:.4g}"
     return f"{rate_fps:,.0f}" if rate_fps == int(rate_fps) else f"{rate_fps:,.1f}"
 
 

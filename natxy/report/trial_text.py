@@ -58,6 +58,8 @@ def _lines(result: TrialResult, reasons: tuple[str, ...]) -> Iterator[str]:
         yield _worker_line(worker)
     for fault in result.faults[:_FAULTS_SHOWN]:
         yield f"misdelivered on the {fault.side}: {fault.reason}: {fault.frame_hex}"
+    for said in result.shared_cpus:
+        yield f"{said}."
     yield f"Delay: {result.delay_definition}"
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
@@ -38,10 +39,14 @@ class Capacity:
     rs_cps: int
     ct: int
     c: int
-    at_most_tested: bool  # the capacity may be larger: `most` connections did not fill the table
+    # The capacity may be larger: `most` connections did not fill the table, or the search was cut
+    # off.
+    at_most_tested: bool
+    cut_off: bool  # trials of more connections stayed INVALID
     # The device may be faster: a higher rate was not allowed, or the tester could not send it.
-    r0_at_least: bool = False
-    rs_at_least: bool = False
+    ct_at_least: bool  # the step of CT has not failed
+    r0_at_least: bool
+    rs_at_least: bool
 
 
 class TooManyInvalid(Exception):
@@ -58,6 +63,9 @@ class Step:
 
     rs_cps: int
     at_least: bool
+    cs: int  # the number of connections of this step
+    ct: int  # that of the step after it
+    failed: bool = False  # whether that step failed
 
 
 class CapacitySearch:
@@ -81,9 +89,9 @@ class CapacitySearch:
     def next(self) -> Attempt | None:
         return self._next
 
-    def tell(self, answer: Answer, held: int | None = None) -> None:
+    def tell(self, outcome: Outcome) -> None:
         try:
-            self._next = self._steps.send(Outcome(answer=answer, held=held))
+            self._next = self._steps.send(outcome)
         except StopIteration:
             self._next = None
 
@@ -92,41 +100,52 @@ class CapacitySearch:
         first = yield from self._highest_rate(goal.c0, goal.first_cps, goal.max_cps)
         if (r0 := first.result_fps) is None:
             raise TooManyInvalid if first.limit is Limit.TESTER else UnsafeStart
-        step = Step(rs_cps=r0, at_least=first.limit is not Limit.DUT)
+        step = Step(rs_cps=r0, at_least=first.limit is not Limit.DUT, cs=goal.c0, ct=goal.c0)
         r0_at_least = step.at_least
-        decided = False
-        while not decided:
-            failed = yield from self._double(step)
-            cs, ct = self._safe, self._tested
-            if failed:
-                yield from self._narrow(step.rs_cps)
-            decided = not failed or not (yield from self._overturned(step.rs_cps))
+        cut_off = False
+        try:
+            filled = yield from self._filled(step)
+        except TooManyInvalid:
+            filled, cut_off = False, True
         self.result = Capacity(
             c0=goal.c0,
             r0_cps=r0,
-            cs=cs,
+            cs=step.cs,
             rs_cps=step.rs_cps,
-            ct=ct,
+            ct=step.ct,
             c=self._safe,
-            at_most_tested=not failed,
+            at_most_tested=not filled,
+            cut_off=cut_off,
+            ct_at_least=not step.failed,
             r0_at_least=r0_at_least,
             rs_at_least=step.at_least,
         )
+
+    def _filled(self, step: Step) -> Generator[Attempt, Outcome, bool]:
+        """Finds the number that fills the table; returns whether one of those allowed does."""
+        while (yield from self._double(step)):
+            yield from self._narrow(step.rs_cps)
+            if not (yield from self._overturned(step.rs_cps)):
+                return True
+        return False
 
     def _double(self, step: Step) -> Generator[Attempt, Outcome, bool]:
         """Doubles the number until one fails or `most` is reached; returns whether one failed."""
         while self._safe < self._goal.most:
             self._tested = min(2 * self._safe, self._goal.most)
+            step.cs, step.ct, step.failed = self._safe, self._tested, False
             least = _share(step.rs_cps, self._goal.beta)
             # A trial at a likely rate is shorter than one at the lowest rate, and closer to the
             # highest. If the step is going to fail, only the lowest rate remains to be tried.
             passed_cps = yield from self._passes(self._tested, least, _likely(step.rs_cps, least))
             if passed_cps is None:
+                step.failed = True
                 return True
             search = yield from self._highest_rate(
                 self._tested, passed_cps, step.rs_cps, passed=True
             )
-            self._safe, step.rs_cps = self._tested, search.result_fps or passed_cps
+            self._safe = step.cs = self._tested
+            step.rs_cps = search.result_fps or passed_cps
             # No rate above the last step's is tried, so a bound of that step is one of this too.
             step.at_least &= search.limit is Limit.MAXIMUM
             step.at_least |= search.limit is Limit.TESTER
@@ -180,7 +199,7 @@ class CapacitySearch:
         told = self._goal.told
         if told is not None and self._safe < told < self._tested:
             return told
-        if told == self._safe and told + self._goal.error < self._tested:
+        if told == self._safe:
             return told + self._goal.error
         held = max((each for each in self._full if each < self._tested), default=0)
         if held < self._safe:
@@ -212,7 +231,7 @@ class CapacitySearch:
         """Returns the answer at a rate; repeats the trial while the tester is too slow for it."""
         for _ in range(self._goal.invalid_repeats + 1):
             outcome = yield self._attempt(connections, rate_cps)
-            if outcome.answer is not Answer.TOO_SLOW:
+            if outcome.answer is not Answer.TOO_SLOW or not outcome.may_repeat:
                 break
         return outcome.answer
 
@@ -242,9 +261,9 @@ class CapacitySearch:
                 disturbed += 1
             if outcome.answer is Answer.TOO_SLOW:
                 slow += 1
-            if max(slow, disturbed) > repeats:
-                raise TooManyInvalid
             if outcome.answer.verdict is Verdict.INVALID:
+                if max(slow, disturbed) > repeats or not outcome.may_repeat:
+                    raise TooManyInvalid
                 continue
             last = outcome.held
             held.append(last)
@@ -260,7 +279,7 @@ class CapacitySearch:
         self._doubtful.discard(connections)
         return None
 
-    def _is_beyond_told(self, connections: int, within: int = 2**32) -> bool:
+    def _is_beyond_told(self, connections: int, within: float = inf) -> bool:
         """Returns whether the number is above what the device reports, by at most `within`.
 
         It is False if a trial has shown that the device holds more than it reports.

@@ -28,6 +28,7 @@ class Outcome:
 
     answer: Answer
     held: int | None = None
+    may_repeat: bool = True  # whether time is left to repeat an INVALID trial
 
 
 @dataclass(frozen=True, kw_only=True)

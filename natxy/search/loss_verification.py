@@ -24,7 +24,7 @@ class LossVerification:
     """
 
     search: Bisection
-    repeats: int = 0
+    repeats: int
     overturned: int = field(default=0, init=False)  # failed trials at a rate that passed
     _failures: Counter[int] = field(default_factory=Counter, init=False)  # by rate
     _confirmed: set[int] = field(default_factory=set, init=False)  # rates that failed

@@ -3,6 +3,9 @@
 A claim is a locked file that holds its owner's process number and command. The kernel releases the
 lock when the process ends, however it ends. The files are in /run/natxy, or, if that cannot be
 written, in a folder of the user, where testers of other users are not seen.
+
+A second tester at a port, or at a tester's CPU, is refused. The CPUs of a lab's gateway are only
+announced, with a file for each process: on a machine of few CPUs, two labs share them on purpose.
 """
 
 import fcntl
@@ -40,6 +43,7 @@ class Claims:
         self._folder = lock_folder()
         self._ports: dict[str, IO[str]] = {}
         self._cpus: list[int] = []
+        self._gateway_cpus: tuple[int, ...] = ()
 
     def __enter__(self) -> Self:
         _sweep(self._folder)
@@ -53,13 +57,45 @@ class Claims:
     ) -> None:
         for file in self._ports.values():
             _give_back(file)
-        _OWN_CPUS.give_back(self._cpus)
+        _OWN_CPUS.give_back(map(self._of_tester, self._cpus))
+        _OWN_CPUS.give_back(map(self._of_gateway, self._gateway_cpus))
 
     def take_cpus(self, numbers: Iterable[int]) -> None:
-        """Claims CPUs; raises InUse, which names the owner, if one is taken."""
+        """Claims the tester's CPUs; raises InUse, which names the owner, if one is taken."""
         for number in numbers:
-            _OWN_CPUS.take(self._folder, number)
+            _OWN_CPUS.take(self._of_tester(number), f"tester.cores: CPU {number}")
             self._cpus.append(number)
+
+    def announce_cpus(self, numbers: tuple[int, ...]) -> None:
+        """Tells other processes the CPUs of a lab's gateway, in place of those told before."""
+        if numbers == self._gateway_cpus:
+            return
+        for number in numbers:
+            _OWN_CPUS.take(self._of_gateway(number), f"dut.gateway_cpu: CPU {number}")
+        before, self._gateway_cpus = self._gateway_cpus, numbers
+        _OWN_CPUS.give_back(map(self._of_gateway, before))
+
+    def shared_cpus(self) -> tuple[str, ...]:
+        """Returns a clause for each of these CPUs that another process uses as well."""
+        uses = [("tester", cpu) for cpu in self._cpus]
+        uses += [("gateway", cpu) for cpu in self._gateway_cpus]
+        return tuple(
+            f"CPU {cpu} of the {who} was also used by {owner}"
+            for who, cpu in uses
+            for owner in self._other_owners(cpu)
+        )
+
+    def _other_owners(self, cpu: int) -> Iterable[str]:
+        """Returns each other process that has the CPU, for its tester or its gateway."""
+        paths = (self._of_tester(cpu), *sorted(self._folder.glob(f"gateway-cpu-{cpu}-*.lock")))
+        owners = (_owner(path) for path in paths if not _OWN_CPUS.has(path))
+        return dict.fromkeys(owner for owner in owners if owner)
+
+    def _of_tester(self, cpu: int) -> Path:
+        return self._folder / f"cpu-{cpu}.lock"
+
+    def _of_gateway(self, cpu: int) -> Path:
+        return self._folder / f"gateway-cpu-{cpu}-{os.getpid()}.lock"
 
     def take_ports(self, tester: TesterSection, namespace: str | None) -> None:
         """Claims the ports that other processes could use; InUse if one is taken.
@@ -76,26 +112,29 @@ class Claims:
 
 
 class _OwnCpus:
-    """The claimed CPUs of all testers of this process, with one lock each."""
+    """The files of the CPUs of all testers and gateways of this process, with one lock each."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._files: dict[int, IO[str]] = {}
-        self._uses: Counter[int] = Counter()
+        self._files: dict[Path, IO[str]] = {}
+        self._uses: Counter[Path] = Counter()
 
-    def take(self, folder: Path, number: int) -> None:
+    def take(self, path: Path, what: str) -> None:
         with self._lock:
-            if number not in self._files:
-                path = folder / f"cpu-{number}.lock"
-                self._files[number] = _take(path, f"tester.cores: CPU {number}", "CPU")
-            self._uses[number] += 1
+            if path not in self._files:
+                self._files[path] = _take(path, what, "CPU")
+            self._uses[path] += 1
 
-    def give_back(self, numbers: Iterable[int]) -> None:
+    def has(self, path: Path) -> bool:
         with self._lock:
-            for number in numbers:
-                self._uses[number] -= 1
-                if not self._uses[number]:
-                    _give_back(self._files.pop(number))
+            return path in self._files
+
+    def give_back(self, paths: Iterable[Path]) -> None:
+        with self._lock:
+            for path in paths:
+                self._uses[path] -= 1
+                if not self._uses[path]:
+                    _give_back(self._files.pop(path))
 
 
 _OWN_CPUS = _OwnCpus()
@@ -123,14 +162,30 @@ def _take(path: Path, what: str, kind: str) -> IO[str]:
         if _lock_now(file):
             _sign(file)
             return file
-        file.seek(0)
-        owner = file.read().strip()
+        owner = _read_owner(file)
         file.close()
         if time.monotonic() > end:
-            raise InUse(
-                f"{what} is in use by {owner or 'another process'} (expected a free {kind})"
-            )
+            raise InUse(f"{what} is in use by {owner} (expected a free {kind})")
         time.sleep(PATIENCE_S / 20)
+
+
+def _owner(path: Path) -> str:
+    """Returns the process that has locked the file; empty if there is none."""
+    try:
+        file = path.open("r+")
+    except OSError:
+        return ""
+    if _lock_now(file):  # its process was killed
+        _give_back(file)
+        return ""
+    owner = _read_owner(file)
+    file.close()
+    return owner
+
+
+def _read_owner(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read().strip() or "another process"
 
 
 def _lock_now(file: IO[str]) -> bool:
@@ -165,11 +220,4 @@ def _give_back(file: IO[str]) -> None:
 def _sweep(folder: Path) -> None:
     """Removes the files of killed processes, whose locks the kernel has released."""
     for path in folder.glob("*.lock"):
-        try:
-            file = path.open("r+")
-        except OSError:
-            continue
-        if _lock_now(file):
-            _give_back(file)
-        else:
-            file.close()
+        _owner(path)

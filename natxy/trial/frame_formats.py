@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from natxy.model.address_checks import SIDES
 from natxy.model.subscribers import SUBSCRIBERS, SubscribersSection
 from natxy.model.traffic import TrafficPlan
-from natxy.model.traffic_spec import TUNNEL_BYTES
 from natxy.model.trial_spec import Side
 
 
@@ -23,11 +22,18 @@ def _of_sides(plan: TrafficPlan) -> Iterator[str]:
                 f"Frames on the {side} have VLAN tags ({tags}): {plan.sizes.tags_on(side)} bytes "
                 "that the frame size does not include."
             )
+        tunnel_bytes = plan.testbed.tunnel_bytes_on(side)
         if subscribers := plan.testbed.subscribers_on(side):
-            yield _of_subscribers(side, subscribers)
+            yield _of_subscribers(side, subscribers, tunnel_bytes)
+        elif tunnel := port.tunnel:
+            yield (
+                f"Foreground frames on the {side} are in a tunnel (outer header IPv"
+                f"{tunnel.ip_version}, encapsulation {tunnel.encapsulation}): {tunnel_bytes} bytes "
+                "that the frame size does not include."
+            )
 
 
-def _of_subscribers(side: Side, subscribers: SubscribersSection) -> str:
+def _of_subscribers(side: Side, subscribers: SubscribersSection, tunnel_bytes: int) -> str:
     who = (
         f"The tester is {subscribers.count:,} "
         f"{SUBSCRIBERS[subscribers.mechanism]}{'s' if subscribers.count > 1 else ''} on the {side}"
@@ -35,7 +41,7 @@ def _of_subscribers(side: Side, subscribers: SubscribersSection) -> str:
     if not subscribers.tunnels:
         return f"{who}."
     return (
-        f"{who}: its IPv4 packets there are in IPv6 packets (RFC 2473), {TUNNEL_BYTES} bytes "
+        f"{who}: its IPv4 packets there are in IPv6 packets (RFC 2473), {tunnel_bytes} bytes "
         "larger than plain ones."
     )
 

@@ -4,7 +4,6 @@ Noise is random: the next trial may be valid, so a budget of time is spent on re
 that grows with the rate remains: a tester that is too slow will be too slow again.
 """
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -43,7 +42,8 @@ class RetryTime:
 
     @property
     def is_over(self) -> bool:
-        return self.is_limit and self.left_s <= 0
+        """True if INVALID trials have used up the limit; a limit of 0 s is used up by the first."""
+        return self.is_limit and self.used_s > 0 and self.left_s <= 0
 
     def count(self, trial_s: Fraction, *, valid: bool) -> None:
         """Counts a trial with its planned time."""
@@ -82,11 +82,15 @@ class Repeats:
 
     def _room(self, budget_s: Fraction, most: int) -> int:
         room = int(budget_s / self.trial_s) if self.trial_s else most
-        if self.is_limit:  # a trial that has used up the time is not repeated
-            left = math.ceil(self.left_s / self.each_s) - 1
-            return max(0, min(max(self.least, min(most, room)), left))
+        if self.is_limit:
+            return max(self.least, min(most, room))
         left = int(self.left_s / self.each_s)
         return max(self.least, min(most, room, left))
+
+    @property
+    def _is_limit_reached(self) -> bool:
+        """True if the trials, whatever the reason of each, have used up a time that is a limit."""
+        return self.is_limit and self.invalid * self.each_s >= self.left_s
 
     def are_over(self, trial: TrialRecord, *, too_slow: bool | None = None) -> bool:
         """Counts an INVALID trial, and returns whether it must not be repeated.
@@ -102,4 +106,5 @@ class Repeats:
             or self.badly_placed
             > self._room(BADLY_PLACED_FACTOR * self.budget_s, BADLY_PLACED_FACTOR * MOST)
             or self.too_slow > slow_repeats
+            or self._is_limit_reached
         )

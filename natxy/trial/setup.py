@@ -170,10 +170,17 @@ def _started(
         traffic = TrafficPlan(testbed=resolved, source=source)
         traffic.check()  # before the engine takes a port
         claims.take_ports(resolved.tester, dut.tester_namespace)
+        claims.announce_cpus(dut.cpus)
         records_fd = None if records is None else records.fd
         command = engine_command(resolved.tester, dut.tester_namespace, records_fd=records_fd)
         placements = Placements(resolved.tester.cores[0])
-        with Tester(command, records_fd=records_fd, noted=placements.noted) as engine:
+
+        def noted(result: TrialResult) -> TrialResult:
+            claims.announce_cpus(dut.cpus)  # a measurement may have changed them
+            shared = {"shared_cpus": claims.shared_cpus()}
+            return placements.noted(result).model_copy(update=shared)
+
+        with Tester(command, records_fd=records_fd, noted=noted) as engine:
             tester = ReadyTester(engine=engine, traffic=traffic, records=records)
             yield Setup(tester=tester, dut=dut)
     finally:

@@ -15,7 +15,7 @@ from natxy.search.bisection import SearchError
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
-from tests.valid import ATTEMPTS, mostly_in_noise
+from tests.valid import ATTEMPTS, with_and_without_noise
 
 TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20))
 COARSE = SearchError(fraction=Fraction(1, 4))
@@ -46,7 +46,7 @@ def testbed_file(folder: Path, entries: int, more: str) -> Path:
 @pytest.mark.usefixtures("noise")
 @pytest.mark.parametrize(  # more than one port each, and than 2^16
     ("entries", "noise"),
-    [(10_000, "0%"), (10_000, "5%"), (70_001, "0%")],
+    [(10_000, "0%"), pytest.param(10_000, "5%", marks=pytest.mark.long), (70_001, "0%")],
     indirect=["noise"],
 )
 def test_capacity_is_found_exactly(entries: int, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ NEAR_S = 0.004  # of a median; an absence of the gateway's core counts only wher
 
 
 @pytest.mark.usefixtures("noise")
-@mostly_in_noise
+@with_and_without_noise
 def test_tear_down_rate_is_what_a_deletion_costs(tmp_path: Path) -> None:
     """1 / deletion_ns, whatever the deletion of an empty table takes."""
     costs = f", flush_ns = {int(FLUSH_S * 1e9)}, deletion_ns = {int(DELETION_S * 1e9)}"

@@ -17,7 +17,7 @@ from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
 from natxy.trial.observer import Observer
 from tests.accuracy.calibration import LOSES_NOTHING_US, SHORT, TIMING, gateway_that
-from tests.valid import ATTEMPTS, mostly_in_noise, with_and_without_noise
+from tests.valid import ATTEMPTS, with_and_without_noise
 
 LIMIT_FPS = 40_000
 DEPTH = 100  # frames; it holds 2.5 ms of the limit, and who is away for longer overflows it
@@ -28,7 +28,7 @@ RATE_LIMIT = f'{{kind = "rate_limit", rate_fps = {LIMIT_FPS}, depth = {DEPTH}}}'
 
 
 @pytest.mark.usefixtures("noise")
-@mostly_in_noise
+@with_and_without_noise
 def test_mlrsearch_finds_the_limit_and_the_rate_with_tolerated_loss(tmp_path: Path) -> None:
     """Half of the frames beyond the limit are lost: 10 % loss are tolerated up to L / 0.9."""
     tolerance = LossTolerance(fraction=Fraction(1, 10))
@@ -52,7 +52,7 @@ def test_mlrsearch_finds_the_limit_and_the_rate_with_tolerated_loss(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("noise")
-@mostly_in_noise
+@with_and_without_noise
 def test_early_end_finds_the_same_and_sends_less(tmp_path: Path) -> None:
     """A trial that fails is over once a frame has been missing for the drain's time."""
     plan = ThroughputPlan(
@@ -84,7 +84,7 @@ class SlowerWithFlows(Observer):
 
 
 @pytest.mark.usefixtures("noise")
-@mostly_in_noise
+@with_and_without_noise
 def test_degradation_is_what_more_flows_cost(tmp_path: Path) -> None:
     limits_fps = {1: LIMIT_FPS, 10: 30_000, 1000: 10_000}
     search = ThroughputPlan(

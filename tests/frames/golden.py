@@ -13,7 +13,7 @@ from scapy.layers.inet6 import (
     IPv6ExtHdrRouting,
     PadN,
 )
-from scapy.layers.l2 import Dot1AD, Dot1Q, Ether
+from scapy.layers.l2 import GRE, Dot1AD, Dot1Q, Ether
 from scapy.packet import Raw
 
 from tests.frames.flow import Values, derive, place_of, seed_of, values_of
@@ -21,10 +21,15 @@ from tests.frames.flow import Values, derive, place_of, seed_of, values_of
 TESTER_MACS = {"left": "02:00:00:00:00:01", "right": "02:00:00:00:00:02"}
 GATEWAY_MACS = {"left": "02:00:00:00:00:0a", "right": "02:00:00:00:00:0b"}
 ETHERNET = 14
-IP_HEADERS = {4: 20, 6: 40}
-UPPER_HEADERS = {"udp": 8, "tcp": 20 + 2}  # with the head of the option that holds the stamp
+IP_OCTETS = {4: 20, 6: 40}
+UPPER_OCTETS = {"udp": 8, "tcp": 20 + 2}  # with the head of the option that holds the stamp
 FCS = 4
 STAMP = 18
+# What a tunnel has between its outer IP header and the packet in it; scapy knows the protocols.
+ENCAPSULATIONS: dict[str, list[Any]] = {
+    "ip": [],
+    "gre": [GRE],
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +95,16 @@ def stamp(number: Number, lateness: int) -> bytes:
 
 
 def octets_of_data(form: dict[str, Any]) -> int:
-    headers = IP_HEADERS[form["ip_version"]] + 8 * len(form.get("extension_headers", ()))
-    headers += UPPER_HEADERS[form.get("transport", "udp")]
-    headers += 40 if form.get("tunnel") else 0
+    headers = IP_OCTETS[form["ip_version"]] + 8 * len(form.get("extension_headers", ()))
+    headers += UPPER_OCTETS[form.get("transport", "udp")]
+    headers += tunnel_octets(form["tunnel"]) if form.get("tunnel") else 0
     octets: int = form["frame_size_bytes"] - FCS - ETHERNET - headers
     return octets
+
+
+def tunnel_octets(tunnel: dict[str, Any]) -> int:
+    layers = ENCAPSULATIONS[tunnel.get("encapsulation", "ip")]
+    return IP_OCTETS[tunnel.get("ip_version", 6)] + sum(len(bytes(layer())) for layer in layers)
 
 
 def data_of(number: Number, lateness: int) -> bytes:
@@ -115,14 +125,25 @@ def extensions(form: dict[str, Any]) -> list[Any]:
 
 
 def header(number: Number, form: dict[str, Any], hop_limit: int) -> Any:
+    tunnel = form.get("tunnel")
+    inner = inner_header(number, form, hop_limit)
+    return outer(number, tunnel) / inner if tunnel else inner
+
+
+def inner_header(number: Number, form: dict[str, Any], hop_limit: int) -> Any:
     values, networks = number.values, number.traffic["networks"]
     source = address(form["source"], networks, values.network, values.source_field)
     destination = address(form["destination"], networks, values.network, values.destination_field)
     traffic_class = form.get("traffic_class", 0)
     if form["ip_version"] == 4:
-        flags = "DF" if number.traffic.get("dont_fragment", True) else 0
-        inner = IP(src=source, dst=destination, ttl=hop_limit, flags=flags, id=0, tos=traffic_class)
-        return outer(number, form["tunnel"]) / inner if form.get("tunnel") else inner
+        return IP(
+            src=source,
+            dst=destination,
+            ttl=hop_limit,
+            flags=flags(number),
+            id=0,
+            tos=traffic_class,
+        )
     packet = IPv6(
         src=source, dst=destination, hlim=hop_limit, tc=traffic_class, fl=form.get("flow_label", 0)
     )
@@ -131,15 +152,23 @@ def header(number: Number, form: dict[str, Any], hop_limit: int) -> Any:
     return packet
 
 
+def flags(number: Number) -> str | int:
+    return "DF" if number.traffic.get("dont_fragment", True) else 0
+
+
 def outer(number: Number, tunnel: dict[str, Any]) -> Any:
-    """The IPv6 header around an IPv4 packet (RFC 2473)."""
+    """What a tunnel has before the packet in it."""
     values, networks = number.values, number.traffic["networks"]
-    return IPv6(
-        src=address(tunnel["source"], networks, values.network, values.source_field),
-        dst=address(tunnel["destination"], networks, values.network, values.destination_field),
-        hlim=tunnel.get("hop_limit", 64),
-        nh=4,
-    )
+    source = address(tunnel["source"], networks, values.network, values.source_field)
+    far = address(tunnel["destination"], networks, values.network, values.destination_field)
+    hop_limit = tunnel.get("hop_limit", 64)
+    if tunnel.get("ip_version", 6) == 4:
+        packet = IP(src=source, dst=far, ttl=hop_limit, flags=flags(number), id=0)
+    else:
+        packet = IPv6(src=source, dst=far, hlim=hop_limit)
+    for layer in ENCAPSULATIONS[tunnel.get("encapsulation", "ip")]:
+        packet = packet / layer()
+    return packet
 
 
 def link(number: Number, side: str, *, source: str, destination: str) -> Any:

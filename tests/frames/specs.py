@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from tests.frames.golden import tunnel_octets
+
 COMBINATIONS = ["44", "46", "64", "66"]
 SIZES = [84, 128, 256, 512, 1024, 1280, 1518]
 MODES = ["fixed", "increasing", "decreasing", "pseudorandom"]
@@ -11,6 +13,9 @@ NETWORK_BYTE = {4: 2, 6: 7}
 SMALLEST = {4: 64, 6: 84}
 # (of the source, of the destination): one at an odd offset in each family.
 FIELD_BYTES = {4: (2, 0), 6: (13, 10)}
+# The ends of a tunnel, and the octets of their fields, by the IP version of the outer header.
+TUNNEL_ENDS = {4: ("192.0.2.7", "203.0.113.8"), 6: ("2001:2::7", "2001:2:0:8000::8")}
+TUNNEL_FIELD_BYTES = {4: (2, 1), 6: (14, 9)}
 MACS_GIVEN = {"next_hop": {"ipv4": None, "ipv6": None, "mac": "02:00:00:00:00:0a"}}
 
 
@@ -33,6 +38,22 @@ def pair(version: int, *, reverse: bool, networks: int, fields: bool) -> dict[st
             "field": field_at(destination_byte),
         },
     }
+
+
+def in_tunnel(
+    form: dict[str, Any], encapsulation: str, version: int, *, fields: bool = False
+) -> None:
+    """Puts the packets of a format into a tunnel, with an outer header of this IP version."""
+    source, destination = TUNNEL_ENDS[version]
+    source_byte, destination_byte = TUNNEL_FIELD_BYTES[version] if fields else (None, None)
+    form["tunnel"] = {
+        "encapsulation": encapsulation,
+        "ip_version": version,
+        "source": {"address": source, "field": field_at(source_byte)},
+        "destination": {"address": destination, "field": field_at(destination_byte)},
+        "hop_limit": 255,
+    }
+    form["frame_size_bytes"] += tunnel_octets(form["tunnel"])
 
 
 def series(mode: str, low: int, high: int) -> dict[str, Any]:

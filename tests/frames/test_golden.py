@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import pytest
+from scapy.layers.inet import IP
 from scapy.layers.inet6 import IPv6
 
-from tests.frames.golden import Number, arrival, arrival_side, departure
-from tests.frames.specs import COMBINATIONS, MODES, SIZES, field_at, spec, stream, traffic
+from tests.frames.golden import ENCAPSULATIONS, Number, arrival, arrival_side, departure
+from tests.frames.specs import COMBINATIONS, MODES, SIZES, in_tunnel, spec, stream, traffic
 from tests.frames.tool import judged, sent
 
 FRAMES = 9
@@ -111,6 +112,7 @@ VLANS: dict[str, list[dict[str, Any]]] = {
     "one": [{"tpid": "802.1Q", "id": 4094, "priority": 7}],
     "two": [{"tpid": "802.1ad", "id": 1}, {"tpid": "802.1Q", "id": 100, "priority": 1}],
 }
+SPOILT = {4: "192.0.2.9", 6: "2001:2::9"}  # the wrong source of a tunnel
 EXTENSIONS: list[list[str]] = [
     [],
     ["hop-by-hop"],
@@ -154,28 +156,30 @@ def test_formats(combination: str, vlans: tuple[str, str]) -> None:
 @pytest.mark.parametrize("vlans", VLANS)
 @pytest.mark.parametrize("fields", [False, True])
 @pytest.mark.parametrize("ends", [("departure",), ("arrival",), ("departure", "arrival")])
-def test_tunnels(ends: tuple[str, ...], fields: bool, vlans: str) -> None:
-    """IPv4 in IPv6 at one end, as at a B4 or an AFTR, or at both."""
-    trial = with_format(both_ways("44", 128, (1, 1), fields=fields), [], (vlans, "untagged"))
+@pytest.mark.parametrize(("outer", "combination"), list(itertools.product((4, 6), ("44", "66"))))
+@pytest.mark.parametrize("encapsulation", ENCAPSULATIONS)
+def test_tunnels(
+    encapsulation: str,
+    outer: int,
+    combination: str,
+    ends: tuple[str, ...],
+    fields: bool,
+    vlans: str,
+) -> None:
+    """At one end, as at a B4 or an AFTR, or at both."""
+    plain = both_ways(combination, 128, (1, 1), fields=fields)
+    trial = with_format(plain, EXTENSIONS[2], (vlans, "untagged"))
     for its_stream in trial["phases"][0]["streams"]:
         its_stream["background"] = None
         for end in ends:
-            its_stream["foreground"][end]["frame_size_bytes"] += 40
-            its_stream["foreground"][end]["tunnel"] = {
-                "source": {"address": "2001:2::7", "field": field_at(14 if fields else None)},
-                "destination": {
-                    "address": "2001:2:0:8000::8",
-                    "field": field_at(9 if fields else None),
-                },
-                "hop_limit": 255,
-            }
+            in_tunnel(its_stream["foreground"][end], encapsulation, outer, fields=fields)
     expect_golden(trial)
     for its_stream in trial["phases"][0]["streams"]:
         number = Number(spec=trial, phase=0, stream=its_stream, number=0)
         side, packet = arrival_side(number), arrival(number)
         assert judged(trial, [(side, bytes(packet))]) == ["received"]
         if "arrival" in ends:
-            packet[IPv6].src = "2001:2::9"
+            packet[IP if outer == 4 else IPv6].src = SPOILT[outer]
             assert judged(trial, [(side, bytes(packet))]) == ["tunnel"]
 
 

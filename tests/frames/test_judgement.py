@@ -1,5 +1,6 @@
 """One thing wrong in an arriving frame, made by scapy, is named by its counter."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +17,15 @@ from scapy.layers.inet6 import (
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
 
-from tests.frames.golden import Number, arrival, arrival_side
-from tests.frames.specs import COMBINATIONS, spec, stream, traffic
+from tests.frames.golden import (
+    ENCAPSULATIONS,
+    IP_OCTETS,
+    Number,
+    arrival,
+    arrival_side,
+    tunnel_octets,
+)
+from tests.frames.specs import COMBINATIONS, in_tunnel, spec, stream, traffic
 from tests.frames.tool import judged, sent
 
 
@@ -136,6 +144,73 @@ def test_a_change_is_named(combination: str, change: str) -> None:
     frame = bytes(spoil(arrival(number)))
     (verdict,) = judged(trial, [(arrival_side(number), frame)])
     assert verdict in counter.split("|")
+
+
+def tunnel_trial(encapsulation: str, outer: int, combination: str) -> dict[str, Any]:
+    trial = trial_of(combination)
+    in_tunnel(trial["phases"][0]["streams"][0]["foreground"]["arrival"], encapsulation, outer)
+    return trial
+
+
+def with_outer(**fields: Any) -> Callable[[Any], Any]:
+    """Changes the outer header."""
+
+    def change(packet: Any) -> Any:
+        outer = packet[Ether].payload
+        for name, value in fields.items():
+            setattr(outer, name, value)
+        return packet
+
+    return change
+
+
+# By the IP version of the outer header.
+TUNNEL_CHANGES: dict[int, dict[str, tuple[Callable[[Any], Any], str]]] = {
+    4: {
+        "source": (with_outer(src="192.0.2.9"), "tunnel"),
+        "destination": (with_outer(dst="203.0.113.9"), "tunnel"),
+        "protocol": (with_outer(proto=99), "malformed"),
+        "length": (with_outer(len=60), "malformed"),
+        "a fragment": (with_outer(flags="MF"), "malformed"),
+        "checksum": (with_outer(chksum=0x1234), "checksum"),
+        "the gateway's affair": (with_outer(tos=0xB8, id=4711, flags=0, ttl=7), "received"),
+    },
+    6: {
+        "source": (with_outer(src="2001:2::9"), "tunnel"),
+        "destination": (with_outer(dst="2001:2:0:8000::9"), "tunnel"),
+        "protocol": (with_outer(nh=99), "malformed"),
+        "length": (with_outer(plen=60), "malformed"),
+        "the gateway's affair": (with_outer(tc=0xB8, fl=4711, hlim=7), "received"),
+    },
+}
+TUNNELS = list(itertools.product(ENCAPSULATIONS, (4, 6), ("44", "46", "66")))
+
+
+@pytest.mark.parametrize(("encapsulation", "outer", "combination"), TUNNELS)
+def test_a_change_of_a_tunnel_is_named(encapsulation: str, outer: int, combination: str) -> None:
+    trial = tunnel_trial(encapsulation, outer, combination)
+    number = Number(spec=trial, phase=0, stream=trial["phases"][0]["streams"][0], number=7)
+    changes = TUNNEL_CHANGES[outer].values()
+    frames = [(arrival_side(number), bytes(spoil(arrival(number)))) for spoil, _ in changes]
+    assert judged(trial, frames) == [counter for _, counter in changes]
+
+
+@pytest.mark.parametrize(("encapsulation", "outer", "combination"), TUNNELS)
+def test_a_tunnel_must_have_its_octets_and_be_there(
+    encapsulation: str, outer: int, combination: str
+) -> None:
+    trial = tunnel_trial(encapsulation, outer, combination)
+    form = trial["phases"][0]["streams"][0]["foreground"]["arrival"]
+    number = Number(spec=trial, phase=0, stream=trial["phases"][0]["streams"][0], number=7)
+    right, end = bytes(arrival(number)), len(ETHERNET) + tunnel_octets(form["tunnel"])
+    wrong = [
+        right[:at] + bytes([right[at] ^ 1]) + right[at + 1 :]
+        for at in range(len(ETHERNET) + IP_OCTETS[outer], end)
+    ]
+    ether_type = b"\x08\x00" if form["ip_version"] == 4 else b"\x86\xdd"
+    wrong.append(right[: len(ETHERNET) - 2] + ether_type + right[end:])
+    frames = [(arrival_side(number), frame) for frame in wrong]
+    assert judged(trial, frames) == ["malformed"] * len(frames)
 
 
 def test_ipv4_form() -> None:
@@ -286,3 +361,19 @@ def test_icmp_errors_about_what_was_not_sent_there_are_of_others() -> None:
     ]
     frames.append(("left", bytes(BY_ROUTER6 / ICMPv6EchoRequest())))
     assert judged(trial, frames) == ["foreign icmp_of_others"] * 4 + ["foreign"]
+
+
+@pytest.mark.parametrize(("encapsulation", "outer", "combination"), TUNNELS)
+def test_icmp_errors_about_frames_in_a_tunnel_are_named(
+    encapsulation: str, outer: int, combination: str
+) -> None:
+    trial = both_ways(combination)
+    in_tunnel(trial["phases"][0]["streams"][0]["foreground"]["departure"], encapsulation, outer)
+    frame = next(f.frame for f in sent(trial, 8) if f.direction == "forward")
+    router, (error, words) = (BY_ROUTER4, ERRORS4[0]) if outer == 4 else (BY_ROUTER6, ERRORS6[0])
+    protocol = len(ETHERNET) + (9 if outer == 4 else 6)
+    other = frame[:protocol] + b"\x63" + frame[protocol + 1 :]
+    frames = [
+        ("left", bytes(router / error / Raw(quoted[len(ETHERNET) :]))) for quoted in (frame, other)
+    ]
+    assert judged(trial, frames) == [f"foreign {words}", "foreign icmp_of_others"]

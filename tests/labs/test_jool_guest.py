@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from natxy.campaign.journal import read_journal
+from natxy.campaign.records import read_campaign
 from natxy.dut.choice import dut_of
 from natxy.dut.guest import GuestDut
 from natxy.dut.namespaces import namespace_exists
@@ -139,6 +140,18 @@ def test_tear_down_is_timed_in_the_guest(tmp_path: Path) -> None:
     times = [figure["values"] for figure in entry["figures"] if "deletion time" in figure["figure"]]
     assert times
     assert all(0 < value < 10 for values in times for value in values)
+
+
+def test_one_command_measures_jool_by_all_procedures(tmp_path: Path) -> None:
+    folder = tmp_path / "campaign"
+    command = [*NATXY, "run", "experiments/guest/jool.toml", "--quick", "--output", str(folder)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=1200
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    results = [cell.results for cell in read_campaign(folder / "journal.jsonl.gz").cells.values()]
+    assert len(results) == 14
+    assert [result.counts.misdelivered for cell in results for result in cell] == [0] * 14
 
 
 def test_memory_per_connection(tmp_path: Path) -> None:

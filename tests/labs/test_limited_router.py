@@ -55,6 +55,7 @@ def test_a_limit_that_half_of_the_overload_is_below_is_recovered_from_at_once() 
     assert recovered_s < 0.04
 
 
+@pytest.mark.long
 def test_a_limit_that_it_is_above_is_not_recovered_from() -> None:
     """11,000, then 5500: frames are lost up to the end."""
     recovered_s, lost = found(10_000)

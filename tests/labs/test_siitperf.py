@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.valid import mostly_in_noise, valid_run, with_and_without_noise
+from tests.valid import valid_run, with_and_without_noise
 
 SCRIPT = Path(__file__).with_name("siitperf-search.sh")
 SCAN = Path(__file__).with_name("siitperf-scan.sh")
@@ -95,7 +95,7 @@ def search(folder: Path, testbed: str, *arguments: str) -> str:
 
 
 @pytest.mark.usefixtures("noise")
-@mostly_in_noise
+@with_and_without_noise
 def test_a_script_finds_the_rate_at_which_a_gateway_begins_to_lose(folder: Path) -> None:
     """1800 frames a second pass; more do only as long as the bucket lasts."""
     limit = CALIBRATION.format('{kind = "rate_limit", rate_fps = 1800, depth = 100}')
@@ -131,7 +131,7 @@ def table(folder: Path, name: str) -> list[list[float]]:
 
 
 @pytest.mark.usefixtures("noise")
-@mostly_in_noise
+@with_and_without_noise
 def test_a_script_fills_its_tables(folder: Path) -> None:
     """Each fifth forward frame is lost and counts as the longest delay that it can have had: 1500
     ms of a test of a second, or of a second behind the delay. All others take 40 ms."""

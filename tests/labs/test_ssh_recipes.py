@@ -78,7 +78,9 @@ def send(machine: Machine, source: str, target: str) -> None:
 NAT44 = {"inside": "d0", "outside": "d1"}
 
 
-@pytest.mark.parametrize("name", ["nftables-nat44", "iptables-nat44"])
+@pytest.mark.parametrize(
+    "name", ["nftables-nat44", pytest.param("iptables-nat44", marks=pytest.mark.long)]
+)
 def test_a_nat44_is_set_up_counted_emptied_and_removed(machine: Machine, name: str) -> None:
     nat44_host(machine)
     before = state(machine)
@@ -144,6 +146,7 @@ def nat64_host(machine: Machine) -> None:
 SIX = {"six": "d0", "four": "d1"}
 
 
+@pytest.mark.long
 def test_a_stateless_nat64_translates_and_is_removed(machine: Machine) -> None:
     nat64_host(machine)
     before = state(machine)

@@ -34,6 +34,7 @@ class StatefulGateway:
     entries: int = NO_LIMIT
     frames_fps: int = NO_LIMIT  # of phase 2, a direction
     absent: int = 0  # connections that it forgets after phase 1
+    drawn_again: int = 0  # frames of phase 1 whose connection was there before
     collided: int = 0
     changed: int = 0
     sample_wrong: int = 0  # replies of the sample between the phases
@@ -144,7 +145,8 @@ class StatefulEngine:
             changed = gateway.changed if stream.direction == "forward" else 0
             lost = sent if gateway.flushes else gateway.absent + wrong
             came = gateway.passes(sent, rate) - lost - gone
-        new = came if phase.name in ("establish", "make again") else 0
+        again = min(came, gateway.drawn_again) if phase.name == "establish" else 0
+        new = came - again if phase.name in ("establish", "make again") else 0
         return {
             "phase": phase.name,
             "direction": stream.direction,

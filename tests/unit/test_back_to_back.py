@@ -343,6 +343,20 @@ def test_the_step_ends_the_search_and_is_reported(nat64: TrafficPlan) -> None:
     assert any("step 100 frames" in said for said in result.remarks)
 
 
+@pytest.mark.parametrize(
+    ("option", "changes"),
+    [
+        ("--step", {"step_frames": 0}),
+        ("--step", {"step_frames": 10**6 + 1}),
+        ("--burst-rate", {"burst_rate_fps": 0}),
+        ("--throughput", {"throughput_fps": 0}),
+    ],
+)
+def test_steps_and_rates_that_cannot_be_are_refused(option: str, changes: dict[str, int]) -> None:
+    with pytest.raises(ConfigurationError, match=f"^{option}: .* is out of range"):
+        plan(**changes)
+
+
 def test_what_rfc_9004_asks_for_conforms(nat64: TrafficPlan) -> None:
     asked = plan(repetitions=RFC_REPETITIONS)
     (tester, _) = longer_than(9).tester(nat64).with_networks(1, 256)

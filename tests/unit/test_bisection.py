@@ -1,6 +1,7 @@
 """The search against gateways and testers of known limits."""
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -90,6 +91,27 @@ def test_a_wide_bracket_is_halved_by_its_ratio_until_it_is_narrow() -> None:
     assert [rate for rate, _ in told] == ups + downs
 
 
+@pytest.mark.parametrize(
+    ("passed", "failed", "middle"), [(100, 200, 150), (100, 250, 158), (1, 3, 2), (2, 5, 3)]
+)
+def test_a_bracket_is_halved_by_its_ratio_if_its_ends_differ_by_more_than_a_factor_of_two(
+    passed: int, failed: int, middle: int
+) -> None:
+    search = Bisection(upper_fps=1000, error=SearchError(rate_fps=1))
+    search.tell(passed, Verdict.PASS)
+    search.tell(failed, Verdict.FAIL)
+    assert search.next() == middle
+
+
+def test_the_maximum_is_tried_unless_what_passed_is_within_the_error() -> None:
+    """The rate that counts may be lower than the rate of the trial that passed."""
+    search = Bisection(upper_fps=1000, error=SearchError(rate_fps=10))
+    search.tell(990, Verdict.PASS)
+    assert search.next() == 1000
+    search.tell(991, Verdict.PASS)
+    assert (search.next(), search.limit) == (None, Limit.MAXIMUM)
+
+
 def test_the_lower_end_is_tested_if_all_above_it_fails() -> None:
     search = Bisection(lower_fps=100, upper_fps=200, error=SearchError(rate_fps=50))
     assert run(search, capacity=100)[-1] == (100, Verdict.PASS)
@@ -97,6 +119,8 @@ def test_the_lower_end_is_tested_if_all_above_it_fails() -> None:
     search = Bisection(lower_fps=100, upper_fps=200, error=SearchError(rate_fps=50))
     run(search, capacity=99)
     assert search.result_fps is None
+    search = Bisection(lower_fps=1, upper_fps=2)
+    assert run(search, capacity=1) == [(2, Verdict.FAIL), (1, Verdict.PASS)]
 
 
 def test_an_error_is_as_it_was_written_and_says_itself() -> None:
@@ -105,6 +129,22 @@ def test_an_error_is_as_it_was_written_and_says_itself() -> None:
     assert SearchError(fraction=0.1).fraction == Fraction(1, 10)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match=r"^--error: much is not valid"):
         SearchError(fraction="much")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ({"fraction": Fraction(0)}, "0 %"),
+        ({"fraction": Fraction(1)}, "100 %"),
+        ({"fraction": Fraction(-1, 100)}, "-1 %"),
+        ({"rate_fps": 0}, "0"),
+    ],
+)
+def test_an_error_that_ends_no_search_is_refused(error: dict[str, Any], said: str) -> None:
+    expected = "1 or more frames a second" if "rate_fps" in error else "more than 0 %, less than"
+    with pytest.raises(ConfigurationError) as refused:
+        SearchError(**error)
+    assert str(refused.value).startswith(f"--error: {said} is out of range (expected {expected}")
 
 
 def test_an_empty_bracket_is_refused() -> None:

@@ -72,6 +72,11 @@ def test_a_command_after_a_column_that_fails_takes_no_result_away(
     assert [len(cell.results) for cell in state.cells.values()] == [1] * 4
     assert run_command(["status", str(folder)]) == 0
     assert f"µs; failed: {said}" in capsys.readouterr().out
+    assert run_command(["resume", str(folder)]) == 1
+    assert (
+        f"{folder}: 2 of 4 cells failed (expected none; `natxy status {folder}`"
+        in capsys.readouterr().err
+    )
     bad.unlink()
     trials = [cell.trials for cell in state.cells.values()]
     assert run_command(["resume", str(folder), "--retry"]) == 0

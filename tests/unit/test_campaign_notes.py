@@ -1,8 +1,10 @@
 """The notes under a campaign's table: the unit of its rates, deviations and remarks, by column."""
 
+from dataclasses import replace
+
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Unit
-from natxy.report.campaign_notes import rate_notes, result_notes
+from natxy.report.campaign_notes import campaign_notes
 from natxy.report.cell_figures import CellResult
 from tests.unit.test_measurement_report import measurement as some_measurement
 
@@ -22,36 +24,48 @@ def experiment(*, both_directions: bool) -> Experiment:
     )
 
 
+def notes(columns: tuple[str, ...], cells: list[CellResult], *, both: bool = False) -> list[str]:
+    return campaign_notes(experiment(both_directions=both), columns, cells)
+
+
+RATES = "throughput: rates in frames a second, per direction."
+
+
 def test_a_deviation_of_all_columns_names_none() -> None:
     cells = [cell("small", SHORT), cell("large", SHORT), cell("small", SHORT, round_=2)]
     reference = cells[0].results[0].reference
-    assert result_notes(("small", "large"), cells) == [
-        f"throughput: deviates from {reference}: {SHORT}"
-    ]
+    said = f"throughput: deviates from {reference}: {SHORT}"
+    assert notes(("small", "large"), cells) == [RATES, said]
 
 
 def test_a_deviation_of_some_columns_names_them_in_the_order_of_the_table() -> None:
     cells = [cell("huge"), cell("large", SHORT), cell("small", SHORT)]
-    (note,) = result_notes(("small", "large", "huge"), cells)
+    _, note = notes(("small", "large", "huge"), cells)
     assert note.startswith("throughput, columns small; large: deviates from ")
 
 
 def test_a_column_that_failed_is_not_asked() -> None:
     failed = CellResult(column="huge", measure="throughput", round=1, results=(), error="it died")
-    (note,) = result_notes(("small", "huge"), [cell("small", SHORT), failed])
+    _, note = notes(("small", "huge"), [cell("small", SHORT), failed])
     assert note.startswith("throughput: deviates from ")
 
 
 def test_a_rate_has_its_unit_and_says_whether_directions_were_added() -> None:
     cells = [cell("small"), cell("large")]
-    assert rate_notes(experiment(both_directions=False), cells) == [
-        "throughput: rates in frames a second, per direction."
-    ]
-    assert rate_notes(experiment(both_directions=True), cells) == [
-        "throughput: rates in frames a second, as the sum of both directions."
-    ]
+    assert notes(("small", "large"), cells) == [RATES]
+    summed = "throughput: rates in frames a second, as the sum of both directions."
+    assert notes(("small", "large"), cells, both=True) == [summed]
     connections = [cell("small", unit="cps")]
-    assert rate_notes(experiment(both_directions=False), connections) == [
-        "throughput: rates in connections a second."
+    assert notes(("small",), connections) == ["throughput: rates in connections a second."]
+    assert notes(("small",), [cell("small", unit="ns")]) == []
+
+
+def test_columns_of_other_directions_name_theirs() -> None:
+    forward = cell("one way")
+    (result,) = forward.results
+    conditions = result.conditions.model_copy(update={"direction": "forward"})
+    forward = replace(forward, results=(result.model_copy(update={"conditions": conditions}),))
+    assert notes(("both ways", "one way"), [cell("both ways"), forward]) == [
+        "throughput, column both ways: rates in frames a second, per direction.",
+        "throughput, column one way: rates in frames a second, forward.",
     ]
-    assert rate_notes(experiment(both_directions=False), [cell("small", unit="ns")]) == []

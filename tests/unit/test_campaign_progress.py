@@ -247,7 +247,7 @@ def test_a_cell_whose_retry_time_is_used_up_says_so_also_after_it_was_resumed(
         patched.setattr(NoDut, "trial_fault", killed)
         with pytest.raises(Killed):
             run(experiment, folder)
-    assert run_command(["resume", str(folder)]) == 0
+    assert run_command(["resume", str(folder)]) == 1
     assert trials_in(folder) == trials_in(tmp_path / "whole")
     capsys.readouterr()
     assert run_command(["status", str(folder)]) == 0

@@ -183,6 +183,14 @@ def test_each_experiment_of_a_document_can_be_planned(path: Path, quick: bool) -
     )
 
 
+@pytest.mark.parametrize("quick", [False, True])
+def test_the_experiment_of_a_guest_can_be_planned(quick: bool) -> None:
+    asked = read_asked(FOLDER / "guest" / "jool.toml")
+    plan = plan_of(asked.experiment, asked.testbed, 1, quick=quick)
+    check(plan)
+    assert len(plan.cells) == 14
+
+
 def test_a_published_table_stands_beside_what_was_measured() -> None:
     asked = read_asked(FOLDER / "sd-figure-02.toml")
     assert asked.published is not None

@@ -115,6 +115,17 @@ def test_the_progress_names_the_connections_that_a_trial_creates() -> None:
     assert "1,234 connections" in shown.getvalue()
 
 
+def test_the_progress_of_a_search_for_phase_1s_rate_counts_connections() -> None:
+    """Also in a measurement that counts frames."""
+    gateway, shown = StatefulGateway(entries=1234), StringIO()
+    tester = StatefulEngine(gateway=gateway).tester(traffic_plan({"count": 500}, forward=WIDE))
+    with SearchDisplay(Console(file=shown, width=200), "throughput") as display:
+        capacity(plan(500), tester, StatefulDut(gateway=gateway), display)
+    lines = [line for line in shown.getvalue().splitlines() if " connections " in line]
+    assert lines
+    assert all(" cps " in line for line in lines)
+
+
 def test_connections_are_needed() -> None:
     traffic = traffic_plan({"count": 500}, forward=WIDE)
     stateless = traffic.testbed.model_copy(update={"connections": None})

@@ -259,6 +259,29 @@ def test_a_tester_that_is_always_away_is_told() -> None:
         bench.measure()
 
 
+def more_than_4000(spec: TrialSpec) -> bool:
+    return any(phase.streams[0].frames > 4000 for phase in spec.phases)
+
+
+def test_a_search_that_trials_stay_invalid_in_ends_with_a_lower_bound() -> None:
+    bench = Bench(gateway=StatefulGateway(entries=10_000, new_cps=50_000))
+    bench.engine.away = more_than_4000
+    result = bench.measure()
+    assert result.figure(CAPACITY).lower_bound == (True,)
+    assert values(result)[CAPACITY] == values(result)["CS"]
+    assert result.figure("CT").lower_bound == (True,)
+    assert any("≥ marks a lower bound: trials of" in remark for remark in result.remarks)
+
+
+def test_when_the_time_is_over_no_trial_of_the_search_is_repeated() -> None:
+    bench = Bench(gateway=StatefulGateway(entries=10_000, new_cps=50_000))
+    bench.engine.away = more_than_4000
+    timing = replace(PLAN.timing, retry_s=Fraction(1, 100))
+    result = bench.measure(replace(PLAN, timing=timing))
+    assert result.figure(CAPACITY).lower_bound == (True,)
+    assert result.counts.invalid_trials == 1
+
+
 def test_what_cannot_be_counted_is_refused_before_anything_is_sent() -> None:
     bench = Bench(gateway=StatefulGateway())
     with pytest.raises(ConfigurationError, match=r"--c0: 100001 .*100000 combinations"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from natxy.errors import ConfigurationError
 from natxy.search.bisection import SearchError
 from natxy.search.capacity import Capacity, CapacitySearch, TooManyInvalid, UnsafeStart
-from natxy.search.capacity_attempt import Answer, Attempt
+from natxy.search.capacity_attempt import Answer, Attempt, Outcome
 from natxy.search.capacity_goal import CapacityGoal
 
 Device = Callable[[Attempt], Answer]
@@ -33,7 +33,7 @@ def found(goal: CapacityGoal, answer: Device) -> tuple[Capacity, list[Attempt]]:
     while (attempt := search.next()) is not None:
         attempts.append(attempt)
         assert len(attempts) < 500
-        search.tell(answer(attempt))
+        search.tell(Outcome(answer=answer(attempt)))
     assert search.result is not None
     return search.result, attempts
 
@@ -89,9 +89,9 @@ def test_failures_by_chance_are_told_from_a_full_table(seed: int) -> None:
     while (attempt := search.next()) is not None:
         held = min(attempt.connections, 12_345)
         if chance.random() < 0.2:
-            search.tell(Answer.FAIL, held - chance.randrange(1, 4000))
+            search.tell(Outcome(answer=Answer.FAIL, held=held - chance.randrange(1, 4000)))
         else:
-            search.tell(device(12_345)(attempt), held)
+            search.tell(Outcome(answer=device(12_345)(attempt), held=held))
     assert search.result is not None
     assert search.result.c == 12_345
 
@@ -118,14 +118,70 @@ def test_invalid_trials_are_repeated_and_do_not_count_as_failures() -> None:
     assert found(CapacityGoal(c0=1000), answer)[0].c == 1234
 
 
+@pytest.mark.parametrize("repeats", [0, 2])
+def test_a_rate_that_the_tester_is_too_slow_for_is_repeated_as_often_as_asked(
+    repeats: int,
+) -> None:
+    def answer(attempt: Attempt) -> Answer:
+        return Answer.TOO_SLOW if attempt.rate_cps > 10_000 else device(3000)(attempt)
+
+    _, attempts = found(CapacityGoal(c0=1000, invalid_repeats=repeats), answer)
+    rates = Counter(each.rate_cps for each in attempts if each.connections == 1000)
+    assert {n for rate_cps, n in rates.items() if rate_cps > 10_000} == {1 + repeats}
+
+
 def test_what_cannot_be_measured_is_said() -> None:
     with pytest.raises(UnsafeStart):
         found(CapacityGoal(c0=1000), device(999))
     with pytest.raises(TooManyInvalid):
         found(
             CapacityGoal(c0=1000),
-            lambda a: Answer.TOO_SLOW if a.connections > 1000 else Answer.PASS,
+            lambda _: Answer.INVALID,
         )
+
+
+def cut_off_above(connections: int, device: Device) -> tuple[Capacity, list[Attempt]]:
+    """Runs a search in which trials of more connections are INVALID, and none is repeated."""
+    search = CapacitySearch(CapacityGoal(c0=1000))
+    attempts: list[Attempt] = []
+    while (attempt := search.next()) is not None:
+        attempts.append(attempt)
+        invalid = attempt.connections > connections
+        answer = Answer.INVALID if invalid else device(attempt)
+        search.tell(Outcome(answer=answer, may_repeat=False))
+    assert search.result is not None
+    return search.result, attempts
+
+
+@pytest.mark.parametrize(("connections", "passed"), [(1000, 1000), (1500, 1000), (4000, 4000)])
+def test_what_passed_before_trials_stayed_invalid_is_a_lower_bound(
+    connections: int, passed: int
+) -> None:
+    result, attempts = cut_off_above(connections, device(10**6))
+    assert result.cut_off
+    assert result.at_most_tested
+    assert result.c == result.cs == passed
+    assert result.ct == 2 * passed
+    assert result.ct_at_least
+    assert [each.connections for each in attempts].count(attempts[-1].connections) == 1
+
+
+def test_a_cut_off_final_search_keeps_what_passed_in_it() -> None:
+    search = CapacitySearch(CapacityGoal(c0=1000))
+    passed = 0
+    while (attempt := search.next()) is not None:
+        if 0 < attempt.tested - attempt.safe < 200:
+            search.tell(Outcome(answer=Answer.INVALID, may_repeat=False))
+            continue
+        answer = device(1700)(attempt)
+        passed = max(passed, attempt.connections) if answer is Answer.PASS else passed
+        search.tell(Outcome(answer=answer))
+    assert search.result is not None
+    assert search.result.cut_off
+    assert search.result.c == passed > 1500
+    assert search.result.cs == 1000
+    assert search.result.ct == 2000
+    assert not search.result.ct_at_least
 
 
 def test_shares_are_taken_as_written() -> None:
@@ -139,6 +195,8 @@ def test_shares_are_taken_as_written() -> None:
         {"c0": 0},
         {"c0": 1, "error": 0},
         {"c0": 1, "beta": 1.5},
+        {"c0": 1, "beta": 0},
+        {"c0": 1, "gamma": 1},
         {"c0": 1, "first_cps": -5},
         {"c0": 1, "max_cps": 0},
     ],
@@ -185,13 +243,16 @@ def test_a_tester_that_can_do_nothing_is_not_the_devices_fault() -> None:
         found(CapacityGoal(c0=1000), lambda _: Answer.TOO_SLOW)
 
 
-@pytest.mark.parametrize("above", [0, 1000, 2000])
-def test_what_is_disturbed_at_every_rate_is_not_known(above: int) -> None:
+@pytest.mark.parametrize("above", [1000, 2000])
+def test_what_passed_below_a_number_that_is_always_disturbed_is_a_lower_bound(
+    above: int,
+) -> None:
     def answer(attempt: Attempt) -> Answer:
         return Answer.INVALID if attempt.connections > above else device(3000)(attempt)
 
-    with pytest.raises(TooManyInvalid):
-        found(CapacityGoal(c0=1000), answer)
+    result, _ = found(CapacityGoal(c0=1000), answer)
+    assert result.cut_off
+    assert result.c == above
 
 
 def test_where_a_rate_is_disturbed_a_lower_one_is_tried() -> None:
@@ -244,14 +305,14 @@ def wrong_and_trials(kind: type[CapacitySearch], losing: float, most: int) -> tu
             held, answer = min(attempt.connections, capacity), device(capacity)(attempt)
             if chance.random() < losing:
                 held, answer = held - chance.randint(1, most), Answer.FAIL
-            search.tell(answer, held)
+            search.tell(Outcome(answer=answer, held=held))
         assert search.result is not None
         wrong += search.result.c != capacity
     return wrong, trials
 
 
-@pytest.mark.parametrize("losing", [0.05, 0.1, 0.2])
-@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("losing", [pytest.param(0.05, marks=pytest.mark.long), 0.1, 0.2])
+@pytest.mark.parametrize("most", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_a_full_table_that_is_known_again_is_no_more_often_wrong(losing: float, most: int) -> None:
     """One stray frame lost twice looks like a table that is full, one entry too small."""
     wrong, trials = wrong_and_trials(Bisecting, losing, most)
@@ -270,11 +331,25 @@ def test_a_table_that_was_full_before_is_not_confirmed_again() -> None:
     while (attempt := search.next()) is not None:
         if attempt.connections > 1234:
             tried.append(attempt.connections)
-        search.tell(device(1234)(attempt), min(attempt.connections, 1234))
+        search.tell(Outcome(answer=device(1234)(attempt), held=min(attempt.connections, 1234)))
     assert search.result is not None
     assert search.result.c == 1234
     assert tried[:2] == [2000, 2000]
     assert len(set(tried)) == len(tried) - 1 > 4
+
+
+@pytest.mark.parametrize("kind", [CapacitySearch, Bisecting])
+def test_what_a_table_held_where_another_trial_held_less_is_known_as_well(
+    kind: type[CapacitySearch],
+) -> None:
+    """It is a hint at once, and one of the two that it takes to know the full table again."""
+    held = iter([262_000])
+    attempts = attempts_of(kind, CapacityGoal(c0=1000), 262_144, lambda _: next(held, 262_144))
+    failed = Counter(each.connections for each in attempts if each.connections > 262_144)
+    if kind is CapacitySearch:
+        assert final_numbers(attempts) == {262_144, 262_145}
+    else:
+        assert list(failed.values())[:4] == [2, 2, 1, 1]
 
 
 def attempts_of(
@@ -287,7 +362,9 @@ def attempts_of(
         attempts.append(attempt)
         takes = attempt.connections <= capacity
         answer = device(capacity, 150_000)(attempt)
-        search.tell(answer, attempt.connections if takes else held(attempt.connections))
+        search.tell(
+            Outcome(answer=answer, held=attempt.connections if takes else held(attempt.connections))
+        )
     assert search.result is not None
     assert search.result.c <= capacity < search.result.c + goal.error
     return attempts
@@ -322,6 +399,13 @@ def test_a_device_that_holds_one_less_than_it_is_asked_for_costs_twice_the_numbe
     assert 18 < len(final_numbers(attempts)) < 2 * 18 + 4
 
 
+def test_after_two_hints_that_mislead_the_middle_is_tried() -> None:
+    attempts = attempts_of(CapacitySearch, CapacityGoal(c0=1000), 262_144, lambda asked: asked - 1)
+    final = [each for each in attempts if each.safe < each.connections < each.tested]
+    tried = list(dict.fromkeys(each.connections for each in final))
+    assert tried[:3] == [511_999, 511_998, (256_000 + 511_998) // 2]
+
+
 @given(st.integers(1, 10**6), st.integers(1, 20), st.integers(0, 10**6))
 def test_whatever_a_full_table_seems_to_hold_costs_at_most_twice_the_numbers(
     capacity: int, error: int, seed: int
@@ -345,9 +429,9 @@ def test_what_fails_though_nothing_is_missing_is_not_a_full_table(
     while (attempt := search.next()) is not None:
         if attempt.connections == 1234 and not spoiled:
             spoiled += 1
-            search.tell(Answer.FAIL, 1234)
+            search.tell(Outcome(answer=Answer.FAIL, held=1234))
         else:
-            search.tell(device(1234)(attempt), min(attempt.connections, 1234))
+            search.tell(Outcome(answer=device(1234)(attempt), held=min(attempt.connections, 1234)))
     assert spoiled
     assert search.result is not None
     assert search.result.c == 1234
@@ -378,7 +462,7 @@ def rates_tried(
                 tried.append(attempt.rate_cps)
             else:
                 answer, held = device(connections - 1)(attempt), attempt.connections
-            search.tell(answer, held)
+            search.tell(Outcome(answer=answer, held=held))
     except TooManyInvalid:
         pass
     assert all(isinstance(rate_cps, int) for rate_cps in tried), "rates are whole numbers"
@@ -442,7 +526,7 @@ def test_hints_that_were_not_needed_are_there_later() -> None:
     while (attempt := search.next()) is not None:
         attempts.append(attempt)
         held = known.get(attempt.connections, min(attempt.connections, 1234))
-        search.tell(device(1234)(attempt), held)
+        search.tell(Outcome(answer=device(1234)(attempt), held=held))
     assert search.result is not None
     assert search.result.c == 1234
     assert final_numbers(attempts) == {1500, 1250, 1234, 1235}
@@ -459,7 +543,7 @@ def test_only_the_most_that_a_full_table_held_is_known_again() -> None:
         if attempt.connections == 4100 and not spoiled:
             spoiled += 1
             answer, held = Answer.FAIL, 4099
-        search.tell(answer, held)
+        search.tell(Outcome(answer=answer, held=held))
     assert spoiled
     assert search.result is not None
     assert search.result.c == 4100
@@ -492,7 +576,7 @@ def disturbed_attempts(number: int, times: int) -> tuple[Capacity, list[Attempt]
             fast = attempt.rate_cps > 100_000
             times -= not fast
             answer, held = Answer.FAIL, attempt.connections * 2 // 3 - fast
-        search.tell(answer, held)
+        search.tell(Outcome(answer=answer, held=held))
     assert search.result is not None
     return search.result, attempts
 
@@ -502,6 +586,16 @@ def test_a_failure_that_is_far_short_is_confirmed_only_where_it_decides() -> Non
     result, attempts = disturbed_attempts(512_000, times=9)
     assert result.c == 262_144
     assert [a.rate_cps > 100_000 for a in attempts if a.connections == 512_000] == [True, False]
+
+
+@pytest.mark.parametrize(("least_held", "trials"), [(1800, 5), (1799, 2 + 5)])
+def test_a_failure_that_lacks_more_than_a_tenth_is_confirmed_only_at_the_end(
+    least_held: int, trials: int
+) -> None:
+    """Until then, it has one trial at each of two rates; patience is five trials."""
+    goal = CapacityGoal(c0=1000, error=1000)
+    tried = rates_tried(goal, 2000, lambda n: (Answer.FAIL, least_held + (n + 1) * (1 - n % 2)))
+    assert len(tried) == trials
 
 
 @pytest.mark.parametrize("number", [128_000, 256_000, 262_144])
@@ -517,13 +611,17 @@ def test_what_a_full_table_held_at_two_rates_is_confirmed_at_the_higher_one() ->
     assert fast == [True, False, True, True]
 
 
-@pytest.mark.parametrize("told", [262_144, 1000, 200_000, 262_143, 262_145, 300_000, 10**9])
+@pytest.mark.parametrize(
+    "told", [262_144, 1000, 200_000, 262_143, 262_145, 300_000, 512_000, 10**9]
+)
 def test_what_a_device_tells_is_tried_and_not_believed(told: int) -> None:
     """It throws out old connections for new ones: what it holds is no hint."""
     goal = CapacityGoal(c0=1000, told=told)
     attempts = attempts_of(CapacitySearch, goal, 262_144, lambda asked: 2 * 262_144 - asked)
     if told == 262_144:
         assert final_numbers(attempts) == {262_144, 262_145}
+    if told == 512_000:
+        assert [each.connections for each in attempts].count(told) == 2, "it is known to fail"
 
 
 def test_more_than_a_device_tells_is_tried_at_one_rate_where_much_is_missing() -> None:
@@ -533,12 +631,13 @@ def test_more_than_a_device_tells_is_tried_at_one_rate_where_much_is_missing() -
     assert seconds_of(attempts) < 100
 
 
-def test_a_number_just_beyond_what_a_device_tells_fails_twice() -> None:
+@pytest.mark.parametrize("error", [1, 3])
+def test_a_number_just_beyond_what_a_device_tells_fails_twice(error: int) -> None:
     """Whatever it held: each answer that is missing may have thrown out another connection."""
     held = iter(range(262_144, 0, -1))
-    goal = CapacityGoal(c0=1000, told=262_144)
+    goal = CapacityGoal(c0=1000, error=error, told=262_144)
     attempts = attempts_of(CapacitySearch, goal, 262_144, lambda _: next(held))
-    assert [a.connections for a in attempts].count(262_145) == 2
+    assert [a.connections for a in attempts].count(262_144 + error) == 2
 
 
 def test_what_a_trial_has_shown_to_be_wrong_is_not_believed_any_more() -> None:

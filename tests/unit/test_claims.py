@@ -1,11 +1,13 @@
 """Two testers on one port or CPU: the second one is refused, and told who is there."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -17,17 +19,21 @@ from natxy.errors import InUse
 from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed, TesterSection
 from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import TrialSpec
 from natxy.tester.claims import VARIABLE, Claims, lock_folder
 from natxy.tester.port_identity import OWN_NAMESPACE, port_identity
 from natxy.trial.setup import set_up
+from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
 from tests.unit.test_siitperf import CONF, PLACE
 
 HOLDER = """
-import sys
+import os, sys
 from natxy.model.testbed import Port, TesterSection
 from natxy.tester.claims import Claims
 with Claims() as held:
     held.take_cpus([int(cpu) for cpu in sys.argv[2:]])
+    held.announce_cpus(tuple(map(int, os.environ["GATEWAY_CPUS"].split())))
     held.take_ports(TesterSection(left=Port(device=sys.argv[1])), None)
     print("ready", flush=True)
     sys.stdin.read()
@@ -46,15 +52,16 @@ def locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def hold() -> Iterator[Hold]:
-    """Another process that has a port and CPUs until it is ended."""
+    """Another process that has a port and CPUs until it is ended, `gateway` for its gateway."""
     holders: list[subprocess.Popen[str]] = []
 
-    def start(device: str, *cpus: int) -> subprocess.Popen[str]:
+    def start(device: str, *cpus: int, gateway: tuple[int, ...] = ()) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, "-c", HOLDER, device, *map(str, cpus)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env={**os.environ, "GATEWAY_CPUS": " ".join(map(str, gateway))},
         )
         holders.append(process)
         assert process.stdout is not None
@@ -79,6 +86,11 @@ def take(section: TesterSection) -> None:
         held.take_ports(section, None)
 
 
+def short_trial(plan: TrafficPlan) -> TrialSpec:
+    timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
+    return TrialPlan(traffic=plan, timing=timing).spec(load=1000, seed=1, nonce=1)
+
+
 def test_a_port_that_another_process_has_is_refused(hold: Hold) -> None:
     holder = hold(T0, 1)
     with pytest.raises(
@@ -95,6 +107,85 @@ def test_a_cpu_that_another_process_has_is_refused(hold: Hold) -> None:
     with pytest.raises(InUse, match=rf"^tester\.cores: CPU 2 is in use by process {holder.pid} "):
         take(section_of(T1, cores=(0, 2)))
     take(section_of(T1, cores=(0, 3)))  # the 0 was given back
+
+
+def test_a_gateway_s_cpu_is_refused_to_nobody_and_both_are_told(hold: Hold) -> None:
+    """Two labs on two CPUs: the CPU of each tester is that of the other's gateway."""
+    holder = hold(T0, 0, gateway=(1,))
+    owner = rf"process {holder.pid} \(python {T0} 0\)"
+    with Claims() as held:
+        held.take_cpus((1,))
+        held.announce_cpus((0,))
+        tester, gateway = held.shared_cpus()
+    assert re.fullmatch(f"CPU 1 of the tester was also used by {owner}", tester)
+    assert re.fullmatch(f"CPU 0 of the gateway was also used by {owner}", gateway)
+
+
+def test_two_gateways_on_one_cpu_are_told_until_one_ends(hold: Hold) -> None:
+    holder = hold(T0, 0, gateway=(2, 3))
+    with Claims() as held:
+        held.take_cpus((1,))
+        assert held.shared_cpus() == ()
+        held.announce_cpus((3,))
+        (said,) = held.shared_cpus()
+        assert said.startswith(f"CPU 3 of the gateway was also used by process {holder.pid} (")
+        holder.kill()  # what it leaves behind tells nothing
+        holder.wait(10)
+        assert held.shared_cpus() == ()
+
+
+def test_a_gateway_on_its_own_tester_s_cpu_shares_it_with_nobody() -> None:
+    with Claims() as held, Claims() as other:
+        held.take_cpus((0,))
+        held.announce_cpus((0,))
+        other.announce_cpus((0,))  # testers of one process share its CPUs
+        assert held.shared_cpus() == other.shared_cpus() == ()
+
+
+def test_cpus_that_a_gateway_no_longer_has_are_announced_no_more(locks: Path) -> None:
+    def announced() -> set[str]:
+        return {path.name for path in locks.iterdir()}
+
+    with Claims() as held:
+        held.announce_cpus((1,))
+        held.announce_cpus((1, 2))
+        assert announced() == {f"gateway-cpu-{cpu}-{os.getpid()}.lock" for cpu in (1, 2)}
+        held.announce_cpus((2,))
+        assert announced() == {f"gateway-cpu-2-{os.getpid()}.lock"}
+    assert announced() == set()
+
+
+def test_each_trial_says_who_else_used_its_cpus(
+    hold: Hold, nat64: TrafficPlan, engine: list[str]
+) -> None:
+    class OnOneCpu(NoDut):
+        cpus: tuple[int, ...] = (5,)
+
+    holder = hold(T0, 7, gateway=(5,))
+    spec = short_trial(nat64)
+    with set_up(nat64.testbed, nat64.source, OnOneCpu()) as setup:
+        (said,) = setup.tester.run(spec).shared_cpus
+        holder.kill()
+        holder.wait(10)
+        assert setup.tester.run(spec).shared_cpus == ()
+    assert said.startswith(f"CPU 5 of the gateway was also used by process {holder.pid} (")
+
+
+def test_a_gateway_s_cpus_are_announced_from_its_start_and_when_they_change(
+    nat64: TrafficPlan, engine: list[str], locks: Path
+) -> None:
+    class Growing(NoDut):
+        cpus: tuple[int, ...] = (5,)
+
+    def announced() -> int:
+        return len(list(locks.glob("gateway-cpu-*")))
+
+    dut = Growing()
+    with set_up(nat64.testbed, nat64.source, dut) as setup:
+        assert announced() == 1
+        dut.cpus = (5, 6)  # as in a measurement of scale-up
+        setup.tester.run(short_trial(nat64))
+        assert announced() == 2
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -165,6 +256,13 @@ def test_two_set_ups_of_one_process_may_share_a_cpu(nat64: TrafficPlan, engine: 
         assert one.tester.engine is not other.tester.engine
 
 
+@pytest.fixture
+def in_its_folder(testbed_file: Path, engine: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands run in the folder of testbed.toml, with the fake engine."""
+    monkeypatch.chdir(testbed_file.parent)
+
+
+@pytest.mark.usefixtures("in_its_folder")
 @pytest.mark.parametrize(
     "words",
     [
@@ -176,18 +274,33 @@ def test_two_set_ups_of_one_process_may_share_a_cpu(nat64: TrafficPlan, engine: 
 def test_every_command_says_who_is_there(
     hold: Hold,
     words: list[str],
-    testbed_file: Path,
-    engine: list[str],
     capsys: Captured,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     holder = hold(T0, 0)
-    monkeypatch.chdir(testbed_file.parent)
     assert run_command(words) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
     (sentence,) = captured.err.strip().splitlines()
     assert sentence.startswith(f"natxy: tester.cores: CPU 0 is in use by process {holder.pid} (")
+
+
+@pytest.mark.usefixtures("in_its_folder")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["trial", "testbed.toml", "--rate", "1000"],
+        ["latency", "testbed.toml", "--rate", "1000", "--profile", "quick"],
+    ],
+)
+def test_every_command_says_who_else_used_its_cpus(
+    hold: Hold,
+    words: list[str],
+    capsys: Captured,
+) -> None:
+    holder = hold(T0, 7, gateway=(0,))
+    assert run_command(words) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"CPU 0 of the tester was also used by process {holder.pid} (python {T0} 7)" in said
 
 
 def test_siitperf_s_commands_take_the_same_locks(

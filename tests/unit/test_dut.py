@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import Absence
+from natxy.dut.base import Absence, Dut
 from natxy.dut.calibration import CalibrationDut
 from natxy.dut.choice import dut_of
 from natxy.dut.command import CommandDut
@@ -28,9 +28,12 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
 ROUTER = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
+TUNNEL = '[tester.left.tunnel]\naddress = "192.0.2.2"\ngateway = "192.0.2.1"\n'
+
+GUEST = {"guest": 'driver = "kernel-router"'}
 
 
-def chosen(text: str) -> object:
+def chosen(text: str) -> Dut:
     source = Source(name="lab.toml", text=text)
     return dut_of(source.validated(Testbed, source.toml()), source)
 
@@ -48,6 +51,13 @@ def chosen(text: str) -> object:
 )
 def test_a_testbed_chooses_its_driver(text: str, kind: type) -> None:
     assert isinstance(chosen(text), kind)
+
+
+@pytest.mark.parametrize("kind", ["namespace", "guest", "calibration"])
+def test_a_lab_tells_the_cpu_of_its_gateway(kind: str) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    dut = chosen(f'{ROUTER}[dut]\nkind = "{kind}"\ngateway_cpu = {cpu}\n{GUEST.get(kind, "")}')
+    assert dut.cpus == (cpu,)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +88,13 @@ def test_a_testbed_chooses_its_driver(text: str, kind: type) -> None:
         (
             ROUTER + '[tester.right]\nvlans = [{id = 7}]\n[dut]\nkind = "namespace"',
             r'tester.right.vlans: is not possible with dut.kind "namespace"',
+        ),
+        *(
+            (
+                ROUTER + TUNNEL + f'[dut]\nkind = "{kind}"',
+                rf'tester.left.tunnel: is not possible with dut.kind "{kind}"',
+            )
+            for kind in ("namespace", "guest", "calibration")
         ),
         (
             ROUTER

@@ -126,6 +126,18 @@ def test_accepted_loss_is_shown_beside_the_rate() -> None:
     assert any("1 % loss accepted" in deviation for deviation in result.deviations)
 
 
+def test_of_connections_drawn_with_repetition_those_that_were_new_are_counted() -> None:
+    """A combination that is drawn again is no new connection (MP Table 23)."""
+    gateway = StatefulGateway(new_cps=5000, drawn_again=200)
+    result = measure(gateway, replace(PLAN, repetitions=2), order="repeating")
+    rate, new, ending = result.figures
+    assert rate.values == (5000, 5000)
+    assert (new.name, new.unit, new.values) == ("connections", "connections", (800, 800))
+    assert (ending.name, ending.unit) == ("ending new connection ratio", "%")
+    assert ending.values == (100, 100)
+    assert [each.primary for each in result.figures] == [True, False, False]
+
+
 def test_a_weak_tester_yields_a_lower_bound() -> None:
     result = measure(StatefulGateway(), engine={"invalid_above_fps": 5000})
     (figure,) = result.figures

@@ -57,6 +57,82 @@ def test_a_search_has_the_trials_that_it_takes_with_such_a_device() -> None:
     assert seconds("throughput", *words) == 3 * (67 + BETWEEN_S)
 
 
+TRIAL_S = 60 + 2 + 5 + BETWEEN_S
+TABLE = {"connections": {"count": 1000, "rate_fps": 1000, "sample": 0}}
+ONE_SEARCH = ("--max-rate", "1000", "--error", "50%", "--repetitions", "1")
+
+
+@pytest.mark.parametrize(
+    ("words", "sections", "expected_s"),
+    [
+        # Rates of 100, 90, ... 50 % of the maximum lose frames, 50 and 40 % do not.
+        ("frame-loss", {}, 7 * TRIAL_S),
+        ("frame-loss --step 3", {}, (17 + 2) * TRIAL_S),
+        ("frame-loss --rates 100,200,300 --repetitions 2", {}, 3 * 2 * TRIAL_S),
+        ("recovery --throughput 1000 --after 10", {}, 20 * (TRIAL_S + 10)),
+        ("recovery --throughput 1000", {}, 20 * (TRIAL_S + 60)),
+        ("reset --rate 1000", {}, 10 * TRIAL_S),
+        # 1000, 4000, 16,000, 64,000, 256,000 fails, 128,000 fails, 96,000.
+        ("throughput --error 50% --repetitions 2", {}, 2 * 7 * TRIAL_S),
+        # 1000 and 750 fail, and do so again.
+        (("throughput", *ONE_SEARCH, "--verify-loss", "1"), {}, 5 * TRIAL_S),
+        (
+            "throughput --max-rate 1000 --error 50% --repetitions 10 --patience 500",
+            {},
+            500 + 3 * TRIAL_S,
+        ),
+        # Bursts of 64, 128, 256, 512, 1024, which is too long, and 768.
+        (
+            "back-to-back --throughput 1000 --step 500 --repetitions 2",
+            {},
+            2 * (6 * (2 + BETWEEN_S) + Fraction(64 + 128 + 256 + 512 + 1024 + 768, 1000)),
+        ),
+        (
+            ("establishment", *ONE_SEARCH),
+            TABLE,
+            3 * (2 + 5 + BETWEEN_S) + 1 + 2 + Fraction(1000, 750),
+        ),
+        ("tear-down --counts 1000,3000 --repetitions 1", TABLE, 2 * (8 + BETWEEN_S) + 4),
+        (
+            ("degradation", "--counts", "1000,3000", *ONE_SEARCH),
+            TABLE,
+            2 * 3 * (TRIAL_S + 2) + 3 * 4,
+        ),
+        (("scale-up", "--cores", "1,2,4", *ONE_SEARCH), {}, 3 * 3 * TRIAL_S),
+        ("overload --of pdv --rate 1000 --flows 1,10", {}, 2 * 20 * TRIAL_S),
+        # The flows start for 3 s before a trial of 60 s.
+        (
+            "overload --of pdv --rate 1000 --flows 30 --incremental --step 0.1",
+            {},
+            (1 + Fraction(1, 600) + 1 + Fraction(30, 600)) * 20 * TRIAL_S,
+        ),
+    ],
+    ids=str,
+)
+def test_a_measurement_lasts_as_long_as_its_trials(
+    words: str | tuple[str, ...], sections: dict[str, Any], expected_s: Fraction
+) -> None:
+    verb, *options = words.split() if isinstance(words, str) else words
+    assert seconds(verb, *options, **sections) == expected_s
+
+
+def test_a_rate_of_phase_1_that_is_not_given_is_searched_for() -> None:
+    """To within 5 %; half of 100,000 connections a second is used."""
+    connections: dict[str, Any] = {"count": 100_000, "sample": 0}
+    given = seconds("pdv", "--rate", "1000", connections={**connections, "rate_fps": 50_000})
+    words = ("--error", "5%", "--repetitions", "1")
+    search = seconds("establishment", *words, connections=connections)
+    assert seconds("pdv", "--rate", "1000", connections=connections) == given + search
+
+
+@pytest.mark.parametrize(("sample", "sent"), [(500, 500), (2000, 1000)])
+def test_a_sample_is_sent_at_10_000_frames_a_second(sample: int, sent: int) -> None:
+    connections = {"count": 1000, "rate_fps": 1000}
+    without = seconds("pdv", "--rate", "1000", connections={**connections, "sample": 0})
+    sampled = seconds("pdv", "--rate", "1000", connections={**connections, "sample": sample})
+    assert sampled - without == 20 * (Fraction(sent, 10_000) + 2)
+
+
 def test_phase_1_is_a_part_of_each_trial() -> None:
     stateless = seconds("pdv", "--rate", "1000")
     connections = {"count": 100_000, "rate_fps": 10_000, "sample": 0}

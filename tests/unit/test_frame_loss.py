@@ -14,6 +14,7 @@ from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
+from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
@@ -45,6 +46,32 @@ def test_from_the_maximum_down_until_two_rates_lose_nothing(nat64: TrafficPlan) 
         "70 % (7,000 fps)": (0.0,),
         "60 % (6,000 fps)": (0.0,),
     }
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ["from a given rate down, not from the media's rate"]),
+        (
+            {"rates_fps": (1000,)},
+            ["given rates, not from 100 % of the media's rate down"],
+        ),
+        (
+            {"loss": LossTolerance(fraction=Fraction(1, 100))},
+            [
+                "from a given rate down, not from the media's rate",
+                "1 % loss accepted where the series ends",
+            ],
+        ),
+    ],
+)
+def test_a_series_that_is_not_that_of_rfc_2544_says_so(
+    changes: dict[str, Any], said: list[str], nat64: TrafficPlan
+) -> None:
+    timing = Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5))
+    (tester, _) = ScriptedEngine().tester(nat64).with_networks(1, 256)
+    result = frame_loss(plan(timing=timing, **changes), tester, NoDut())
+    assert list(result.deviations) == said
 
 
 def test_a_lossless_rate_above_a_lossy_one_ends_nothing(nat64: TrafficPlan) -> None:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.throughput import FIRST_GUESS_FPS, GROWTH
 from natxy.search.bisection import Bisection, SearchError
-from natxy.search.loss_verification import GROSS, LossVerification
+from natxy.search.loss_verification import LossVerification
 from tests.unit.noisy_device import NoisyDevice
 
 PASS, FAIL, INVALID = Verdict.PASS, Verdict.FAIL, Verdict.INVALID
-FEW = Fraction(1, 1000)
+FEW, HALF = Fraction(1, 1000), Fraction(1, 2)
 ONE_PERCENT = SearchError(fraction=Fraction(1, 100))
 SEARCHES = 3000
 
@@ -109,11 +109,11 @@ def test_a_failure_that_stays_unconfirmed_is_the_testers_limit() -> None:
 
 def test_a_gross_loss_needs_no_confirmation_and_an_unknown_one_does() -> None:
     verified = at_400k()
-    verified.tell(400_000, FAIL, GROSS)
+    verified.tell(400_000, FAIL, HALF)
     verified.tell(400_000, FAIL, None)
     assert verified.search.next() == 400_000
     verified = at_400k()
-    verified.tell(400_000, FAIL, GROSS + FEW)
+    verified.tell(400_000, FAIL, HALF + FEW)
     assert verified.search.next() != 400_000
 
 
@@ -204,6 +204,24 @@ def test_a_failure_without_confirmation_does_not_count_after_others_were_revoked
     verified.keep_failures({400})  # those at 300 were revoked
     limits.append(search.limit)
     assert limits == [Limit.DUT, Limit.TESTER]
+
+
+def test_a_failure_that_was_not_revoked_counts_on() -> None:
+    search = Bisection(upper_fps=1000, first_fps=400)
+    verified = LossVerification(search=search, repeats=1)
+    for rate_fps in (400, 400, 300, 300):
+        verified.tell(rate_fps, FAIL, FEW)
+    verified.keep_failures({400})  # those at 300 were revoked
+    assert (search.bracket, search.limit) == ((0, 400), Limit.DUT)
+
+
+def test_a_failure_that_was_revoked_confirms_no_later_one() -> None:
+    search = Bisection(upper_fps=1000, first_fps=400)
+    verified = LossVerification(search=search, repeats=1)
+    verified.tell(400, FAIL, FEW)
+    verified.keep_failures(set())
+    verified.tell(400, FAIL, FEW)
+    assert search.next() == 400
 
 
 def test_a_rate_that_passed_fails_only_after_as_many_failures_as_any_other() -> None:

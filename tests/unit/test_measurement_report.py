@@ -399,6 +399,15 @@ def test_a_gateway_that_could_not_be_watched_is_named_with_the_reason() -> None:
     assert "could not be watched (CPU 1: perf_event_open: not permitted)" in said
 
 
+def test_other_users_of_the_cpus_are_named_once_and_not_without_end() -> None:
+    said = [f"CPU 1 of the gateway was also used by process {pid}" for pid in range(5)]
+    trials = [Disturbance(sending_ns=1e9, shared_cpus=(each,)) for each in (*said, said[0])]
+    (note,) = noise_notes(TrialCounts(trials=6, disturbance=Disturbance.total(trials)))
+    assert note == (
+        f"In valid trials, {said[0]}; {said[1]}; {said[2]}; and 2 more. This can lower the figures."
+    )
+
+
 @pytest.mark.parametrize(("value", "text"), [(0.9587, "0.9587"), (1.0, "1"), (1.79, "1.79")])
 def test_a_ratio_has_more_than_one_digit(value: float, text: str) -> None:
     assert quantity(value, "times") == text

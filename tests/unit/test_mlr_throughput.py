@@ -136,6 +136,18 @@ def test_attributes_of_the_goals_stand_in_the_result(capacity: int, nat64: Traff
     assert result_entry(of_differing)["search"]["exceed_ratio"] is None
 
 
+def test_the_goals_and_the_frame_timeout_stand_under_the_result(nat64: TrafficPlan) -> None:
+    timing = Timing(duration_s=LASTS_S, drain_s=Fraction(1, 20), frame_timeout_s=Fraction(1, 40))
+    said = mlr_throughput(plan(timing=timing), ScriptedEngine().tester(nat64), NoDut()).remarks
+    assert [remark.partition("; ")[0] for remark in said[:2]] == [
+        "NDR: no loss in trials of 0.05 s, bounds within 0.1 %",
+        "PDR (1 % loss): 1 % loss in trials of 0.05 s, bounds within 0.1 %",
+    ]
+    assert "A frame that took longer than 25 ms counts as lost." in said
+    plain = mlr_throughput(plan(), ScriptedEngine().tester(nat64), NoDut()).remarks
+    assert not any("counts as lost" in remark for remark in plain)
+
+
 def test_the_rfc_2544_goal_departs_in_nothing_but_its_times(
     capacity: int, nat64: TrafficPlan
 ) -> None:

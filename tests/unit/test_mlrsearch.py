@@ -5,6 +5,7 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 from statistics import mean
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -94,6 +95,26 @@ def test_a_curve_of_losses_that_only_long_trials_see() -> None:
     (found,) = outcome.goals
     assert found.rate_fps == pytest.approx(3000, rel=0.0015)
     assert_tested(outcome)
+
+
+def test_a_search_that_runs_again_begins_anew() -> None:
+    again = search(NDR)
+    assert again.run(hard_limit(5000)) == again.run(hard_limit(5000))
+
+
+def test_a_search_may_last_for_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package would end one after 20 minutes."""
+    passed_s = [0.0]
+
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        passed_s[0] += float(duration_s)
+        return hard_limit(5000)(duration_s, rate_fps)
+
+    clock = SimpleNamespace(monotonic=lambda: passed_s[0])
+    monkeypatch.setattr("MLRsearch.multiple_loss_ratio_search.time", clock)
+    outcome = search(replace(NDR, duration_sum_s=Fraction(3600))).run(measure)
+    assert outcome.goals[0].rate_fps == pytest.approx(5000, rel=0.0015)
+    assert passed_s[0] > 3600
 
 
 @pytest.mark.parametrize("seed", range(5))

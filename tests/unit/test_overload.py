@@ -85,6 +85,16 @@ def test_the_reverse_direction_has_the_same_flows(nat64: TrafficPlan) -> None:
     assert flows_in(forward, 100_000) == swapped
 
 
+def test_an_empty_list_of_flows_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"^--flows: is empty"):
+        plan(())
+
+
+def test_the_flows_of_one_place_are_singular(nat64: TrafficPlan) -> None:
+    result = overload(plan((2,)), slower_with({1: 10_000, 2: 9_000}).tester(nat64), NoDut())
+    assert {figure.at for figure in result.figures} == {"1 flow", "2 flows"}
+
+
 @pytest.mark.parametrize("flows", [0, 64_513 * 65_537, 4_000_000_007])
 def test_what_no_ranges_make_is_refused(flows: int) -> None:
     with pytest.raises(ConfigurationError, match=f"--flows: {flows} is not a possible number"):
@@ -156,6 +166,7 @@ def test_a_trial_with_fewer_frames_than_flows_is_told(nat64: TrafficPlan) -> Non
     assert any("Not all of the 5,000 flows" in each and "only 900 frames" in each for each in said)
     enough = overload(plan((10,)), ScriptedEngine().tester(nat64), NoDut()).remarks
     assert not any("Not all" in each for each in enough)
+    assert not any("each have this number of flows" in each for each in enough), "no background"
 
 
 def test_a_flow_needs_a_frame_of_its_kind(nat64: TrafficPlan) -> None:
@@ -420,8 +431,17 @@ def test_up_to_four_flows_start_one_by_one(nat64: TrafficPlan) -> None:
     ("changes", "sentence"),
     [
         ({"test": TESTS[1], "incremental": True}, "--incremental: is not possible with system re"),
+        (
+            {"test": BackToBackPlan(**TIMES), "incremental": True},
+            "--incremental: is not possible with back-to-back frames",
+        ),
+        (
+            {"test": ResetPlan(**TIMES), "incremental": True},
+            "--incremental: is not possible with reset",
+        ),
         ({"step_s": Fraction(1)}, "--step: needs --incremental"),
         ({"step_s": Fraction(0), "incremental": True}, "--step: 0 is out of range"),
+        ({"step_s": Fraction(1, 10**6 + 1), "incremental": True}, "--step: 9.* is out of range"),
     ],
 )
 def test_flows_that_cannot_start_so_are_refused(changes: dict[str, Any], sentence: str) -> None:

@@ -298,6 +298,7 @@ def test_a_plot_without_data_has_no_file(experiment: Path, tmp_path: Path) -> No
     assert all(path.stat().st_size > 1 for path in made.iterdir())
 
 
+@pytest.mark.long
 def test_a_report_of_a_thousand_trials_is_small(experiment: Path, tmp_path: Path) -> None:
     """Two cells are measured; the journal has them for 25 columns, with 20 trials in each, each
     disturbed, and with delays as varied as those of a real gateway."""

@@ -167,6 +167,16 @@ class Cancellable(ScriptedEngine):
         self.cancelled = True
 
 
+def test_a_reset_that_does_not_end_is_told(
+    nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("natxy.procedure.reset.ENDS_WITHIN_S", 0.1)
+    engine = ScriptedEngine(during=pause)
+    slow = Switch(lambda: time.sleep(0.5))
+    with pytest.raises(DutError, match=r"^The reset did not end within 0\.1 s after the trial"):
+        reset(plan(), engine.tester(nat64), slow)
+
+
 def test_a_device_without_a_reset_is_refused(nat64: TrafficPlan) -> None:
     with pytest.raises(DutError, match="cannot reset a device of kind"):
         reset(plan(), Cancellable().tester(nat64), NoDut())

@@ -12,7 +12,9 @@ from natxy.model.experiment_sections import RowKind
 from natxy.model.schemas import FOLDER, SCHEMAS
 
 ROOT = Path(__file__).parents[2]
-EXPERIMENTS = sorted([*ROOT.glob("experiments/*.toml"), *ROOT.glob("experiments/demo/*.toml")])
+EXPERIMENTS = sorted(
+    path for folder in ("", "demo/", "guest/") for path in ROOT.glob(f"experiments/{folder}*.toml")
+)
 DIRECTIVE = "#:schema "
 SCHEMA = "schemas/experiment.schema.json"
 

@@ -397,10 +397,13 @@ def test_the_loop_has_the_testbeds_own_traffic() -> None:
     )
 
 
-def test_the_loop_has_no_tags_and_no_extension_headers() -> None:
+def test_the_loop_has_no_tags_no_tunnel_and_no_extension_headers() -> None:
     """They differ between the sides, or leave no room for the smallest frame."""
     ports = {
-        "left": {"vlans": [{"id": 100}]},
+        "left": {
+            "vlans": [{"id": 100}],
+            "tunnel": {"address": "192.0.2.2", "gateway": "192.0.2.1"},
+        },
         "right": {"vlans": [{"id": 200}]},
     }
     traffic = {"left_ip_version": 4, "right_ip_version": 4, "extension_headers": ["routing"]}
@@ -408,6 +411,7 @@ def test_the_loop_has_no_tags_and_no_extension_headers() -> None:
     loop = looped(source.validated(Testbed, {"tester": ports, "traffic": traffic}))
     sides = loop.tester.left, loop.tester.right
     assert [port.vlans for port in sides] == [(), ()]
+    assert [port.tunnel for port in sides] == [None, None]
     assert loop.traffic.extension_headers == ()
 
 

@@ -48,11 +48,11 @@ def test_rfc_2330s_own_example() -> None:
     assert median(values) == 5.5
 
 
-@pytest.mark.parametrize("n", [1, 2, 10, 99, 100])
+@pytest.mark.parametrize("n", [1, 2, 10, 99, 100, 101])
 def test_p1_and_p99_at_the_border(n: int) -> None:
     values = list(range(1, n + 1))
-    assert percentile(values, P1) == 1
-    assert percentile(values, P99) == (99 if n == 100 else n)
+    assert percentile(values, P1) == (2 if n == 101 else 1)
+    assert percentile(values, P99) == (n - 1 if n >= 100 else n)
     assert summary(values).percentiles_are_extremes == (n < 100)
 
 

@@ -1,0 +1,74 @@
+"""Which of several searches count when the time to repeat INVALID trials ends in one of them."""
+
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from natxy.model.measurement import Figure
+from natxy.procedure.plan import repeat_search
+from natxy.procedure.search_remarks import cut_remarks, lacking_remarks
+from natxy.trial.observer import Observer
+from natxy.trial.repeats import RetryTime
+from natxy.trial.trials import Trials
+
+LIMIT_S = Fraction(10)
+
+
+def figure(fps: float, *, is_bound: bool, at: str = "") -> Figure:
+    return Figure(name="throughput", unit="fps", at=at, values=(fps,), lower_bound=(is_bound,))
+
+
+def kept(*searches: tuple[float, bool], ends_in: int) -> list[float]:
+    """Runs searches with these results (a rate, and whether it is a bound); returns those that
+    count. The time ends in the search with this number."""
+    trials = cast(
+        "Trials", SimpleNamespace(retry_time=RetryTime(given_s=LIMIT_S), observer=Observer())
+    )
+
+    def search(number: int) -> tuple[float, bool]:
+        if number == ends_in:
+            trials.retry_time.count(LIMIT_S, valid=False)
+        return searches[number - 1]
+
+    found = repeat_search(
+        len(searches), trials, search, lambda one: [figure(one[0], is_bound=one[1])]
+    )
+    return [fps for fps, _ in found]
+
+
+@pytest.mark.parametrize(
+    ("first_is_bound", "second_is_bound", "counted"),
+    [
+        (False, True, [1000]),  # the bound says less than the exact result
+        (False, False, [1000, 50_000]),
+        (True, True, [1000, 50_000]),  # both are bounds, and the second says more
+        (True, False, [1000, 50_000]),
+    ],
+)
+def test_a_search_that_was_cut_off_counts_unless_it_says_less(
+    first_is_bound: bool, second_is_bound: bool, counted: list[float]
+) -> None:
+    searches = (1000.0, first_is_bound), (50_000.0, second_is_bound), (7.0, False)
+    assert kept(*searches, ends_in=2) == counted
+
+
+def test_the_first_search_always_counts() -> None:
+    assert kept((1000.0, True), (7.0, False), ends_in=1) == [1000]
+
+
+def test_each_point_of_a_series_names_the_repetitions_that_it_lacks() -> None:
+    points = [figure(1.0, is_bound=False, at="1 core"), figure(2.0, is_bound=False, at="2 cores")]
+    assert lacking_remarks(1, points) == ()
+    assert [remark[:28] for remark in lacking_remarks(3, points)] == [
+        "1 core: 2 of 3 repetitions w",
+        "2 cores: 2 of 3 repetitions ",
+    ]
+
+
+def test_a_measurement_without_lacking_repetitions_says_nothing() -> None:
+    trials = cast("Trials", SimpleNamespace(retry_time=RetryTime(given_s=None)))
+    assert cut_remarks(3, 3, trials) == ()
+    (remark,) = cut_remarks(3, 1, trials)
+    assert remark.startswith("2 of 3 repetitions were not run")
