@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "flow/hash.hpp"
+#include "spec/validate.hpp"
 
 namespace natxy::run {
 namespace {
@@ -47,11 +48,12 @@ void connect(KindPlan& plan, const spec::Connections& use, const StreamContext& 
   plan.connections = ConnectionPlan{
       .role = use.role,
       .table = context.table,
+      .first = use.first,
       .walk = {.table = context.table,
                .role = use.role,
                .order = use.order,
                .answered = use.segment.value_or(spec::TcpSegment::kSyn) != spec::TcpSegment::kSyn,
-               .connections = context.table->entries(),
+               .connections = spec::connections_of(made),
                .key = flow::derive(seed, kWalk + static_cast<std::uint64_t>(use.role))}};
 }
 
@@ -68,15 +70,18 @@ StreamPlan compile(const spec::Stream& stream, const StreamContext& context) {
                   .layouts = layouts_of(stream, context.far_link),
                   .kinds = {compile_kind(stream.foreground, seed(kForeground), context),
                             compile_kind(stream.background, seed(kBackground), context)}};
-  if (stream.foreground && stream.foreground->connections) {
-    connect(plan.kinds[0], *stream.foreground->connections, context);
+  for (const auto kind : {kForeground, kBackground}) {
+    const auto& traffic = spec::traffic_of(stream, kind);
+    if (traffic && traffic->connections) {
+      connect(plan.kinds[static_cast<std::size_t>(kind)], *traffic->connections, context);
+    }
   }
   return plan;
 }
 
 void shorten(StreamPlan& plan, const spec::Stream& stream, std::uint64_t foreground_frames,
              TickRate ticks) {
-  const auto [n, m] = stream.mix;
+  const auto [n, m, even] = stream.mix;
   auto frames = foreground_frames / m * n + foreground_frames % m;
   auto segments = stream.segments;
   for (auto& segment : segments) {

@@ -29,7 +29,7 @@ class TrialConnections {
     stored_ = answered_ = 0;
     const auto* establishing = spec::establishing_stream(spec);
     if (establishing == nullptr) return;
-    table_ = memory_.reserve(spec::connections_of(*establishing));
+    table_ = memory_.reserve(spec::entries_of(spec));
     if (!memory_.touched()) touch(filler(*establishing, device), device, told, cancelled);
     if (establishing->foreground->arrival.ip_version == spec::IpVersion::k6) {
       table_.addresses().prepare();
@@ -44,7 +44,7 @@ class TrialConnections {
     for (std::size_t i = 0; i < plans.size(); ++i) {
       auto& use = plans[i].kinds[0].connections;
       if (!use || use->role == spec::Role::kEstablish) continue;
-      use->walk.whole = usable(*use) == table_.entries();
+      use->walk.whole = usable(*use) == use->walk.connections;
       if (!use->ends()) continue;
       const auto asked = spec::frames_of(phase.streams[i], spec::Kind::kForeground);
       const auto left = left_for(*use);
@@ -90,7 +90,7 @@ class TrialConnections {
   }
   [[nodiscard]] std::uint64_t left_for(const ConnectionPlan& use) const {
     if (use.walk.order == spec::Order::kLinear) return usable(use);
-    return use.responds() ? stored_ - answered_ : table_.entries() - stored_;
+    return use.responds() ? stored_ - answered_ : use.walk.connections - stored_;
   }
 
   template <class Device, class Told>

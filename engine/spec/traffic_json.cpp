@@ -126,9 +126,13 @@ Connections connections(const Value& value) {
   Object object(value);
   const auto order = [](const Value& of) { return of.one_of(kOrders); };
   const auto segment = [](const Value& of) { return of.one_of(kTcpSegments); };
+  const auto first = [](const Value& of) {
+    return of.integer<std::uint64_t>(0, kMaxConnections - 1);
+  };
   const Connections connections{.role = object["role"].one_of(kRoles),
                                 .order = object.optional("order", order).value_or(Order::kLinear),
-                                .segment = object.optional("segment", segment)};
+                                .segment = object.optional("segment", segment),
+                                .first = object.optional("first", first).value_or(0)};
   object.close();
   return connections;
 }

@@ -95,6 +95,7 @@ struct Connections {
   Role role = Role::kEstablish;
   Order order = Order::kLinear;
   std::optional<TcpSegment> segment{};  // present iff the frames are TCP
+  std::uint64_t first = 0;              // the first connection; of the role kEstablish
 };
 
 // What happens before the first frame: the neighbours are resolved, and with kProbes, probe frames
@@ -220,9 +221,12 @@ struct Segment {
   std::uint64_t burst_rate_fps = 0;  // at least rate_fps; 0 if there are no bursts
 };
 
-struct Mix {  // frame i is foreground iff i mod n < m
+// Which frames are foreground: frame i iff i mod n < m. With `even`, it is iff i m mod n is 0 or
+// above n - m: m of n frames as well, but as far apart as they can be.
+struct Mix {
   std::uint32_t n = 1;
   std::uint32_t m = 1;
+  bool even = false;
 };
 
 struct Stream {

@@ -96,6 +96,18 @@ class TrafficPlan:
         """Returns the responder's answers to phase 1; with TCP, these are SYN/ACKs."""
         return self._respond(segments, order, "syn")
 
+    def create_beside(self, of: Stream, mix: Mix, *, first: int) -> Stream:
+        """Returns a stream of the initiator in which the background creates connections.
+
+        They are those that phase 1 did not create, from number `first` on.
+        """
+        use = Connections(role="establish", segment=self._segment("syn"), first=first)
+        background = self._foreground(of.direction, use, has_data=False)
+        foreground = of.foreground if mix.m else None
+        return of.model_copy(
+            update={"mix": mix, "foreground": foreground, "background": background}
+        )
+
     def _initiate(
         self,
         segments: tuple[Segment, ...],

@@ -205,6 +205,7 @@ class Connections(Model):
     role: Role
     order: Order = "linear"
     segment: TcpSegment | None = None  # None: the frames are UDP
+    first: Annotated[int, Between(0, MAX_CONNECTIONS - 1)] = 0  # connection; of background only
 
 
 class Traffic(Model):

@@ -8,6 +8,7 @@ from natxy.model.phase_names import HANDSHAKE, SAMPLE
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
+from natxy.trial.churn import Churn
 from natxy.trial.connection_table import (
     lost_before_phase_2,
     lost_in_phase_2,
@@ -166,4 +167,6 @@ def _counted(trial: FinishedTrial) -> Counted | None:
     if load.counting is None:
         return None
     away = away_in(trial.whole, trial.spec.phases[-1].name, absence)
+    if isinstance(load, Churn):
+        return load.counted(trial.measured, away)
     return counted(load.counting, load.rate_fps, trial.measured, away)

@@ -145,12 +145,13 @@ class StatefulEngine:
             changed = gateway.changed if stream.direction == "forward" else 0
             lost = sent if gateway.flushes else gateway.absent + wrong
             came = gateway.passes(sent, rate) - lost - gone
+        beside = self._created_beside(stream)
         again = min(came, gateway.drawn_again) if phase.name == "establish" else 0
         new = came - again if phase.name in ("establish", "make again") else 0
         return {
             "phase": phase.name,
             "direction": stream.direction,
-            "due": sent,
+            "due": sent + (beside["sent"] if beside else 0),
             **dict.fromkeys(("refused_by_gateway", "refused_by_port"), 0),
             "largest_burst": 1,
             "pauses": {
@@ -158,10 +159,14 @@ class StatefulEngine:
                 "total_ns": self.paused_ns(stream),
                 "longest_ns": self.paused_ns(stream),
             },
-            "sending_ns": max(0, sent - 1) * 1e9 / rate + self.paused_ns(stream),
+            "sending_ns": max(0, (stream.frames if beside else sent) - 1) * 1e9 / rate
+            + self.paused_ns(stream),
             "first_departure_ns": 0.0,
             **dict.fromkeys(("lateness", "send_call"), DELAY),
-            "kinds": {"foreground": _counters(sent, came, wrong), "background": None},
+            "kinds": {
+                "foreground": _counters(sent, came, wrong) if stream.foreground else None,
+                "background": beside,
+            },
             "losses": self._losses(sent, came) if came < sent else None,
             "silence": {"from_ns": 0.0, "until_ns": 0.0},
             "connections": {
@@ -173,6 +178,14 @@ class StatefulEngine:
                 "ending_new_percent": 100.0 if new else 0.0,
             },
         }
+
+    def _created_beside(self, stream: Stream) -> dict[str, Any] | None:
+        """Returns the counters of frames that create connections while others are used."""
+        if not stream.creates_beside:
+            return None
+        sent, frames = stream.frames_of("background"), stream.frames
+        new_cps = sent * rate_of(stream) // frames
+        return _counters(sent, self.gateway.makes(sent, new_cps), 0)
 
     def _losses(self, sent: int, came: int) -> dict[str, Any]:
         """Of a gateway that is too slow for them: the last ones, when its queue is full."""
