@@ -121,6 +121,18 @@ TEST(Nat44, NewConnectionsAreLimitedByRate) {
   EXPECT_EQ(bench.dropped(Drop::kNatRate), 26U);
 }
 
+TEST(Nat44, CreatingAConnectionIsMoreWorkThanUsingOne) {
+  NatBench bench(nat44(R"(, "work": {"per_s": 10, "depth": 20, "created": 5})"));
+  for (std::uint16_t i = 0; i < 5; ++i) (void)bench.send({.own = 3000, .remote = i}, 0);
+  EXPECT_EQ(bench.nat().created, 4U);  // 4 x 5 tokens
+  EXPECT_EQ(bench.send({.own = 3000, .remote = 0}, 0), 0);
+  EXPECT_EQ(bench.dropped(Drop::kNatRate), 2U);
+  EXPECT_NE(bench.send({.own = 3000, .remote = 0}, kSecond / 10), 0);  // one token
+  EXPECT_EQ(bench.send({.own = 3000, .remote = 1}, kSecond / 10), 0);
+  for (int i = 0; i < 20; ++i) (void)bench.send({.own = 3000, .remote = 1}, 10 * kSecond);
+  EXPECT_EQ(bench.send({.own = 3000, .remote = 1}, 10 * kSecond), 0);
+}
+
 TEST(Nat44, WhatIsNotUsedExpires) {
   NatBench bench(nat44(R"(, "timeout_ns": 1000000000, "filtering": "address-and-port-dependent")"));
   EXPECT_NE(bench.send({5000}, 0), 0);

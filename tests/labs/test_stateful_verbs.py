@@ -141,6 +141,13 @@ def test_an_establishment_of_tcp_has_whole_handshakes(tmp_path: Path) -> None:
     assert handshakes_cps == pytest.approx(rate_cps / 3, rel=0.01)
 
 
+def test_churn(tmp_path: Path) -> None:
+    found = measured("churn", NAT44, tmp_path, "--load", "2000", "--error", "20%", *UP_TO_4000)
+    rates = values(found)
+    assert rates["rate of new connections beside 2,000 fps"][0] > 1000
+    assert rates["first-packet latency, median"][0] > 0
+
+
 @pytest.mark.parametrize("by", ["fin", "rst"])
 def test_tear_down_of_tcp(by: str, tmp_path: Path) -> None:
     entry = measured("tear-down", TCP, tmp_path, "--by", by, "--error", "20%", *UP_TO_4000)
