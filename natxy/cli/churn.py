@@ -19,14 +19,15 @@ def churn(
         int | None,
         typer.Option(
             help="Frames a second per direction that use established connections; the rate of new "
-            "connections is searched.",
+            "connections is searched [default: searched, with --new].",
             metavar="FPS",
         ),
     ] = None,
     new: Annotated[
         int | None,
         typer.Option(
-            help="New connections a second; the load of established connections is searched.",
+            help="New connections a second; the load of established connections is searched "
+            "[default: searched, with --load].",
             metavar="CPS",
         ),
     ] = None,

@@ -72,7 +72,7 @@ class ChurnPlan(ThroughputPlan):
         """The lowest rate that is tried: one frame of MAX_MIX_N is of the kind that is sought."""
         return max(1, -(-self.given_fps // (MAX_MIX_N - 1)))
 
-    def duration_s(self, rate_fps: int) -> Fraction:  # noqa: ARG002
+    def duration_s(self, rate_fps: int) -> Fraction:
         return self.timing.duration_s
 
     def load(self, rate_fps: int, above_fps: int = 0, burst_rate_fps: int | None = None) -> Load:
@@ -210,4 +210,3 @@ def _remarks(plan: ChurnPlan, found: Sequence[Search]) -> tuple[str, ...]:
         *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
         *zero_remarks([each.rate_fps for each in found], "frames were lost at every rate tried"),
     )
-

@@ -40,14 +40,11 @@ TIMING = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 20))
 ERROR = SearchError(fraction=Fraction(1, 100))
 
 
-def measure(folder: Path, **rate: int) -> Measurement:
+def measure(plan: ChurnPlan, folder: Path) -> Measurement:
     path = folder / "churn.toml"
     path.write_text(TESTBED)
     testbed, source = read_testbed(path)
     dut = dut_of(testbed, source)
-    plan = ChurnPlan(
-        timing=TIMING, seed=5, repetitions=1, error=ERROR, loss_verifications=3, **rate
-    )
     with set_up(testbed, source, dut) as setup:
         return churn(plan, setup.tester, setup.dut)
 
@@ -55,15 +52,24 @@ def measure(folder: Path, **rate: int) -> Measurement:
 @pytest.mark.usefixtures("noise")
 @with_and_without_noise
 @pytest.mark.parametrize(
-    ("rate", "truth"),
-    [({"load_fps": LOAD_FPS}, NEW_CPS), ({"new_cps": NEW_CPS}, LOAD_FPS)],
+    ("load_fps", "new_cps", "truth"),
+    [(LOAD_FPS, None, NEW_CPS), (None, NEW_CPS, LOAD_FPS)],
     ids=["new connections", "load"],
 )
 def test_the_rate_follows_from_the_cost_of_a_connection(
-    rate: dict[str, int], truth: int, tmp_path: Path
+    load_fps: int | None, new_cps: int | None, truth: int, tmp_path: Path
 ) -> None:
     """A full bucket lets `DEPTH` packets more pass in a trial: 1 % of these."""
-    result = measure(tmp_path, **rate)
+    plan = ChurnPlan(
+        timing=TIMING,
+        seed=5,
+        repetitions=1,
+        error=ERROR,
+        loss_verifications=3,
+        load_fps=load_fps,
+        new_cps=new_cps,
+    )
+    result = measure(plan, tmp_path)
     found, *latencies = result.figures
     (value,) = found.values
     assert value <= truth * 1.03

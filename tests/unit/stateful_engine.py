@@ -237,7 +237,7 @@ def _counters(sent: int, came: int, wrong: int) -> dict[str, Any]:
         **dict.fromkeys(("duplicated", "reordered", "late", "negative_delays"), 0),
         "misdelivered": {**dict.fromkeys(MISDELIVERED, 0), "port": wrong, "total": wrong},
         "hop_limit": 63,
-        "delay": DELAY,
+        "delay": {**DELAY, "count": came, "buckets": ((1.0, 1.0, came),)},
     }
 
 

@@ -107,7 +107,8 @@ def test_the_rate_of_new_connections_is_found() -> None:
     result = measure(PLAN, StatefulGateway(new_cps=12_345))
     rate, *latencies = result.figures
     assert rate.name == "rate of new connections beside 8,000 fps"
-    assert (rate.unit, rate.values[0]) == ("cps", pytest.approx(12_345, abs=3))
+    assert rate.unit == "cps"
+    assert rate.values[0] == pytest.approx(12_345, abs=3)
     assert not any(rate.lower_bound)
     assert [figure.name for figure in latencies] == [
         "first-packet latency, median",
@@ -125,7 +126,8 @@ def test_the_load_is_found() -> None:
     rate, *_ = result.figures
     assert rate.name == "load beside new connections at 2,000 cps"
     # In the initiator's direction, the gateway's limit holds for all frames.
-    assert (rate.unit, rate.values[0]) == ("fps", pytest.approx(7000, abs=3))
+    assert rate.unit == "fps"
+    assert rate.values[0] == pytest.approx(7000, abs=3)
 
 
 @pytest.mark.parametrize(("entries", "most"), [(None, 999_000), (5000, 4000)])
@@ -154,9 +156,9 @@ def test_what_is_not_possible_is_refused() -> None:
     gateway = StatefulGateway()
     with pytest.raises(ConfigurationError, match=r"\[traffic\]: a mix of foreground"):
         measure(PLAN, gateway, n=10, m=9)
-    with pytest.raises(ConfigurationError, match='connections.order: "repeating"'):
+    with pytest.raises(ConfigurationError, match=r'connections\.order: "repeating"'):
         measure(PLAN, gateway, connections={"order": "repeating"})
     with pytest.raises(ConfigurationError, match="--direction: the initiator creates"):
         measure(PLAN, gateway, direction="reverse")
-    with pytest.raises(ConfigurationError, match="connections.count: a trial can create 0"):
+    with pytest.raises(ConfigurationError, match=r"connections\.count: a trial can create 0"):
         measure(PLAN, gateway, entries=1000)
