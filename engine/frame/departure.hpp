@@ -159,9 +159,9 @@ class Departure {
   std::uint64_t arrival_sum_ = 0;  // 0: zero checksums are not avoided
   bool tcp_ = false;
   TcpNumbers numbers_;
-  std::uint64_t upper_sum_ = 0;    // pseudo-header, UDP or TCP header, data of the template, folded
-  std::uint64_t ip_sum_ = 0;       // IPv4 header of the template without its checksum
-  std::uint64_t tunnel_sum_ = 0;   // the same of the outer header
+  std::uint64_t upper_sum_ = 0;   // pseudo-header, UDP or TCP header, data of the template, folded
+  std::uint64_t ip_sum_ = 0;      // IPv4 header of the template without its checksum
+  std::uint64_t tunnel_sum_ = 0;  // the same of the outer header
   std::uint16_t upper_ = 0;
   std::uint16_t destination_ = 0;  // offset of the destination address
   std::uint16_t ip_checksum_ = 0;  // offset; 0 for IPv6, which has none

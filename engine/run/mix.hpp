@@ -33,8 +33,8 @@ class Mix {
   // Returns how many of the first `frames` frames are of this kind.
   [[nodiscard]] std::uint64_t count(spec::Kind kind, std::uint64_t frames) const {
     const auto [quotient, remainder] = by_n_.divide(frames);
-    const auto foreground = even_ ? evenly_before(frames).ordinal
-                                  : quotient * m_ + (remainder < m_ ? remainder : m_);
+    const auto foreground =
+        even_ ? evenly_before(frames).ordinal : quotient * m_ + (remainder < m_ ? remainder : m_);
     return kind == spec::Kind::kForeground ? foreground : frames - foreground;
   }
 

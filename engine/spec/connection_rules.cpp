@@ -129,8 +129,7 @@ void check_background(const Stream& stream, const Stream* establishing, bool lat
   if (!stream.background || !stream.background->connections) return;
   const auto& connections = *stream.background->connections;
   const auto member = stream_path + ".background.connections";
-  const bool creates =
-      connections.role == Role::kEstablish && connections.order == Order::kLinear;
+  const bool creates = connections.role == Role::kEstablish && connections.order == Order::kLinear;
   if (establishing == nullptr || !later || !creates ||
       stream.direction != establishing->direction) {
     throw SpecError(member,
@@ -144,8 +143,7 @@ void check_background(const Stream& stream, const Stream* establishing, bool lat
                         std::to_string(least) + " or more, and the order linear in phase 1)");
   }
   check_segment(*stream.background, member);
-  check_same_transport(*stream.background, *establishing->foreground,
-                       stream_path + ".background");
+  check_same_transport(*stream.background, *establishing->foreground, stream_path + ".background");
   if (same_ranges(*establishing->foreground, *stream.background, false)) return;
   throw SpecError(member + ".role",
                   "selection and ranges differ from those of the establishing stream (expected the "

@@ -247,10 +247,11 @@ void check_combinations(const Traffic& traffic, std::uint64_t frames, const std:
                                                " combinations (expected at most " +
                                                text(kMaxConnections) + ")");
   }
-  if (frames <= combinations || !takes_each_once(traffic)) return;
+  const auto taken = frames + (traffic.connections ? traffic.connections->first : 0);
+  if (taken <= combinations || !takes_each_once(traffic)) return;
   throw SpecError(member + ".selection", "the ranges have " + text(combinations) +
                                              " combinations, too few to enumerate for " +
-                                             text(frames) + " frames (expected wider ranges)");
+                                             text(taken) + " frames (expected wider ranges)");
 }
 
 // flow::Series counts exactly only so far, unless the number of values is a power of 2.

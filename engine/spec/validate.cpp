@@ -167,8 +167,8 @@ std::uint64_t total_frames(const Stream& stream) {
 std::uint64_t frames_of(const Stream& stream, Kind kind) {
   const auto total = total_frames(stream);
   const auto [n, m, even] = stream.mix;
-  const auto foreground = even ? (total * m + n - 1) / n
-                               : total / n * m + std::min<std::uint64_t>(total % n, m);
+  const auto foreground =
+      even ? (total * m + n - 1) / n : total / n * m + std::min<std::uint64_t>(total % n, m);
   return kind == Kind::kForeground ? foreground : total - foreground;
 }
 

@@ -102,8 +102,7 @@ TEST(RingTcp, WhoseSynAckWasLostIsNotAcknowledged) {
 
 TEST(RingTcp, WhereNothingAnswersTheTrialEnds) {
   const auto of = nat44();
-  LockstepTestbed testbed(
-      config_of(of, R"({"kind": "loss", "direction": "reverse", "every": 1})"));
+  LockstepTestbed testbed(config_of(of, R"({"kind": "loss", "direction": "reverse", "every": 1})"));
   auto spec = handshake_in(of);
   spec.phases.push_back(data_in(of));
   const auto seen = testbed.run(spec);

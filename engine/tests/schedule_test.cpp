@@ -185,8 +185,14 @@ TEST(Mix, FollowsTheDefinition) {
 }
 
 TEST(Mix, IsEvenIfAsked) {
-  for (const auto& [n, m] : {std::pair{1U, 1U}, {10U, 9U}, {10U, 1U}, {7U, 3U}, {10U, 5U},
-                             {65536U, 65535U}, {65521U, 1009U}, {3U, 0U}}) {
+  for (const auto& [n, m] : {std::pair{1U, 1U},
+                             {10U, 9U},
+                             {10U, 1U},
+                             {7U, 3U},
+                             {10U, 5U},
+                             {65536U, 65535U},
+                             {65521U, 1009U},
+                             {3U, 0U}}) {
     const Mix mix({.n = n, .m = m, .even = true});
     std::array<std::uint64_t, 2> next{};
     for (std::uint64_t i = 0; i < 200'000; ++i) {

@@ -64,9 +64,10 @@ Work read_work(const Value& value) {
                   .depth = number_or(object, "depth", 1, kRate_per_s),
                   .created = number_or(object, "created", 1, kRate_per_s)};
   if (work.depth < work.created) {
-    throw ConfigError(object.path_of("depth"),
-                      std::to_string(work.depth) + " is too few for a packet that creates a "
-                      "connection (expected " + std::to_string(work.created) + " or more)");
+    throw ConfigError(object.path_of("depth"), std::to_string(work.depth) +
+                                                   " is too few for a packet that creates a "
+                                                   "connection (expected " +
+                                                   std::to_string(work.created) + " or more)");
   }
   object.close();
   return work;
