@@ -1,10 +1,12 @@
 """`natxy tear-down`: measures how fast a stateful gateway deletes its connections."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from natxy.cli.choices import unknown_value
+from natxy.cli.options import search_error
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
@@ -39,6 +41,22 @@ def tear_down(
             metavar="HOW",
         ),
     ] = TABLE,
+    max_rate: Annotated[
+        int | None,
+        typer.Option(
+            help="With --by fin or rst: highest rate to try, in connections a second [default: "
+            "the media's rate].",
+            metavar="CPS",
+        ),
+    ] = None,
+    error: Annotated[
+        str | None,
+        typer.Option(
+            help="With --by fin or rst: end the search at this error: a share of the rate, or "
+            "connections a second such as 100 [default: 0.1%].",
+            metavar="ERROR",
+        ),
+    ] = None,
 ) -> None:
     """Measure the connection tear-down rate (RFC 9693)."""
     if by in CLOSERS:
@@ -47,10 +65,19 @@ def tear_down(
                 f"--by: {by} is not possible with --counts, --source-ports or --destination-ports "
                 "(expected connections.count in the testbed)"
             )
-        run_series(options, "tear-down", planned(_closing(options, CLOSERS[by]), measure_closing))
+        closing = replace(
+            _closing(options, CLOSERS[by]), max_rate_cps=max_rate, error=search_error(error)
+        )
+        run_series(options, "tear-down", planned(closing, measure_closing))
         return
     if by != TABLE:
         raise unknown_value("--by", by, (TABLE, *CLOSERS))
+    if max_rate is not None or error is not None:
+        option = "--max-rate" if max_rate is not None else "--error"
+        raise ConfigurationError(
+            f"{option}: is an option of --by fin and --by rst, which search for a rate (expected "
+            "none)"
+        )
     base = options.profile_of(PROFILES)
     plan = TearDownPlan(
         timing=options.timing(base.timing),

@@ -37,7 +37,9 @@ kind = "namespace"
 driver = "nat44"
 conntrack_entries = {ENTRIES}
 """
-TCP = NAT44.replace("[connections]", '[connections]\ntransport = "tcp"')
+TCP = NAT44.replace("[connections]", '[connections]\ntransport = "tcp"').replace(
+    "[traffic]", "[traffic]\nframe_size_bytes = 98"
+)
 IPTABLES = NAT44.replace('"nat44"', '"nat44-iptables"')
 NAT64 = f"""\
 {COMMON}
@@ -138,7 +140,8 @@ def test_an_establishment_of_tcp_has_whole_handshakes(tmp_path: Path) -> None:
     entry = measured("establishment", TCP, tmp_path, "--error", "20%", "--validated", *UP_TO_4000)
     (rate_cps,), (handshakes_cps,) = values(entry).values()
     assert rate_cps > 1000
-    assert handshakes_cps == pytest.approx(rate_cps / 3, rel=0.01)
+    # SYNs and ACKs at the rate, SYN/ACKs at half of it
+    assert handshakes_cps == pytest.approx(rate_cps / 4, rel=0.01)
 
 
 def test_churn(tmp_path: Path) -> None:
