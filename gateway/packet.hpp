@@ -16,6 +16,7 @@ inline constexpr std::size_t kIpv4Octets = 20;           // without options
 inline constexpr std::size_t kIpv6Octets = 40;
 inline constexpr std::size_t kFragmentHeaderOctets = 8;
 inline constexpr std::size_t kUdpOctets = 8;
+inline constexpr std::size_t kTcpOctets = 20;  // without options
 
 inline constexpr std::uint16_t kTypeIpv4 = 0x0800;
 inline constexpr std::uint16_t kTypeArp = 0x0806;

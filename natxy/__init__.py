@@ -20,6 +20,8 @@ EXPORTS = {
     "natxy.model.measurement": ("Figure", "Measurement"),
     "natxy.procedure.back_to_back": ("BackToBackPlan", "back_to_back"),
     "natxy.procedure.capacity": ("CapacityPlan", "capacity"),
+    "natxy.procedure.churn": ("ChurnPlan", "churn"),
+    "natxy.procedure.closing": ("ClosingPlan", "closing"),
     "natxy.procedure.degradation": ("Column", "DegradationPlan", "degradation"),
     "natxy.procedure.establishment": ("EstablishmentPlan", "establishment"),
     "natxy.procedure.frame_loss": ("FrameLossPlan", "frame_loss"),

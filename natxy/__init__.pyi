@@ -10,6 +10,10 @@ from natxy.procedure.back_to_back import BackToBackPlan as BackToBackPlan
 from natxy.procedure.back_to_back import back_to_back as back_to_back
 from natxy.procedure.capacity import CapacityPlan as CapacityPlan
 from natxy.procedure.capacity import capacity as capacity
+from natxy.procedure.churn import ChurnPlan as ChurnPlan
+from natxy.procedure.churn import churn as churn
+from natxy.procedure.closing import ClosingPlan as ClosingPlan
+from natxy.procedure.closing import closing as closing
 from natxy.procedure.degradation import Column as Column
 from natxy.procedure.degradation import DegradationPlan as DegradationPlan
 from natxy.procedure.degradation import degradation as degradation

@@ -21,8 +21,8 @@ from natxy.trial.repeats import BETWEEN_S
 
 PROFILES = ("rfc", "quick")
 COUNT = 100_000  # connections of the stateful measurements
-STATEFUL = ("establishment", "capacity", "tear-down", "degradation")
-NEEDED = {"degradation": ("--counts", "10000,100000")}
+STATEFUL = ("establishment", "capacity", "tear-down", "degradation", "churn")
+NEEDED = {"degradation": ("--counts", "10000,100000"), "churn": ("--load", "10000")}
 REQUIRED = {
     "tester": {"cores": [0]},
     "traffic": {"left_ip_version": 4, "right_ip_version": 4},

@@ -1,7 +1,7 @@
 // Measures the tester's cost per frame, in cycles of thread CPU time, and that of a reference in
 // the same run.
 //
-//   natxy-bench [connections [--count N]] --main-cpu A --cpus B,C
+//   natxy-bench [connections | handshakes [--count N]] --main-cpu A --cpus B,C
 //
 // Prints one JSON object per line: first {"tsc_hz"}, then {"name", "cycles_per_frame", "reference",
 // "reference_cycles"}. reference_cycles is absent if tools/bench.py measures the reference.
@@ -10,6 +10,10 @@
 // as many frames without connections: {"connections", "preparation_s", "per_second",
 // "replies_per_second", "table_octets", "resident_octets", "page_bytes", "stateless_per_second"}.
 // Then establishes N connections (default 100 million), without the last member.
+//
+// With `handshakes`, makes N TCP connections (default 10 million) instead, several times:
+// {"connections", "syn_per_second", "syn_ack_per_second", "ack_per_second",
+// "handshakes_per_second"}.
 #include <unistd.h>
 
 #include <algorithm>
@@ -127,6 +131,22 @@ void connections(std::uint64_t many, const std::vector<int>& cpus, run::TickRate
         std::nullopt);
 }
 
+void handshakes(std::uint64_t count, const std::vector<int>& cpus, run::TickRate ticks) {
+  constexpr int kRounds = 5;
+  ConnectionBench bench(cpus, ticks);
+  for (int round = 0; round < kRounds; ++round) {
+    const auto measured =
+        in_some_attempt([&](int) { return bench.handshakes(count, spec::kMaxRateFps); });
+    const auto [syn, syn_ack, ack] = measured.phases_per_second;
+    std::printf(R"({"connections": %lu, "syn_per_second": %.0f, "syn_ack_per_second": %.0f, )"
+                R"("ack_per_second": %.0f, "handshakes_per_second": %.0f})"
+                "\n",
+                static_cast<unsigned long>(measured.connections), syn, syn_ack, ack,
+                measured.per_second);
+    std::fflush(stdout);
+  }
+}
+
 int run(int argc, char** argv) {
   const auto option = [&](std::string_view name) -> std::string {
     for (int i = 1; i + 1 < argc; ++i) {
@@ -145,8 +165,12 @@ int run(int argc, char** argv) {
   const run::TickRate ticks(rate.hz());
   Bench bench(cpus, ticks);
   std::printf("{\"tsc_hz\": %lu}\n", static_cast<unsigned long>(ticks.hz()));
+  const auto count = option("--count");
+  if (argc > 1 && std::string_view(argv[1]) == "handshakes") {
+    handshakes(count.empty() ? 10'000'000 : std::stoull(count), cpus, ticks);
+    return 0;
+  }
   if (argc > 1 && std::string_view(argv[1]) == "connections") {
-    const auto count = option("--count");
     connections(count.empty() ? 100'000'000 : std::stoull(count), cpus, ticks);
     return 0;
   }

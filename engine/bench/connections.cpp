@@ -49,17 +49,34 @@ spec::Stream establishing(std::uint64_t connections, std::uint64_t rate_fps) {
   return stream;
 }
 
-spec::Stream replying() {
-  auto stream = stateless_stream(kReplies, spec::kMaxRateFps);
+void turn(spec::Stream& stream) {
   stream.direction = spec::Direction::kReverse;
   auto& traffic = *stream.foreground;
   for (auto* pair : {&traffic.departure, &traffic.arrival}) {
     std::swap(pair->source, pair->destination);
   }
   std::swap(traffic.source_port, traffic.destination_port);
-  traffic.connections =
+}
+
+spec::Stream replying() {
+  auto stream = stateless_stream(kReplies, spec::kMaxRateFps);
+  turn(stream);
+  stream.foreground->connections =
       spec::Connections{.role = spec::Role::kRespond, .order = spec::Order::kPseudorandom};
   return stream;
+}
+
+spec::Phase handshake_phase(const char* name, std::uint64_t connections, std::uint64_t rate_fps,
+                            const spec::Connections& use) {
+  constexpr std::uint16_t kSmallest = 78;
+  auto stream = stateless_stream(connections, rate_fps);
+  if (use.role == spec::Role::kRespond) turn(stream);
+  for (auto* end : {&stream.foreground->departure, &stream.foreground->arrival}) {
+    end->transport = spec::Transport::kTcp;
+    end->frame_size_bytes = kSmallest;
+  }
+  stream.foreground->connections = use;
+  return {.name = name, .streams = {stream}};
 }
 
 void expect_all(const char* what, std::uint64_t came, std::uint64_t expected) {
@@ -99,6 +116,28 @@ Establishment ConnectionBench::establish(std::uint64_t connections, std::uint64_
           .table_octets = static_cast<double>(table.bytes) / count,
           .resident_octets = grown / count,
           .page_bytes = table.page_bytes};
+}
+
+Handshakes ConnectionBench::handshakes(std::uint64_t connections, std::uint64_t rate_fps) {
+  using spec::TcpSegment;
+  using enum spec::Role;
+  Runner runner(device_);
+  const auto phase = [&](const char* name, spec::Role role, TcpSegment segment) {
+    return handshake_phase(name, connections, rate_fps, {.role = role, .segment = segment});
+  };
+  const auto result = run(runner, {phase("syn", kEstablish, TcpSegment::kSyn),
+                                   phase("syn-ack", kRespond, TcpSegment::kSyn),
+                                   phase("ack", kInitiate, TcpSegment::kAck)});
+  Handshakes measured{.connections = connections};
+  double sending_ns = 0;
+  for (std::size_t i = 0; i < measured.phases_per_second.size(); ++i) {
+    const auto& stream = result.streams.at(i);
+    expect_all(stream.phase.c_str(), stream.kinds[0]->received, connections);
+    measured.phases_per_second[i] = per_second(connections, stream);
+    sending_ns += stream.sending_ns;
+  }
+  measured.per_second = static_cast<double>(connections) * 1e9 / sending_ns;
+  return measured;
 }
 
 double ConnectionBench::stateless(std::uint64_t frames) {

@@ -2,6 +2,7 @@
 // memory per connection.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +22,13 @@ struct Establishment {
   std::uint64_t page_bytes = 0;
 };
 
+// TCP handshakes: the rates of their three phases, and of all together.
+struct Handshakes {
+  std::uint64_t connections = 0;
+  std::array<double, 3> phases_per_second{};  // SYN, SYN/ACK, ACK
+  double per_second = 0;                      // connections / time to send of the three phases
+};
+
 // Runs whole trials over rings between the ports: one core sends, another receives and checks each
 // frame. Throws std::runtime_error if a frame is lost. A sender that is late by a second gives up,
 // as in any trial.
@@ -31,6 +39,8 @@ class ConnectionBench {
 
   // Runs phase 1 with a new state table; then the responder answers.
   [[nodiscard]] Establishment establish(std::uint64_t connections, std::uint64_t rate_fps);
+  // Makes TCP connections with a new state table, each phase at this rate.
+  [[nodiscard]] Handshakes handshakes(std::uint64_t connections, std::uint64_t rate_fps);
   // Returns the rate of the same frames without connections.
   [[nodiscard]] double stateless(std::uint64_t frames);
 

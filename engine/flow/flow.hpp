@@ -64,6 +64,7 @@ struct Shape {
   bool addresses_vary = false;  // a field or the network of either address
   bool enumerated = false;
   bool connected = false;  // frames use connections of the state table; implies enumerated
+  bool tcp = false;        // frames of connections are TCP; implies connected
 };
 
 // A value of at most 24 bits as a linear function of a 64-bit fraction. All modes use the same

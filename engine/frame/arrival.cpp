@@ -34,16 +34,17 @@ bool tunnel_right(const Claimed& claimed) {
          std::equal(header.begin(), header.end(), claimed.frame + layout.ip - header.size());
 }
 
-// Returns the offset of the UDP header that the chain of extension headers leads to; 0 if it leads
-// to none at or before `end`.
-std::size_t end_of_chain(const std::uint8_t* frame, std::size_t ip, std::size_t end) {
+// Returns the offset of the header of this protocol that the chain of extension headers leads to; 0
+// if it leads to none at or before `end`.
+std::size_t end_of_chain(const std::uint8_t* frame, std::size_t ip, std::size_t end,
+                         std::uint8_t protocol) {
   auto next = frame[ip + 6];
   auto at = ip + 40;
   while (at + 2 <= end && (next == 0 || next == 43 || next == 60)) {
     next = frame[at];
     at += (std::size_t{frame[at + 1]} + 1) * 8;
   }
-  return next == kProtocolUdp ? at : 0;
+  return next == protocol ? at : 0;
 }
 
 }  // namespace
@@ -64,16 +65,28 @@ void Layouts::add(const Layout& layout) {
   layouts_[count_++] = &layout;
 }
 
+namespace {
+
+// Returns whether the header of UDP or TCP has the lengths of a test frame.
+bool upper_well_formed(const Claimed& claimed) {
+  const auto& layout = *claimed.layout;
+  const auto* upper = claimed.frame + layout.upper;
+  if (layout.tcp()) return upper[12] >> 4U == kTcpOctets / 4;
+  return claimed.size == read16(upper + 4) + std::size_t{layout.upper};
+}
+
+}  // namespace
+
 bool well_formed(const Claimed& claimed) {
   const auto* frame = claimed.frame;
   const auto& layout = *claimed.layout;
-  const auto udp_octets = read16(frame + layout.udp + 4);
-  if (claimed.size != udp_octets + std::size_t{layout.udp}) return false;
+  if (!upper_well_formed(claimed)) return false;
   if (layout.tunnelled() && !tunnel_right(claimed)) return false;
   const auto* ip = frame + layout.ip;
   if (!ip_right(ip, layout.ip_version, claimed.size - layout.ip)) return false;
-  return layout.ipv4() ? ip[protocol_in(layout.ip_version)] == kProtocolUdp
-                       : end_of_chain(frame, layout.ip, layout.udp) == layout.udp;
+  const auto protocol = layout.protocol();
+  return layout.ipv4() ? ip[protocol_in(layout.ip_version)] == protocol
+                       : end_of_chain(frame, layout.ip, layout.upper, protocol) == layout.upper;
 }
 
 bool checksums_right(const Claimed& claimed, bool udp_may_lack_it) {
@@ -82,19 +95,22 @@ bool checksums_right(const Claimed& claimed, bool udp_may_lack_it) {
   if (layout.ipv4() && !ipv4_checksum_right(frame + layout.ip)) return false;
   const bool outer = layout.tunnelled() && layout.link_version == spec::IpVersion::k4;
   if (outer && !ipv4_checksum_right(frame + layout.first)) return false;
-  if (load<std::uint16_t>(frame + layout.udp + 6) == 0) return udp_may_lack_it && layout.ipv4();
-  const auto udp_octets = static_cast<std::uint16_t>(claimed.size - layout.udp);
+  if (!layout.tcp() && load<std::uint16_t>(frame + layout.checksum()) == 0) {
+    return udp_may_lack_it && layout.ipv4();
+  }
+  const auto upper_octets = static_cast<std::uint16_t>(claimed.size - layout.upper);
   const auto sum = sum_words(frame + layout.source, 2U * layout.address_octets) +
-                   sum_words(frame + layout.udp, udp_octets) + swap16(udp_octets) +
-                   swap16(kProtocolUdp);
+                   sum_words(frame + layout.upper, upper_octets) + swap16(upper_octets) +
+                   swap16(layout.protocol());
   return fold(sum) == 0xffffU;
 }
 
-Arrival::Arrival(const spec::Traffic& traffic, const Link& link)
+Arrival::Arrival(const spec::Traffic& traffic, const Link& link, const TcpNumbers& numbers)
     : layout_(&layout_of(traffic.arrival, link.vlans.size())),
       learns_source_(learned(traffic)),
       may_lack_checksum_(layout_->ipv4() && !traffic.udp_checksum_required),
-      slots_(expected_format(traffic), traffic.networks, kBase) {
+      slots_(expected_format(traffic), traffic.networks, kBase),
+      numbers_(numbers) {
   const auto size = layout_->address_octets;
   auto* to = addresses_.data() + kBase;
   const auto format = expected_format(traffic);
@@ -111,10 +127,11 @@ Arrival::Arrival(const spec::Traffic& traffic, const Link& link)
   }
   const auto frame = make_frame(format, traffic, link);
   octets_ = static_cast<std::uint32_t>(frame.size());
-  const auto udp_octets = static_cast<std::uint16_t>(octets_ - layout_->udp);
-  pseudo_sum_ =
-      fold(sum_words(fixed.data() + kBase, 2U * size) + swap16(udp_octets) + swap16(kProtocolUdp));
-  udp_length_ = std::uint64_t{swap16(udp_octets)} << 32U;
+  const auto upper_octets = static_cast<std::uint16_t>(octets_ - layout_->upper);
+  pseudo_sum_ = fold(sum_words(fixed.data() + kBase, 2U * size) + swap16(upper_octets) +
+                     swap16(layout_->protocol()));
+  udp_length_ = std::uint64_t{swap16(upper_octets)} << 32U;
+  if (layout_->tcp()) tcp_fixed_ = load<std::uint32_t>(frame.data() + layout_->upper + 12);
   headers_ = HeaderMask(*layout_, traffic, frame);
   auto changed = traffic;
   changed.dscp_kept = false;
@@ -135,8 +152,10 @@ Defect Arrival::check(const Claimed& claimed, const flow::Values& values,
   if (!right_addresses) return Defect::kAddress;
   const auto ports = static_cast<std::uint32_t>(swap16(values.source_port)) |
                      static_cast<std::uint32_t>(swap16(values.destination_port)) << 16U;
-  if (load<std::uint32_t>(frame + layout_->udp) != ports) return Defect::kPort;
+  if (load<std::uint32_t>(frame + layout_->upper) != ports) return Defect::kPort;
+  if (layout_->tcp() && !tcp_numbers_match(claimed)) return Defect::kSequence;
   if (frame[layout_->hop_limit] != hop_limit) return Defect::kHopLimit;
+  if (layout_->tcp() && !tcp_fixed_matches(frame + layout_->upper)) return Defect::kHeader;
   if (headers_.matches(frame)) return Defect::kNone;
   return own_headers_.matches(frame) ? Defect::kTrafficClass : Defect::kHeader;
 }

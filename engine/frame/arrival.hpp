@@ -19,6 +19,7 @@
 #include "frame/headers.hpp"
 #include "frame/layout.hpp"
 #include "frame/stamp.hpp"
+#include "frame/tcp.hpp"
 
 namespace natxy::frame {
 
@@ -31,11 +32,12 @@ enum class Defect : std::uint8_t {
   kTunnel,
   kAddress,
   kPort,
+  kSequence,
   kHopLimit,
   kTrafficClass,
   kHeader
 };
-inline constexpr std::size_t kDefects = 11;
+inline constexpr std::size_t kDefects = 12;
 
 // A frame with the trial's tag. It is long enough for all offsets of its layout.
 struct Claimed {
@@ -66,7 +68,7 @@ class Layouts {
           load<std::uint16_t>(frame + layout->first - 2) != ether_types_[i]) {
         continue;
       }
-      const auto stamp = Stamp::read(frame + layout->stamp());
+      const auto stamp = Stamp::read(frame + layout->stamp);
       if (stamp.tag() == tag) {
         return {.frame = frame, .size = size, .layout = layout, .stamp = stamp};
       }
@@ -85,8 +87,8 @@ class Layouts {
   std::array<std::uint16_t, kMost> ether_types_{};
 };
 
-// Returns false if the frame is malformed: not UDP in IPv4, or in IPv6 with the extension headers
-// of its layout, or with lengths that contradict each other or the frame.
+// Returns false if the frame is malformed: not UDP or TCP in IPv4, or in IPv6 with the extension
+// headers of its layout, or with lengths that contradict each other or the frame.
 [[nodiscard]] bool well_formed(const Claimed& claimed);
 
 // Returns whether the checksums are correct. RFC 768: over IPv4, a UDP checksum of 0 means that
@@ -122,8 +124,8 @@ struct LotJudgement {
 class Arrival {
  public:
   Arrival() = default;
-  // link: of the port where the frames arrive.
-  Arrival(const spec::Traffic& traffic, const Link& link);
+  // link: of the port where the frames arrive. numbers: of TCP.
+  Arrival(const spec::Traffic& traffic, const Link& link, const TcpNumbers& numbers = {});
 
   // Returns which frames of a lot are correct in all checks, including checksums. For the others,
   // well_formed(), checksums_right() and check() find the reason. Always inlined, because it is a
@@ -155,7 +157,10 @@ class Arrival {
       if (octets_ > layout_->min_octets()) [[unlikely]] {
         sums[i] += sum_words(frame + layout_->min_octets(), octets_ - layout_->min_octets());
       }
-      udp[i] = load<std::uint64_t>(frame + layout_->udp);
+      udp[i] = load<std::uint64_t>(frame + layout_->upper);
+    }
+    if constexpr (kShape.tcp) {
+      if (layout_->tcp()) return judge_tcp(lot, values, sums, good);
     }
     const bool may_lack_checksum = may_lack_checksum_;
     bool any_lacks_it = false;
@@ -187,7 +192,7 @@ class Arrival {
   // Reads the source ports of a lot's frames, which the gateway chose.
   void read_source_ports(const ArrivalLot& lot, flow::ValueLot& values) const {
     for (unsigned i = 0; i < lot.size; ++i) {
-      values.source_port[i] = read16(lot.frames[i] + lot.layouts[i]->udp);
+      values.source_port[i] = read16(lot.frames[i] + lot.layouts[i]->upper);
     }
   }
   // Returns the values that give these addresses and ports; absent if the addresses cannot belong
@@ -201,8 +206,8 @@ class Arrival {
       values.source_field |= outer.source_field;
       values.destination_field |= outer.destination_field;
     }
-    values.source_port = read16(claimed.frame + layout_->udp);
-    values.destination_port = read16(claimed.frame + layout_->udp + 2);
+    values.source_port = read16(claimed.frame + layout_->upper);
+    values.destination_port = read16(claimed.frame + layout_->upper + 2);
     auto expected = addresses_;
     slots_.write(expected.data(), values);
     if (!same(seen, expected.data() + kBase)) return std::nullopt;
@@ -216,6 +221,50 @@ class Arrival {
 
  private:
   static constexpr std::size_t kBase = 8;  // a slot's offset is never 0
+  // Kind and length of the option with the stamp, as a 16-bit load from the frame.
+  static constexpr std::uint16_t kTcpOption = kTcpStampOption | kTcpStampOptionOctets << 8U;
+
+  using Sums = std::array<std::uint64_t, flow::kMaxLot>;
+  using Flags = std::array<std::uint8_t, flow::kMaxLot>;
+
+  // Judges the TCP headers of a lot. sums: of what is before and after the header; good: which
+  // frames are correct so far. The others may be too short to be read.
+  [[nodiscard]] LotJudgement judge_tcp(const ArrivalLot& lot, const flow::ValueLot& values,
+                                       const Sums& sums, const Flags& good) const {
+    LotJudgement judgement;
+    for (unsigned i = 0; i < lot.size; ++i) {
+      if (!good[i]) [[unlikely]]
+        continue;
+      const auto* tcp = lot.frames[i] + layout_->upper;
+      const auto connection = lot.stamps.at(i).connection();
+      const auto first = load<std::uint64_t>(tcp);
+      const auto second = load<std::uint64_t>(tcp + 8);
+      const auto expected_first = swap16(values.source_port[i]) |
+                                  std::uint64_t{swap16(values.destination_port[i])} << 16U |
+                                  std::uint64_t{numbers_.sequence(connection)} << 32U;
+      const auto expected_second = numbers_.acknowledgement(connection) | std::uint64_t{tcp_fixed_}
+                                                                              << 32U;
+      const auto third = load<std::uint32_t>(tcp + 16);  // checksum and urgent pointer
+      const auto option = load<std::uint16_t>(tcp + 20);
+      const auto sum =
+          sums[i] + halves(first) + halves(second) + third + option + lot.stamps.sum(i);
+      const bool right = first == expected_first && second == expected_second &&
+                         third >> 16U == 0 && option == kTcpOption && fold(sum) == 0xffffU;
+      judgement.right |= std::uint32_t{right} << i;
+    }
+    return judgement;
+  }
+  [[nodiscard]] bool tcp_numbers_match(const Claimed& claimed) const {
+    const auto* tcp = claimed.frame + layout_->upper;
+    const auto connection = claimed.stamp.connection();
+    return load<std::uint32_t>(tcp + 4) == numbers_.sequence(connection) &&
+           load<std::uint32_t>(tcp + 8) == numbers_.acknowledgement(connection);
+  }
+  // Checks what is the same in all segments of a stream.
+  [[nodiscard]] bool tcp_fixed_matches(const std::uint8_t* tcp) const {
+    return load<std::uint32_t>(tcp + 12) == tcp_fixed_ && load<std::uint16_t>(tcp + 18) == 0 &&
+           load<std::uint16_t>(tcp + 20) == kTcpOption;
+  }
 
   // Returns whether the addresses are correct. Adds the sum of their varying parts to `sum`.
   template <flow::Shape kShape>
@@ -279,8 +328,10 @@ class Arrival {
   AddressSlots slots_;
   std::array<std::uint8_t, kBase + 32> tunnel_addresses_{};  // as addresses_
   AddressSlots tunnel_slots_;
-  std::uint64_t pseudo_sum_ = 0;  // addresses without varying parts, UDP length, protocol
+  std::uint64_t pseudo_sum_ = 0;  // addresses without varying parts, length, protocol
   std::uint64_t udp_length_ = 0;  // at its position in the UDP header
+  TcpNumbers numbers_;
+  std::uint32_t tcp_fixed_ = 0;  // length of the header, flags and window of TCP
 };
 
 }  // namespace natxy::frame

@@ -9,12 +9,13 @@ bool responds(const spec::Traffic& traffic) {
 
 }  // namespace
 
-Departure::Departure(const spec::Traffic& traffic, const Link& link) {
+Departure::Departure(const spec::Traffic& traffic, const Link& link, const TcpNumbers& numbers)
+    : tcp_(traffic.departure.transport == spec::Transport::kTcp), numbers_(numbers) {
   auto format = traffic.departure;
   if (responds(traffic)) format.destination = {};  // each frame has its own destination
   const auto& layout = layout_of(format, link.vlans.size());
   octets_ = make_frame(format, traffic, link);
-  udp_ = layout.udp;
+  upper_ = layout.upper;
   destination_ = layout.destination;
   slots_ = AddressSlots(format, traffic.networks, layout.source);
   if (format.tunnel) {
@@ -25,13 +26,14 @@ Departure::Departure(const spec::Traffic& traffic, const Link& link) {
     }
   }
 
-  const auto udp_octets = octets_.size() - udp_;
-  const auto length_word = swap16(static_cast<std::uint16_t>(udp_octets));
-  const auto protocol_word = swap16(kProtocolUdp);
-  const auto udp_words = sum_words(octets_.data() + udp_, udp_octets) + length_word + protocol_word;
-  udp_sum_ =
-      fold(sum_words(octets_.data() + layout.source, 2U * layout.address_octets) + udp_words);
-  if (traffic.avoid_zero_checksum) prepare_arrival_sum(traffic, udp_words);
+  const auto upper_octets = octets_.size() - upper_;
+  const auto length_word = swap16(static_cast<std::uint16_t>(upper_octets));
+  const auto protocol_word = swap16(layout.protocol());
+  const auto upper_words =
+      sum_words(octets_.data() + upper_, upper_octets) + length_word + protocol_word;
+  upper_sum_ =
+      fold(sum_words(octets_.data() + layout.source, 2U * layout.address_octets) + upper_words);
+  if (traffic.avoid_zero_checksum) prepare_arrival_sum(traffic, upper_words);
   if (layout.ipv4()) ip_checksum_ = prepare_ipv4(layout.ip, ip_sum_);
 }
 

@@ -13,6 +13,7 @@
 #include "frame/headers.hpp"
 #include "frame/layout.hpp"
 #include "frame/stamp.hpp"
+#include "frame/tcp.hpp"
 
 namespace natxy::frame {
 
@@ -26,15 +27,17 @@ struct LearnedLot {
 class Departure {
  public:
   Departure() = default;
-  Departure(const spec::Traffic& traffic, const Link& link);
+  // numbers: of TCP.
+  Departure(const spec::Traffic& traffic, const Link& link, const TcpNumbers& numbers = {});
 
   // Returns the template: the frame with zeros where frames differ. Its IPv4 header checksum is
   // correct if the addresses do not vary.
   [[nodiscard]] const std::vector<std::uint8_t>& octets() const { return octets_; }
 
-  // Returns the offset of the UDP header; each patch writes the ports, the checksum and the stamp
-  // there.
-  [[nodiscard]] std::size_t patched_at() const { return udp_; }
+  // Returns the offset of the UDP or TCP header; each patch writes the ports, the checksum and the
+  // stamp there.
+  [[nodiscard]] std::size_t patched_at() const { return upper_; }
+  [[nodiscard]] bool is_tcp() const { return tcp_; }
 
   // Returns whether the spec asks for avoid_zero_checksum().
   [[nodiscard]] bool avoids_zero_checksum() const { return arrival_sum_ != 0; }
@@ -76,17 +79,20 @@ class Departure {
           put_checksum(frames[i], ip_checksum_, ip_sum_ + address_sums[i]);
       }
     }
+    if constexpr (kShape.tcp) {
+      if (tcp_) return patch_tcp(frames, n, values, stamps, address_sums);
+    }
     std::array<std::uint32_t, flow::kMaxLot> ports;
     std::array<std::uint16_t, flow::kMaxLot> checksums;
     for (unsigned i = 0; i < n; ++i) {
       ports[i] = static_cast<std::uint32_t>(swap16(values.source_port[i])) |
                  static_cast<std::uint32_t>(swap16(values.destination_port[i])) << 16U;
-      auto sum = udp_sum_ + stamps.sum(i) + ports[i];
+      auto sum = upper_sum_ + stamps.sum(i) + ports[i];
       if constexpr (kAddresses) sum += address_sums[i];
       checksums[i] = udp_checksum(fold_short(sum));
     }
     for (unsigned i = 0; i < n; ++i) {
-      auto* udp = frames[i] + udp_;
+      auto* udp = frames[i] + upper_;
       store(udp, ports[i]);
       store(udp + 6, checksums[i]);
       stamps.write(i, udp + kUdpOctets);
@@ -94,6 +100,32 @@ class Departure {
   }
 
  private:
+  using Sums = std::array<std::uint64_t, flow::kMaxLot>;
+
+  // Writes the TCP headers of n frames. The largest sum is below 2^36, as fold_short() needs it.
+  void patch_tcp(std::uint8_t* const* frames, unsigned n, const flow::ValueLot& values,
+                 const StampLot& stamps, const Sums& address_sums) const {
+    std::array<std::uint64_t, flow::kMaxLot> first;  // ports and sequence number
+    std::array<std::uint32_t, flow::kMaxLot> acknowledgements;
+    std::array<std::uint16_t, flow::kMaxLot> checksums;
+    for (unsigned i = 0; i < n; ++i) {
+      const auto connection = stamps.at(i).connection();
+      first[i] = swap16(values.source_port[i]) |
+                 std::uint64_t{swap16(values.destination_port[i])} << 16U |
+                 std::uint64_t{numbers_.sequence(connection)} << 32U;
+      acknowledgements[i] = numbers_.acknowledgement(connection);
+      const auto sum = upper_sum_ + stamps.sum(i) + halves(first[i]) + acknowledgements[i] +
+                       fold(address_sums[i]);
+      checksums[i] = static_cast<std::uint16_t>(~fold_short(sum));
+    }
+    for (unsigned i = 0; i < n; ++i) {
+      auto* tcp = frames[i] + upper_;
+      store(tcp, first[i]);
+      store(tcp + 8, acknowledgements[i]);
+      store(tcp + 16, checksums[i]);
+      stamps.write(i, tcp + kTcpStamp);
+    }
+  }
   // Puts the checksum of an IPv4 header at this offset. sum: of the header's words.
   static void put_checksum(std::uint8_t* frame, std::uint16_t at, std::uint64_t sum) {
     store(frame + at, static_cast<std::uint16_t>(~fold(sum)));
@@ -125,10 +157,12 @@ class Departure {
   AddressSlots tunnel_slots_;
   bool tunnelled_ = false;
   std::uint64_t arrival_sum_ = 0;  // 0: zero checksums are not avoided
-  std::uint64_t udp_sum_ = 0;      // pseudo-header, UDP header and data of the template, folded
-  std::uint64_t ip_sum_ = 0;       // IPv4 header of the template without its checksum
-  std::uint64_t tunnel_sum_ = 0;   // the same of the outer header
-  std::uint16_t udp_ = 0;
+  bool tcp_ = false;
+  TcpNumbers numbers_;
+  std::uint64_t upper_sum_ = 0;   // pseudo-header, UDP or TCP header, data of the template, folded
+  std::uint64_t ip_sum_ = 0;      // IPv4 header of the template without its checksum
+  std::uint64_t tunnel_sum_ = 0;  // the same of the outer header
+  std::uint16_t upper_ = 0;
   std::uint16_t destination_ = 0;  // offset of the destination address
   std::uint16_t ip_checksum_ = 0;  // offset; 0 for IPv6, which has none
   std::uint16_t tunnel_checksum_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frame/tcp.hpp"
 #include "spec/field_bits.hpp"
 
 namespace natxy::frame {
@@ -31,7 +32,7 @@ struct IpHeader {
   spec::IpVersion version;
   std::uint8_t traffic_class = 0;
   std::uint32_t flow_label = 0;
-  std::uint8_t protocol = kProtocolUdp;
+  std::uint8_t protocol;
   std::uint8_t hop_limit;
   bool dont_fragment;
 };
@@ -84,15 +85,28 @@ void put_extension(FrameOctets& octets, std::size_t at, spec::ExtensionHeader he
   }
 }
 
-void put_extensions(FrameOctets& octets, std::size_t ip, const spec::PacketFormat& format) {
+void put_extensions(FrameOctets& octets, const Layout& layout, const spec::PacketFormat& format) {
+  const auto ip = std::size_t{layout.ip};
   auto next = ip + protocol_in(format.ip_version);
   auto at = ip + spec::ip_octets(format.ip_version);
   for (const auto header : format.extension_headers) {
     octets[next] = protocol_of(header);
-    put_extension(octets, at, header, kProtocolUdp);
+    put_extension(octets, at, header, layout.protocol());
     next = at;
     at += kExtensionHeaderOctets;
   }
+}
+
+// Writes a TCP header without ports, numbers and checksum. The stamp is in an option.
+void put_tcp(FrameOctets& octets, const Layout& layout, const spec::Connections& connections) {
+  const auto tcp = std::size_t{layout.upper};
+  const bool data = octets.size() > layout.min_octets();
+  octets[tcp + 12] = kTcpOctets / 4 << 4U;
+  octets[tcp + 13] =
+      tcp_flags(connections.role, connections.segment.value_or(spec::TcpSegment::kSyn), data);
+  put16(octets, tcp + 14, kTcpWindow);
+  octets[tcp + 20] = kTcpStampOption;
+  octets[tcp + 21] = kTcpStampOptionOctets;
 }
 
 // Writes the address with zeros in its varying parts.
@@ -151,13 +165,18 @@ FrameOctets make_frame(const spec::PacketFormat& format, const spec::Traffic& tr
          {.version = format.ip_version,
           .traffic_class = format.traffic_class,
           .flow_label = format.flow_label,
+          .protocol = layout.protocol(),
           .hop_limit = traffic.hop_limit,
           .dont_fragment = traffic.dont_fragment});
-  put_extensions(octets, layout.ip, format);
+  put_extensions(octets, layout, format);
   const bool networks = traffic.networks > 1;
   put_address(octets, layout.source, format.source, layout.address_octets, networks);
   put_address(octets, layout.destination, format.destination, layout.address_octets, networks);
-  put16(octets, layout.udp + 4U, octets.size() - layout.udp);
+  if (layout.tcp()) {
+    put_tcp(octets, layout, traffic.connections.value_or(spec::Connections{}));
+  } else {
+    put16(octets, layout.upper + 4U, octets.size() - layout.upper);
+  }
   std::uint8_t value = 0;
   for (std::size_t at = layout.min_octets(); at < octets.size(); ++at) octets[at] = value++;
   return octets;
@@ -168,8 +187,8 @@ HeaderMask::HeaderMask(const Layout& layout, const spec::Traffic& traffic, const
   const auto ip = std::size_t{layout.ip};
   const auto first = std::size_t{layout.first};
   // Extension headers are behind the addresses.
-  const bool extended = layout.udp != ip + spec::ip_octets(layout.ip_version);
-  const std::size_t to = extended ? layout.udp : layout.source;
+  const bool extended = layout.upper != ip + spec::ip_octets(layout.ip_version);
+  const std::size_t to = extended ? layout.upper : layout.source;
   words_ = static_cast<unsigned>((to - from_ + 7) / 8);
   std::array<std::uint8_t, kMaxWords * 8> mask{};
   std::array<std::uint8_t, kMaxWords * 8> expected{};

@@ -1,5 +1,6 @@
-// The headers of the frames of one kind at one end: everything before the UDP header. They are the
-// same in departing frames and in what is expected of arriving ones, so one function makes both.
+// The headers of the frames of one kind at one end: everything but what varies between frames.
+// They are the same in departing frames and in what is expected of arriving ones, so one function
+// makes both.
 #pragma once
 
 #include <array>

@@ -126,6 +126,10 @@ spec::Series ports_of(const spec::Series& series, const std::optional<spec::Port
   return {.mode = spec::SeriesMode::kPseudorandom, .min = 0, .max = 0xffff};
 }
 
+std::uint8_t tag_offset(const Layout& layout) {
+  return static_cast<std::uint8_t>(layout.stamp - layout.upper);
+}
+
 bool within(const spec::Series& series, std::size_t value) {
   const auto highest = series.mode == spec::SeriesMode::kFixed ? series.min : series.max;
   return value >= series.min && value <= highest;
@@ -148,6 +152,8 @@ Quotation::Quotation(const spec::Traffic& traffic, std::uint32_t tag)
       any_destination_(traffic.connections && traffic.connections->role == spec::Role::kRespond),
       ip_version_(traffic.departure.ip_version),
       link_version_(traffic.departure.link_version()),
+      protocol_(layout_of(traffic.departure, 0).protocol()),
+      tag_at_(tag_offset(layout_of(traffic.departure, 0))),
       address_octets_(spec::address_octets(ip_version_)),
       source_port_(ports_of(traffic.source_port, traffic.source_port_set)),
       destination_port_(ports_of(traffic.destination_port, traffic.destination_port_set)),
@@ -170,7 +176,7 @@ bool Quotation::fits(const IcmpError& error) const {
   auto quoted = error.quoted;
   if (tunnel_ != nullptr) quoted = inside_of(packet_of(link_version_, quoted), *tunnel_);
   const auto [protocol, header, data] = packet_of(ip_version_, quoted);
-  if (header.empty() || protocol != kProtocolUdp) return false;
+  if (header.empty() || protocol != protocol_) return false;
   return fits_addresses(header.data() + source_in(ip_version_)) && fits_data(data);
 }
 
@@ -181,15 +187,15 @@ bool Quotation::fits_addresses(const std::uint8_t* addresses) const {
   return true;
 }
 
-bool Quotation::fits_data(std::span<const std::uint8_t> udp) const {
+bool Quotation::fits_data(std::span<const std::uint8_t> upper) const {
   constexpr std::size_t kPortOctets = 4;
   constexpr std::size_t kTagOctets = 4;
-  if (udp.size() >= kPortOctets) {
-    if (!within(source_port_, at16(udp, 0))) return false;
-    if (!any_destination_ && !within(destination_port_, at16(udp, 2))) return false;
+  if (upper.size() >= kPortOctets) {
+    if (!within(source_port_, at16(upper, 0))) return false;
+    if (!any_destination_ && !within(destination_port_, at16(upper, 2))) return false;
   }
-  if (udp.size() < kUdpOctets + kTagOctets) return true;
-  return load<std::uint32_t>(udp.data() + kUdpOctets) == tag_;
+  if (upper.size() < tag_at_ + kTagOctets) return true;
+  return load<std::uint32_t>(upper.data() + tag_at_) == tag_;
 }
 
 }  // namespace natxy::frame

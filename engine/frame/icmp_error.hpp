@@ -42,13 +42,15 @@ class Quotation {
 
  private:
   [[nodiscard]] bool fits_addresses(const std::uint8_t* addresses) const;
-  [[nodiscard]] bool fits_data(std::span<const std::uint8_t> udp) const;
+  [[nodiscard]] bool fits_data(std::span<const std::uint8_t> upper) const;
 
   bool any_ = false;
   bool any_destination_ = false;  // replies go to the external address that the gateway chose
   spec::IpVersion ip_version_ = spec::IpVersion::k4;
   spec::IpVersion link_version_ = spec::IpVersion::k4;
   const spec::TunnelHeader* tunnel_ = nullptr;  // null without a tunnel
+  std::uint8_t protocol_ = 0;
+  std::uint8_t tag_at_ = 0;  // offset of the tag in the UDP or TCP header
   std::uint16_t address_octets_ = 0;
   std::array<std::uint8_t, 32> expected_{};  // source, then destination
   std::array<std::uint8_t, 32> mask_{};      // 0 where a bit varies

@@ -4,6 +4,8 @@
 #include <deque>
 #include <mutex>
 
+#include "frame/tcp.hpp"
+
 namespace natxy::frame {
 namespace {
 
@@ -13,7 +15,9 @@ Layout made(const spec::PacketFormat& format, std::size_t vlan_tags) {
   const auto first = kEthernetOctets + vlan_tags * kVlanTagOctets;
   const auto ip = first + (tunnel ? tunnel->octets_before(version) : 0);
   const auto at = [ip](std::size_t offset) { return static_cast<std::uint16_t>(ip + offset); };
+  const auto stamp = format.transport == spec::Transport::kTcp ? kTcpStamp : kUdpOctets;
   const auto extensions = format.extension_headers.size() * kExtensionHeaderOctets;
+  const auto upper = spec::ip_octets(version) + extensions;
   const auto octets = spec::address_octets(version);
   return {.ip_version = version,
           .link_version = format.link_version(),
@@ -24,7 +28,9 @@ Layout made(const spec::PacketFormat& format, std::size_t vlan_tags) {
           .destination = at(source_in(version) + std::size_t{octets}),
           .address_octets = octets,
           .hop_limit = at(hop_limit_in(version)),
-          .udp = at(spec::ip_octets(version) + extensions)};
+          .upper = at(upper),
+          .stamp = at(upper + stamp),
+          .transport = format.transport};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Where the parts of a test frame are: Ethernet, VLAN tags, IPv4 without options or IPv6 with
-// extension headers, UDP, and the data. The IP packet may be in a tunnel. The port adds the FCS.
+// extension headers, UDP or TCP, and the data. The IP packet may be in a tunnel. The port adds the
+// FCS.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,7 @@ inline constexpr std::size_t kFcsOctets = 4;
 inline constexpr std::size_t kExtensionHeaderOctets = 8;
 inline constexpr std::size_t kUdpOctets = 8;
 inline constexpr std::size_t kStampOctets = 18;
+inline constexpr std::uint8_t kProtocolTcp = 6;
 inline constexpr std::uint8_t kProtocolUdp = 17;
 
 // EtherTypes as a 16-bit load from the frame on a little-endian machine.
@@ -46,7 +48,9 @@ struct Layout {
   std::uint16_t destination = 0;
   std::uint16_t address_octets = 0;
   std::uint16_t hop_limit = 0;
-  std::uint16_t udp = 0;
+  std::uint16_t upper = 0;  // the UDP or TCP header
+  std::uint16_t stamp = 0;
+  spec::Transport transport = spec::Transport::kUdp;
 
   [[nodiscard]] constexpr bool ipv4() const { return ip_version == spec::IpVersion::k4; }
   [[nodiscard]] constexpr bool tunnelled() const { return first != ip; }
@@ -58,11 +62,17 @@ struct Layout {
   [[nodiscard]] constexpr std::uint16_t link_source() const {
     return static_cast<std::uint16_t>(first + source_in(link_version));
   }
-  [[nodiscard]] constexpr std::uint16_t stamp() const {
-    return static_cast<std::uint16_t>(udp + kUdpOctets);
+  [[nodiscard]] constexpr bool tcp() const { return transport == spec::Transport::kTcp; }
+  // As protocol of IPv4 and next header of IPv6.
+  [[nodiscard]] constexpr std::uint8_t protocol() const {
+    return tcp() ? kProtocolTcp : kProtocolUdp;
+  }
+  // The checksum of UDP or TCP.
+  [[nodiscard]] constexpr std::uint16_t checksum() const {
+    return static_cast<std::uint16_t>(upper + (tcp() ? 16 : 6));
   }
   [[nodiscard]] constexpr std::uint16_t min_octets() const {
-    return static_cast<std::uint16_t>(stamp() + kStampOctets);
+    return static_cast<std::uint16_t>(stamp + kStampOctets);
   }
   friend constexpr bool operator==(const Layout&, const Layout&) = default;
 };

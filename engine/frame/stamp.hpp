@@ -19,14 +19,14 @@ namespace natxy::frame {
   return nonce ^ 0x5958544eU;
 }
 
-// One octet: direction in bit 0, kind in bit 1, phase in bits 2-3, warm-up probe in bit 7.
+// One octet: direction in bit 0, kind in bit 1, phase in bits 2-4, warm-up probe in bit 7.
 class StreamId {
  public:
   constexpr explicit StreamId(std::uint8_t octet = 0) : octet_(octet) {}
   constexpr StreamId(spec::Direction direction, spec::Kind kind, std::size_t phase, bool probe)
       : octet_(static_cast<std::uint8_t>(
             static_cast<unsigned>(direction) | static_cast<unsigned>(kind) << 1U |
-            static_cast<unsigned>(phase & 3U) << 2U | static_cast<unsigned>(probe) << 7U)) {}
+            static_cast<unsigned>(phase & 7U) << 2U | static_cast<unsigned>(probe) << 7U)) {}
   [[nodiscard]] constexpr std::uint8_t octet() const { return octet_; }
   [[nodiscard]] constexpr bool probe() const { return (octet_ & 0x80U) != 0; }
   [[nodiscard]] constexpr spec::Kind kind() const {
@@ -35,7 +35,7 @@ class StreamId {
   [[nodiscard]] constexpr spec::Direction direction() const {
     return static_cast<spec::Direction>(octet_ & 1U);
   }
-  [[nodiscard]] constexpr std::size_t phase() const { return (octet_ >> 2U) & 3U; }
+  [[nodiscard]] constexpr std::size_t phase() const { return (octet_ >> 2U) & 7U; }
   [[nodiscard]] constexpr StreamId with(spec::Kind kind) const {
     return StreamId(static_cast<std::uint8_t>((octet_ & ~2U) | static_cast<unsigned>(kind) << 1U));
   }

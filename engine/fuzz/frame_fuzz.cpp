@@ -110,12 +110,12 @@ void repair(std::vector<std::uint8_t>& frame, const frame::Layout& layout) {
     const auto sum = frame::sum_words(frame.data() + layout.ip, 20);
     frame::store(frame.data() + at, static_cast<std::uint16_t>(~frame::fold(sum)));
   }
-  zero(layout.udp + 6U);
+  zero(layout.upper + 6U);
   const auto sum = frame::sum_words(frame.data() + layout.source, 2U * layout.address_octets) +
-                   frame::sum_words(frame.data() + layout.udp, frame.size() - layout.udp) +
-                   frame::swap16(static_cast<std::uint16_t>(frame.size() - layout.udp)) +
+                   frame::sum_words(frame.data() + layout.upper, frame.size() - layout.upper) +
+                   frame::swap16(static_cast<std::uint16_t>(frame.size() - layout.upper)) +
                    frame::swap16(frame::kProtocolUdp);
-  frame::store(frame.data() + layout.udp + 6, frame::udp_checksum(frame::fold(sum)));
+  frame::store(frame.data() + layout.upper + 6, frame::udp_checksum(frame::fold(sum)));
 }
 
 // Returns the frame of an input, in heap memory of exactly its size, so that ASan sees a read

@@ -64,7 +64,7 @@ class ConnectionRecorder {
   void learn(const ConnectionPlan& use, const frame::Claimed& claimed, std::uint64_t connection,
              std::uint64_t frames) {
     const auto* source = claimed.frame + claimed.layout->source;
-    const auto port = frame::read16(claimed.frame + claimed.layout->udp);
+    const auto port = frame::read16(claimed.frame + claimed.layout->upper);
     auto address = frame::load<std::uint32_t>(source);
     if (claimed.layout->ip_version == spec::IpVersion::k6) {
       address = use.table->addresses().number_of(source);

@@ -22,8 +22,9 @@ struct WalkPlan {
   const StateTable* table = nullptr;
   spec::Role role = spec::Role::kRespond;
   spec::Order order = spec::Order::kLinear;
+  bool answered = false;          // a connection must have answered: TCP after its SYN/ACK
   std::uint64_t connections = 1;  // numbered 0 to connections - 1
-  bool whole = false;             // all of them exist
+  bool whole = false;             // all of them exist, and have answered if they must
   std::uint64_t key = 0;          // key of the pseudorandom order
 };
 
@@ -34,6 +35,7 @@ class ConnectionWalk {
   ConnectionWalk(const WalkPlan& plan, unsigned index, unsigned stride)
       : table_(plan.table),
         order_(plan.order),
+        answered_(plan.answered),
         makes_(plan.role == spec::Role::kInitiate && plan.order == spec::Order::kMissing),
         connections_(plan.connections),
         looks_(!plan.whole || plan.order == spec::Order::kMissing),
@@ -113,6 +115,7 @@ class ConnectionWalk {
     if (!looks_) return true;
     const auto entry = table_->at(number);
     if (makes_) return !entry.stored();
+    if (answered_) return entry.answered();
     return entry.stored() && !(order_ == spec::Order::kMissing && entry.answered());
   }
 
@@ -125,6 +128,7 @@ class ConnectionWalk {
 
   const StateTable* table_ = nullptr;
   spec::Order order_ = spec::Order::kLinear;
+  bool answered_ = false;
   bool makes_ = false;  // uses connections that are not in the table
   std::uint64_t connections_ = 1;
   bool looks_ = false;

@@ -79,7 +79,7 @@ class FrameCheck {
     auto values = kind.flow.template at<kShape>(ordinal);
     if (kind.connections && kind.connections->responds()) values = values.swapped();
     if (kind.arrival.learns_source()) {
-      values.source_port = frame::read16(claimed.frame + claimed.layout->udp);
+      values.source_port = frame::read16(claimed.frame + claimed.layout->upper);
     }
     return kind.arrival.check(claimed, values, hop_limit);
   }

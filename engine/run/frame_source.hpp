@@ -110,7 +110,7 @@ class FrameSource {
   void patch(spec::Kind kind, const Part& part) {
     const auto& plan = plan_->kind(kind);
     if constexpr (kShape.connected) {
-      if (plan.connections) return patch_connected(plan, part);
+      if (plan.connections) return patch_connected(kind, part);
     }
     flow::ValueLot values;
     plan.flow.template fill<kShape>(part.ordinals, part.size, values);
@@ -123,7 +123,8 @@ class FrameSource {
   }
 
   // Patches frames of connections: the next ones of the walk, or those that the ordinals establish.
-  void patch_connected(const KindPlan& plan, const Part& part) {
+  void patch_connected(spec::Kind kind, const Part& part) {
+    const auto& plan = plan_->kind(kind);
     const auto& use = *plan.connections;
     const auto n = part.size;
     std::array<std::uint64_t, kMaxBurst> connections;
@@ -136,8 +137,7 @@ class FrameSource {
     plan.flow.template fill<kShape>(connections.data(), n, values);
     if (use.responds()) values.swap_ends();
     frame::StampLot stamps;
-    stamps.fill(plan_->tag, plan_->stream.with(spec::Kind::kForeground), part.numbers,
-                part.lateness, n);
+    stamps.fill(plan_->tag, plan_->stream.with(kind), part.numbers, part.lateness, n);
     stamps.set_connections(connections.data(), n);
     if (plan.departure.avoids_zero_checksum()) {
       plan.departure.template avoid_zero_checksum<kShape>(values, stamps, n);

@@ -61,7 +61,7 @@ struct ReceiverReport {
   Silence silence;
   std::uint64_t records_lost = 0;
   // Frames that an earlier phase sent, by phase and kind; they are late frames of that phase.
-  std::array<std::array<std::uint64_t, 2>, 4> stragglers{};
+  std::array<std::array<std::uint64_t, 2>, spec::kMaxPhases> stragglers{};
 };
 
 }  // namespace natxy::run

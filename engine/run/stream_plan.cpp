@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "flow/hash.hpp"
+#include "spec/validate.hpp"
 
 namespace natxy::run {
 namespace {
@@ -14,9 +15,11 @@ KindPlan compile_kind(const std::optional<spec::Traffic>& traffic, std::uint64_t
   if (!traffic) return {};
   const auto& link =
       context.links[traffic->departure.link_version() == spec::IpVersion::k4 ? 0 : 1];
+  const auto numbers = traffic->connections ? frame::TcpNumbers(*traffic->connections, context.seed)
+                                            : frame::TcpNumbers();
   return {.flow = flow::Flow(*traffic, seed),
-          .departure = frame::Departure(*traffic, link),
-          .arrival = frame::Arrival(*traffic, context.far_link),
+          .departure = frame::Departure(*traffic, link, numbers),
+          .arrival = frame::Arrival(*traffic, context.far_link, numbers),
           .quotation = frame::Quotation(*traffic, frame::tag_of(context.nonce)),
           .hop_limit = static_cast<std::uint8_t>(
               traffic->hop_limit_drop ? traffic->hop_limit - *traffic->hop_limit_drop : 0)};
@@ -45,10 +48,12 @@ void connect(KindPlan& plan, const spec::Connections& use, const StreamContext& 
   plan.connections = ConnectionPlan{
       .role = use.role,
       .table = context.table,
+      .first = use.first,
       .walk = {.table = context.table,
                .role = use.role,
                .order = use.order,
-               .connections = context.table->entries(),
+               .answered = use.segment.value_or(spec::TcpSegment::kSyn) != spec::TcpSegment::kSyn,
+               .connections = spec::connections_of(made),
                .key = flow::derive(seed, kWalk + static_cast<std::uint64_t>(use.role))}};
 }
 
@@ -65,15 +70,18 @@ StreamPlan compile(const spec::Stream& stream, const StreamContext& context) {
                   .layouts = layouts_of(stream, context.far_link),
                   .kinds = {compile_kind(stream.foreground, seed(kForeground), context),
                             compile_kind(stream.background, seed(kBackground), context)}};
-  if (stream.foreground && stream.foreground->connections) {
-    connect(plan.kinds[0], *stream.foreground->connections, context);
+  for (const auto kind : {kForeground, kBackground}) {
+    const auto& traffic = spec::traffic_of(stream, kind);
+    if (traffic && traffic->connections) {
+      connect(plan.kinds[static_cast<std::size_t>(kind)], *traffic->connections, context);
+    }
   }
   return plan;
 }
 
 void shorten(StreamPlan& plan, const spec::Stream& stream, std::uint64_t foreground_frames,
              TickRate ticks) {
-  const auto [n, m] = stream.mix;
+  const auto [n, m, even] = stream.mix;
   auto frames = foreground_frames / m * n + foreground_frames % m;
   auto segments = stream.segments;
   for (auto& segment : segments) {

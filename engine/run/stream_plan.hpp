@@ -24,7 +24,8 @@ namespace natxy::run {
 struct ConnectionPlan {
   spec::Role role = spec::Role::kEstablish;
   StateTable* table = nullptr;
-  WalkPlan walk;  // used by streams that use connections
+  std::uint64_t first = 0;  // the first connection that the frames establish
+  WalkPlan walk;            // used by streams that use connections
 
   [[nodiscard]] bool responds() const { return role == spec::Role::kRespond; }
   // Returns whether the stream has no more to send after it has used each connection once.
@@ -34,7 +35,7 @@ struct ConnectionPlan {
   }
   // Returns the connection that the frame of this ordinal establishes.
   [[nodiscard]] std::uint64_t established_by(std::uint64_t ordinal) const {
-    if (walk.order != spec::Order::kRepeating) return ordinal;
+    if (walk.order != spec::Order::kRepeating) return first + ordinal;
     return (flow::mix(ordinal ^ walk.key) >> 32U) * walk.connections >> 32U;
   }
 };
@@ -73,7 +74,8 @@ struct StreamPlan {
     return {.addresses_vary =
                 foreground.flow.shape().addresses_vary || background.flow.shape().addresses_vary,
             .enumerated = foreground.flow.shape().enumerated || background.flow.shape().enumerated,
-            .connected = foreground.connections.has_value()};
+            .connected = foreground.connections || background.connections,
+            .tcp = foreground.departure.is_tcp()};
   }
 };
 

@@ -34,6 +34,7 @@ spec::Misdelivered misdelivered(const KindTally& tally) {
           .tunnel = of(kTunnel),
           .address = of(kAddress),
           .port = of(kPort),
+          .sequence = of(kSequence),
           .hop_limit = of(kHopLimit),
           .traffic_class = of(kTrafficClass),
           .header = of(kHeader)};

@@ -23,6 +23,11 @@ namespace natxy::run {
 template <class Use>
 auto dispatch(flow::Shape shape, Use&& use) {
   using flow::Shape;
+  // One for all TCP, whether addresses vary or not, because each takes long to compile.
+  if (shape.tcp) {
+    return use.template
+    operator()<Shape{.addresses_vary = true, .enumerated = true, .connected = true, .tcp = true}>();
+  }
   if (shape.connected) {
     return shape.addresses_vary
                ? use.template
@@ -242,6 +247,7 @@ class TrialRunner {
       shape.addresses_vary |= plan.shape().addresses_vary;
       shape.enumerated |= plan.shape().enumerated;
       shape.connected |= plan.shape().connected;
+      shape.tcp |= plan.shape().tcp;
     }
     return dispatch(shape, [&]<flow::Shape kShape>() {
       Phase<kShape, Clock, Device> phase(device_, plans, setup, cancelled);

@@ -29,7 +29,7 @@ class TrialConnections {
     stored_ = answered_ = 0;
     const auto* establishing = spec::establishing_stream(spec);
     if (establishing == nullptr) return;
-    table_ = memory_.reserve(spec::connections_of(*establishing));
+    table_ = memory_.reserve(spec::entries_of(spec));
     if (!memory_.touched()) touch(filler(*establishing, device), device, told, cancelled);
     if (establishing->foreground->arrival.ip_version == spec::IpVersion::k6) {
       table_.addresses().prepare();
@@ -44,7 +44,7 @@ class TrialConnections {
     for (std::size_t i = 0; i < plans.size(); ++i) {
       auto& use = plans[i].kinds[0].connections;
       if (!use || use->role == spec::Role::kEstablish) continue;
-      use->walk.whole = stored_ == table_.entries();
+      use->walk.whole = usable(*use) == use->walk.connections;
       if (!use->ends()) continue;
       const auto asked = spec::frames_of(phase.streams[i], spec::Kind::kForeground);
       const auto left = left_for(*use);
@@ -74,18 +74,23 @@ class TrialConnections {
   }
 
  private:
-  // Returns whether the phase validates connections: it has a minimum and a responder.
+  // Returns whether the phase validates connections: it has a responder, and a minimum or SYN/ACKs.
   [[nodiscard]] static bool asks(const spec::Phase& phase) {
-    return phase.minimum_connections > 0 &&
-           std::ranges::any_of(phase.streams, [](const spec::Stream& stream) {
-             const auto& traffic = stream.foreground;
-             return traffic && traffic->connections &&
-                    traffic->connections->role == spec::Role::kRespond;
-           });
+    return std::ranges::any_of(phase.streams, [&](const spec::Stream& stream) {
+      const auto& traffic = stream.foreground;
+      return traffic && traffic->connections &&
+             traffic->connections->role == spec::Role::kRespond &&
+             (phase.minimum_connections > 0 ||
+              traffic->connections->segment == spec::TcpSegment::kSyn);
+    });
+  }
+  // Returns how many connections exist for a stream.
+  [[nodiscard]] std::uint64_t usable(const ConnectionPlan& use) const {
+    return use.walk.answered ? answered_ : stored_;
   }
   [[nodiscard]] std::uint64_t left_for(const ConnectionPlan& use) const {
-    if (use.walk.order == spec::Order::kLinear) return stored_;
-    return use.responds() ? stored_ - answered_ : table_.entries() - stored_;
+    if (use.walk.order == spec::Order::kLinear) return usable(use);
+    return use.responds() ? stored_ - answered_ : use.walk.connections - stored_;
   }
 
   template <class Device, class Told>

@@ -29,9 +29,10 @@ namespace natxy::run {
                                            "outer address",
                                            "address",
                                            "port",
+                                           "sequence or acknowledgement number",
                                            "hop limit",
                                            "traffic class or flow label",
-                                           "VLAN tag or extension header"};
+                                           "VLAN tag, extension header or TCP header"};
   static_assert(std::size(kWords) == frame::kDefects);
   return kWords[static_cast<std::size_t>(defect)];
 }

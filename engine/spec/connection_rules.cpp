@@ -1,7 +1,9 @@
 #include "spec/connection_rules.hpp"
 
+#include <algorithm>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "spec/names.hpp"
 #include "spec/spec_error.hpp"
@@ -29,7 +31,7 @@ bool same_ranges(const Traffic& a, const Traffic& b, bool swapped) {
 }
 
 void check_order(const Connections& connections, const std::string& member) {
-  const auto [role, order] = connections;
+  const auto [role, order, segment, first] = connections;
   const bool establishes = role == Role::kEstablish;
   const bool repeats = order == Order::kRepeating;
   if (establishes ? repeats || order == Order::kLinear : !repeats) return;
@@ -42,11 +44,61 @@ void check_order(const Connections& connections, const std::string& member) {
                       ")");
 }
 
+// Returns which segments are possible with a role and an order. An initiator sends its SYN again to
+// make a connection that is missing; a responder's SYN shows once for each connection that the
+// initiator's was seen.
+std::vector<TcpSegment> segments_of(const Connections& connections) {
+  using enum TcpSegment;
+  const auto [role, order, segment, first] = connections;
+  if (role == Role::kEstablish) return {kSyn};
+  if (role == Role::kInitiate && order == Order::kMissing) return {kSyn};
+  if (role == Role::kInitiate) return {kAck, kFin, kLastAck, kRst};
+  if (order == Order::kMissing) return {kSyn};
+  if (order == Order::kLinear) return {kSyn, kAck, kFin, kRst};
+  return {kAck, kFin, kRst};
+}
+
+void check_segment(const Traffic& traffic, const std::string& member) {
+  const auto& connections = *traffic.connections;
+  const bool tcp = traffic.departure.transport == Transport::kTcp;
+  std::string expected;
+  for (const auto segment : segments_of(connections)) {
+    if (tcp && segment == connections.segment) return;
+    expected += (expected.empty() ? "" : " or ") + name_of(kTcpSegments, segment);
+  }
+  if (!tcp && !connections.segment) return;
+  if (!tcp)
+    throw SpecError(member + ".segment", "is given, but the frames are UDP (expected null)");
+  if (!connections.segment) {
+    throw SpecError(member + ".segment",
+                    "is missing, but the frames are TCP (expected " + expected + ")");
+  }
+  throw SpecError(member + ".segment",
+                  name_of(kTcpSegments, *connections.segment) + " is not possible with the role " +
+                      name_of(kRoles, connections.role) + " and the order " +
+                      name_of(kOrders, connections.order) + " (expected " + expected + ")");
+}
+
+void check_same_transport(const Traffic& traffic, const Traffic& establishing,
+                          const std::string& member) {
+  const auto expected = establishing.departure.transport;
+  if (traffic.departure.transport == expected) return;
+  throw SpecError(member + ".departure.transport",
+                  name_of(kTransports, traffic.departure.transport) +
+                      " differs from that of the establishing stream (expected " +
+                      name_of(kTransports, expected) + ")");
+}
+
 void check_role(const Stream& stream, const Stream* establishing, const std::string& stream_path) {
   if (!stream.foreground || !stream.foreground->connections) return;
   const auto& connections = *stream.foreground->connections;
   const auto member = stream_path + ".foreground.connections";
   check_order(connections, member);
+  check_segment(*stream.foreground, member);
+  if (connections.first != 0) {
+    throw SpecError(member + ".first", std::to_string(connections.first) +
+                                           " is not possible in foreground traffic (expected 0)");
+  }
   if (&stream == establishing) return;
   if (connections.role == Role::kEstablish || establishing == nullptr) {
     throw SpecError(member + ".role",
@@ -62,11 +114,40 @@ void check_role(const Stream& stream, const Stream* establishing, const std::str
                                           : "connections are established in the other direction "
                                             "(expected respond)");
   }
+  check_same_transport(*stream.foreground, *establishing->foreground, stream_path + ".foreground");
   if (same_ranges(*establishing->foreground, *stream.foreground, !same_way)) return;
   throw SpecError(member + ".role",
                   std::string("selection and ranges differ from those of the establishing stream "
                               "(expected the same") +
                       (same_way ? "" : ", with source and destination swapped") + ")");
+}
+
+// Background frames of a later phase may create connections that phase 1 did not, while the
+// foreground uses those of phase 1.
+void check_background(const Stream& stream, const Stream* establishing, bool later,
+                      const std::string& stream_path) {
+  if (!stream.background || !stream.background->connections) return;
+  const auto& connections = *stream.background->connections;
+  const auto member = stream_path + ".background.connections";
+  const bool creates = connections.role == Role::kEstablish && connections.order == Order::kLinear;
+  if (establishing == nullptr || !later || !creates ||
+      stream.direction != establishing->direction) {
+    throw SpecError(member,
+                    "is not possible here (expected null, or the role establish and the order "
+                    "linear, in a later phase and in the direction of the establishing stream)");
+  }
+  const auto least = connections_of(*establishing);
+  if (connections.first < least || establishing->foreground->connections->order != Order::kLinear) {
+    throw SpecError(member + ".first",
+                    std::to_string(connections.first) + " is a connection of phase 1 (expected " +
+                        std::to_string(least) + " or more, and the order linear in phase 1)");
+  }
+  check_segment(*stream.background, member);
+  check_same_transport(*stream.background, *establishing->foreground, stream_path + ".background");
+  if (same_ranges(*establishing->foreground, *stream.background, false)) return;
+  throw SpecError(member + ".role",
+                  "selection and ranges differ from those of the establishing stream (expected the "
+                  "same)");
 }
 
 }  // namespace
@@ -80,8 +161,9 @@ void check_connections(const TrialSpec& spec) {
   for (std::size_t i = 0; i < spec.phases.size(); ++i) {
     const auto& streams = spec.phases[i].streams;
     for (std::size_t j = 0; j < streams.size(); ++j) {
-      check_role(streams[j], establishing,
-                 "phases[" + std::to_string(i) + "].streams[" + std::to_string(j) + "]");
+      const auto path = "phases[" + std::to_string(i) + "].streams[" + std::to_string(j) + "]";
+      check_role(streams[j], establishing, path);
+      check_background(streams[j], establishing, i > 0, path);
     }
   }
 }
@@ -100,6 +182,20 @@ std::uint64_t connections_of(const Stream& stream) {
   if (traffic.connections->order == Order::kLinear) return frames_of(stream, Kind::kForeground);
   return values_of(traffic.source_port) * values_of(traffic.destination_port) *
          values_of(traffic.source_field) * values_of(traffic.destination_field);
+}
+
+std::uint64_t entries_of(const TrialSpec& spec) {
+  const auto* establishing = establishing_stream(spec);
+  if (establishing == nullptr) return 0;
+  auto entries = connections_of(*establishing);
+  for (const auto& phase : spec.phases) {
+    for (const auto& stream : phase.streams) {
+      if (!stream.background || !stream.background->connections) continue;
+      const auto end = stream.background->connections->first + frames_of(stream, Kind::kBackground);
+      entries = std::max(entries, end);
+    }
+  }
+  return entries;
 }
 
 }  // namespace natxy::spec

@@ -30,11 +30,12 @@ Json json_of(const Distribution& of) {
 }
 
 Json json_of(const Misdelivered& of) {
-  return {
-      {"malformed", of.malformed}, {"checksum", of.checksum},   {"number", of.number},
-      {"length", of.length},       {"tunnel", of.tunnel},       {"address", of.address},
-      {"port", of.port},           {"hop_limit", of.hop_limit}, {"traffic_class", of.traffic_class},
-      {"header", of.header},       {"total", of.total()}};
+  return {{"malformed", of.malformed}, {"checksum", of.checksum},
+          {"number", of.number},       {"length", of.length},
+          {"tunnel", of.tunnel},       {"address", of.address},
+          {"port", of.port},           {"sequence", of.sequence},
+          {"hop_limit", of.hop_limit}, {"traffic_class", of.traffic_class},
+          {"header", of.header},       {"total", of.total()}};
 }
 
 Json json_of(const DelayVariation& of) {

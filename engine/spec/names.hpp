@@ -39,6 +39,12 @@ inline const Names<const Encapsulation*> kEncapsulationNames = [] {
 inline const Names<std::uint16_t> kTagTypes = {{"802.1Q", 0x8100}, {"802.1ad", 0x88a8}};
 inline const Names<Role> kRoles = {
     {"establish", Role::kEstablish}, {"initiate", Role::kInitiate}, {"respond", Role::kRespond}};
+inline const Names<Transport> kTransports = {{"udp", Transport::kUdp}, {"tcp", Transport::kTcp}};
+inline const Names<TcpSegment> kTcpSegments = {{"syn", TcpSegment::kSyn},
+                                               {"ack", TcpSegment::kAck},
+                                               {"fin", TcpSegment::kFin},
+                                               {"last-ack", TcpSegment::kLastAck},
+                                               {"rst", TcpSegment::kRst}};
 inline const Names<Order> kOrders = {{"linear", Order::kLinear},
                                      {"fixed", Order::kFixed},
                                      {"increasing", Order::kIncreasing},

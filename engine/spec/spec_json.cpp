@@ -86,6 +86,7 @@ Mix mix(const Value& value) {
   Mix mix;
   mix.n = object["n"].integer<std::uint32_t>(1, kMaxMixN);
   mix.m = object["m"].integer<std::uint32_t>(0, mix.n);
+  mix.even = flag(object, "even");
   object.close();
   return mix;
 }

@@ -24,6 +24,10 @@ std::uint32_t flow_label(const Value& value) {
   return value.integer<std::uint32_t>(0, kMaxFlowLabel);
 }
 
+Transport transport(const Value& value) {
+  return value.one_of(kTransports);
+}
+
 ExtensionHeader extension_header(const Value& value) {
   return value.one_of(kExtensionHeaders);
 }
@@ -102,6 +106,7 @@ PacketFormat packet_format(const Value& value) {
         headers->list<ExtensionHeader>(0, kMaxExtensionHeaders, extension_header);
   }
   format.tunnel = object.optional("tunnel", tunnel);
+  format.transport = object.optional("transport", transport).value_or(Transport::kUdp);
   object.close();
   return format;
 }
@@ -120,8 +125,14 @@ Series series(const Value& value, unsigned bits = 16) {
 Connections connections(const Value& value) {
   Object object(value);
   const auto order = [](const Value& of) { return of.one_of(kOrders); };
+  const auto segment = [](const Value& of) { return of.one_of(kTcpSegments); };
+  const auto first = [](const Value& of) {
+    return of.integer<std::uint64_t>(0, kMaxConnections - 1);
+  };
   const Connections connections{.role = object["role"].one_of(kRoles),
-                                .order = object.optional("order", order).value_or(Order::kLinear)};
+                                .order = object.optional("order", order).value_or(Order::kLinear),
+                                .segment = object.optional("segment", segment),
+                                .first = object.optional("first", first).value_or(0)};
   object.close();
   return connections;
 }

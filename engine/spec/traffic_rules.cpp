@@ -5,6 +5,7 @@
 
 #include "spec/field_bits.hpp"
 #include "spec/member_text.hpp"
+#include "spec/names.hpp"
 #include "spec/spec_error.hpp"
 
 namespace natxy::spec {
@@ -54,11 +55,13 @@ void check_pattern(const AddressPattern& pattern, IpVersion version, const std::
                   text(*pattern.network_byte) + " lies within the field (expected another octet)");
 }
 
-// Octets of the smallest frame, with FCS: Ethernet, IP, UDP and the stamp.
+// Octets of the smallest frame, with FCS: Ethernet, IP, UDP and the stamp. A TCP header has 20
+// octets without the option that holds the stamp, which has a header of 2.
 unsigned smallest_frame(const PacketFormat& format) {
   constexpr unsigned kWithoutIp = 44;
   const auto outer = format.tunnel ? format.tunnel->octets_before(format.ip_version) : 0;
-  const auto octets = kWithoutIp + ip_octets(format.ip_version) + outer;
+  const auto tcp = format.transport == Transport::kTcp ? 20 + 2 - 8 : 0;
+  const auto octets = kWithoutIp + ip_octets(format.ip_version) + outer + tcp;
   return static_cast<unsigned>(octets + 8 * format.extension_headers.size());
 }
 
@@ -103,6 +106,38 @@ void check_sizes(const Traffic& traffic, const std::string& member) {
                   text(traffic.arrival.frame_size_bytes) +
                       " does not hold the data of the departing frame (expected " + text(expected) +
                       ")");
+}
+
+// TCP needs connections, because its numbers follow from them.
+void check_transport(const Traffic& traffic, const std::string& member) {
+  const auto transport = traffic.departure.transport;
+  if (traffic.arrival.transport != transport) {
+    throw SpecError(member + ".arrival.transport",
+                    name_of(kTransports, traffic.arrival.transport) +
+                        " differs from that of the departing frames (expected " +
+                        name_of(kTransports, transport) + ")");
+  }
+  if (transport == Transport::kUdp) return;
+  if (!traffic.connections) {
+    throw SpecError(member + ".departure.transport",
+                    "tcp is not possible without connections (expected udp)");
+  }
+  if (traffic.avoid_zero_checksum) {
+    throw SpecError(member + ".avoid_zero_checksum",
+                    "is true, but a checksum of 0 has no meaning in TCP (expected false)");
+  }
+}
+
+// Only a segment that acknowledges may have data.
+void check_segment_size(const Traffic& traffic, const std::string& member) {
+  if (!traffic.connections || !traffic.connections->segment) return;
+  const auto segment = *traffic.connections->segment;
+  const auto smallest = smallest_frame(traffic.departure);
+  if (segment == TcpSegment::kAck || traffic.departure.frame_size_bytes == smallest) return;
+  throw SpecError(member + ".departure.frame_size_bytes",
+                  text(traffic.departure.frame_size_bytes) + " is out of range (expected " +
+                      text(smallest) + ", because the segment " + name_of(kTcpSegments, segment) +
+                      " has no data)");
 }
 
 // The addresses of one end of the packets, source or destination, at one end of a stream.
@@ -212,10 +247,11 @@ void check_combinations(const Traffic& traffic, std::uint64_t frames, const std:
                                                " combinations (expected at most " +
                                                text(kMaxConnections) + ")");
   }
-  if (frames <= combinations || !takes_each_once(traffic)) return;
+  const auto taken = frames + (traffic.connections ? traffic.connections->first : 0);
+  if (taken <= combinations || !takes_each_once(traffic)) return;
   throw SpecError(member + ".selection", "the ranges have " + text(combinations) +
                                              " combinations, too few to enumerate for " +
-                                             text(frames) + " frames (expected wider ranges)");
+                                             text(taken) + " frames (expected wider ranges)");
 }
 
 // flow::Series counts exactly only so far, unless the number of values is a power of 2.
@@ -234,7 +270,9 @@ void check_counter(const Series& series, std::uint64_t frames, const std::string
 void check_traffic(const Traffic& traffic, std::uint64_t frames, const std::string& member) {
   check_format(traffic.departure, member + ".departure");
   check_format(traffic.arrival, member + ".arrival");
+  check_transport(traffic, member);
   check_sizes(traffic, member);
+  check_segment_size(traffic, member);
   check_networks(traffic, member);
   check_counter(traffic.source_field, frames, member + ".source_field");
   check_counter(traffic.destination_field, frames, member + ".destination_field");

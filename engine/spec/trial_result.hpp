@@ -37,17 +37,19 @@ struct Distribution {
 
 struct Misdelivered {           // counted by the first check that failed, in this order
   std::uint64_t malformed = 0;  // wrong IP version, protocol or lengths
-  std::uint64_t checksum = 0;   // IPv4 header checksum or UDP checksum
+  std::uint64_t checksum = 0;   // IPv4 header checksum, or that of UDP or TCP
   std::uint64_t number = 0;     // a number, stream or direction that was not sent to this port
   std::uint64_t length = 0;
   std::uint64_t tunnel = 0;  // the addresses of the outer header
   std::uint64_t address = 0;
   std::uint64_t port = 0;
+  std::uint64_t sequence = 0;  // sequence or acknowledgement number of TCP
   std::uint64_t hop_limit = 0;
   std::uint64_t traffic_class = 0;  // or flow label, if the spec asks for them to be kept
-  std::uint64_t header = 0;         // a VLAN tag or an extension header
+  // A VLAN tag, an extension header, or flags, window, urgent pointer or option of TCP.
+  std::uint64_t header = 0;
   [[nodiscard]] std::uint64_t total() const {
-    return malformed + checksum + number + length + tunnel + address + port + hop_limit +
+    return malformed + checksum + number + length + tunnel + address + port + sequence + hop_limit +
            traffic_class + header;
   }
 };

@@ -34,7 +34,7 @@ inline constexpr std::size_t kMaxExtensionHeaders = 8;
 inline constexpr std::uint32_t kMaxMixN = 1U << 16;
 inline constexpr std::uint64_t kMaxTrialNs = 24ULL * 3600 * 1'000'000'000;  // one day
 inline constexpr std::uint64_t kMaxConnections = 1ULL << 32;
-inline constexpr std::size_t kMaxPhases = 4;
+inline constexpr std::size_t kMaxPhases = 8;
 inline constexpr std::size_t kMaxSegments = 64;
 inline constexpr std::size_t kMaxWatched = 1024;
 inline constexpr std::uint32_t kMaxBurstFrames = 1U << 16U;
@@ -86,9 +86,16 @@ enum class Order : std::uint8_t {
   kRepeating
 };
 
+// Which segments of TCP connections a stream's frames are (docs/decisions/0033). With the role, it
+// determines flags, sequence number and acknowledgement number. kAck is the end of the handshake,
+// and what carries data.
+enum class TcpSegment : std::uint8_t { kSyn, kAck, kFin, kLastAck, kRst };
+
 struct Connections {
   Role role = Role::kEstablish;
   Order order = Order::kLinear;
+  std::optional<TcpSegment> segment{};  // present iff the frames are TCP
+  std::uint64_t first = 0;              // the first connection; of the role kEstablish
 };
 
 // What happens before the first frame: the neighbours are resolved, and with kProbes, probe frames
@@ -153,6 +160,8 @@ struct Tunnel {
   }
 };
 
+enum class Transport : std::uint8_t { kUdp, kTcp };
+
 // What the frames of one kind are at one end of a stream. What varies between them follows from
 // their numbers.
 struct PacketFormat {
@@ -164,6 +173,7 @@ struct PacketFormat {
   std::uint32_t flow_label = 0;                    // IPv6
   std::vector<ExtensionHeader> extension_headers;  // IPv6, in the order of the frame
   std::optional<Tunnel> tunnel;
+  Transport transport = Transport::kUdp;  // the same at both ends
 
   // What the link layer carries: the outer header if there is a tunnel.
   [[nodiscard]] IpVersion link_version() const { return tunnel ? tunnel->ip_version : ip_version; }
@@ -211,9 +221,12 @@ struct Segment {
   std::uint64_t burst_rate_fps = 0;  // at least rate_fps; 0 if there are no bursts
 };
 
-struct Mix {  // frame i is foreground iff i mod n < m
+// Which frames are foreground: frame i iff i mod n < m. With `even`, it is iff i m mod n is 0 or
+// above n - m: m of n frames as well, but as far apart as they can be.
+struct Mix {
   std::uint32_t n = 1;
   std::uint32_t m = 1;
+  bool even = false;
 };
 
 struct Stream {

@@ -16,10 +16,6 @@ constexpr std::uint64_t kTooLong = kMaxTrialNs + 1;
 constexpr const char* kKindNames[] = {"foreground", "background"};
 constexpr const char* kSideNames[] = {"left", "right"};
 
-const std::optional<Traffic>& traffic_of(const Stream& stream, Kind kind) {
-  return kind == Kind::kForeground ? stream.foreground : stream.background;
-}
-
 // --- durations -----------------------------------------------------------------------------------
 
 std::uint64_t saturated(std::uint64_t ns) {
@@ -66,10 +62,6 @@ void check_kind(const Stream& stream, Kind kind, const std::string& stream_path)
     throw SpecError(member, "is given, but " + mix + ", has no frame for it (expected null)");
   }
   if (!traffic) return;
-  if (traffic->connections && kind == Kind::kBackground) {
-    throw SpecError(member + ".connections",
-                    "background traffic has no connections (expected null)");
-  }
   check_traffic(*traffic, frames_of(stream, kind), member);
 }
 
@@ -143,7 +135,7 @@ std::uint64_t last_due_ns(const Stream& stream) {
 // Returns whether the stream is phase 1 or uses each connection once.
 bool takes_connections_once(const Stream& stream) {
   if (!stream.foreground || !stream.foreground->connections) return false;
-  const auto [role, order] = *stream.foreground->connections;
+  const auto [role, order, segment, first] = *stream.foreground->connections;
   return role == Role::kEstablish || order == Order::kLinear || order == Order::kMissing;
 }
 
@@ -174,8 +166,9 @@ std::uint64_t total_frames(const Stream& stream) {
 
 std::uint64_t frames_of(const Stream& stream, Kind kind) {
   const auto total = total_frames(stream);
-  const auto [n, m] = stream.mix;
-  const auto foreground = total / n * m + std::min<std::uint64_t>(total % n, m);
+  const auto [n, m, even] = stream.mix;
+  const auto foreground =
+      even ? (total * m + n - 1) / n : total / n * m + std::min<std::uint64_t>(total % n, m);
   return kind == Kind::kForeground ? foreground : total - foreground;
 }
 

@@ -90,6 +90,19 @@ TEST(Walk, FixedIsTheFirstThatExists) {
   EXPECT_EQ(taken(ConnectionWalk(plan, 0, 1), 40), std::vector<std::uint64_t>(40, 42));
 }
 
+TEST(Walk, UsesWhatHasAnsweredIfItMust) {
+  Table table(10);
+  for (std::uint64_t i = 0; i < 8; ++i) table.store(i);
+  for (const std::uint64_t i : {1, 5, 6}) table->mark_answered(i);
+  for (const auto order : {Order::kLinear, Order::kIncreasing}) {
+    const WalkPlan plan{.table = &*table, .order = order, .answered = true, .connections = 10};
+    EXPECT_EQ(taken(ConnectionWalk(plan, 0, 1), 3), (std::vector<std::uint64_t>{1, 5, 6}));
+  }
+  const WalkPlan fixed{
+      .table = &*table, .order = Order::kFixed, .answered = true, .connections = 10};
+  EXPECT_EQ(taken(ConnectionWalk(fixed, 0, 1), 2), (std::vector<std::uint64_t>{1, 1}));
+}
+
 TEST(Walk, PseudorandomIsNoOrderAnybodyWouldSee) {
   constexpr std::uint64_t kConnections = 10'000;
   const WalkPlan plan{

@@ -21,7 +21,7 @@ std::uint16_t plain_checksum(const std::vector<std::uint8_t>& octets) {
 std::vector<std::uint8_t> with_pseudo_header(const std::vector<std::uint8_t>& frame,
                                              const Layout& layout) {
   std::vector<std::uint8_t> octets(frame.begin() + layout.source, frame.end());
-  const auto udp_octets = frame.size() - layout.udp;
+  const auto udp_octets = frame.size() - layout.upper;
   for (const auto octet : {udp_octets >> 8U, udp_octets & 0xff, std::size_t{0}, std::size_t{17}}) {
     octets.push_back(static_cast<std::uint8_t>(octet));
   }
@@ -109,7 +109,7 @@ class ZeroChecksums : public testing::TestWithParam<std::tuple<bool, IpVersion, 
         departure.avoid_zero_checksum<kShape>(values, stamps, 1);
       }
       arrival.patch<kShape>(&frame, 1, values, stamps);
-      zeros += read16(frame + layout_of(to).udp + 6) == 0xffff ? 1 : 0;
+      zeros += read16(frame + layout_of(to).upper + 6) == 0xffff ? 1 : 0;
     }
     return zeros;
   }
@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(All, ZeroChecksums,
 
 TEST(Stamp, CarriesAllOfEachMember) {
   const auto stamp =
-      Stamp::make(0xdeadbeef, StreamId(spec::Direction::kReverse, spec::Kind::kBackground, 2, true),
+      Stamp::make(0xdeadbeef, StreamId(spec::Direction::kReverse, spec::Kind::kBackground, 5, true),
                   (1ULL << 40U) - 2, 0x87654321, 0xfedcba98);
   std::array<std::uint8_t, kStampOctets> octets{};
   stamp.write(octets.data());
@@ -171,9 +171,9 @@ TEST_P(Arrivals, RightFramesPass) {
 }
 
 TEST_P(Arrivals, EveryOctetOfAddressesAndPortsIsChecked) {
-  for (auto at = layout_->source; at < layout_->udp + 4; ++at) {
+  for (auto at = layout_->source; at < layout_->upper + 4; ++at) {
     octets_[at] ^= 0x10;
-    EXPECT_EQ(check(), at < layout_->udp ? Defect::kAddress : Defect::kPort) << at;
+    EXPECT_EQ(check(), at < layout_->upper ? Defect::kAddress : Defect::kPort) << at;
     octets_[at] ^= 0x10;
   }
   EXPECT_EQ(check(spec::kUsualHopLimit - 1), Defect::kHopLimit);
@@ -226,12 +226,12 @@ TEST_P(Arrivals, TheQuickCheckAgreesWithTheOthers) {
 // RFC 768: over IPv4, a UDP checksum of 0 means that there is none; over IPv6, it is an error.
 TEST_P(Arrivals, AUdpChecksumMayBeAbsentOverIpv4) {
   const bool four = layout_->ip_version == IpVersion::k4;
-  octets_[layout_->udp + 6U] = octets_[layout_->udp + 7U] = 0;
+  octets_[layout_->upper + 6U] = octets_[layout_->upper + 7U] = 0;
   for (const bool required : {false, true}) {
     traffic_.udp_checksum_required = required;
     const Arrival arrival(traffic_, {});
     for (const bool wrong_port : {false, true}) {
-      octets_[layout_->udp + 3U] ^= wrong_port ? 1 : 0;
+      octets_[layout_->upper + 3U] ^= wrong_port ? 1 : 0;
       const auto claimed =
           Layouts().claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
       EXPECT_EQ(checksums_right(claimed, arrival.may_lack_checksum()), four && !required);
@@ -242,7 +242,7 @@ TEST_P(Arrivals, AUdpChecksumMayBeAbsentOverIpv4) {
       const auto judgement = arrival.judge<kShape>(lot, values, spec::kUsualHopLimit);
       EXPECT_EQ(judgement.right, four && !required && !wrong_port ? 1U : 0U);
       EXPECT_EQ(judgement.without_checksum, 1U);
-      octets_[layout_->udp + 3U] ^= wrong_port ? 1 : 0;
+      octets_[layout_->upper + 3U] ^= wrong_port ? 1 : 0;
     }
   }
 }

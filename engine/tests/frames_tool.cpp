@@ -1,12 +1,13 @@
-// natxy-engine-frames [FRAMES [FIRST]]: shows what the engine's loops send and how they judge
-// frames that arrive, without ports, for tests in any language.
+// natxy-engine-frames [FRAMES [FIRST [PHASE]]]: shows what the engine's loops send and how they
+// judge frames that arrive, without ports, for tests in any language.
 //
 // Standard input: a trial spec as one line of JSON, then lines `SIDE HEX` with frames that arrive
-// there in the first phase. Standard output: for each stream, a line `PHASE DIRECTION NUMBER KIND
-// ORDINAL HEX` for each of FRAMES frames from number FIRST on, sent when it is due; then, for each
-// frame that arrived, a line with the counter that it increased. The tester's MAC addresses are
-// 02:00:00:00:00:01 (left) and 02:00:00:00:00:02, the gateway's 02:00:00:00:00:0a and
-// 02:00:00:00:00:0b.
+// there in this phase (0: the first one). All connections exist and have answered, and the gateway
+// has changed neither address nor port of them. Standard output: for each stream, a line `PHASE
+// DIRECTION NUMBER KIND ORDINAL HEX` for each of FRAMES frames from number FIRST on, sent when it
+// is due; then, for each frame that arrived, a line with the counter that it increased. The
+// tester's MAC addresses are 02:00:00:00:00:01 (left) and 02:00:00:00:00:02, the gateway's
+// 02:00:00:00:00:0a and 02:00:00:00:00:0b.
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "run/trial.hpp"
 #include "run/words.hpp"
 #include "spec/json.hpp"
+#include "spec/validate.hpp"
 
 namespace natxy::tests {
 namespace {
@@ -44,8 +46,45 @@ Octets from_hex(const std::string& hex) {
   return octets;
 }
 
-run::StreamPlan plan_of(const spec::TrialSpec& spec, std::size_t phase,
-                        const spec::Stream& stream) {
+// The state table of a trial whose connections all exist and have answered, with the addresses and
+// ports that they left with.
+class KnownConnections {
+ public:
+  explicit KnownConnections(const spec::TrialSpec& spec)
+      : establishing_(spec::establishing_stream(spec)) {
+    if (establishing_ == nullptr) return;
+    words_.resize(spec::connections_of(*establishing_));
+    table_ = run::StateTable(words_.data(), words_.size(), 1);
+    const auto& traffic = *establishing_->foreground;
+    if (traffic.arrival.ip_version == spec::IpVersion::k6) table_.addresses().prepare();
+    const auto direction = static_cast<std::uint64_t>(establishing_->direction);
+    const flow::Flow flow(traffic, flow::derive(spec.seed, 2 * direction));
+    for (std::uint64_t i = 0; i < words_.size(); ++i) {
+      table_.learn(i, run::Entry(address_of(traffic), flow.at<kAll>(i).source_port));
+      table_.mark_answered(i);
+    }
+  }
+  [[nodiscard]] const spec::Stream* establishing() const { return establishing_; }
+  [[nodiscard]] run::StateTable* table() { return &table_; }
+
+ private:
+  static constexpr flow::Shape kAll{.addresses_vary = true, .enumerated = true};
+
+  std::uint32_t address_of(const spec::Traffic& traffic) {
+    const auto* octets = traffic.arrival.source.octets.data();
+    if (traffic.arrival.ip_version == spec::IpVersion::k6) {
+      return table_.addresses().number_of(octets);
+    }
+    return frame::load<std::uint32_t>(octets);
+  }
+
+  const spec::Stream* establishing_;
+  std::vector<std::uint64_t> words_;
+  run::StateTable table_;
+};
+
+run::StreamPlan plan_of(const spec::TrialSpec& spec, std::size_t phase, const spec::Stream& stream,
+                        KnownConnections& connections) {
   const auto link_of = [&spec](spec::Side side) {
     const auto index = static_cast<std::uint8_t>(side);
     return frame::Link{.source = {2, 0, 0, 0, 0, static_cast<std::uint8_t>(1 + index)},
@@ -58,12 +97,15 @@ run::StreamPlan plan_of(const spec::TrialSpec& spec, std::size_t phase,
                                .phase = phase,
                                .ticks = kTicks,
                                .links = {link, link},
-                               .far_link = link_of(spec::to_side(stream.direction))});
+                               .far_link = link_of(spec::to_side(stream.direction)),
+                               .establishing = connections.establishing(),
+                               .table = connections.table()});
 }
 
 struct Range {
   std::uint64_t frames = 8;
   std::uint32_t first = 0;
+  std::size_t phase = 0;  // of the frames that arrive
 };
 
 // Collects the sender's frames. Before each step, the clock is set to the next due time.
@@ -112,9 +154,9 @@ void append_icmp(const spec::IcmpErrors& icmp, Counters& all) {
 }
 
 Counters counters(const run::ReceiverReport& report) {
-  static constexpr const char* kDefects[] = {"none",      "malformed",     "checksum", "number",
-                                             "length",    "tunnel",        "address",  "port",
-                                             "hop_limit", "traffic_class", "header"};
+  static constexpr const char* kDefects[] = {"none",     "malformed", "checksum",      "number",
+                                             "length",   "tunnel",    "address",       "port",
+                                             "sequence", "hop_limit", "traffic_class", "header"};
   static_assert(std::size(kDefects) == frame::kDefects);
   Counters all{{"foreign", report.foreign}, {"neighbour", report.neighbour}};
   for (const auto& kind : report.kinds) {
@@ -130,14 +172,21 @@ Counters counters(const run::ReceiverReport& report) {
   return all;
 }
 
+class AnyJudge {
+ public:
+  virtual ~AnyJudge() = default;
+  virtual std::string verdict(const Octets& octets) = 0;
+};
+
 // The receiver of one side, as a phase makes it.
-class Judge {
+template <flow::Shape kShape>
+class Judge : public AnyJudge {
  public:
   Judge(const run::StreamPlan& plan, const run::SentHere& sent_here)
       : queue_(wire_), receiver_(&plan, setup(plan, sent_here), queue_) {
     receiver_.begin(kStart);
   }
-  std::string verdict(const Octets& octets) {
+  std::string verdict(const Octets& octets) override {
     const auto before = counters(receiver_.report());
     wire_.put(octets);
     receiver_.step(FakeClock::time);
@@ -159,18 +208,28 @@ class Judge {
   }
   Wire wire_;
   FakeRxQueue queue_;
-  run::Receiver<flow::Shape{.addresses_vary = true, .enumerated = true}, FakeClock, FakeRxQueue>
-      receiver_;
+  run::Receiver<kShape, FakeClock, FakeRxQueue> receiver_;
 };
 
+std::unique_ptr<AnyJudge> judge_of(const run::StreamPlan& plan, const run::SentHere& sent_here) {
+  using flow::Shape;
+  if (plan.shape().tcp) {
+    constexpr Shape kTcp{
+        .addresses_vary = true, .enumerated = true, .connected = true, .tcp = true};
+    return std::make_unique<Judge<kTcp>>(plan, sent_here);
+  }
+  constexpr Shape kStateless{.addresses_vary = true, .enumerated = true};
+  return std::make_unique<Judge<kStateless>>(plan, sent_here);
+}
+
 void judge_arrivals(const std::vector<run::StreamPlan>& plans) {
-  std::array<std::unique_ptr<Judge>, 2> judges;  // by Side
+  std::array<std::unique_ptr<AnyJudge>, 2> judges;  // by Side
   for (const auto& plan : plans) {
     run::SentHere sent_here{};
     for (const auto& other : plans) {
       if (other.from() == plan.to()) sent_here = other.quotations();
     }
-    judges[static_cast<std::size_t>(plan.to())] = std::make_unique<Judge>(plan, sent_here);
+    judges[static_cast<std::size_t>(plan.to())] = judge_of(plan, sent_here);
   }
   std::string side;
   std::string hex;
@@ -184,15 +243,16 @@ void run(const Range& range) {
   std::string line;
   std::getline(std::cin, line);
   const auto spec = spec::parse_spec(line);
-  std::vector<run::StreamPlan> first_phase;
+  KnownConnections connections(spec);
+  std::vector<run::StreamPlan> arriving;
   for (std::size_t i = 0; i < spec.phases.size(); ++i) {
     for (const auto& stream : spec.phases[i].streams) {
-      const auto plan = plan_of(spec, i, stream);
+      const auto plan = plan_of(spec, i, stream, connections);
       print_stream(spec.phases[i].name, plan, range);
-      if (i == 0) first_phase.push_back(plan);
+      if (i == range.phase) arriving.push_back(plan);
     }
   }
-  judge_arrivals(first_phase);
+  judge_arrivals(arriving);
 }
 
 }  // namespace
@@ -203,6 +263,7 @@ int main(int argc, char** argv) {
     natxy::tests::Range range;
     if (argc > 1) range.frames = std::stoull(argv[1]);
     if (argc > 2) range.first = static_cast<std::uint32_t>(std::stoul(argv[2]));
+    if (argc > 3) range.phase = std::stoul(argv[3]);
     natxy::tests::run(range);
     return 0;
   } catch (const std::exception& error) {

@@ -85,6 +85,20 @@ inline spec::TrialSpec trial_in(const NatNet& of, spec::Order respond = spec::Or
   return spec;
 }
 
+// Phase 1 of half of the connections, which are then used in both directions, while one frame of
+// four in the initiator's direction creates another one.
+inline spec::TrialSpec churning_trial_in(const NatNet& of) {
+  auto spec = trial_in(of);
+  spec.phases.erase(spec.phases.begin() + 1, spec.phases.end() - 1);
+  constexpr auto kMade = kFrames / 2;
+  spec.phases.front().streams.front().segments.front().frames = kMade;
+  auto& stream = spec.phases.back().streams.front();
+  stream.mix = {.n = 4, .m = 3, .even = true};
+  stream.background = stream.foreground;
+  stream.background->connections = spec::Connections{.first = kMade};
+  return spec;
+}
+
 // Phase 1, phase 1 of the missing ones, validation, validation of the missing ones.
 inline spec::TrialSpec repaired_trial_in(const NatNet& of) {
   auto spec = trial_in(of);

@@ -30,6 +30,7 @@ inline void put_kind(Counts& counts, const std::string& who, const spec::KindCou
   put(counts, who + "tunnel", kind.misdelivered.tunnel);
   put(counts, who + "address", kind.misdelivered.address);
   put(counts, who + "port", kind.misdelivered.port);
+  put(counts, who + "sequence", kind.misdelivered.sequence);
   put(counts, who + "hop_limit", kind.misdelivered.hop_limit);
   put(counts, who + "traffic_class", kind.misdelivered.traffic_class);
   put(counts, who + "header", kind.misdelivered.header);

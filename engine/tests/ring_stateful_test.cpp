@@ -106,6 +106,25 @@ TEST(RingStateful, LatencyIsThatOfWhatUsesConnections) {
   EXPECT_EQ(stream_of(seen.result, "test", Direction::kReverse).tags->received, 10U);
 }
 
+TEST_P(Nats, ConnectionsAreCreatedWhileOthersAreUsed) {
+  const auto of = net(GetParam());
+  LockstepTestbed testbed(config_of(of));
+  const auto seen = testbed.run(churning_trial_in(of));
+  EXPECT_EQ(wrongs(seen.result), Counts{});
+  constexpr auto kNew = kFrames / 4;
+  EXPECT_EQ(seen.result.connections->asked, kFrames / 2 + kNew);
+  EXPECT_EQ(seen.result.connections->stored, kFrames / 2 + kNew);
+  const auto& outward = stream_of(seen.result, "test", of.outward);
+  EXPECT_EQ(outward.kinds[0]->received, kFrames - kNew);
+  EXPECT_EQ(outward.kinds[1]->received, kNew);
+  EXPECT_EQ(outward.connections->stored, kNew);
+  EXPECT_EQ(outward.connections->known, kFrames - kNew) << "those of phase 1 alone are used";
+  const auto inward = of.outward == Direction::kForward ? Direction::kReverse : Direction::kForward;
+  EXPECT_EQ(connections_of(seen.result, "test", inward).known, kFrames);
+  if (of.nat.empty()) return;
+  EXPECT_EQ(seen.record.nat->created, kFrames / 2 + kNew);
+}
+
 TEST(RingStateful, BackgroundGoesBesideAndCountsAmongTheFrames) {
   const auto of = nat44();
   auto spec = trial_in(of);

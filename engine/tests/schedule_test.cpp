@@ -184,5 +184,27 @@ TEST(Mix, FollowsTheDefinition) {
   }
 }
 
+TEST(Mix, IsEvenIfAsked) {
+  for (const auto& [n, m] : {std::pair{1U, 1U},
+                             {10U, 9U},
+                             {10U, 1U},
+                             {7U, 3U},
+                             {10U, 5U},
+                             {65536U, 65535U},
+                             {65521U, 1009U},
+                             {3U, 0U}}) {
+    const Mix mix({.n = n, .m = m, .even = true});
+    std::array<std::uint64_t, 2> next{};
+    for (std::uint64_t i = 0; i < 200'000; ++i) {
+      const auto place = mix.at(i);
+      ASSERT_EQ(place.ordinal, next[static_cast<std::size_t>(place.kind)]++);
+      // As many as the share of the frames asks for, rounded up, after each frame.
+      ASSERT_EQ(next[0], ((i + 1) * m + n - 1) / n) << n << ' ' << m << ' ' << i;
+      ASSERT_EQ(mix.count(spec::Kind::kForeground, i + 1), next[0]);
+      ASSERT_EQ(mix.count(spec::Kind::kBackground, i + 1), next[1]);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace natxy::run

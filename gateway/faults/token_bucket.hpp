@@ -14,13 +14,14 @@ class TokenBucket {
   TokenBucket(std::uint64_t rate_fps, std::uint64_t depth)
       : rate_fps_(rate_fps), full_(Uint128{depth} * kToken), level_(full_) {}
 
-  // Takes a token if there is a whole one. Times must not go backwards.
-  [[nodiscard]] bool take(Nanoseconds now_ns) {
+  // Takes this many tokens if they are there. Times must not go backwards.
+  [[nodiscard]] bool take(Nanoseconds now_ns, std::uint64_t tokens = 1) {
     if (is_started_) level_ = std::min(full_, level_ + Uint128{now_ns - last_ns_} * rate_fps_);
     is_started_ = true;
     last_ns_ = now_ns;
-    if (level_ < kToken) return false;
-    level_ -= kToken;
+    const auto taken = Uint128{tokens} * kToken;
+    if (level_ < taken) return false;
+    level_ -= taken;
     return true;
   }
 

@@ -10,9 +10,12 @@ namespace natxy::gateway {
 struct Ipv4Endpoint {
   std::uint32_t address = 0;
   std::uint16_t port = 0;
+  std::uint8_t protocol = 0;  // of remote endpoints: kUdp or kTcp; else 0
 
   friend bool operator==(const Ipv4Endpoint&, const Ipv4Endpoint&) = default;
-  [[nodiscard]] std::uint64_t number() const { return std::uint64_t{address} << 16U | port; }
+  [[nodiscard]] std::uint64_t number() const {
+    return std::uint64_t{protocol} << 48U | std::uint64_t{address} << 16U | port;
+  }
 };
 
 // An endpoint in IPv4 or IPv6; the owner of the table knows which. At an AFTR (RFC 6333, 6.6) it is

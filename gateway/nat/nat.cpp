@@ -5,12 +5,13 @@
 namespace natxy::gateway {
 namespace {
 
-bool is_whole_udp(std::uint8_t protocol, Octets data, const Piece& piece) {
-  return protocol == kUdp && piece.is_whole() && data.size() >= kUdpOctets;
+bool is_whole(std::uint8_t protocol, Octets data, const Piece& piece) {
+  if (protocol != kUdp && protocol != kTcp) return false;
+  return piece.is_whole() && data.size() >= (protocol == kUdp ? kUdpOctets : kTcpOctets);
 }
 
-bool is_whole_udp(const Ipv4Packet& packet) {
-  return is_whole_udp(packet.protocol, packet.data(), packet.piece);
+bool is_whole(const Ipv4Packet& packet) {
+  return is_whole(packet.protocol, packet.data(), packet.piece);
 }
 
 InsideEndpoint inside_endpoint(const Ipv4Packet& packet, std::uint16_t port) {
@@ -22,6 +23,12 @@ InsideEndpoint inside_endpoint(const Ipv4Packet& packet, std::uint16_t port) {
 
 Ipv4Endpoint endpoint(const IpAddress& address, std::uint16_t port) {
   return {.address = static_cast<std::uint32_t>(address.value), .port = port};
+}
+
+Ipv4Endpoint remote_endpoint(const IpAddress& address, std::uint16_t port, std::uint8_t protocol) {
+  auto remote = endpoint(address, port);
+  remote.protocol = protocol;
+  return remote;
 }
 
 IpAddress address_of(const Ipv4Endpoint& endpoint) {
@@ -80,16 +87,16 @@ std::optional<IpAddress> Nat::remote_of(Side /*from*/, const Ipv6Packet& packet)
 
 NatTranslated Nat::translate(Side from, const Ipv4Packet& packet, Nanoseconds now_ns,
                              FrameStore& store) {
-  if (!is_whole_udp(packet)) return dropped(Drop::kNatProtocol);
+  if (!is_whole(packet)) return dropped(Drop::kNatProtocol);
   return from == config_.inside ? to_outside(packet, now_ns, store)
                                 : to_inside(packet, now_ns, store);
 }
 
 NatTranslated Nat::to_outside(const Ipv4Packet& packet, Nanoseconds now_ns, FrameStore& store) {
   const auto ports = read_ports(packet.data());
-  const auto [connection, reason] =
-      sessions_.outbound(inside_endpoint(packet, ports.source),
-                         endpoint(packet.destination, ports.destination), now_ns);
+  const auto [connection, reason] = sessions_.outbound(
+      inside_endpoint(packet, ports.source),
+      remote_endpoint(packet.destination, ports.destination, packet.protocol), now_ns);
   if (!connection) return dropped(reason);
   ++outbound_;
   auto frame = rewrite(packet, outer_addresses(*connection), outer_ports(*connection), store);
@@ -100,7 +107,7 @@ NatTranslated Nat::to_inside(const Ipv4Packet& packet, Nanoseconds now_ns, Frame
   const auto ports = read_ports(packet.data());
   const auto [connection, reason] =
       sessions_.inbound(endpoint(packet.destination, ports.destination),
-                        endpoint(packet.source, ports.source), now_ns);
+                        remote_endpoint(packet.source, ports.source, packet.protocol), now_ns);
   if (!connection) return dropped(reason);
   ++inbound_;
   const auto reply_ports = inner_ports_of_reply(*connection);
@@ -123,14 +130,14 @@ NatTranslated Nat::translate(Side /*from*/, const Ipv6Packet& packet, Nanosecond
                              FrameStore& store) {
   const auto upper = find_upper(packet);
   if (!upper) return dropped(Drop::kMalformed);
-  if (!is_whole_udp(upper->protocol, upper->data, upper->piece.value_or(Piece{}))) {
+  if (!is_whole(upper->protocol, upper->data, upper->piece.value_or(Piece{}))) {
     return dropped(Drop::kNatProtocol);
   }
   const auto ports = read_ports(upper->data);
   const auto remote = extract(config_.prefix, packet.destination);
   const auto [connection, reason] =
       sessions_.outbound({.address = packet.source.value, .port = ports.source},
-                         endpoint(remote, ports.destination), now_ns);
+                         remote_endpoint(remote, ports.destination, upper->protocol), now_ns);
   if (!connection) return dropped(reason);
   auto outcome = translator_.to_ipv4(packet, outer_addresses(*connection), store);
   if (outcome.frame) {

@@ -1,4 +1,4 @@
-// Stateful translation of UDP: NAT44 (IPv4 to IPv4) or NAT64 (IPv6 to IPv4).
+// Stateful translation of UDP and TCP: NAT44 (IPv4 to IPv4) or NAT64 (IPv6 to IPv4).
 #pragma once
 
 #include <cstdint>

@@ -31,6 +31,14 @@ struct NewRate {
   std::uint64_t depth = 1;
 };
 
+// What the gateway can do, in packets of known connections; one that creates a connection counts as
+// `created` of them.
+struct Work {
+  std::uint64_t per_s = 0;
+  std::uint64_t depth = 1;
+  std::uint64_t created = 1;
+};
+
 // Gives each k-th new connection the external endpoint of an earlier one to the same remote
 // endpoint.
 struct NatCollide {
@@ -56,6 +64,7 @@ struct NatConfig {
   Prefix prefix;  // for NAT64
   std::uint32_t entries = 65536;
   std::optional<NewRate> new_rate;
+  std::optional<Work> work;
   Replacement replacement = Replacement::kRefuse;
   // The minimum time of a flush, and the time for each connection that it deletes.
   Nanoseconds flush_ns = 0;

@@ -58,6 +58,21 @@ std::optional<NewRate> read_new_rate(Object& object) {
   return NewRate{.per_s = number(object, "new_per_s", kRate_per_s), .depth = depth};
 }
 
+Work read_work(const Value& value) {
+  Object object(value);
+  const Work work{.per_s = number(object, "per_s", kRate_per_s),
+                  .depth = number_or(object, "depth", 1, kRate_per_s),
+                  .created = number_or(object, "created", 1, kRate_per_s)};
+  if (work.depth < work.created) {
+    throw ConfigError(object.path_of("depth"), std::to_string(work.depth) +
+                                                   " is too few for a packet that creates a "
+                                                   "connection (expected " +
+                                                   std::to_string(work.created) + " or more)");
+  }
+  object.close();
+  return work;
+}
+
 void read_behaviour(Object& object, NatConfig& nat) {
   nat.mapping = named_or(object, "mapping", nat.mapping, kDependences);
   nat.filtering = named_or(object, "filtering", nat.mapping, kDependences);
@@ -92,6 +107,7 @@ NatConfig read_nat(const Value& value) {
   if (nat.kind == NatKind::kNat64) nat.prefix = read_translation_prefix(object["prefix"]);
   nat.entries = static_cast<std::uint32_t>(number_or(object, "entries", nat.entries, kEntries));
   nat.new_rate = read_new_rate(object);
+  if (const auto work = object.find("work")) nat.work = read_work(*work);
   nat.flush_ns = number_or(object, "flush_ns", nat.flush_ns, kDuration_ns);
   nat.deletion_ns = number_or(object, "deletion_ns", nat.deletion_ns, kDuration_ns);
   nat.timeout_ns = number_or(object, "timeout_ns", nat.timeout_ns, kTimeout_ns);

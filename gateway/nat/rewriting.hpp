@@ -1,4 +1,4 @@
-// Rewrites the addresses and ports of a UDP packet, decrements its hop limit and updates its
+// Rewrites the addresses and ports of a UDP or TCP packet, decrements its hop limit and updates its
 // checksums.
 #pragma once
 
@@ -16,7 +16,8 @@ struct PortPair {
   std::uint16_t destination = 0;
 };
 
-[[nodiscard]] PortPair read_ports(Octets udp);
+// upper: from the header of UDP or TCP on.
+[[nodiscard]] PortPair read_ports(Octets upper);
 
 // Returns a frame with EtherType and packet, without MAC addresses.
 [[nodiscard]] FramePtr rewrite(const Ipv4Packet& packet, const AddressPair& addresses,

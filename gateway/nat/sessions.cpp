@@ -10,11 +10,17 @@ Sessions::Sessions(const NatConfig& config)
       mappings_(maps_endpoints() ? config.entries : 1),
       endpoints_(config),
       new_rate_(new_bucket()),
+      work_(work_bucket()),
       faults_(config.faults) {}
 
 std::optional<TokenBucket> Sessions::new_bucket() const {
   if (!config_.new_rate) return std::nullopt;
   return TokenBucket(config_.new_rate->per_s, config_.new_rate->depth);
+}
+
+std::optional<TokenBucket> Sessions::work_bucket() const {
+  if (!config_.work) return std::nullopt;
+  return TokenBucket(config_.work->per_s, config_.work->depth);
 }
 
 Opened Sessions::outbound(const InsideEndpoint& inside, const Ipv4Endpoint& remote,
@@ -43,6 +49,7 @@ Opened Sessions::inbound(const Ipv4Endpoint& external, const Ipv4Endpoint& remot
 }
 
 Opened Sessions::use(EntryNumber entry, Nanoseconds now_ns) {
+  if (work_ && !work_->take(now_ns)) return refuse(Drop::kNatRate);
   table_.use(entry, now_ns);
   return {.connection = table_.at(entry)};
 }
@@ -59,6 +66,7 @@ Opened Sessions::refuse(Drop reason) {
 std::optional<Drop> Sessions::make_room(Nanoseconds now_ns) {
   if (table_.is_full() && config_.replacement == Replacement::kRefuse) return Drop::kNatFull;
   if (new_rate_ && !new_rate_->take(now_ns)) return Drop::kNatRate;
+  if (work_ && !work_->take(now_ns, config_.work->created)) return Drop::kNatRate;
   if (!table_.is_full()) return std::nullopt;
   remove(table_.oldest());
   ++record_.overwritten;
@@ -144,6 +152,7 @@ void Sessions::clear() {
   table_.count_anew();
   endpoints_ = ExternalEndpoints(config_);
   new_rate_ = new_bucket();
+  work_ = work_bucket();
   faults_ = NatFaults(config_.faults);
   record_ = {};
 }

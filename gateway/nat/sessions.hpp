@@ -38,7 +38,7 @@ class Sessions {
   // Deletes all connections, in the time that the configuration sets. Returns how many there were.
   using Clock = std::function<Nanoseconds()>;
   std::uint64_t flush(const Clock& clock);
-  void clear();  // resets table, record, token bucket and choice of ports
+  void clear();  // resets table, record, token buckets and choice of ports
   void set_timeout(Nanoseconds timeout_ns) { config_.timeout_ns = timeout_ns; }
   // Forget or change the n-th connection that was created. Return false if it is not in the table.
   bool forget(std::uint64_t ordinal);
@@ -62,12 +62,14 @@ class Sessions {
   void remove_all();
   void change_entry(EntryNumber entry);
   [[nodiscard]] std::optional<TokenBucket> new_bucket() const;
+  [[nodiscard]] std::optional<TokenBucket> work_bucket() const;
 
   NatConfig config_;
   ConnectionTable table_;
   MappingTable mappings_;  // used with endpoint-independent mapping only
   ExternalEndpoints endpoints_;
   std::optional<TokenBucket> new_rate_;
+  std::optional<TokenBucket> work_;
   NatFaults faults_;
   NatRecord record_;
 };

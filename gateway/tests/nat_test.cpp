@@ -121,6 +121,18 @@ TEST(Nat44, NewConnectionsAreLimitedByRate) {
   EXPECT_EQ(bench.dropped(Drop::kNatRate), 26U);
 }
 
+TEST(Nat44, CreatingAConnectionIsMoreWorkThanUsingOne) {
+  NatBench bench(nat44(R"(, "work": {"per_s": 10, "depth": 20, "created": 5})"));
+  for (std::uint16_t i = 0; i < 5; ++i) (void)bench.send({.own = 3000, .remote = i}, 0);
+  EXPECT_EQ(bench.nat().created, 4U);  // 4 x 5 tokens
+  EXPECT_EQ(bench.send({.own = 3000, .remote = 0}, 0), 0);
+  EXPECT_EQ(bench.dropped(Drop::kNatRate), 2U);
+  EXPECT_NE(bench.send({.own = 3000, .remote = 0}, kSecond / 10), 0);  // one token
+  EXPECT_EQ(bench.send({.own = 3000, .remote = 1}, kSecond / 10), 0);
+  for (int i = 0; i < 20; ++i) (void)bench.send({.own = 3000, .remote = 1}, 10 * kSecond);
+  EXPECT_EQ(bench.send({.own = 3000, .remote = 1}, 10 * kSecond), 0);
+}
+
 TEST(Nat44, WhatIsNotUsedExpires) {
   NatBench bench(nat44(R"(, "timeout_ns": 1000000000, "filtering": "address-and-port-dependent")"));
   EXPECT_NE(bench.send({5000}, 0), 0);
@@ -241,19 +253,44 @@ TEST(Nat44, FlushForgetChangeAndClear) {
   EXPECT_TRUE(bench.gateway().sessions(0)->forget(1));
 }
 
-TEST(Nat44, WhatIsNoUdpOrHasNoRouteMakesNoConnection) {
+// Returns the frame with another protocol, whose header need not be correct.
+Bytes with_protocol(Bytes frame, std::uint8_t protocol) {
+  frame[kEthernetOctets + 9] = protocol;
+  write16(frame.data() + 24, 0);
+  write16(frame.data() + 24, checksum_of(sum_of({frame.data() + 14, 20})));
+  return frame;
+}
+
+TEST(Nat44, WhatIsNoUdpOrTcpOrHasNoRouteMakesNoConnection) {
+  constexpr std::uint8_t kSctp = 132;
   NatBench bench(nat44());
-  auto tcp = outbound({5000});
-  tcp[kEthernetOctets + 9] = kTcp;
-  write16(tcp.data() + 24, 0);
-  write16(tcp.data() + 24, checksum_of(sum_of({tcp.data() + 14, 20})));
-  bench.receive(Side::kLeft, tcp, 0);
+  bench.receive(Side::kLeft, with_protocol(outbound({5000}), kSctp), 0);
   EXPECT_EQ(bench.dropped(Drop::kNatProtocol), 1U);
   bench.receive(Side::kLeft, make_udp({.destination = "203.0.113.1"}), 0);
   EXPECT_EQ(bench.dropped(Drop::kNoRoute), 1U);
   bench.receive(Side::kLeft, make_udp({.hop_limit = 1}), 0);
   EXPECT_EQ(bench.dropped(Drop::kHopLimit), 1U);
   EXPECT_EQ(bench.nat().created, 0U);
+}
+
+TEST(Nat44, TcpHasConnectionsOfItsOwnAndItsChecksumStaysRight) {
+  NatBench bench(nat44());
+  EXPECT_EQ(bench.send({5000}), 5000);
+  auto tcp = with_protocol(outbound({5000}), kTcp);
+  auto* header = tcp.data() + kEthernetOctets + kIpv4Octets;
+  const auto octets = tcp.size() - kEthernetOctets - kIpv4Octets;
+  const auto sum_with = [&](const std::uint8_t* ip_header, const std::uint8_t* upper) {
+    return sum_of({ip_header + 12, 8}) + kTcp + octets + sum_of({upper, octets});
+  };
+  write16(header + 16, 0);
+  write16(header + 16, checksum_of(sum_with(tcp.data() + kEthernetOctets, header)));
+  bench.receive(Side::kLeft, tcp, 0);
+  EXPECT_EQ(bench.nat().created, 2U);
+  const auto& out = bench.departures().back().frame;
+  EXPECT_NE(out.source(), ip("198.18.0.2"));
+  EXPECT_EQ(checksum_of(sum_with(out.ip_header(), out.udp())), 0);
+  bench.receive(Side::kLeft, Bytes(tcp.begin(), tcp.begin() + 14 + 20 + 19), 0);
+  EXPECT_EQ(bench.nat().created, 2U) << "a header that is cut off";
 }
 
 TEST(Nat64, TranslatesBothWays) {

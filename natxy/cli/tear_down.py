@@ -1,5 +1,12 @@
 """`natxy tear-down`: measures how fast a stateful gateway deletes its connections."""
 
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from natxy.cli.choices import unknown_value
+from natxy.cli.options import search_error
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
@@ -8,9 +15,16 @@ from natxy.cli.sizes import (
     SourcePortsOption,
     sizes_of,
 )
+from natxy.errors import ConfigurationError
+from natxy.procedure.closing import NAMES, ClosingPlan
+from natxy.procedure.closing import closing as measure_closing
 from natxy.procedure.establishment import PROFILES
 from natxy.procedure.tear_down import TearDownPlan
 from natxy.procedure.tear_down import tear_down as measure
+from natxy.trial.closing import Closer
+
+TABLE = "table"
+CLOSERS: dict[str, Closer] = {closer: closer for closer in NAMES}
 
 
 @measuring(PROFILES, without=("duration", "direction", "connections", "networks"))
@@ -19,8 +33,51 @@ def tear_down(
     counts: CountsOption = None,
     source_ports: SourcePortsOption = None,
     destination_ports: DestinationPortsOption = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            help="What ends the connections: `table` (the device deletes its whole table), or, of "
+            "TCP connections, `fin` or `rst`, whose highest rate is searched.",
+            metavar="HOW",
+        ),
+    ] = TABLE,
+    max_rate: Annotated[
+        int | None,
+        typer.Option(
+            help="With --by fin or rst: highest rate to try, in connections a second [default: "
+            "the media's rate].",
+            metavar="CPS",
+        ),
+    ] = None,
+    error: Annotated[
+        str | None,
+        typer.Option(
+            help="With --by fin or rst: end the search at this error: a share of the rate, or "
+            "connections a second such as 100 [default: 0.1%].",
+            metavar="ERROR",
+        ),
+    ] = None,
 ) -> None:
     """Measure the connection tear-down rate (RFC 9693)."""
+    if by in CLOSERS:
+        if counts or source_ports or destination_ports:
+            raise ConfigurationError(
+                f"--by: {by} is not possible with --counts, --source-ports or --destination-ports "
+                "(expected connections.count in the testbed)"
+            )
+        closing = replace(
+            _closing(options, CLOSERS[by]), max_rate_cps=max_rate, error=search_error(error)
+        )
+        run_series(options, "tear-down", planned(closing, measure_closing))
+        return
+    if by != TABLE:
+        raise unknown_value("--by", by, (TABLE, *CLOSERS))
+    if max_rate is not None or error is not None:
+        option = "--max-rate" if max_rate is not None else "--error"
+        raise ConfigurationError(
+            f"{option}: is an option of --by fin and --by rst, which search for a rate (expected "
+            "none)"
+        )
     base = options.profile_of(PROFILES)
     plan = TearDownPlan(
         timing=options.timing(base.timing),
@@ -33,4 +90,15 @@ def tear_down(
         "tear-down",
         planned(plan, measure),
         own_connections=bool(plan.sizes),
+    )
+
+
+def _closing(options: SeriesOptions, by: Closer) -> ClosingPlan:
+    base = options.profile_of(PROFILES)
+    return ClosingPlan(
+        timing=options.timing(base.timing),
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        loss_verifications=base.loss_verifications,
+        by=by,
     )

@@ -58,7 +58,7 @@ class TableParameters:
 
     entries: int | None = None  # the largest number of connections
     hash_size: int | None = None  # buckets of the hash table
-    timeout_s: float | None = None  # of an idle UDP connection
+    timeout_s: float | None = None  # of an idle connection
 
 
 class ConnectionTable(Protocol):
@@ -74,7 +74,7 @@ class ConnectionTable(Protocol):
         """Sets sizes, except those that are None; `stop` restores the sizes from before."""
 
     def set_timeout(self, timeout_s: float) -> None:
-        """Sets the timeout of an idle UDP connection to at least this time."""
+        """Sets the timeout of an idle connection to at least this time."""
 
     def count(self) -> int:
         """Returns the number of connections in the table."""

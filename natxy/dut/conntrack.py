@@ -17,9 +17,18 @@ from natxy.errors import DutError
 
 SIZES = Path("/proc/sys/net/netfilter")  # the first namespace's
 SIZE_NAMES = ("nf_conntrack_buckets", "nf_conntrack_max")
-UDP_TIMEOUTS = ("nf_conntrack_udp_timeout", "nf_conntrack_udp_timeout_stream")
+# TCP: half open, open, and with data that nobody acknowledges (docs/decisions/0033).
+TIMEOUTS = (
+    "nf_conntrack_udp_timeout",
+    "nf_conntrack_udp_timeout_stream",
+    "nf_conntrack_tcp_timeout_syn_sent",
+    "nf_conntrack_tcp_timeout_syn_recv",
+    "nf_conntrack_tcp_timeout_established",
+    "nf_conntrack_tcp_timeout_unacknowledged",
+    "nf_conntrack_tcp_timeout_max_retrans",
+)
 DELETES_WITHIN_S = 600
-LISTENS = ("conntrack", "-E", "-e", "NEW", "-p", "udp", "-o", "timestamp")
+LISTENS = ("conntrack", "-E", "-e", "NEW", "-o", "timestamp")
 LISTENS_WITHIN_S = 2.0
 PROTOCOL, GROUPS = 1, 3  # columns of /proc/net/netlink
 NETLINK_NETFILTER, NEW_CONNECTIONS = 12, 1 << 0  # linux/netlink.h; NFNLGRP_CONNTRACK_NEW
@@ -39,7 +48,7 @@ class Conntrack:
         return TableParameters(
             entries=_size("nf_conntrack_max"),
             hash_size=_size("nf_conntrack_buckets"),
-            timeout_s=float(min(self._timeout_s(name) for name in UDP_TIMEOUTS)),
+            timeout_s=float(min(self._timeout_s(name) for name in TIMEOUTS)),
         )
 
     def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
@@ -50,11 +59,10 @@ class Conntrack:
                 self._sizes[name] = _size(name)  # buckets are rounded up to whole pages
 
     def set_timeout(self, timeout_s: float) -> None:
-        """Sets the timeouts of connections with and without an answer, in whole seconds."""
+        """Sets the timeouts of UDP connections with and without an answer, and those of TCP, in
+        whole seconds."""
         whole_s = ceil(timeout_s)
-        set_sysctls(
-            self._site.namespace, {f"net/netfilter/{name}": whole_s for name in UDP_TIMEOUTS}
-        )
+        set_sysctls(self._site.namespace, {f"net/netfilter/{name}": whole_s for name in TIMEOUTS})
 
     def count(self) -> int:
         return int(self._in_namespace(["conntrack", "-C"]))

@@ -4,7 +4,7 @@ from math import ceil
 from typing import ClassVar
 
 from natxy.dut.base import Deletion, TableParameters
-from natxy.dut.conntrack import DELETES_WITHIN_S, UDP_TIMEOUTS
+from natxy.dut.conntrack import DELETES_WITHIN_S, TIMEOUTS
 from natxy.dut.guest_gateway import GuestSite, fed, seconds_of, timed
 from natxy.dut.masquerade import TABLE, nftables_rules
 from natxy.errors import DutError
@@ -80,7 +80,7 @@ class GuestConntrack:
         self._site = site
 
     def parameters(self) -> TableParameters:
-        names = ("nf_conntrack_max", "nf_conntrack_buckets", *UDP_TIMEOUTS)
+        names = ("nf_conntrack_max", "nf_conntrack_buckets", *TIMEOUTS)
         entries, hash_size, *timeouts = (self._number(name) for name in names)
         return TableParameters(entries=entries, hash_size=hash_size, timeout_s=float(min(timeouts)))
 
@@ -91,7 +91,7 @@ class GuestConntrack:
 
     def set_timeout(self, timeout_s: float) -> None:
         whole_s = ceil(timeout_s)
-        for name in UDP_TIMEOUTS:
+        for name in TIMEOUTS:
             self._site.run(f"echo {whole_s} >{CONNTRACK}/{name}")
 
     def count(self) -> int:

@@ -8,6 +8,7 @@ from natxy.model.testbed import Testbed
 from natxy.model.traffic_spec import (
     EXTENSION_HEADER_BYTES,
     SMALLEST_FRAME_BYTES,
+    TCP_MORE_BYTES,
     VLAN_TAG_BYTES,
 )
 from natxy.model.trial_spec import Side
@@ -42,14 +43,17 @@ class FrameSizes:
 
     @property
     def hold_headers(self) -> bool:
-        """Whether the frames that leave as IPv6 have room for their extension headers."""
+        """Whether frames have room for their headers: those that leave as IPv6 also for extension
+        headers, and TCP needs more than UDP."""
         testbed, traffic = self.testbed, self.testbed.traffic
         # Connections are made, and tested, from both sides.
         left = testbed.connections is not None or "forward" in traffic.directions
         right = testbed.connections is not None or "reverse" in traffic.directions
         sending = [side for side, sends in zip(SIDES, (left, right), strict=True) if sends]
         sends_ipv6 = traffic.has_background or 6 in map(traffic.ip_version, sending)
-        return traffic.frame_size_bytes >= self._smallest_bytes or not sends_ipv6
+        if traffic.frame_size_bytes >= self.smallest_bytes:
+            return True
+        return not sends_ipv6 and traffic.frame_size_bytes >= self._without_extensions_bytes
 
     def check_mtu(self) -> None:
         """Raises ConfigurationError if a frame is larger than the MTU allows."""
@@ -64,21 +68,34 @@ class FrameSizes:
         )
 
     def check_headers(self) -> None:
-        """Raises ConfigurationError if frames are too small for their extension headers."""
+        """Raises ConfigurationError if frames are too small for their headers."""
         if self.hold_headers:
             return
         traffic = self.testbed.traffic
         headers = len(traffic.extension_headers)
+        extensions = f"{headers} extension header{'s' if headers > 1 else ''}" if headers else ""
+        tcp = "a TCP header" if self._is_tcp else ""
         self.source.refuse(
             ("traffic", "frame_size_bytes"),
-            f"{traffic.frame_size_bytes} is too small for {headers} extension "
-            f"header{'s' if headers > 1 else ''} (expected at least {self._smallest_bytes})",
+            f"{traffic.frame_size_bytes} is too small for "
+            f"{' and '.join(filter(None, (tcp, extensions)))} (expected at least "
+            f"{self.smallest_bytes})",
         )
 
     @property
-    def _smallest_bytes(self) -> int:
+    def smallest_bytes(self) -> int:
+        """The size of the smallest IPv6 frame; of TCP, that of a segment without data."""
         headers = len(self.testbed.traffic.extension_headers)
-        return SMALLEST_FRAME_BYTES[6] + EXTENSION_HEADER_BYTES * headers
+        return self._without_extensions_bytes + EXTENSION_HEADER_BYTES * headers
+
+    @property
+    def _without_extensions_bytes(self) -> int:
+        return SMALLEST_FRAME_BYTES[6] + (TCP_MORE_BYTES if self._is_tcp else 0)
+
+    @property
+    def _is_tcp(self) -> bool:
+        connections = self.testbed.connections
+        return connections is not None and connections.transport == "tcp"
 
     @property
     def _largest_bytes(self) -> int:

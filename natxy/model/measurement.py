@@ -13,6 +13,7 @@ from natxy.model.port_result import IcmpError
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.self_test_record import OwnDelay
 from natxy.model.testbed import Directions
+from natxy.model.traffic_spec import Transport
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction, Side
 from natxy.model.verdict import Verdict
@@ -82,6 +83,7 @@ class ConnectionConditions(Model):
     """
 
     initiator: Side
+    transport: Transport = "udp"
     count: int | None  # connections that phase 1 creates
     rate_fps: int | None  # of phase 1
     rate_origin: str = "as given"

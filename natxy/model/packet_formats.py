@@ -18,6 +18,7 @@ from natxy.model.traffic_spec import (
     EXTENSION_HEADER_BYTES,
     AddressPattern,
     PacketFormat,
+    Transport,
     Tunnel,
 )
 from natxy.model.trial_spec import Direction, Side
@@ -45,11 +46,14 @@ class PacketFormats:
         *,
         source: Seen,
         destination: Seen,
+        size_bytes: int,
+        transport: Transport = "udp",
     ) -> PacketFormat:
         """Returns the format of frames at one end, which is on this side.
 
-        `versions` has the IP version in which the frames leave the tester, and that of this end. A
-        translator copies the traffic class, and removes what only IPv6 has (RFC 7915).
+        `versions` has the IP version in which the frames leave the tester, and that of this end.
+        `size_bytes` is the size of the frames as IPv6. A translator copies the traffic class, and
+        removes what only IPv6 has (RFC 7915).
         """
         near, far = ends(direction)
         sent, version = versions
@@ -64,7 +68,7 @@ class PacketFormats:
             ip_version=version,
             source=self._pattern(near, version, source, numbered=False),
             destination=self._pattern(far, version, destination, numbered=numbered),
-            frame_size_bytes=traffic.frame_size_bytes
+            frame_size_bytes=size_bytes
             - removed_bytes
             + ipv4_bytes
             + (tunnel.bytes if tunnel else 0),
@@ -72,6 +76,7 @@ class PacketFormats:
             flow_label=traffic.flow_label if sent == version == 6 else 0,
             extension_headers=kept,
             tunnel=tunnel,
+            transport=transport,
         )
 
     def _tunnel(self, direction: Direction, side: Side) -> Tunnel | None:

@@ -19,9 +19,10 @@ class Misdelivered(Model):
     tunnel: Count = 0  # the addresses of the outer header
     address: Count
     port: Count
+    sequence: Count = 0  # sequence or acknowledgement number of TCP
     hop_limit: Count
     traffic_class: Count = 0  # also the flow label; checked if traffic.dscp is "kept"
-    header: Count = 0  # a VLAN tag or an extension header
+    header: Count = 0  # a VLAN tag, an extension header, or the rest of the TCP header
     total: Count
 
 

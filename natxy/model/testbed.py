@@ -24,6 +24,7 @@ from natxy.model.traffic_spec import (
     Selection,
     Series,
     SeriesMode,
+    Transport,
     UInt16,
 )
 from natxy.model.trial_spec import (
@@ -31,6 +32,7 @@ from natxy.model.trial_spec import (
     MAX_RATE_FPS,
     MIN_FRAME_SIZE_BYTES,
     Direction,
+    Mix,
     Side,
     VlanTags,
 )
@@ -217,6 +219,10 @@ class TrafficSection(Model):
     def has_background(self) -> bool:
         return self.m < self.n
 
+    def foreground_among(self, frames: int) -> int:
+        """Returns how many of the first `frames` frames are foreground."""
+        return Mix(n=self.n, m=self.m).frames_of("foreground", frames)
+
     def ip_version(self, side: Side) -> IpVersion:
         return self.left_ip_version if side == "left" else self.right_ip_version
 
@@ -239,6 +245,8 @@ class ConnectionsSection(Model):
     """
 
     initiator: Side = "left"
+    # tcp: a connection is made by a handshake of three phases (docs/decisions/0033).
+    transport: Transport = "udp"
     count: Annotated[int, Between(1, MAX_CONNECTIONS)]  # frames of phase 1, background included
     rate_fps: Annotated[int, Between(1, MAX_RATE_FPS)] | None = None  # None: it is searched first
     # The order in which combinations are enumerated; repeating: drawn with repetition.

@@ -6,6 +6,7 @@ from typing import Any
 
 from natxy.model.address_checks import check_addresses
 from natxy.model.addresses import IpVersion
+from natxy.model.connection_checks import check_connections
 from natxy.model.frame_sizes import FrameSizes
 from natxy.model.packet_formats import PacketFormats, Seen, ends
 from natxy.model.ranges import Ranges, as_range
@@ -16,14 +17,16 @@ from natxy.model.testbed import (
     Testbed,
 )
 from natxy.model.traffic_spec import (
-    MAX_CONNECTIONS,
     Connections,
     FieldSeries,
     Order,
     PacketFormat,
+    Role,
     Series,
     SeriesMode,
+    TcpSegment,
     Traffic,
+    Transport,
 )
 from natxy.model.trial_spec import Direction, Mix, NextHop, Segment, Side, Sides, SideSpec, Stream
 
@@ -64,25 +67,76 @@ class TrafficPlan:
         """Returns the stream of phase 1, in which each frame creates a connection."""
         asked = self.required_connections
         order: Order = "repeating" if asked.order == "repeating" else "linear"
-        return self._stream(asked.outward, segments, Connections(role="establish", order=order))
+        use = Connections(role="establish", order=order, segment=self._segment("syn"))
+        return self._stream(asked.outward, segments, use)
+
+    def establish_missing(self, segments: tuple[Segment, ...]) -> Stream:
+        """Returns a stream of the initiator that creates the connections that are missing."""
+        return self._initiate(segments, "missing", "syn")
 
     def initiate(self, segments: tuple[Segment, ...], order: Order) -> Stream:
         """Returns a stream of the initiator that uses the connections in this order."""
-        outward = self.required_connections.outward
-        return self._stream(outward, segments, Connections(role="initiate", order=order))
+        return self._initiate(segments, order, "ack")
+
+    def acknowledge(self, segments: tuple[Segment, ...]) -> Stream:
+        """Returns the third segments of TCP handshakes, one for each connection."""
+        return self._initiate(segments, "linear", "ack", has_data=False)
+
+    def close(self, segments: tuple[Segment, ...], role: Role, segment: TcpSegment) -> Stream:
+        """Returns segments that end TCP connections, one for each connection."""
+        if role == "initiate":
+            return self._initiate(segments, "linear", segment)
+        return self._respond(segments, "linear", segment)
 
     def respond(self, segments: tuple[Segment, ...], order: Order) -> Stream:
         """Returns a stream of the responder that uses the connections in this order."""
+        return self._respond(segments, order, "ack")
+
+    def validate(self, segments: tuple[Segment, ...], order: Order = "linear") -> Stream:
+        """Returns the responder's answers to phase 1; with TCP, these are SYN/ACKs."""
+        return self._respond(segments, order, "syn")
+
+    def create_beside(self, of: Stream, mix: Mix, *, first: int) -> Stream:
+        """Returns a stream of the initiator in which the background creates connections.
+
+        They are those that phase 1 did not create, from number `first` on.
+        """
+        use = Connections(role="establish", segment=self._segment("syn"), first=first)
+        background = self._foreground(of.direction, use, has_data=False)
+        foreground = of.foreground if mix.m else None
+        return of.model_copy(
+            update={"mix": mix, "foreground": foreground, "background": background}
+        )
+
+    def _initiate(
+        self,
+        segments: tuple[Segment, ...],
+        order: Order,
+        segment: TcpSegment,
+        *,
+        has_data: bool = True,
+    ) -> Stream:
+        outward = self.required_connections.outward
+        use = Connections(role="initiate", order=order, segment=self._segment(segment))
+        return self._stream(outward, segments, use, has_data=has_data)
+
+    def _respond(self, segments: tuple[Segment, ...], order: Order, segment: TcpSegment) -> Stream:
         inward: Direction = (
             "reverse" if self.required_connections.outward == "forward" else "forward"
         )
-        return self._stream(inward, segments, Connections(role="respond", order=order))
+        use = Connections(role="respond", order=order, segment=self._segment(segment))
+        return self._stream(inward, segments, use)
+
+    @property
+    def is_tcp(self) -> bool:
+        return self.connections is not None and self.connections.transport == "tcp"
+
+    def _segment(self, segment: TcpSegment) -> TcpSegment | None:
+        return segment if self.is_tcp else None
 
     def connections_among(self, frames: int) -> int:
         """Returns how many connections so many frames of phase 1, background included, create."""
-        traffic = self.testbed.traffic
-        whole, rest = divmod(frames, traffic.n)
-        return whole * traffic.m + min(rest, traffic.m)
+        return self.testbed.traffic.foreground_among(frames)
 
     @property
     def required_connections(self) -> ConnectionsSection:
@@ -99,9 +153,10 @@ class TrafficPlan:
         asked = self.connections
         if asked is None:
             return None
+        segment = self._segment("ack")
         if direction == asked.outward:
-            return Connections(role="initiate", order=asked.initiator_order)
-        return Connections(role="respond", order=asked.responder_order)
+            return Connections(role="initiate", order=asked.initiator_order, segment=segment)
+        return Connections(role="respond", order=asked.responder_order, segment=segment)
 
     def sides(self) -> Sides:
         return Sides(left=self._side("left"), right=self._side("right"))
@@ -112,37 +167,10 @@ class TrafficPlan:
         self.sizes.check_mtu()  # first: no format has a frame that is larger than any MTU
         check_subscribers(self.testbed, self.source)
         if self.connections is not None:
-            self._check_connections(self.connections)
+            check_connections(self.testbed, self.ranges, self.source)
             self.establish(one)
         self.streams(one)
         check_addresses(self.testbed, self.source)
-
-    def _check_connections(self, asked: ConnectionsSection) -> None:
-        traffic = self.testbed.traffic
-        if traffic.m == 0:
-            self.source.refuse(
-                ("traffic", "m"), "0 leaves no frame for connections (expected 1 or more)"
-            )
-        for side, networks in (("left", traffic.left_networks), ("right", traffic.right_networks)):
-            if networks > 1:
-                self.source.refuse(
-                    ("traffic", f"{side}_networks"),
-                    f"{networks} is not possible with connections (expected 1)",
-                )
-        combinations = self.ranges.combinations
-        connections = self.connections_among(asked.count)
-        if asked.order != "repeating" and connections > combinations:
-            self.source.refuse(
-                ("connections", "count"),
-                f"{asked.count} asks for {connections} connections, but the initiator's ports and "
-                f"address fields have {combinations} combinations (expected fewer connections, or "
-                "wider ranges)",
-            )
-        if combinations > MAX_CONNECTIONS:
-            self.source.refuse(
-                ("traffic", asked.outward),
-                f"the ranges have {combinations} combinations (expected at most {MAX_CONNECTIONS})",
-            )
 
     @property
     def ranges(self) -> Ranges:
@@ -172,6 +200,8 @@ class TrafficPlan:
         direction: Direction,
         segments: tuple[Segment, ...],
         use: Connections | None = None,
+        *,
+        has_data: bool = True,
     ) -> Stream:
         traffic = self.testbed.traffic
         self.sizes.check_headers()
@@ -179,17 +209,22 @@ class TrafficPlan:
             direction=direction,
             mix=Mix(n=traffic.n, m=traffic.m),
             segments=segments,
-            foreground=self._foreground(direction, use) if traffic.m > 0 else None,
+            foreground=self._foreground(direction, use, has_data) if traffic.m > 0 else None,
             background=self._background(direction) if traffic.has_background else None,
         )
 
-    def _foreground(self, direction: Direction, use: Connections | None) -> Traffic:
+    def _foreground(self, direction: Direction, use: Connections | None, has_data: bool) -> Traffic:
         near, far = ends(direction)
         formats, traffic = self._formats, self.testbed.traffic
         out, back = traffic.ip_version(near), traffic.ip_version(far)
         seen: Seen = "real" if out == back else "virtual"
         learned: Seen = "learned" if use is not None else seen
         responds = use is not None and use.role == "respond"
+        segment = None if use is None else use.segment
+        transport: Transport = "udp" if segment is None else "tcp"
+        sizes = self.sizes
+        without_data = segment is not None and not (segment == "ack" and has_data)
+        size_bytes = sizes.smallest_bytes if without_data else traffic.frame_size_bytes
         stateless = self._traffic(
             direction,
             self._values(direction),
@@ -199,6 +234,8 @@ class TrafficPlan:
                 (out, out),
                 source="real",
                 destination=learned if responds else seen,
+                size_bytes=size_bytes,
+                transport=transport,
             ),
             arrival=formats.format(
                 direction,
@@ -206,6 +243,8 @@ class TrafficPlan:
                 (out, back),
                 source=seen if responds else learned,
                 destination="real",
+                size_bytes=size_bytes,
+                transport=transport,
             ),
         )
         if use is None:
@@ -221,7 +260,14 @@ class TrafficPlan:
 
     def _background(self, direction: Direction) -> Traffic:
         departure, arrival = (
-            self._formats.format(direction, side, (6, 6), source="native", destination="native")
+            self._formats.format(
+                direction,
+                side,
+                (6, 6),
+                source="native",
+                destination="native",
+                size_bytes=self.testbed.traffic.frame_size_bytes,
+            )
             for side in ends(direction)
         )
         return self._traffic(

@@ -14,6 +14,7 @@ from natxy.model.base import Between, Model, refuse
 from natxy.model.encapsulations import Encapsulation, tunnel_bytes
 
 SMALLEST_FRAME_BYTES = {4: 64, 6: 84}  # with FCS, by IP version
+TCP_MORE_BYTES = 14  # the TCP header and the head of its option, compared to the UDP header
 EXTENSION_HEADER_BYTES = 8
 VLAN_TAG_BYTES = 4
 MAX_FRAME_SIZE_BYTES = 9216
@@ -25,6 +26,10 @@ Selection = Literal[
     "independent", "enumerate-increasing", "enumerate-decreasing", "enumerate-pseudorandom"
 ]
 Role = Literal["establish", "initiate", "respond"]
+Transport = Literal["udp", "tcp"]
+# With the role, the segment determines flags and numbers (docs/decisions/0033); `ack` is the end of
+# the handshake, and what carries data.
+TcpSegment = Literal["syn", "ack", "fin", "last-ack", "rst"]
 Order = Literal[
     "linear", "fixed", "increasing", "decreasing", "pseudorandom", "missing", "repeating"
 ]
@@ -171,6 +176,7 @@ class PacketFormat(Model):
     flow_label: FlowLabel = 0  # IPv6
     extension_headers: ExtensionHeaders = ()  # IPv6, 8 octets each, in the order of the frame
     tunnel: Tunnel | None = None
+    transport: Transport = "udp"  # the same at both ends; tcp needs connections
 
     @property
     def link_version(self) -> IpVersion:
@@ -182,7 +188,8 @@ class PacketFormat(Model):
         """The size of this format's smallest frame."""
         extension_bytes = len(self.extension_headers) * EXTENSION_HEADER_BYTES
         outer_bytes = self.tunnel.bytes if self.tunnel else 0
-        return SMALLEST_FRAME_BYTES[self.ip_version] + extension_bytes + outer_bytes
+        tcp_bytes = TCP_MORE_BYTES if self.transport == "tcp" else 0
+        return SMALLEST_FRAME_BYTES[self.ip_version] + extension_bytes + outer_bytes + tcp_bytes
 
 
 class Connections(Model):
@@ -197,6 +204,8 @@ class Connections(Model):
 
     role: Role
     order: Order = "linear"
+    segment: TcpSegment | None = None  # None: the frames are UDP
+    first: Annotated[int, Between(0, MAX_CONNECTIONS - 1)] = 0  # connection; of background only
 
 
 class Traffic(Model):

@@ -36,6 +36,7 @@ class TrialRecord(Model):
     explained_frames: int = 0
     result: TrialResult  # with a stateful gateway only phase 2, which is the measured phase
     phase_1: StreamResult | None = None
+    handshake: tuple[StreamResult, ...] = ()  # SYN/ACKs and ACKs of TCP before phase 2
     sample: StreamResult | None = None  # the test of some of phase 1's connections before phase 2
     starting: tuple[StreamResult, ...] = ()  # flows that start one after another
     telemetry: Telemetry | None = None  # of the device; None: nothing is known
@@ -91,7 +92,7 @@ class TrialRecord(Model):
     @property
     def _early(self) -> tuple[StreamResult, ...]:
         """Streams of the phases before the measured one."""
-        early = (self.phase_1, self.sample, *self.starting)
+        early = (self.phase_1, *self.handshake, self.sample, *self.starting)
         return tuple(stream for stream in early if stream is not None)
 
     @property

@@ -53,14 +53,21 @@ def _rounded_up_ns(frames: int, rate_fps: int) -> int:
 
 
 class Mix(Model):
-    """Frame i is foreground iff i mod n < m; m is at most n."""
+    """Frame i is foreground iff i mod n < m; m is at most n.
+
+    An even mix has m of n foreground frames as well, but as far apart as they can be: frame i is
+    foreground iff i m mod n is 0 or above n - m.
+    """
 
     n: Annotated[int, Between(1, MAX_MIX_N)]
     m: Annotated[int, Between(0, MAX_MIX_N)]
+    even: bool = False
 
     def frames_of(self, kind: Kind, frames: int) -> int:
         """Returns how many of the first `frames` frames are of this kind."""
         foreground = frames // self.n * self.m + min(frames % self.n, self.m)
+        if self.even:
+            foreground = -(-frames * self.m // self.n)
         return foreground if kind == "foreground" else frames - foreground
 
 
@@ -81,6 +88,11 @@ class Stream(Model):
     @property
     def duration_ns(self) -> int:
         return sum(segment.duration_ns for segment in self.segments)
+
+    @property
+    def creates_beside(self) -> bool:
+        """Whether background frames create connections."""
+        return self.background is not None and self.background.connections is not None
 
     @property
     def establishes(self) -> bool:
@@ -184,7 +196,7 @@ class TrialSpec(Model):
     recording: Recording = NO_RECORDING
     warm_up: WarmUp
     sides: Sides
-    phases: Annotated[tuple[Phase, ...], Field(min_length=1, max_length=4)]
+    phases: Annotated[tuple[Phase, ...], Field(min_length=1, max_length=8)]
 
     @property
     def establishing(self) -> Stream | None:

@@ -18,7 +18,7 @@ from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.made_figures import drawn_figures
+from natxy.procedure.made_figures import drawn_figures, handshake_figures
 from natxy.procedure.plan import Plan, repeat_search
 from natxy.procedure.search_remarks import (
     bound_remarks,
@@ -255,7 +255,8 @@ def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, 
         values=tuple(float(each.rate_cps) for each in found),
         lower_bound=tuple(each.lower_bound for each in found),
     )
-    return (rate, *drawn_figures(each.made for each in found))
+    made = drawn_figures(each.made for each in found)
+    return (rate, *handshake_figures(rate, plan.alpha, found), *made)
 
 
 def conditions_of(

@@ -149,6 +149,7 @@ class Search(Bounded):
     rate_fps: int  # per direction; the highest that passed, or 0 if none did
     counts: TrialCounts
     planned_s: Fraction  # the time of all trials, also of INVALID ones
+    passed: TrialRecord | None  # the trial whose rate is the result
 
 
 def throughput(
@@ -262,8 +263,14 @@ def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) ->
             TrialCounts(overturned=verified.overturned, revoked=len(valid_trials.revoked)),
         ),
         planned_s=valid_trials.planned_s,
+        passed=_last_passed(done, search.result_fps),
         bound=valid_trials.bound(search.result_fps or 0),
     )
+
+
+def _last_passed(done: Sequence[TrialRecord], rate_fps: int | None) -> TrialRecord | None:
+    passed = (t for t in reversed(done) if t.verdict is Verdict.PASS and t.counted_fps == rate_fps)
+    return next(passed, None)
 
 
 def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:

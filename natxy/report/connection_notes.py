@@ -28,11 +28,15 @@ def connection_notes(
 
 
 def _phase_1(of: ConnectionConditions) -> str:
-    made = f"{of.count:,} connections" if of.count is not None else "connections"
+    kind = "TCP connections" if of.transport == "tcp" else "connections"
+    made = f"{of.count:,} {kind}" if of.count is not None else kind
     speed = f" at {rate(of.rate_fps)} a second ({of.rate_origin})" if of.rate_fps else ""
     ranges = f"{of.ranges} source ports, destination ports and addresses"
     order = f"in {of.order} order" + (f" from {ranges}" if of.ranges else "")
-    return f"Phase 1: {made}{speed}, initiated on the {of.initiator}, {order}."
+    handshake = (
+        ", each by SYN, SYN/ACK and ACK, in phases of their own" if of.transport == "tcp" else ""
+    )
+    return f"Phase 1: {made}{speed}{handshake}, initiated on the {of.initiator}, {order}."
 
 
 def _phase_2(of: ConnectionConditions) -> str:

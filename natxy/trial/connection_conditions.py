@@ -16,6 +16,7 @@ def connection_conditions(tester: ReadyTester, dut: Dut) -> ConnectionConditions
     table = parameters_of(dut)
     return ConnectionConditions(
         initiator=asked.initiator,
+        transport=asked.transport,
         count=traffic.connections_among(asked.count),
         rate_fps=asked.rate_fps,
         rate_origin=tester.phase_1_origin,

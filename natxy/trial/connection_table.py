@@ -15,7 +15,7 @@ from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.phase_names import ESTABLISH, TEST, VALIDATE
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
-from natxy.model.trial_spec import TrialSpec
+from natxy.model.trial_spec import Phase, TrialSpec
 from natxy.model.verdict import Verdict
 
 MARGIN_S = 2.0  # for resolving neighbours, touching memory, and coarse timers of the device
@@ -38,8 +38,35 @@ class LostConnections(WithoutConnections):
 
 def needed_timeout_s(spec: TrialSpec) -> float:
     """Returns how long connections must live: no connection may expire within the trial, not even
-    one that phase 2 never uses."""
-    return ceil(spec.duration_ns / 10**9 + MARGIN_S)
+    one that phase 2 never uses.
+
+    While new ones are created, those of phase 1 must live until they are used again.
+    """
+    idle_ns = _longest_idle_ns(spec.phases[-1])
+    lasts_ns = spec.duration_ns
+    if idle_ns is not None:
+        before_ns = lasts_ns - spec.phases[-1].streams[0].duration_ns
+        lasts_ns = min(lasts_ns, before_ns + idle_ns)
+    return ceil(lasts_ns / 10**9 + MARGIN_S)
+
+
+def _longest_idle_ns(phase: Phase) -> int | None:
+    """Returns how long a phase that creates connections beside leaves the others unused; None if
+    it creates none, or may leave some unused."""
+    creating = [stream for stream in phase.streams if stream.creates_beside]
+    if not creating:
+        return None
+    (stream,) = creating
+    if stream.foreground is None or stream.foreground.connections is None:
+        return None
+    assert stream.background is not None
+    assert stream.background.connections is not None
+    used = stream.frames_of("foreground")
+    rounds = used // max(1, stream.background.connections.first)
+    if stream.foreground.connections.order == "fixed" or not rounds:
+        return None
+    # In each round, each connection is used once; in a pseudorandom order, first and then last.
+    return 2 * stream.duration_ns // rounds
 
 
 def parameters_of(dut: Dut) -> TableParameters:
@@ -138,7 +165,7 @@ def lost_before_phase_2(sample: StreamResult | None, dut: Dut, needed_s: float) 
 
 
 def sample_is_right(sample: StreamResult | None) -> bool:
-    """Returns whether no frame of the sample was misdelivered.
+    """Returns whether no frame of the sample, or of another phase before phase 2, was misdelivered.
 
     A few lost frames may be chance; phase 2 judges them.
     """
@@ -179,9 +206,10 @@ def lost_in_phase_2(result: TrialResult, spec: TrialSpec, dut: Dut) -> str:
     if table is None or result.incomplete or result.ended_early:
         return ""
     left, needed_s = _count(dut), needed_timeout_s(spec)
-    if left is not None and left < table.stored:
+    stored = min(table.stored, spec.phases[0].streams[0].frames_of("foreground"))
+    if left is not None and left < stored:
         return (
-            f"Of {table.stored:,} connections that phase 1 created, the device has {left:,} left: "
+            f"Of {stored:,} connections that phase 1 created, the device has {left:,} left: "
             f"{_where_to('it', dut, needed_s, some_left=left > 0)}."
         )
     found = _no_reply(result) if left is None else _made_again(result)

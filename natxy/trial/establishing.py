@@ -4,11 +4,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.dut.base import Absence
-from natxy.model.phase_names import AGAIN, ASK_AGAIN, ESTABLISH, MAKE_AGAIN, VALIDATE
+from natxy.model.phase_names import (
+    ACKNOWLEDGE,
+    AGAIN,
+    ASK_AGAIN,
+    ESTABLISH,
+    MAKE_AGAIN,
+    VALIDATE,
+)
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import Phase
+from natxy.model.trial_spec import Phase, Segment
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.phases import steady_segment
 from natxy.verdict.away import away_in
@@ -26,7 +33,9 @@ class Establishing:
     """The load of a search for the establishment rate: phase 1, with or without validation.
 
     In validation, the responder sends a frame for each connection, in linear order, at alpha times
-    the rate. Connections that did not answer, up to a tenth of all, are then tested again slowly.
+    the rate. With TCP, these frames are SYN/ACKs, which are sent without validation too (alpha is
+    then 1), and the initiator's ACKs follow. Connections that did not answer, up to a tenth of all,
+    are tested again slowly.
 
     With `repairs`, connections that phase 1 lost, up to a tenth of all, are created again slowly
     before validation. A trial whose losses are explained by absences of the gateway then passes if
@@ -63,7 +72,7 @@ class Establishing:
     def counted(self, result: TrialResult, absence: Absence | None, above_cps: int) -> Counted:
         """Returns the rate that counts, of the phase that took longer in comparison to its time to
         send (docs/decisions/0017)."""
-        rates_fps = {ESTABLISH: self.rate_fps, VALIDATE: self.validation_fps}
+        rates_fps = self.sought_fps
         offers = [
             Offer(
                 stream=stream,
@@ -77,6 +86,15 @@ class Establishing:
         # what RFC 9693 asks for, so what the gateway still holds is not taken off.
         counting = Counting(above_fps=above_cps, short=True, takes_off_held=False)
         return counted_of(counting, self.rate_fps, offers, worst_poll_gap_s(result))
+
+    @property
+    def sought_fps(self) -> dict[str, int]:
+        """The rates of the phases that decide whether the rate is too high."""
+        return {
+            ESTABLISH: self.rate_fps,
+            VALIDATE: self.validation_fps,
+            ACKNOWLEDGE: self.rate_fps,
+        }
 
     def at_rate(self, result: TrialResult) -> TrialResult:
         """Returns the result without the phases that repeat missing connections."""
@@ -100,7 +118,11 @@ class Establishing:
     def lasts_s(self, drain_s: Fraction, asked: ConnectionsSection | None) -> Fraction:
         """Returns the duration of a trial, without the phases that repeat missing connections."""
         assert asked is not None, "only a testbed with connections is asked to establish them"
-        rates_fps = (self.rate_fps, *((self.validation_fps,) if self.alpha is not None else ()))
+        rates_fps = [self.rate_fps]
+        if self.alpha is not None or asked.transport == "tcp":
+            rates_fps.append(self.validation_fps)
+        if asked.transport == "tcp":
+            rates_fps.append(self.rate_fps)
         frames = self.frames(asked)
         return sum((Fraction(frames, rate) + drain_s for rate in rates_fps), start=Fraction(0))
 
@@ -144,11 +166,11 @@ def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase
     made_again = Phase(
         name=MAKE_AGAIN,
         gap_ns=0,
-        streams=(traffic.initiate((steady_segment(few, load.making_again_fps),), "missing"),),
+        streams=(traffic.establish_missing((steady_segment(few, load.making_again_fps),)),),
         minimum_connections=least,
     )
     making = (made, made_again) if load.repairs else (made,)
-    if load.alpha is None:
+    if load.alpha is None and not traffic.is_tcp:
         return making
     validate = steady_segment(frames, load.validation_fps)
     # This phase lasts at most as long as validation, or a second for 50,000 connections, so that
@@ -159,8 +181,22 @@ def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase
         Phase(
             name=VALIDATE,
             gap_ns=0,
-            streams=(traffic.respond((validate,), "linear"),),
+            streams=(traffic.validate((validate,)),),
             minimum_connections=repairable if load.repairs else 0,
         ),
-        Phase(name=ASK_AGAIN, gap_ns=0, streams=(traffic.respond((again,), "missing"),)),
+        *([_asked_again(traffic, again)] if load.alpha is not None else []),
+        *(
+            [_acknowledged(traffic, steady_segment(frames, load.rate_fps))]
+            if traffic.is_tcp
+            else []
+        ),
     )
+
+
+def _asked_again(traffic: TrafficPlan, segment: Segment) -> Phase:
+    return Phase(name=ASK_AGAIN, gap_ns=0, streams=(traffic.validate((segment,), "missing"),))
+
+
+def _acknowledged(traffic: TrafficPlan, segment: Segment) -> Phase:
+    """Returns the end of the handshakes of TCP."""
+    return Phase(name=ACKNOWLEDGE, gap_ns=0, streams=(traffic.acknowledge((segment,)),))

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from natxy.dut.base import Dut
-from natxy.model.phase_names import SAMPLE
+from natxy.model.phase_names import HANDSHAKE, SAMPLE
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
+from natxy.trial.churn import Churn
 from natxy.trial.connection_table import (
     lost_before_phase_2,
     lost_in_phase_2,
@@ -100,7 +101,8 @@ class Judge:
 
 def _passes(trial: FinishedTrial) -> bool:
     load, whole = trial.load, trial.whole
-    if not load.passes(trial.measured) or not sample_is_right(whole.stream_of(SAMPLE)):
+    before = (whole.stream_of(phase) for phase in (*HANDSHAKE, SAMPLE))
+    if not load.passes(trial.measured) or not all(map(sample_is_right, before)):
         return False
     return not ramp_phases(trial.spec) or load.passes(whole)
 
@@ -165,4 +167,6 @@ def _counted(trial: FinishedTrial) -> Counted | None:
     if load.counting is None:
         return None
     away = away_in(trial.whole, trial.spec.phases[-1].name, absence)
+    if isinstance(load, Churn):
+        return load.counted(trial.measured, away)
     return counted(load.counting, load.rate_fps, trial.measured, away)

@@ -3,7 +3,15 @@
 from fractions import Fraction
 
 from natxy.errors import ConfigurationError
-from natxy.model.phase_names import ESTABLISH, RAMP, SAMPLE, TEST
+from natxy.model.phase_names import (
+    ACKNOWLEDGE,
+    ESTABLISH,
+    HANDSHAKE,
+    RAMP,
+    SAMPLE,
+    TEST,
+    VALIDATE,
+)
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Phase, Segment, TrialSpec
@@ -49,7 +57,23 @@ def before_phase_2(traffic: TrafficPlan, timing: Timing) -> tuple[Phase, ...]:
     The sample shows whether the gateway has dropped its table, or lets connections expire too soon.
     """
     sample = _sample(traffic)
-    return (phase_1(traffic, timing), *((sample,) if sample else ()))
+    made = phase_1(traffic, timing)
+    return (made, *_handshake(traffic, made), *((sample,) if sample else ()))
+
+
+def _handshake(traffic: TrafficPlan, made: Phase) -> tuple[Phase, ...]:
+    """Returns the phases that end the handshakes of TCP, at the rate of phase 1."""
+    if not traffic.is_tcp:
+        return ()
+    segments = made.streams[0].segments
+    answered = Phase(
+        name=VALIDATE,
+        gap_ns=0,
+        streams=(traffic.validate(segments),),
+        minimum_connections=made.minimum_connections,
+    )
+    acknowledged = Phase(name=ACKNOWLEDGE, gap_ns=0, streams=(traffic.acknowledge(segments),))
+    return answered, acknowledged
 
 
 def _sample(traffic: TrafficPlan) -> Phase | None:
@@ -65,7 +89,9 @@ def _gap_s(asked: ConnectionsSection, rate_fps: int, timing: Timing) -> Fraction
     """Returns the gap between the end of phase 1's drain and the next phase."""
     if asked.delay_s is None:
         return Fraction(0)
-    least_s = Fraction(asked.count, rate_fps) + timing.drain_s + _sample_s(asked, timing)
+    segments = 3 if asked.transport == "tcp" else 1  # of a handshake
+    made_s = segments * (Fraction(asked.count, rate_fps) + timing.drain_s)
+    least_s = made_s + _sample_s(asked, timing)
     gap_s = Fraction(str(asked.delay_s)) - least_s
     if gap_s < 0:
         raise ConfigurationError(
@@ -91,7 +117,8 @@ def measures_phase_2(spec: TrialSpec) -> bool:
     It is False for a measurement of phase 1, and for a spec with other phases that a user wrote.
     """
     names = {phase.name for phase in spec.phases}
-    return spec.establishing is not None and TEST in names <= {ESTABLISH, SAMPLE, TEST}
+    of_trial = {ESTABLISH, *HANDSHAKE, SAMPLE, TEST}
+    return spec.establishing is not None and TEST in names <= of_trial
 
 
 def ramp_phases(spec: TrialSpec) -> list[str]:

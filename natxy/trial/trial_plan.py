@@ -14,6 +14,8 @@ from natxy.model.trial_spec import (
     WarmUp,
     WatchedCpu,
 )
+from natxy.trial.churn import Churn, churn_phase
+from natxy.trial.closing import Closing, closing_phases
 from natxy.trial.establishing import Establishing, establishing_phases
 from natxy.trial.load import AnyLoad, Load, steady
 from natxy.trial.phases import before_phase_2
@@ -84,10 +86,15 @@ class TrialPlan:
         )
 
     def _phases(self, load: AnyLoad) -> tuple[Phase, ...]:
+        if isinstance(load, Closing):
+            return closing_phases(self.traffic, load)
         if isinstance(load, Establishing):
             return establishing_phases(self.traffic, load)
         for segment in load.segments:
             self.timing.check_rate("--rate", segment.rate_fps)
+        if isinstance(load, Churn):
+            churning = churn_phase(self.traffic, load)
+            return (*before_phase_2(self.traffic, self.timing), churning)
         ramp = (_ramp(i, each, load) for i, each in enumerate(self.ramp, start=1))
         test = _phase(TEST, self.traffic, load)
         if self.traffic.connections is None:

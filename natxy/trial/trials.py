@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
 from natxy.model.measurement import TrialCounts
-from natxy.model.phase_names import ESTABLISH, SAMPLE, TEST
+from natxy.model.phase_names import ESTABLISH, HANDSHAKE, SAMPLE, TEST
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
@@ -156,6 +156,7 @@ class Trials:
             explained_frames=explained_frames(trial.spec, whole, trial.outcome.absence, phases),
             result=measured,
             phase_1=whole.stream_of(ESTABLISH) if is_part else None,
+            handshake=tuple(s for s in whole.streams if is_part and s.phase in HANDSHAKE),
             sample=whole.stream_of(SAMPLE) if is_part else None,
             telemetry=trial.outcome.telemetry,
             starting=tuple(stream for stream in whole.streams if stream.phase in before),

@@ -8,14 +8,14 @@ FEWEST_FRAMES = 10  # fewer frames may all be wrong by chance
 
 ADVICE = {
     "malformed": (
-        "they are not plain UDP packets of the expected IP version, or they are fragments, or have "
-        "other headers than the testbed asks for; check the IP versions and the MTU of the testbed "
-        "and of the device, and VLAN tags, softwires and extension headers if there are any"
+        "they are not plain UDP or TCP packets of the expected IP version, or they are fragments, "
+        "or have other headers than the testbed asks for; check the IP versions and the MTU of the "
+        "testbed and of the device, and VLAN tags, softwires and extension headers if there are any"
     ),
     "checksum": (
-        "the IPv4 or UDP checksum is wrong; check the checksum offloads of the device's interfaces "
-        "(a UDP checksum of 0 is allowed only over IPv4, and only if traffic.udp_checksum is not "
-        '"required")'
+        "the checksum of IPv4, UDP or TCP is wrong; check the checksum offloads of the device's "
+        "interfaces (a UDP checksum of 0 is allowed only over IPv4, and only if "
+        'traffic.udp_checksum is not "required")'
     ),
     "number": "their number, direction or kind was never sent to that side",
     "length": "they are longer or shorter than they were sent; check the frame size",
@@ -27,7 +27,11 @@ ADVICE = {
         "they have another source or destination; check the testbed's real and virtual addresses "
         "and the device's translation"
     ),
-    "port": "they have other UDP ports; a device that translates ports needs [connections]",
+    "port": "they have other ports; a device that translates ports needs [connections]",
+    "sequence": (
+        "their sequence or acknowledgement number is not the one that was sent; a device that "
+        "rewrites the numbers of TCP cannot be measured"
+    ),
     "hop_limit": (
         "their hop limit is not the one that follows from traffic.hop_limit_drop, or it differs "
         "from frame to frame"
@@ -38,7 +42,8 @@ ADVICE = {
     ),
     "header": (
         "a VLAN tag or an extension header of IPv6 is another one than the testbed asks for "
-        "(tester.left.vlans, tester.right.vlans, traffic.extension_headers)"
+        "(tester.left.vlans, tester.right.vlans, traffic.extension_headers), or flags, window or "
+        "options of TCP are others than were sent"
     ),
 }
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from natxy.model.phase_names import VALIDATE
+from natxy.model.phase_names import CLOSE, VALIDATE
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 
@@ -32,7 +32,10 @@ def is_stuck(done: Sequence[TrialRecord], frames: int) -> bool:
 
 
 def _came_through(trial: TrialRecord) -> int:
-    """Returns how many connections were created or, after a complete phase 1, answered."""
+    """Returns how many connections were created or, after a complete phase 1, answered; in a
+    tear-down, how many were closed."""
+    if closed := trial.result.stream_of(CLOSE):
+        return closed.sent - closed.lost
     validated = trial.result.stream_of(VALIDATE)
     if validated is not None:
         return validated.sent - validated.lost

@@ -17,6 +17,16 @@ class Values:
     destination_field: int
     network: int
 
+    @property
+    def swapped(self) -> "Values":
+        return Values(
+            source_port=self.destination_port,
+            destination_port=self.source_port,
+            source_field=self.destination_field,
+            destination_field=self.source_field,
+            network=self.network,
+        )
+
 
 def place_of(number: int, mix: dict[str, int]) -> tuple[str, int]:
     """The kind of a stream's frame, and its ordinal within the kind."""

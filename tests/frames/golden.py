@@ -5,7 +5,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from scapy.layers.inet import IP, UDP
+from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import (
     IPv6,
     IPv6ExtHdrDestOpt,
@@ -16,13 +16,13 @@ from scapy.layers.inet6 import (
 from scapy.layers.l2 import GRE, Dot1AD, Dot1Q, Ether
 from scapy.packet import Raw
 
-from tests.frames.flow import Values, place_of, seed_of, values_of
+from tests.frames.flow import Values, derive, place_of, seed_of, values_of
 
 TESTER_MACS = {"left": "02:00:00:00:00:01", "right": "02:00:00:00:00:02"}
 GATEWAY_MACS = {"left": "02:00:00:00:00:0a", "right": "02:00:00:00:00:0b"}
 ETHERNET = 14
 IP_OCTETS = {4: 20, 6: 40}
-UDP_OCTETS = 8
+UPPER_OCTETS = {"udp": 8, "tcp": 20 + 2}  # with the head of the option that holds the stamp
 FCS = 4
 STAMP = 18
 # What a tunnel has between its outer IP header and the packet in it; scapy knows the protocols.
@@ -55,7 +55,17 @@ class Number:
         return traffic
 
     @property
+    def connection(self) -> int:
+        """All streams use their connections in linear order."""
+        return self.ordinal if self.traffic.get("connections") else 0
+
+    @property
     def values(self) -> Values:
+        if use := self.traffic.get("connections"):
+            made = self.spec["phases"][0]["streams"][0]
+            seed = seed_of(self.spec["seed"], made["direction"], "foreground")
+            values = values_of(made["foreground"], self.connection, seed)
+            return values.swapped if use["role"] == "respond" else values
         seed = seed_of(self.spec["seed"], self.stream["direction"], self.kind)
         return values_of(self.traffic, self.ordinal, seed)
 
@@ -81,12 +91,13 @@ def stamp(number: Number, lateness: int) -> bytes:
     )
     tag = number.spec["nonce"] ^ int.from_bytes(b"NTXY", "little")
     low = struct.pack("<IB", tag, stream) + number.number.to_bytes(5, "little")
-    return low + struct.pack("<II", 0, lateness)
+    return low + struct.pack("<II", number.connection, lateness)
 
 
 def octets_of_data(form: dict[str, Any]) -> int:
     headers = IP_OCTETS[form["ip_version"]] + 8 * len(form.get("extension_headers", ()))
-    headers += UDP_OCTETS + (tunnel_octets(form["tunnel"]) if form.get("tunnel") else 0)
+    headers += UPPER_OCTETS[form.get("transport", "udp")]
+    headers += tunnel_octets(form["tunnel"]) if form.get("tunnel") else 0
     octets: int = form["frame_size_bytes"] - FCS - ETHERNET - headers
     return octets
 
@@ -169,7 +180,41 @@ def link(number: Number, side: str, *, source: str, destination: str) -> Any:
     return made
 
 
+def tcp_numbers(number: Number) -> dict[str, Any]:
+    """Flags and numbers of docs/decisions/0033-tcp.md."""
+
+    def first(key: int) -> int:
+        return (number.connection * 0x9E3779B1 % 2**32) ^ derive(number.spec["seed"], key) % 2**32
+
+    a, b = first(4), first(5)
+    use = number.traffic["connections"]
+    data = octets_of_data(number.traffic["departure"]) > STAMP
+    flags, seq, ack = {
+        ("syn", "establish"): ("S", a, None),
+        ("syn", "initiate"): ("S", a, None),
+        ("syn", "respond"): ("SA", b, a + 1),
+        ("ack", "initiate"): ("PA" if data else "A", a + 1, b + 1),
+        ("ack", "respond"): ("PA" if data else "A", b + 1, a + 1),
+        ("fin", "initiate"): ("FA", a + 1, b + 1),
+        ("fin", "respond"): ("FA", b + 1, a + 2),
+        ("last-ack", "initiate"): ("A", a + 2, b + 2),
+        ("rst", "initiate"): ("RA", a + 1, b + 1),
+        ("rst", "respond"): ("RA", b + 1, a + 1),
+    }[use["segment"], use["role"]]
+    return {"flags": flags, "seq": seq % 2**32, "ack": 0 if ack is None else ack % 2**32}
+
+
 def transport(number: Number, lateness: int) -> Any:
+    if number.traffic["departure"].get("transport") == "tcp":
+        data = data_of(number, lateness)
+        tcp = TCP(
+            sport=number.values.source_port,
+            dport=number.values.destination_port,
+            window=65535,
+            options=[(253, data[:STAMP])],
+            **tcp_numbers(number),
+        )
+        return tcp / Raw(data[STAMP:]) if len(data) > STAMP else tcp
     udp = UDP(sport=number.values.source_port, dport=number.values.destination_port)
     return udp / Raw(data_of(number, lateness))
 

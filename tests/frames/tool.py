@@ -47,7 +47,7 @@ def sent(spec: dict[str, Any], frames: int, first: int = 0) -> list[Sent]:
     return [_read(line) for line in _run([str(frames), str(first)], [json.dumps(spec)])]
 
 
-def judged(spec: dict[str, Any], arrivals: list[tuple[str, bytes]]) -> list[str]:
-    """For each (side, frame) the counter that it moved."""
+def judged(spec: dict[str, Any], arrivals: list[tuple[str, bytes]], phase: int = 0) -> list[str]:
+    """For each (side, frame) that arrives in this phase the counter that it moved."""
     lines = [json.dumps(spec), *(f"{side} {frame.hex()}" for side, frame in arrivals)]
-    return _run(["0"], lines)
+    return _run(["0", "0", str(phase)], lines)

@@ -37,6 +37,9 @@ kind = "namespace"
 driver = "nat44"
 conntrack_entries = {ENTRIES}
 """
+TCP = NAT44.replace("[connections]", '[connections]\ntransport = "tcp"').replace(
+    "[traffic]", "[traffic]\nframe_size_bytes = 98"
+)
 IPTABLES = NAT44.replace('"nat44"', '"nat44-iptables"')
 NAT64 = f"""\
 {COMMON}
@@ -96,10 +99,11 @@ def values(entry: dict[str, Any]) -> dict[str, list[float]]:
     }
 
 
-def test_capacity_is_the_kernels_within_a_few_entries(tmp_path: Path) -> None:
-    """As SD Figure 6 finds it."""
+@pytest.mark.parametrize("testbed", [NAT44, TCP], ids=["udp", "tcp"])
+def test_capacity_is_the_kernels_within_a_few_entries(testbed: str, tmp_path: Path) -> None:
+    """As SD Figure 6 finds it; with TCP, it is the capacity of RFC 8219 section 8."""
     quick = ("--first-rate", "4000", "--alpha", "2", "--rate-error", "25%", *UP_TO_4000)
-    found = values(measured("capacity", NAT44, tmp_path, *quick))
+    found = values(measured("capacity", testbed, tmp_path, *quick))
     (capacity,) = found["connection tracking table capacity C"]
     assert ENTRIES - 4 <= capacity <= ENTRIES
     assert found["C0"] == [1024]
@@ -130,6 +134,28 @@ def test_establishment_rate(testbed: str, options: tuple[str, ...], tmp_path: Pa
     entry = measured("establishment", testbed, tmp_path, "--error", "20%", *options)
     ((rate_cps,),) = values(entry).values()
     assert rate_cps > 1000
+
+
+def test_an_establishment_of_tcp_has_whole_handshakes(tmp_path: Path) -> None:
+    entry = measured("establishment", TCP, tmp_path, "--error", "20%", "--validated", *UP_TO_4000)
+    (rate_cps,), (handshakes_cps,) = values(entry).values()
+    assert rate_cps > 1000
+    # SYNs and ACKs at the rate, SYN/ACKs at half of it
+    assert handshakes_cps == pytest.approx(rate_cps / 4, rel=0.01)
+
+
+def test_churn(tmp_path: Path) -> None:
+    found = measured("churn", NAT44, tmp_path, "--load", "2000", "--error", "20%", *UP_TO_4000)
+    rates = values(found)
+    assert rates["rate of new connections beside 2,000 fps"][0] > 1000
+    assert rates["first-packet latency, median"][0] > 0
+
+
+@pytest.mark.parametrize("by", ["fin", "rst"])
+def test_tear_down_of_tcp(by: str, tmp_path: Path) -> None:
+    entry = measured("tear-down", TCP, tmp_path, "--by", by, "--error", "20%", *UP_TO_4000)
+    rates_cps = values(entry)
+    assert rates_cps[f"TCP connection tear-down rate, by {by.upper()}"][0] > 1000
 
 
 def test_a_gateway_that_logs_its_connections_says_so_beside_the_figure(tmp_path: Path) -> None:

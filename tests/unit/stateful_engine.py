@@ -38,6 +38,7 @@ class StatefulGateway:
     collided: int = 0
     changed: int = 0
     sample_wrong: int = 0  # replies of the sample between the phases
+    handshake_wrong: int = 0  # third segments of TCP handshakes
     flushes: bool = False  # drops all between the phases
     counts_replies: bool = False  # an entry each that finds no connection, as the kernel has it
     stored: int = 0
@@ -91,7 +92,8 @@ class StatefulEngine:
             missing = asked["lost"]
             if phase.name == "validate":
                 incomplete = asked["received"] < phase.minimum_connections
-                if incomplete or not missing:
+                is_tcp = any(phase.name == "acknowledge" for phase in spec.phases)
+                if incomplete or not (missing or is_tcp):
                     break
         highest = max(rate_of(stream) for phase in spec.phases for stream in phase.streams)
         slow = highest > self.invalid_above_fps
@@ -139,15 +141,17 @@ class StatefulEngine:
         else:
             wrong = gateway.collided if stream.direction == "reverse" else 0
             wrong += gateway.sample_wrong if phase.name == "sample" else 0
+            wrong += gateway.handshake_wrong if phase.name == "acknowledge" else 0
             changed = gateway.changed if stream.direction == "forward" else 0
             lost = sent if gateway.flushes else gateway.absent + wrong
             came = gateway.passes(sent, rate) - lost - gone
+        beside = self._created_beside(stream)
         again = min(came, gateway.drawn_again) if phase.name == "establish" else 0
         new = came - again if phase.name in ("establish", "make again") else 0
         return {
             "phase": phase.name,
             "direction": stream.direction,
-            "due": sent,
+            "due": sent + (beside["sent"] if beside else 0),
             **dict.fromkeys(("refused_by_gateway", "refused_by_port"), 0),
             "largest_burst": 1,
             "pauses": {
@@ -155,10 +159,14 @@ class StatefulEngine:
                 "total_ns": self.paused_ns(stream),
                 "longest_ns": self.paused_ns(stream),
             },
-            "sending_ns": max(0, sent - 1) * 1e9 / rate + self.paused_ns(stream),
+            "sending_ns": max(0, (stream.frames if beside else sent) - 1) * 1e9 / rate
+            + self.paused_ns(stream),
             "first_departure_ns": 0.0,
             **dict.fromkeys(("lateness", "send_call"), DELAY),
-            "kinds": {"foreground": _counters(sent, came, wrong), "background": None},
+            "kinds": {
+                "foreground": _counters(sent, came, wrong) if stream.foreground else None,
+                "background": beside,
+            },
             "losses": self._losses(sent, came) if came < sent else None,
             "silence": {"from_ns": 0.0, "until_ns": 0.0},
             "connections": {
@@ -170,6 +178,14 @@ class StatefulEngine:
                 "ending_new_percent": 100.0 if new else 0.0,
             },
         }
+
+    def _created_beside(self, stream: Stream) -> dict[str, Any] | None:
+        """Returns the counters of frames that create connections while others are used."""
+        if not stream.creates_beside:
+            return None
+        sent, frames = stream.frames_of("background"), stream.frames
+        new_cps = sent * rate_of(stream) // frames
+        return _counters(sent, self.gateway.makes(sent, new_cps), 0)
 
     def _losses(self, sent: int, came: int) -> dict[str, Any]:
         """Of a gateway that is too slow for them: the last ones, when its queue is full."""
@@ -221,7 +237,7 @@ def _counters(sent: int, came: int, wrong: int) -> dict[str, Any]:
         **dict.fromkeys(("duplicated", "reordered", "late", "negative_delays"), 0),
         "misdelivered": {**dict.fromkeys(MISDELIVERED, 0), "port": wrong, "total": wrong},
         "hop_limit": 63,
-        "delay": DELAY,
+        "delay": {**DELAY, "count": came, "buckets": ((1.0, 1.0, came),)},
     }
 
 

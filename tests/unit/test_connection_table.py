@@ -217,6 +217,27 @@ def test_establishing_alone_judges_a_small_table_by_what_comes() -> None:
     assert trial.result.incomplete
 
 
+@pytest.mark.parametrize(("wrong", "verdict"), [(0, Verdict.PASS), (1, Verdict.FAIL)])
+def test_a_handshake_that_was_delivered_wrongly_fails_the_trial(
+    wrong: int, verdict: Verdict
+) -> None:
+    gateway = StatefulGateway(handshake_wrong=wrong)
+    trials = Trials(
+        tester=StatefulEngine(gateway=gateway).tester(
+            plan({"transport": "tcp"}, frame_size_bytes=98)
+        ),
+        dut=StatefulDut(gateway=gateway),
+        timing=TIMING,
+        campaign_seed=1,
+        observer=Observer(),
+    )
+    trial = trials.run(load=RATE_FPS, repetition=1, seed=1)
+    assert trial.result.passed
+    assert trial.verdict is verdict
+    assert trial.phases == ("establish", "validate", "acknowledge", "test")
+    assert trial.misdelivered == wrong
+
+
 def test_a_sample_that_was_delivered_wrongly_is_counted_and_fails_the_trial() -> None:
     trials = trials_of(StatefulGateway(sample_wrong=3), sample=100)
     trial = trials.run(load=RATE_FPS, repetition=1, seed=1)

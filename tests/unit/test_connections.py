@@ -14,7 +14,7 @@ from natxy.model.traffic_spec import PacketFormat, Traffic
 from natxy.model.trial_spec import Phase, Side, TrialSpec
 from natxy.trial.establishing import Establishing
 from natxy.trial.load import AnyLoad
-from natxy.trial.phases import phase_1_s
+from natxy.trial.phases import measures_phase_2, phase_1_s
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from natxy.verdict.away import ROOM_FRAMES
@@ -228,6 +228,67 @@ def test_what_is_repeated_slowly_does_not_make_a_trial_a_long_one() -> None:
     assert not trials.realtime(spec.phases * 1000)
 
 
+def segments_of(spec: TrialSpec) -> list[tuple[str, str, str | None, int]]:
+    """Of each stream: phase, role, segment and frame size on departure."""
+    return [
+        (phase.name, use.role, use.segment, stream.foreground.departure.frame_size_bytes)
+        for phase in spec.phases
+        for stream in phase.streams
+        if stream.foreground and (use := stream.foreground.connections)
+    ]
+
+
+def test_a_handshake_of_tcp_has_three_phases_before_phase_2() -> None:
+    spec = spec_of(plan({"transport": "tcp", "sample": 10}, frame_size_bytes=200))
+    assert segments_of(spec) == [
+        ("establish", "establish", "syn", 78),
+        ("validate", "respond", "syn", 78),
+        ("acknowledge", "initiate", "ack", 78),
+        ("sample", "respond", "ack", 180),
+        ("test", "initiate", "ack", 180),
+        ("test", "respond", "ack", 180),
+    ]
+    assert measures_phase_2(spec)
+    made, answered, acknowledged, *_ = spec.phases
+    assert answered.minimum_connections == made.minimum_connections == 1000
+    assert answered.streams[0].segments == acknowledged.streams[0].segments
+    for stream in (stream for phase in spec.phases for stream in phase.streams):
+        assert stream.foreground
+        assert stream.foreground.departure.transport == stream.foreground.arrival.transport == "tcp"
+    with pytest.raises(ConfigurationError, match=r"delay_s: 0.4 .* \(expected at least 0.45\)"):
+        spec_of(plan({"transport": "tcp", "delay_s": 0.4}, frame_size_bytes=98))
+
+
+def test_connections_of_tcp_are_validated_by_their_syn_acks() -> None:
+    traffic = plan({"transport": "tcp"}, frame_size_bytes=98)
+    load = Establishing(rate_fps=20_000, alpha=Fraction(1, 2), repairs=True)
+    spec = spec_of(traffic, load)
+    assert [each[:3] for each in segments_of(spec)] == [
+        ("establish", "establish", "syn"),
+        ("make again", "initiate", "syn"),
+        ("validate", "respond", "syn"),
+        ("ask again", "respond", "syn"),
+        ("acknowledge", "initiate", "ack"),
+    ]
+    rates = [phase.streams[0].segments[0].rate_fps for phase in spec.phases]
+    assert rates == [20_000, 2000, 10_000, 1000, 20_000]
+    assert load.lasts_s(Fraction(0), traffic.connections) == Fraction(1, 5)
+    alone = Establishing(rate_fps=20_000)
+    assert [phase.name for phase in spec_of(traffic, alone).phases] == [
+        "establish",
+        "validate",
+        "acknowledge",
+    ]
+    assert alone.lasts_s(Fraction(0), traffic.connections) == Fraction(3, 20)
+
+
+def test_background_beside_tcp_is_udp() -> None:
+    asked = {"n": 2, "m": 1, "frame_size_bytes": 98}
+    made = spec_of(plan({"transport": "tcp"}, **asked)).phases[0].streams[0]
+    assert made.background
+    assert made.background.departure.transport == "udp"
+
+
 def test_accepted_loss_lets_validation_begin() -> None:
     load = Establishing(rate_fps=20_000, alpha=Fraction(1), loss=Fraction(1, 100))
     assert spec_of(plan({}), load).phases[0].minimum_connections == 990
@@ -247,6 +308,22 @@ def test_accepted_loss_lets_validation_begin() -> None:
             r'incomplete.*"accept" is not possible with order = "repeating"',
         ),
         ({"count": 0}, {}, r"count.*0 is out of range"),
+        ({"transport": "sctp"}, {}, r"transport"),
+        (
+            {"transport": "tcp"},
+            {},
+            r"frame_size_bytes.*84 is too small for a TCP header \(expected at least 98\)",
+        ),
+        (
+            {"transport": "tcp"},
+            {"left_ip_version": 6, "extension_headers": ["routing"], "frame_size_bytes": 98},
+            r"98 is too small for a TCP header and 1 extension header \(expected at least 106\)",
+        ),
+        (
+            {"transport": "tcp"},
+            {"avoid_zero_checksum": True, "frame_size_bytes": 98},
+            r"avoid_zero_checksum.*true is not possible with connections.transport",
+        ),
         ({"order": "linear"}, {}, r"order"),
     ],
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from natxy.dut import conntrack
-from natxy.dut.conntrack import UDP_TIMEOUTS, Conntrack
+from natxy.dut.conntrack import TIMEOUTS, Conntrack
 from natxy.dut.gateway import Site
 
 
@@ -32,7 +32,7 @@ def test_timeouts_are_set_in_whole_seconds_and_not_too_short(
     told: list[tuple[str, dict[str, int]]] = []
     monkeypatch.setattr(conntrack, "set_sysctls", lambda *given: told.append(given))
     table.set_timeout(4.2)
-    assert told == [("natxy-g", {f"net/netfilter/{name}": 5 for name in UDP_TIMEOUTS})]
+    assert told == [("natxy-g", {f"net/netfilter/{name}": 5 for name in TIMEOUTS})]
 
 
 @pytest.mark.parametrize("printed", ["10.5 12.75\n", "10,5 12,75\n"], ids=["point", "comma"])

@@ -100,6 +100,23 @@ def test_validation_asks_at_alpha_times_the_rate(alpha: Fraction, rate_cps: int)
     assert any("answered when they were tested again slowly" in r for r in validated.remarks)
 
 
+@pytest.mark.parametrize(("alpha", "handshakes"), [(None, 1 / 3), (Fraction(1, 2), 1 / 4)])
+def test_a_handshake_of_tcp_takes_the_time_of_its_three_phases(
+    alpha: Fraction | None, handshakes: float
+) -> None:
+    gateway = StatefulGateway(new_cps=9000)
+    engine = StatefulEngine(gateway=gateway)
+    traffic = traffic_plan({"transport": "tcp"}, frame_size_bytes=98)
+    dut = StatefulDut(gateway=gateway, known=TableParameters())
+    measured = establishment(replace(PLAN, alpha=alpha), engine.tester(traffic), dut)
+    rate, figure = measured.figures
+    assert (figure.name, rate.values) == ("TCP handshakes", (9000.0,))
+    assert figure.values[0] == pytest.approx(9000 * handshakes)
+    assert any("each by SYN, SYN/ACK and ACK" in note for note in measurement_notes([measured]))
+    assert measured.conditions.connections
+    assert measured.conditions.connections.transport == "tcp"
+
+
 def test_accepted_loss_is_shown_beside_the_rate() -> None:
     """Of 1000 connections 10 may be missing: 9000 a second pass as 9090."""
     accepts = replace(PLAN, loss=LossTolerance(fraction=Fraction(1, 100)))

@@ -20,8 +20,11 @@ from natxy.trial.repeats import BETWEEN_S
 from tests.unit.campaigns import EXPERIMENT
 from tests.unit.conftest import NAT64
 
-NEEDED: dict[str, Sequence[str]] = {"degradation": ("--counts", "1000,10000")}
-STATEFUL = ("establishment", "capacity", "tear-down", "degradation")
+NEEDED: dict[str, Sequence[str]] = {
+    "degradation": ("--counts", "1000,10000"),
+    "churn": ("--load", "10000"),
+}
+STATEFUL = ("establishment", "capacity", "tear-down", "degradation", "churn")
 
 
 def seconds(verb: str, *words: str, **sections: Any) -> Fraction:

@@ -9,6 +9,7 @@ import pytest
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.choice import dut_of
 from natxy.dut.config import GuestConfig
+from natxy.dut.conntrack import TIMEOUTS
 from natxy.dut.guest import GuestDut
 from natxy.dut.guest_gateway import GuestSite
 from natxy.dut.guest_kernel import GuestNat44, GuestRouter
@@ -224,8 +225,7 @@ def test_nat44_in_a_guest_has_the_table_that_was_asked_for() -> None:
     rules, *settings = guest.ran
     assert 'ip saddr 198.18.0.0/16 oifname "eth1" masquerade' in rules
     assert settings == [
-        "echo 77 >/proc/sys/net/netfilter/nf_conntrack_udp_timeout",
-        "echo 77 >/proc/sys/net/netfilter/nf_conntrack_udp_timeout_stream",
+        *(f"echo 77 >/proc/sys/net/netfilter/{name}" for name in TIMEOUTS),
         "echo 4096 >/proc/sys/net/netfilter/nf_conntrack_buckets",
         "echo 4096 >/proc/sys/net/netfilter/nf_conntrack_max",
     ]

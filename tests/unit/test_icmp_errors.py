@@ -141,7 +141,7 @@ def test_a_warm_up_in_vain_names_them(
 @pytest.mark.parametrize(
     ("check", "words"),
     [
-        ("malformed", 'check "malformed": they are not plain UDP packets'),
+        ("malformed", 'check "malformed": they are not plain UDP or TCP packets'),
         ("address", 'check "address": they have another source'),
         ("hop_limit", 'check "hop limit": their hop limit'),
         ("tunnel", 'check "tunnel": the outer header has another source'),

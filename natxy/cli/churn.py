@@ -1,0 +1,64 @@
+"""`natxy churn`: finds the rate of new connections beside a load, and the reverse."""
+
+from typing import Annotated
+
+import typer
+
+from natxy.cli.options import VerifyLossOption, search_error
+from natxy.cli.series import planned, run_series
+from natxy.cli.series_options import SeriesOptions, measuring
+from natxy.procedure.churn import ChurnPlan
+from natxy.procedure.churn import churn as measure
+from natxy.trial.profile import PROFILES
+
+
+@measuring(PROFILES, without=("networks",))
+def churn(
+    options: SeriesOptions,
+    load: Annotated[
+        int | None,
+        typer.Option(
+            help="Frames a second per direction that use established connections; the rate of new "
+            "connections is searched [default: searched, with --new].",
+            metavar="FPS",
+        ),
+    ] = None,
+    new: Annotated[
+        int | None,
+        typer.Option(
+            help="New connections a second; the load of established connections is searched "
+            "[default: searched, with --load].",
+            metavar="CPS",
+        ),
+    ] = None,
+    max_rate: Annotated[
+        int | None,
+        typer.Option(
+            help="Highest rate to try [default: the media's rate, or what the ranges of ports and "
+            "the device's table allow].",
+            metavar="RATE",
+        ),
+    ] = None,
+    error: Annotated[
+        str | None,
+        typer.Option(
+            help="End the search at this error: a share of the rate, or a number such as 100 "
+            "[default: 0.1%].",
+            metavar="ERROR",
+        ),
+    ] = None,
+    verify_loss: VerifyLossOption = None,
+) -> None:
+    """Find the rate of new connections beside a load, without loss."""
+    base = options.profile_of(PROFILES)
+    plan = ChurnPlan(
+        timing=options.timing(base.timing),
+        seed=options.seed_value,
+        repetitions=options.repetitions_of(base),
+        error=search_error(error),
+        max_rate_fps=max_rate,
+        load_fps=load,
+        new_cps=new,
+        loss_verifications=base.loss_verifications if verify_loss is None else verify_loss,
+    )
+    run_series(options, "churn", planned(plan, measure))

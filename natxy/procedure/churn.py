@@ -1,0 +1,212 @@
+"""The rate of new connections beside a load of established ones, and the reverse.
+
+No RFC defines it. RFC 9693 measures creation and use of connections one after the other; in
+operation, connections come and go while others are used.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from natxy.dut.base import Dut
+from natxy.errors import ConfigurationError
+from natxy.model.delays import P999, Delays
+from natxy.model.distribution import Distribution
+from natxy.model.measurement import Figure, Measurement
+from natxy.model.search_conditions import SearchConditions
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS
+from natxy.procedure.search_remarks import bound_remarks, cut_remarks, zero_remarks
+from natxy.procedure.throughput import Search, ThroughputPlan, searches
+from natxy.trial.churn import Sought, churn_load, most_new
+from natxy.trial.connection_table import parameters_of
+from natxy.trial.load import Load
+from natxy.trial.maximum import maximum_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import RFC
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import check
+from natxy.verdict.counted import Counting
+
+NEW = "rate of new connections"
+LOAD = "load beside new connections"
+FIRST, STEADY = "first-packet latency", "latency of established connections"
+LATENCIES = (("median", Fraction(1, 2)), ("P99.9", P999))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChurnPlan(ThroughputPlan):
+    """The options of a measurement, checked when the plan is created.
+
+    With `load_fps`, frames a second per direction that use established connections, the search is
+    for the highest rate of new connections. With `new_cps`, new connections a second, it is for the
+    highest load.
+    """
+
+    load_fps: int | None = None
+    new_cps: int | None = None
+    traffic: TrafficPlan | None = None  # set when the measurement begins
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.load_fps is None) == (self.new_cps is None):
+            both = "is given with --new" if self.new_cps is not None else "is missing, as is --new"
+            raise ConfigurationError(f"--load: {both} (expected one of them)")
+        if self.load_fps is not None:
+            check("--load", self.load_fps, lowest=0, highest=MAX_RATE_FPS - 1)
+        if self.new_cps is not None:
+            check("--new", self.new_cps, lowest=1, highest=MAX_RATE_FPS - 1)
+
+    @property
+    def sought(self) -> Sought:
+        return "load" if self.load_fps is None else "new"
+
+    @property
+    def given_fps(self) -> int:
+        """The rate that is given: of the load, or of new connections."""
+        return self.new_cps or self.load_fps or 0
+
+    @property
+    def least_fps(self) -> int:
+        """The lowest rate that is tried: one frame of MAX_MIX_N is of the kind that is sought."""
+        return max(1, -(-self.given_fps // (MAX_MIX_N - 1)))
+
+    def duration_s(self, rate_fps: int) -> Fraction:
+        return self.timing.duration_s
+
+    def load(self, rate_fps: int, above_fps: int = 0, burst_rate_fps: int | None = None) -> Load:
+        assert self.traffic is not None, "the measurement has begun"
+        assert burst_rate_fps is None, "the traffic is steady"
+        short = self.timing.duration_s < RFC.timing.duration_s
+        return churn_load(
+            self.traffic,
+            self.timing.duration_s,
+            Counting(above_fps=above_fps, short=short),
+            new_cps=rate_fps if self.new_cps is None else self.new_cps,
+            load_fps=rate_fps if self.load_fps is None else self.load_fps,
+            sought=self.sought,
+        )
+
+
+def churn(
+    plan: ChurnPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """Measures the rate; each repetition is a separate search with its own seed."""
+    _check_traffic(tester.traffic)
+    limited = _limited(plan, tester, dut)
+    trials = limited.trials(tester, dut, observer or Observer())
+    found = searches(limited, trials)
+    return Measurement(
+        procedure="churn",
+        title="Churn",
+        reference="no RFC",
+        conditions=limited.conditions(tester, dut).model_copy(
+            update={"search": _search_conditions(limited, tester, found)}
+        ),
+        deviations=(),
+        remarks=(
+            *_remarks(limited, found),
+            *cut_remarks(plan.repetitions, len(found), trials),
+        ),
+        figures=_figures(limited, found),
+        counts=trials.counts.searched(each.counts for each in found),
+    )
+
+
+def _check_traffic(traffic: TrafficPlan) -> None:
+    asked = traffic.required_connections
+    if traffic.testbed.traffic.has_background:
+        raise ConfigurationError(
+            "[traffic]: a mix of foreground and background is not possible with churn, whose new "
+            "connections take the background's place (expected n = 1 and m = 1)"
+        )
+    if asked.order == "repeating":
+        raise ConfigurationError(
+            'connections.order: "repeating" is not possible with churn, since it does not say '
+            "which connections are new (expected another order)"
+        )
+
+
+def _limited(plan: ChurnPlan, tester: ReadyTester, dut: Dut) -> ChurnPlan:
+    """Returns the plan, limited to rates at which a trial has enough new connections."""
+    traffic = tester.traffic
+    most = most_new(traffic, parameters_of(dut).entries)
+    possible_cps = int(most / plan.timing.duration_s)
+    if possible_cps < (plan.new_cps or plan.least_fps):
+        raise ConfigurationError(
+            f"connections.count: a trial can create {most:,} connections besides the "
+            f"{traffic.required_connections.count:,} of phase 1, which is {possible_cps:,} a "
+            "second (expected wider ranges, a larger table, or shorter trials)"
+        )
+    limits = [plan.max_rate_fps]
+    if plan.sought == "new":
+        limits.append(possible_cps)
+    media_fps = maximum_of(tester.hello, traffic, None).rate_fps
+    if media_fps is not None:
+        limits.append(max(1, media_fps - plan.given_fps))
+    lowest = min((limit for limit in limits if limit is not None), default=None)
+    return replace(plan, traffic=traffic, max_rate_fps=lowest)
+
+
+def _search_conditions(
+    plan: ChurnPlan, tester: ReadyTester, found: Sequence[Search]
+) -> SearchConditions:
+    maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps)
+    error = str(plan.error)
+    return SearchConditions(
+        error=error.replace("fps", "cps") if plan.sought == "new" else error,
+        error_fps=plan.error.at(max(each.rate_fps for each in found)),
+        maximum_fps=maximum.rate_fps,
+        maximum_origin=maximum.origin,
+        loss_verifications=plan.loss_verifications,
+    )
+
+
+def _figures(plan: ChurnPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
+    new = plan.sought == "new"
+    rate = Figure(
+        name=f"{NEW} beside {plan.load_fps:,} fps" if new else f"{LOAD} at {plan.new_cps:,} cps",
+        unit="cps" if new else "fps",
+        values=tuple(float(each.rate_fps) for each in found),
+        lower_bound=tuple(each.lower_bound for each in found),
+    )
+    passed = [each.passed for each in found]
+    if any(each is None for each in passed):
+        return (rate,)
+    trials = [each for each in passed if each is not None]
+    return (rate, *_latencies(FIRST, trials, "background"), *_latencies(STEADY, trials, ""))
+
+
+def _latencies(name: str, trials: Sequence[TrialRecord], kind: str) -> tuple[Figure, ...]:
+    delays = [Delays(distributions=_delays(trial, kind)) for trial in trials]
+    if any(not each.count for each in delays):
+        return ()
+    return tuple(
+        Figure(
+            name=f"{name}, {share}",
+            unit="ns",
+            values=tuple(
+                each.median_ns if share == "median" else each.percentile_ns(at) for each in delays
+            ),
+            primary=False,
+        )
+        for share, at in LATENCIES
+    )
+
+
+def _delays(trial: TrialRecord, kind: str) -> tuple[Distribution, ...]:
+    """Returns the delays of new connections (background), or of those of phase 1."""
+    streams = [stream.kinds for stream in trial.result.streams]
+    of = [each.background if kind else each.foreground for each in streams]
+    return tuple(each.delay for each in of if each is not None)
+
+
+def _remarks(plan: ChurnPlan, found: Sequence[Search]) -> tuple[str, ...]:
+    return (
+        "In the initiator's direction, frames that create connections are evenly spread among "
+        "those that use connections of phase 1; no frame uses a new connection again. Latencies "
+        "are those of the trial at the rate found.",
+        *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
+        *zero_remarks([each.rate_fps for each in found], "frames were lost at every rate tried"),
+    )

@@ -1,0 +1,104 @@
+"""Maximum TCP connection tear-down rate (RFC 8219 section 8; RFC 3511 section 5.4).
+
+It is the highest rate at which the gateway forwards each segment that ends a connection.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from natxy.dut.base import Dut
+from natxy.errors import ConfigurationError
+from natxy.model.measurement import Figure, Measurement
+from natxy.procedure.establishment import EstablishmentPlan, Search, search
+from natxy.procedure.phase_1_rate import with_phase_1_rate
+from natxy.procedure.plan import repeat_search
+from natxy.procedure.search_remarks import bound_remarks, zero_remarks
+from natxy.trial.bound import without_disproved
+from natxy.trial.closing import SEGMENTS, Closer, Closing
+from natxy.trial.connection_conditions import of_phase_1
+from natxy.trial.maximum import maximum_of
+from natxy.trial.observer import Observer
+from natxy.trial.profile import OF_CONNECTIONS, deviations
+from natxy.trial.setup import ReadyTester
+
+RATE = "TCP connection tear-down rate"
+NAMES: dict[Closer, str] = {"fin": "FIN", "rst": "RST"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosingPlan(EstablishmentPlan):
+    """The options of a measurement, checked when the plan is created."""
+
+    by: Closer = "fin"
+    made_cps: int = 1  # rate of the handshakes, which the testbed has or a search finds
+
+    def load(self, rate_cps: int, above_cps: int) -> Closing:
+        return Closing(rate_fps=rate_cps, above_cps=above_cps, made_fps=self.made_cps, by=self.by)
+
+
+def closing(
+    plan: ClosingPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
+) -> Measurement:
+    """Measures the rate; each repetition is a separate search with its own seed."""
+    observer = observer or Observer()
+    if tester.traffic.required_connections.transport != "tcp":
+        raise ConfigurationError(
+            f'--by: "{plan.by}" ends connections of TCP (expected connections.transport = "tcp" in '
+            "the testbed)"
+        )
+    ready = with_phase_1_rate(tester, dut, plan.timing, seed=plan.seed, observer=observer)
+    plan = replace(plan, made_cps=ready.traffic.required_connections.rate_fps or 1)
+    maximum = maximum_of(ready.hello, ready.traffic, plan.max_rate_cps)
+    trials = plan.trials(ready, dut, observer)
+    searches = repeat_search(
+        plan.repetitions,
+        trials,
+        lambda number: search(plan, trials, number, maximum),
+        lambda one: _figures(plan, [one]),
+    )
+    found = without_disproved(searches)
+    return Measurement(
+        procedure="tear-down",
+        title="Maximum TCP connection tear-down rate",
+        reference="RFC 8219 section 8",
+        conditions=of_phase_1(plan.conditions(ready, dut), rate_is_sought=False),
+        deviations=deviations(plan.timing, OF_CONNECTIONS),
+        remarks=_remarks(plan, found),
+        figures=_figures(plan, found),
+        counts=trials.counts,
+    )
+
+
+def _figures(plan: ClosingPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
+    by = NAMES[plan.by]
+    phases = len(SEGMENTS[plan.by])
+    bounds = tuple(each.lower_bound for each in found)
+    rate = Figure(
+        name=f"{RATE}, by {by}",
+        unit="cps",
+        values=tuple(float(each.rate_cps) for each in found),
+        lower_bound=bounds,
+    )
+    if phases == 1:
+        return (rate,)
+    whole = Figure(
+        name=f"whole tear-downs by {by}",
+        unit="cps",
+        values=tuple(float(Fraction(each.rate_cps, phases)) for each in found),
+        lower_bound=bounds,
+        primary=False,
+    )
+    return (rate, whole)
+
+
+def _remarks(plan: ClosingPlan, found: Sequence[Search]) -> tuple[str, ...]:
+    phases = {
+        "fin": "FIN, FIN and ACK are phases, one after another, each at the rate",
+        "rst": "the initiator sends an RST on each connection",
+    }
+    return (
+        f"A connection is closed by {NAMES[plan.by]}: {phases[plan.by]}.",
+        *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
+        *zero_remarks([each.rate_cps for each in found], "segments were lost at every rate tried"),
+    )

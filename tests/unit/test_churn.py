@@ -1,0 +1,164 @@
+"""New connections beside a load: the streams, and what a search finds."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.dut.base import TableParameters
+from natxy.errors import ConfigurationError
+from natxy.model.measurement import Measurement
+from natxy.model.trial_spec import Mix
+from natxy.procedure.churn import ChurnPlan, churn
+from natxy.search.bisection import SearchError
+from natxy.trial.churn import Churn, churn_load
+from natxy.trial.connection_table import needed_timeout_s
+from natxy.trial.timing import Timing
+from natxy.verdict.counted import Counting
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.test_connections import plan as traffic_plan
+from tests.unit.test_connections import spec_of
+
+RANGES = {
+    "source_port": {"mode": "pseudorandom", "min": 10_000, "max": 19_999},
+    "destination_port": {"mode": "pseudorandom", "min": 1, "max": 100},
+}
+PLAN = ChurnPlan(
+    timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
+    seed=7,
+    repetitions=1,
+    error=SearchError(rate_fps=1),
+    load_fps=8000,
+)
+COUNTING = Counting(above_fps=0, short=True)
+
+
+def measure(
+    plan: ChurnPlan,
+    gateway: StatefulGateway,
+    entries: int | None = None,
+    connections: dict[str, Any] | None = None,
+    **traffic: Any,
+) -> Measurement:
+    asked = {"rate_fps": 10_000} | (connections or {})
+    planned = traffic_plan(asked, **({"forward": RANGES} | traffic))
+    tester = StatefulEngine(gateway=gateway).tester(planned)
+    table = TableParameters(entries=entries)
+    return churn(plan, tester, StatefulDut(gateway=gateway, known=table))
+
+
+def load(new_cps: int, load_fps: int, **traffic: Any) -> tuple[Any, Churn]:
+    planned = traffic_plan({}, **({"forward": RANGES} | traffic))
+    asked = churn_load(
+        planned, Fraction(1), COUNTING, new_cps=new_cps, load_fps=load_fps, sought="new"
+    )
+    return spec_of(planned, asked), asked
+
+
+@pytest.mark.parametrize("m", [0, 1, 2, 7, 10])
+def test_an_even_mix_has_its_share_after_each_frame(m: int) -> None:
+    mix = Mix(n=10, m=m, even=True)
+    for frames in range(100):
+        foreground = mix.frames_of("foreground", frames)
+        assert foreground == -(-frames * m // 10)
+        assert foreground + mix.frames_of("background", frames) == frames
+
+
+def test_new_connections_are_spread_among_the_frames_of_others() -> None:
+    spec, _ = load(2000, 8000)
+    made, test = spec.phases
+    out, back = test.streams
+    assert out.mix == Mix(n=5, m=4, even=True)
+    assert (out.segments[0].rate_fps, out.frames_of("background")) == (10_000, 2000)
+    assert (back.segments[0].rate_fps, back.frames) == (8000, 8000)
+    assert back.background is None
+    assert out.foreground.connections.role == "initiate"
+    created = out.background.connections
+    assert (created.role, created.first) == ("establish", made.streams[0].frames)
+    assert out.background.departure == made.streams[0].foreground.departure
+
+
+def test_without_a_load_each_frame_creates_a_connection() -> None:
+    spec, _ = load(2000, 0)
+    (out,) = spec.phases[-1].streams
+    assert out.foreground is None
+    assert out.frames_of("background") == out.frames == 2000
+
+
+def test_a_small_share_is_the_nearest_fraction() -> None:
+    spec, asked = load(3, 100_000)
+    (out, _) = spec.phases[-1].streams
+    assert abs(out.frames_of("background") - 3) <= 1
+    assert asked.mix.n <= 2**16
+
+
+def test_connections_must_live_until_they_are_used_again() -> None:
+    """1000 connections and 8000 frames a second: each is used every 125 ms, or after 250 ms in a
+    pseudorandom order."""
+    planned = traffic_plan({}, forward=RANGES)
+    asked = churn_load(planned, Fraction(100), COUNTING, new_cps=10, load_fps=8000, sought="new")
+    assert needed_timeout_s(spec_of(planned, asked)) == 3
+    seldom = churn_load(planned, Fraction(100), COUNTING, new_cps=10, load_fps=5, sought="new")
+    assert needed_timeout_s(spec_of(planned, seldom)) >= 100
+
+
+def test_the_rate_of_new_connections_is_found() -> None:
+    result = measure(PLAN, StatefulGateway(new_cps=12_345))
+    rate, *latencies = result.figures
+    assert rate.name == "rate of new connections beside 8,000 fps"
+    assert rate.unit == "cps"
+    assert rate.values[0] == pytest.approx(12_345, abs=3)
+    assert not any(rate.lower_bound)
+    assert [figure.name for figure in latencies] == [
+        "first-packet latency, median",
+        "first-packet latency, P99.9",
+        "latency of established connections, median",
+        "latency of established connections, P99.9",
+    ]
+    assert result.conditions.search
+    assert result.conditions.search.error == "1 cps"
+
+
+def test_the_load_is_found() -> None:
+    plan = replace(PLAN, load_fps=None, new_cps=2000)
+    result = measure(plan, StatefulGateway(frames_fps=9000, new_cps=20_000))
+    rate, *_ = result.figures
+    assert rate.name == "load beside new connections at 2,000 cps"
+    # In the initiator's direction, the gateway's limit holds for all frames.
+    assert rate.unit == "fps"
+    assert rate.values[0] == pytest.approx(7000, abs=3)
+
+
+@pytest.mark.parametrize(("entries", "most"), [(None, 999_000), (5000, 4000)])
+def test_a_rate_that_uses_all_there_are_is_a_lower_bound(entries: int | None, most: int) -> None:
+    result = measure(PLAN, StatefulGateway(), entries)
+    rate, *_ = result.figures
+    assert rate.values == (most,)
+    assert rate.lower_bound == (True,)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"load_fps": None}, "--load: is missing, as is --new"),
+        ({"new_cps": 1}, "--load: is given with --new"),
+        ({"load_fps": -1}, "--load: -1 is out of range"),
+        ({"load_fps": None, "new_cps": 0}, "--new: 0 is out of range"),
+    ],
+)
+def test_one_of_the_two_rates_is_given(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        replace(PLAN, **changes)
+
+
+def test_what_is_not_possible_is_refused() -> None:
+    gateway = StatefulGateway()
+    with pytest.raises(ConfigurationError, match=r"\[traffic\]: a mix of foreground"):
+        measure(PLAN, gateway, n=10, m=9)
+    with pytest.raises(ConfigurationError, match=r'connections\.order: "repeating"'):
+        measure(PLAN, gateway, connections={"order": "repeating"})
+    with pytest.raises(ConfigurationError, match="--direction: the initiator creates"):
+        measure(PLAN, gateway, direction="reverse")
+    with pytest.raises(ConfigurationError, match=r"connections\.count: a trial can create 0"):
+        measure(PLAN, gateway, entries=1000)

@@ -1,0 +1,79 @@
+"""The rate at which TCP connections are closed, of a gateway that is arithmetic."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from natxy.dut.base import TableParameters
+from natxy.errors import ConfigurationError
+from natxy.model.measurement import Measurement
+from natxy.procedure.closing import ClosingPlan, closing
+from natxy.search.bisection import SearchError
+from natxy.trial.closing import Closer, Closing
+from natxy.trial.timing import Timing
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.test_connections import plan as traffic_plan
+from tests.unit.test_connections import segments_of, spec_of
+
+PLAN = ClosingPlan(
+    timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
+    seed=7,
+    repetitions=1,
+    error=SearchError(rate_fps=1),
+)
+
+
+def measure(plan: ClosingPlan, gateway: StatefulGateway, transport: str = "tcp") -> Measurement:
+    traffic = traffic_plan({"transport": transport, "rate_fps": 1000}, frame_size_bytes=98)
+    tester = StatefulEngine(gateway=gateway).tester(traffic)
+    return closing(plan, tester, StatefulDut(gateway=gateway, known=TableParameters()))
+
+
+@pytest.mark.parametrize(
+    ("by", "closes"),
+    [
+        (
+            "fin",
+            [
+                ("close", "initiate", "fin", 78),
+                ("close back", "respond", "fin", 78),
+                ("last ack", "initiate", "last-ack", 78),
+            ],
+        ),
+        ("rst", [("close", "initiate", "rst", 78)]),
+    ],
+)
+def test_connections_are_made_slowly_and_closed_at_the_rate(
+    by: Closer, closes: list[tuple[str, str, str, int]]
+) -> None:
+    traffic = traffic_plan({"transport": "tcp"}, frame_size_bytes=200)
+    load = Closing(rate_fps=20_000, made_fps=1000, by=by)
+    spec = spec_of(traffic, load)
+    assert segments_of(spec)[3:] == closes
+    rates = [phase.streams[0].segments[0].rate_fps for phase in spec.phases]
+    assert rates == [1000] * 3 + [20_000] * len(closes)
+    lasts_s = load.lasts_s(Fraction(1, 10), traffic.connections)
+    assert lasts_s == 3 * Fraction(11, 10) + len(closes) * Fraction(3, 20)
+
+
+@pytest.mark.parametrize(("by", "figures"), [("fin", 2), ("rst", 1)])
+def test_the_rate_at_which_all_segments_arrive(by: Closer, figures: int) -> None:
+    result = measure(replace(PLAN, by=by), StatefulGateway(frames_fps=4000))
+    rate, *whole = result.figures
+    assert len(result.figures) == figures
+    assert rate.name == f"TCP connection tear-down rate, by {by.upper()}"
+    assert rate.values[0] == pytest.approx(4000, abs=1)
+    assert [figure.values[0] for figure in whole] == [pytest.approx(4000 / 3, abs=1)][: len(whole)]
+    assert result.procedure == "tear-down"
+
+
+def test_a_gateway_that_fails_at_high_rates_is_not_taken_for_stuck() -> None:
+    """The handshakes are the same at every rate; what was closed is not."""
+    result = measure(PLAN, StatefulGateway(frames_fps=1500))
+    assert result.figures[0].values[0] == pytest.approx(1500, abs=1)
+
+
+def test_udp_has_nothing_to_close() -> None:
+    with pytest.raises(ConfigurationError, match=r'--by: "fin" ends connections of TCP'):
+        measure(PLAN, StatefulGateway(), transport="udp")
