@@ -75,7 +75,7 @@ struct StreamPlan {
                 foreground.flow.shape().addresses_vary || background.flow.shape().addresses_vary,
             .enumerated = foreground.flow.shape().enumerated || background.flow.shape().enumerated,
             .connected = foreground.connections || background.connections,
-            .tcp = foreground.departure.is_tcp()};
+            .tcp = foreground.departure.is_tcp() || background.departure.is_tcp()};
   }
 };
 

@@ -94,7 +94,7 @@ std::optional<spec::Losses> losses(const StreamReport& stream, TickRate ticks) {
 }
 
 std::optional<spec::ConnectionCounters> connections(const StreamReport& stream) {
-  if (!stream.plan->kinds[0].connections) return std::nullopt;
+  if (!stream.plan->shape().connected) return std::nullopt;
   const auto& of = stream.receiver->connections;
   const auto share = of.ending_came == 0
                          ? 0

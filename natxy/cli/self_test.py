@@ -41,6 +41,12 @@ from natxy.trial.setup import set_up
 
 LOOPS = ("ring", "veth")
 OVERHEAD_BYTES = 20  # preamble, start of frame, gap
+LIMITS = {"dut": "loss in the loop", "tester": "lateness", "maximum": "the media"}
+NOISE = (
+    "Limited by noise: trials above this rate stayed invalid for reasons that do not grow with the "
+    "rate, such as a core that was away, so the tester reaches at least this rate. Run `natxy "
+    "doctor`, which reports what takes the tester's cores away."
+)
 
 
 def self_test(
@@ -106,6 +112,8 @@ def self_test(
         print(json.dumps({"ceilings": found, "provenance": kept}, indent=2))
     else:
         _show(ceilings, plan, setup.traffic.testbed)
+    if not record.delays:  # an earlier self-test is better than none
+        return
     path = output or state_file()
     write_whole(path, with_self_test(record, path))
     if not json_output:
@@ -185,7 +193,7 @@ def _row(ceiling: Ceiling) -> list[str]:
         ("≥ " if ceiling.lower_bound else "") + rate(ceiling.rate_fps),
         f"{ceiling.rate_fps * bits / 1e9:.3f}",
         *(_delays(own) if own is not None else ("none",) * 3),
-        {"dut": "loss in the loop", "tester": "lateness", "maximum": "the media"}[ceiling.limit],
+        "noise" if ceiling.noise else LIMITS[ceiling.limit],
         f"{ceiling.invalid_trials} of {ceiling.trials}",
     ]
 
@@ -206,9 +214,22 @@ def _show(ceilings: list[Ceiling], plan: SelfTestPlan, testbed: Testbed) -> None
         "by other work of this machine, which `natxy doctor` reports.",
         f"The delays are measured at half of the rate. The offset is the median delay at "
         f"{OFFSET_FPS:,} frames a second, and is part of every delay that this tester measures.",
+        *remarks(ceilings),
         f"Repeat it: {repeat_command(plan.seed)}",
     ):
         _say(line)
+
+
+def remarks(ceilings: list[Ceiling]) -> tuple[str, ...]:
+    """Returns what noise has left unknown."""
+    noise = (NOISE,) if any(ceiling.noise for ceiling in ceilings) else ()
+    unknown = (
+        f"The tester's own delay at {ceiling.frame_size_bytes} B is unknown, and is not stored: "
+        f"{ceiling.why_no_delay}."
+        for ceiling in ceilings
+        if ceiling.delay is None
+    )
+    return (*noise, *unknown)
 
 
 def traffic_words(testbed: Testbed) -> str:

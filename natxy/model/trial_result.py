@@ -172,6 +172,19 @@ class TrialResult(Model):
         watched = tuple(watch for watch in self.watched if watch.phase == phase)
         return self.model_copy(update={"streams": streams, "watched": watched})
 
+    def without_pauses(self) -> Self:
+        """Returns the result as if no sender had paused, and the rest had been the same."""
+        streams = tuple(
+            stream.model_copy(
+                update={
+                    "pauses": NO_PAUSES,
+                    "sending_ns": stream.sending_ns - stream.pauses.total_ns,
+                }
+            )
+            for stream in self.streams
+        )
+        return self.model_copy(update={"streams": streams})
+
     def stream_of(self, phase: str) -> StreamResult | None:
         """Returns the first stream of this phase, or None."""
         return next((stream for stream in self.streams if stream.phase == phase), None)

@@ -7,6 +7,7 @@ operation, connections come and go while others are used.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
@@ -69,8 +70,9 @@ class ChurnPlan(ThroughputPlan):
 
     @property
     def least_fps(self) -> int:
-        """The lowest rate that is tried: one frame of MAX_MIX_N is of the kind that is sought."""
-        return max(1, -(-self.given_fps // (MAX_MIX_N - 1)))
+        """The lowest rate that is tried: one frame of MAX_MIX_N is of the kind that is sought, and
+        a trial has one of them."""
+        return max(ceil(1 / self.timing.duration_s), -(-self.given_fps // (MAX_MIX_N - 1)))
 
     def duration_s(self, rate_fps: int) -> Fraction:
         return self.timing.duration_s
@@ -139,7 +141,8 @@ def _limited(plan: ChurnPlan, tester: ReadyTester, dut: Dut) -> ChurnPlan:
             f"{traffic.required_connections.count:,} of phase 1, which is {possible_cps:,} a "
             "second (expected wider ranges, a larger table, or shorter trials)"
         )
-    limits = [plan.max_rate_fps]
+    # One frame of MAX_MIX_N is of the kind that is given.
+    limits = [plan.max_rate_fps, plan.given_fps * (MAX_MIX_N - 1) or None]
     if plan.sought == "new":
         limits.append(possible_cps)
     media_fps = maximum_of(tester.hello, traffic, None).rate_fps

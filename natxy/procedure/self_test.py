@@ -4,6 +4,7 @@ It finds the tester's ceiling, which is its highest rate, and the tester's own d
 a throughput near the ceiling is measured at the limit of the tester.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -12,8 +13,10 @@ from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
 from natxy.model.base import Model
+from natxy.model.delays import P999, Delays
 from natxy.model.self_test_record import DelayAt, OwnDelay, looped_version
 from natxy.model.testbed import Testbed
+from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.throughput import ThroughputPlan, searches
@@ -24,6 +27,7 @@ from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
+from natxy.verdict.delay_error import DelayError, TimingErrors, doubts
 
 SIZES_BYTES = (84, 128, 256, 512, 1024, 1280, 1518)  # RFC 2544 section 9.1, RFC 5180 section 5
 ERROR = SearchError(fraction=Fraction(1, 100))
@@ -41,10 +45,14 @@ class Ceiling(Model):
     rate_fps: int  # per direction
     limit: Limit
     lower_bound: bool
+    # Trials above this rate stayed INVALID for reasons that do not grow with the rate, so that the
+    # tester may reach more.
+    noise: bool = False
     trials: int
     invalid_trials: int
     misdelivered: int
     delay: OwnDelay | None  # None: no trial that measures it was valid
+    why_no_delay: str = ""  # the reason, if there is none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,42 +109,71 @@ def _ceiling(plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Obser
         timing=plan.timing,
         campaign_seed=plan.seed + 1,
         observer=observer,
+        doubts=lambda result: doubts(own_delay_errors(result)),
+        measures_delays=True,
     )
     size_bytes = tester.testbed.traffic.frame_size_bytes
+    delay, why_none = _own_delay(plan, trials, size_bytes, found.rate_fps)
+    is_tester = found.limit is Limit.TESTER
+    noise = is_tester and not found.too_slow
     return Ceiling(
         frame_size_bytes=size_bytes,
         rate_fps=found.rate_fps,
         limit=found.limit,
-        lower_bound=found.lower_bound and found.limit is not Limit.TESTER,
+        lower_bound=found.lower_bound and (noise or not is_tester),
+        noise=noise,
         trials=found.counts.trials,
         invalid_trials=found.counts.invalid_trials,
         misdelivered=found.counts.misdelivered,
-        delay=_own_delay(plan, trials, size_bytes, found.rate_fps),
+        delay=delay,
+        why_no_delay=why_none,
     )
+
+
+def own_delay_errors(result: TrialResult) -> Sequence[DelayError]:
+    """Returns the errors of the percentiles that are stored; the smallest delay is exact."""
+    errors = []
+    for stream, _, counters in result.counters():
+        if not counters.delay.count:
+            continue
+        delays = Delays(distributions=(counters.delay,))
+        timing = TimingErrors.of(stream, result)
+        errors += [
+            DelayError(
+                name=f"{name} of the tester's own delay",
+                direction=stream.direction,
+                value_ns=delays.percentile_ns(share),
+                error_ns=timing.percentile_ns(delays, share),
+            )
+            for name, share in (("median", Fraction(1, 2)), ("P99.9", P999))
+        ]
+    return errors
 
 
 def _own_delay(
     plan: SelfTestPlan, trials: Trials, size_bytes: int, ceiling_fps: int
-) -> OwnDelay | None:
+) -> tuple[OwnDelay | None, str]:
+    """Returns the own delay, or None and the reason why it is unknown."""
     loaded_fps = max(1, ceiling_fps // DELAY_SHARE)
-    offset = _delay(plan, trials, min(OFFSET_FPS, loaded_fps))
-    loaded = None if offset is None else _delay(plan, trials, loaded_fps)
-    if offset is None or loaded is None:
-        return None
-    return OwnDelay(frame_size_bytes=size_bytes, offset=offset, loaded=loaded)
-
-
-def _delay(plan: SelfTestPlan, trials: Trials, rate_fps: int) -> DelayAt | None:
-    """Returns the delay of the worse direction in a separate trial; None if none was valid."""
     try:
-        trial = trials.run_valid(
-            load=rate_fps,
-            repetition=1,
-            seed=repetition_seed(plan.seed, 2),
-            invalid_repeats=DELAY_REPEATS,
-        )
-    except TesterLimit:
-        return None
+        offset = _delay(plan, trials, min(OFFSET_FPS, loaded_fps))
+        loaded = _delay(plan, trials, loaded_fps)
+    except TesterLimit as limit:
+        return None, str(limit)
+    return OwnDelay(frame_size_bytes=size_bytes, offset=offset, loaded=loaded), ""
+
+
+def _delay(plan: SelfTestPlan, trials: Trials, rate_fps: int) -> DelayAt:
+    """Returns the delay of the worse direction in a separate trial.
+
+    Raises TesterLimit if no trial was valid.
+    """
+    trial = trials.run_valid(
+        load=rate_fps,
+        repetition=1,
+        seed=repetition_seed(plan.seed, 2),
+        invalid_repeats=DELAY_REPEATS,
+    )
     delays = [counters.delay for _, _, counters in trial.result.counters()]
     return DelayAt(
         rate_fps=rate_fps,

@@ -41,10 +41,19 @@ def too_slow(arguments: Arguments, result: TrialResult, testbed: Testbed) -> tup
 
     Natxy's own rule is used if the testbed sets lateness_tolerance_us.
     """
-    if "lateness_tolerance_us" in testbed.tester.model_fields_set:
+    if _has_own_rule(testbed):
         paused = long_pauses(result, PAUSE_SHARE)
         return (paused,) if paused else ()
     return tuple(_too_slow(arguments, result))
+
+
+def most_pauses(testbed: Testbed) -> Fraction:
+    """Returns the longest pauses of a valid test, as a share of its time."""
+    return PAUSE_SHARE if _has_own_rule(testbed) else TOLERANCE - 1
+
+
+def _has_own_rule(testbed: Testbed) -> bool:
+    return "lateness_tolerance_us" in testbed.tester.model_fields_set
 
 
 def _too_slow(arguments: Arguments, result: TrialResult) -> Iterator[str]:

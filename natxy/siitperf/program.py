@@ -13,7 +13,7 @@ from natxy.siitperf.arguments import LAST, Arguments, read_arguments
 from natxy.siitperf.configuration import FILE, Configuration, read_configuration
 from natxy.siitperf.entries import Warn
 from natxy.siitperf.inferred import with_inferred
-from natxy.siitperf.judgement import missing_entries, reasons_of
+from natxy.siitperf.judgement import missing_entries, most_pauses, reasons_of
 from natxy.siitperf.lab_addresses import with_own_addresses
 from natxy.siitperf.lines import device_lines, missing_figures, preliminary_lines, result_lines
 from natxy.siitperf.measurement import SiitperfTest
@@ -23,6 +23,7 @@ from natxy.siitperf.stateful import connections_of
 from natxy.siitperf.testbed import testbed_of
 from natxy.trial.seeds import new_seed
 from natxy.trial.setup import ReadyTester, set_up
+from natxy.verdict.pacing import is_too_slow
 
 Say = Callable[[str], None]
 INVALID_STATUS = 1
@@ -76,7 +77,8 @@ def _measure(asked: Asked, say: Say, warn: Warn) -> int:
         def make(number: int) -> Attempt:
             spec, outcome = test.run(setup, seed, number)
             reasons = reasons_of(asked.arguments, spec, outcome, site.testbed)
-            return Attempt(result=outcome.result, reasons=reasons)
+            too_slow = is_too_slow(outcome.result, most_pauses(site.testbed))
+            return Attempt(result=outcome.result, reasons=reasons, too_slow=too_slow)
 
         last = until_valid(make, site.testbed.siitperf.repeats, say)
         if last.reasons:

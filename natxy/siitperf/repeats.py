@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from natxy.model.trial_result import TrialResult
-from natxy.verdict.pacing import is_too_slow
 
 SLOW_REPEATS = 1  # a tester that is too slow for the rate is so again
 
@@ -17,6 +16,7 @@ SLOW_REPEATS = 1  # a tester that is too slow for the rate is so again
 class Attempt:
     result: TrialResult
     reasons: tuple[str, ...]  # why it is invalid; none: it is valid
+    too_slow: bool  # the tester, if it is invalid
 
 
 def until_valid(make: Callable[[int], Attempt], most: int, say: Callable[[str], None]) -> Attempt:
@@ -27,7 +27,7 @@ def until_valid(make: Callable[[int], Attempt], most: int, say: Callable[[str], 
     slow = 0
     for number in range(most):
         attempt = make(number)
-        slow += is_too_slow(attempt.result)
+        slow += attempt.too_slow
         if not attempt.reasons or slow > SLOW_REPEATS:
             return attempt
         said = "; ".join(attempt.reasons)

@@ -40,8 +40,7 @@ class Churn(Load):
     @property
     def mix(self) -> Mix:
         """The shares of the two kinds of frames; the foreground uses connections of phase 1."""
-        share = Fraction(self.load_fps, self.outward_fps).limit_denominator(MAX_MIX_N)
-        return Mix(n=share.denominator, m=share.numerator, even=True)
+        return _mix(self.load_fps, self.outward_fps)
 
     @property
     def outward_fps(self) -> int:
@@ -61,6 +60,11 @@ class Churn(Load):
         return self.outward_fps if stream.direction == self.outward else self.load_fps
 
 
+def _mix(load_fps: int, outward_fps: int) -> Mix:
+    share = Fraction(load_fps, outward_fps).limit_denominator(MAX_MIX_N)
+    return Mix(n=share.denominator, m=share.numerator, even=True)
+
+
 def churn_load(
     traffic: TrafficPlan,
     duration_s: Fraction,
@@ -72,8 +76,13 @@ def churn_load(
 ) -> Churn:
     """Returns the load of a trial of a search."""
     rate_fps = load_fps + new_cps
+    mix = _mix(load_fps, rate_fps)
+    # The nearest fraction may be less than the load's share: no more connections than asked for.
+    created = max(1, int(new_cps * duration_s))
+    most = ((created + 1) * mix.n - 1) // (mix.n - mix.m)
+    frames = min(frames_of(rate_fps, duration_s), most)
     return Churn(
-        segments=(steady_segment(frames_of(rate_fps, duration_s), rate_fps),),
+        segments=(steady_segment(frames, rate_fps),),
         pauses=True,
         counting=counting,
         new_cps=new_cps,

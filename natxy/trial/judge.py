@@ -1,7 +1,7 @@
 """Judges a trial: PASS, FAIL or INVALID (docs/decisions/0003)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from natxy.dut.base import Dut
 from natxy.model.phase_names import HANDSHAKE, SAMPLE
@@ -38,6 +38,14 @@ class FinishedTrial:
         """The result of all phases."""
         return self.outcome.result
 
+    def without_pauses(self) -> "FinishedTrial":
+        """Returns the trial as if no sender of the tester had paused."""
+        return replace(
+            self,
+            outcome=replace(self.outcome, result=self.whole.without_pauses()),
+            measured=self.measured.without_pauses(),
+        )
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -47,6 +55,7 @@ class Judged:
     counted_fps: int | None = None
     lost_connections: str = ""
     excused: bool = False  # by the gateway's absence, or the placement of the CPUs
+    by_pauses: bool = False  # INVALID, and without the tester's pauses it would not be
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +71,10 @@ class Judge:
         INVALID. Long pauses of the tester, which help the gateway, can make a PASS INVALID.
         """
         judged = self._of_frames(trial)
-        if judged.verdict is Verdict.INVALID or not measures_phase_2(trial.spec):
+        if judged.verdict is Verdict.INVALID:
+            unpaused = self._of_frames(trial.without_pauses())
+            return replace(judged, by_pauses=unpaused.verdict is not Verdict.INVALID)
+        if not measures_phase_2(trial.spec):
             return judged
         # A measurement continues when connections are lost, since a lower rate, or the next trial,
         # may be better.

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
@@ -34,7 +35,7 @@ from natxy.trial.warm_up import warm_up, warm_up_load
 from natxy.verdict.advice import explained
 from natxy.verdict.all_misdelivered import check_all_misdelivered
 from natxy.verdict.away import away_during, explained_frames
-from natxy.verdict.pacing import is_too_slow
+from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow
 from natxy.verdict.placement import is_badly_placed
 
 WITHOUT_REALTIME = (
@@ -137,6 +138,8 @@ class Trials:
         phases = [TEST] if is_part else [phase.name for phase in trial.spec.phases]
         away = away_during(whole, phases, trial.outcome.absence)
         invalid, bad = judged.verdict is Verdict.INVALID, is_badly_placed(whole)
+        most_pauses = Fraction(0) if judged.by_pauses else PAUSE_SHARE
+        too_slow = invalid and not bad and not judged.excused and is_too_slow(whole, most_pauses)
         return TrialRecord(
             number=self.counts.trials + 1,
             repetition=repetition,
@@ -149,7 +152,7 @@ class Trials:
             lost_connections=judged.lost_connections,
             excused=judged.excused,
             badly_placed=invalid and bad,
-            too_slow=invalid and not bad and is_too_slow(whole),
+            too_slow=too_slow,
             measures_delays=self.measures_delays,
             away_ns=away.total_s * 1e9,
             longest_away_ns=away.longest_s * 1e9,

@@ -50,6 +50,8 @@ class ValidTrials:
     def revokes(self, above_fps: int) -> bool:
         """Revokes failed trials, and returns whether one of them bounds the result `above_fps`.
 
+        The result is a rate that counts (docs/decisions/0017).
+
         The placement of a trial is judged by the best that is known (docs/decisions/0026). If a
         later trial shows a better one, a trial that failed may turn out to have been placed badly.
         A failure at the lowest rate that failed above the result bounds it.
@@ -70,14 +72,19 @@ class ValidTrials:
         return (watch for each in later for watch in each.result.watched)
 
     def _failed(self, above_fps: int) -> list[TrialRecord]:
-        """Returns the failed trials at rates above this one and above each rate that passed."""
-        passed = (trial.rate_fps for trial in self.done if trial.verdict is Verdict.PASS)
-        highest_fps = max((above_fps, *passed))
+        """Returns the failed trials at rates above this result.
+
+        A trial that passed with pauses counts with a lower rate than its own. So failures below its
+        own rate may bound the result, too. A failure before a trial that passed at the same rate is
+        overturned, and bounds nothing.
+        """
+        passed = {t.rate_fps: t.number for t in self.done if t.verdict is Verdict.PASS}
         return [
             trial
             for trial in self.done
             if trial.verdict is Verdict.FAIL
-            and trial.rate_fps > highest_fps
+            and trial.rate_fps > above_fps
+            and trial.number > passed.get(trial.rate_fps, 0)
             and trial.number not in self.revoked
         ]
 

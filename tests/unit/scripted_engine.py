@@ -18,7 +18,7 @@ MISDELIVERED = tuple(name for name in Misdelivered.model_fields if name != "tota
 DELAY = {
     **dict.fromkeys(("count", "min_ns", "max_ns", "mean_ns", "p50_ns", "p90_ns"), 1),
     **dict.fromkeys(("p99_ns", "p999_ns"), 1),
-    "buckets": (),
+    "buckets": ((1.0, 1.0, 1),),
 }
 
 
@@ -65,6 +65,7 @@ class ScriptedEngine:
     link_mbps: int = 0
     longest_delay_ns: Callable[[Stream], float] = lambda _: 1.0
     delays: Callable[[Stream], dict[str, Any]] = lambda _: {}  # members of the distribution
+    gaps: Callable[[Stream], dict[str, Any]] = lambda _: {}  # between polls, and between steps
     round_trip_ns: Callable[[TrialSpec], float] = lambda _: 0.0  # to the gateway
     nearest_ns: Callable[[TrialSpec], float] = lambda _: 50.0  # the shortest that is known
     away_ns: Callable[[TrialSpec], float] = lambda _: 0.0  # of the gateway, at once
@@ -184,7 +185,7 @@ class ScriptedEngine:
             "kinds": {"foreground": self._counters(stream, len(lost)), "background": None},
             "losses": _losses(stream, lost) if lost else None,
             "silence": _silence(stream, set(lost)),
-        }
+        } | self.gaps(stream)
 
     def _counters(self, stream: Stream, lost: int) -> dict[str, Any]:
         frames = frames_in(stream)

@@ -93,6 +93,25 @@ def test_a_small_share_is_the_nearest_fraction() -> None:
     assert asked.mix.n <= 2**16
 
 
+@pytest.mark.parametrize(("new_cps", "load_fps"), [(999_000, 998_999), (500_001, 499_999)])
+def test_no_more_connections_are_created_than_asked_for(new_cps: int, load_fps: int) -> None:
+    """No fraction with a denominator of at most 65,536 is the load's share."""
+    spec, _ = load(new_cps, load_fps)
+    created = spec.phases[-1].streams[0].frames_of("background")
+    assert new_cps - new_cps / 10_000 <= created <= new_cps
+
+
+def test_no_rate_is_so_high_that_the_mix_has_no_frame_of_the_given_one() -> None:
+    result = measure(replace(PLAN, load_fps=1), StatefulGateway())
+    assert result.figures[0].values == (65_535,)
+    assert result.figures[0].lower_bound == (True,)
+
+
+def test_each_trial_creates_a_connection() -> None:
+    plan = replace(PLAN, timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20)))
+    assert plan.least_fps == 5
+
+
 def test_connections_must_live_until_they_are_used_again() -> None:
     """1000 connections and 8000 frames a second: each is used every 125 ms, or after 250 ms in a
     pseudorandom order."""

@@ -1,8 +1,33 @@
 """Whether a tester was too slow, which a lower rate helps, or away, which nothing but time does."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from natxy.dut.base import Absence
+from natxy.dut.none import NoDut
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult, WorkerResult
+from natxy.model.trial_spec import Stream
+from natxy.model.verdict import Verdict
+from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
+from natxy.search.mlr_goal import rfc2544_goal
+from natxy.trial.load import Load, steady
+from natxy.trial.observer import Observer
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
+from natxy.verdict.counted import Counting
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow, long_pauses
 from tests.unit.results import result_of, stream_of
+from tests.unit.scripted_engine import ScriptedEngine, rate_of
+
+RATE_FPS = 100_000
+TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+LOAD = steady(RATE_FPS, TIMING.duration_s)
+OF_SEARCH = replace(LOAD, counting=Counting(above_fps=99_500, short=True))
 
 
 def off_core(result: TrialResult, seconds: float) -> TrialResult:
@@ -59,3 +84,91 @@ def test_pauses_are_a_share_of_the_time_without_them() -> None:
     for paused_s, is_long in ((0.00195, False), (0.00198, True)):
         result = result_of(stream_of(sent=1000, paused_s=paused_s, sending_s=0.1))
         assert (long_pauses(result, PAUSE_SHARE) is not None) == is_long
+
+
+def test_a_pause_that_makes_no_trial_invalid_is_of_no_slow_tester() -> None:
+    """2 % of 98 ms are 1.96 ms."""
+    for paused_s, too_slow in ((0.00195, False), (0.00198, True)):
+        paused = result_of(stream_of(sent=1000, paused_s=paused_s, sending_s=0.1))
+        assert is_too_slow(paused) == too_slow
+        assert is_too_slow(paused, Fraction(0))
+
+
+class Away(NoDut):
+    def absence(self) -> Absence:
+        return Absence(where="the gateway", total_s=0.005, longest_s=0.005)
+
+
+def trial_of(
+    engine: ScriptedEngine, traffic: TrafficPlan, load: Load, dut: NoDut | None = None
+) -> TrialRecord:
+    trials = Trials(
+        tester=engine.tester(traffic),
+        dut=dut or NoDut(),
+        timing=TIMING,
+        campaign_seed=1,
+        observer=Observer(),
+    )
+    return trials.run(load=load, repetition=1, seed=1)
+
+
+def pausing(share: float) -> Callable[[Stream], float]:
+    """Pauses of a share of 100 ms, in which the workers' threads ran."""
+    return lambda stream: share * stream.segments[0].duration_ns
+
+
+@pytest.mark.parametrize("load", [LOAD, OF_SEARCH])
+def test_a_trial_that_the_gateways_absence_excuses_is_of_no_slow_tester(
+    load: Load, nat64: TrafficPlan
+) -> None:
+    engine = ScriptedEngine(lose=lambda _: range(100), paused_ns=pausing(0.03))
+    trial = trial_of(engine, nat64, load, Away())
+    assert trial.verdict is Verdict.INVALID
+    assert trial.excused
+    assert not trial.too_slow
+
+
+@pytest.mark.parametrize(
+    ("load", "paused", "invalid"),
+    [
+        (LOAD, 0.019, False),
+        (LOAD, 0.021, True),
+        (OF_SEARCH, 0.004, False),
+        (OF_SEARCH, 0.006, True),  # 99,500 fps have passed already
+    ],
+)
+def test_pauses_are_why_a_trial_is_invalid_if_it_is_valid_without_them(
+    load: Load, paused: float, invalid: bool, nat64: TrafficPlan
+) -> None:
+    trial = trial_of(ScriptedEngine(paused_ns=pausing(paused)), nat64, load)
+    assert (trial.verdict is Verdict.INVALID) == invalid
+    assert trial.too_slow == invalid
+
+
+@pytest.mark.parametrize(("paused", "too_slow"), [(0.006, False), (0.03, True)])
+def test_pauses_are_no_reason_where_another_one_remains_without_them(
+    paused: float, too_slow: bool, nat64: TrafficPlan
+) -> None:
+    """A link that went down; pauses that are long enough for any trial count all the same."""
+    engine = ScriptedEngine(
+        invalid=lambda _: "left port: its link went down", too_slow=False, paused_ns=pausing(paused)
+    )
+    trial = trial_of(engine, nat64, OF_SEARCH)
+    assert trial.verdict is Verdict.INVALID
+    assert trial.too_slow == too_slow
+
+
+def test_pauses_that_a_goal_of_mlrsearch_forbids_are_of_a_slow_tester(nat64: TrafficPlan) -> None:
+    """Half of a width of 1 % are 0.5 %."""
+    plan = MlrThroughputPlan(
+        timing=TIMING,
+        goals=(rfc2544_goal(final_duration_s=TIMING.duration_s, width=Fraction(1, 100)),),
+        seed=1,
+        max_rate_fps=100_000,
+    )
+    engine = ScriptedEngine(
+        paused_ns=lambda stream: pausing(0.006)(stream) if rate_of(stream) > 50_000 else 0.0
+    )
+    found = mlr_throughput(plan, engine.tester(nat64), NoDut())
+    assert found.figures[0].lower_bound == (True,)
+    assert any("limited by the tester" in remark for remark in found.remarks)

@@ -271,6 +271,93 @@ def test_a_failure_that_is_revoked_no_more_makes_a_lower_bound(
     assert figure.lower_bound == (True,)
 
 
+def paused_at(counted_fps: int, far_above: bool, near_from: int = 10_000) -> ScriptedEngine:
+    """Passes at 64,000 fps with pauses, which counts as less, and fails above what counts.
+
+    Failures at rates above 64,000 fps, or those below it, had far cores: nobody knew nearer ones.
+    The gateway forwards 64,000 fps if the cores are near, as they are from trial `near_from` on.
+    """
+
+    def is_far(rate_fps: int) -> bool:
+        return len(engine.specs) < near_from and (rate_fps > 64_000) == far_above
+
+    def lose(stream: Stream) -> range:
+        rate_fps = rate_of(stream)
+        limit_fps = 64_000 if len(engine.specs) >= near_from else counted_fps
+        fails = rate_fps > limit_fps and rate_fps != 64_000
+        return range(frames_in(stream) // 10 if fails else 0)
+
+    def paused_ns(stream: Stream) -> float:
+        share = 64_000 / counted_fps - 1
+        return share * frames_in(stream) * 1e9 / 64_000 if rate_of(stream) == 64_000 else 0.0
+
+    def placed_ns(spec: TrialSpec) -> float:
+        rate_fps = rate_of(spec.phases[0].streams[0])
+        failed = rate_fps > counted_fps and rate_fps != 64_000
+        return 300.0 if failed and is_far(rate_fps) else 50.0
+
+    engine = ScriptedEngine(
+        lose=lose, paused_ns=paused_ns, round_trip_ns=placed_ns, nearest_ns=placed_ns
+    )
+    return engine
+
+
+def test_failures_between_the_rate_that_counts_and_its_own_bound_the_result(
+    nat64: TrafficPlan,
+) -> None:
+    """64,000 fps counted 61,000: the failures at less than 64,000 tell nothing."""
+    opened = throughput(PLAN, paused_at(61_000, far_above=False).tester(nat64), NoDut())
+    assert opened.figures[0].values[0] == pytest.approx(61_000, rel=0.011)
+    assert opened.figures[0].lower_bound == (True,)
+    near_from = opened.counts.trials
+    engine = paused_at(61_000, far_above=False, near_from=near_from)
+    revoked = throughput(PLAN, engine.tester(nat64), NoDut())
+    assert revoked.figures[0].values[0] == pytest.approx(64_000, rel=0.011)
+    assert revoked.figures[0].lower_bound == (False,)
+    assert revoked.counts.revoked
+
+
+def test_failures_above_others_do_not_bound_a_rate_that_counts_less(nat64: TrafficPlan) -> None:
+    """Those above 64,000 fps tell nothing, and those between 61,000 and 64,000 tell enough."""
+    result = throughput(PLAN, paused_at(61_000, far_above=True).tester(nat64), NoDut())
+    assert result.figures[0].values[0] == pytest.approx(61_000, rel=0.011)
+    assert result.figures[0].lower_bound == (False,)
+    assert result.counts.revoked == 0
+
+
+def test_a_failure_that_was_overturned_does_not_bound_the_rate_that_counts_then(
+    nat64: TrafficPlan,
+) -> None:
+    """63,698 fps failed with far cores, then passed and counted 63,600."""
+    tried: list[int] = []
+
+    def first_at_overturned() -> bool:
+        return tried[-1] == 63_698 and tried.count(63_698) == 1
+
+    def placed_ns(spec: TrialSpec) -> float:
+        del spec
+        return 300.0 if first_at_overturned() else 50.0
+
+    def lose(stream: Stream) -> range:
+        if stream.direction == "forward":
+            tried.append(rate_of(stream))
+        fails = rate_of(stream) > 64_000 or first_at_overturned()
+        return range(frames_in(stream) // 10 if fails else 0)
+
+    def paused_ns(stream: Stream) -> float:
+        share = 63_698 / 63_600 - 1 if rate_of(stream) == 63_698 else 0.0
+        return share * frames_in(stream) * 1e9 / 63_698
+
+    engine = ScriptedEngine(
+        lose=lose, paused_ns=paused_ns, round_trip_ns=placed_ns, nearest_ns=placed_ns
+    )
+    plan = replace(PLAN, max_rate_fps=64_200, loss_verifications=1)
+    result = throughput(plan, engine.tester(nat64), NoDut())
+    assert result.figures[0].values == pytest.approx((63_600,), abs=1)
+    assert result.figures[0].lower_bound == (False,)
+    assert (result.counts.overturned, result.counts.revoked) == (1, 0)
+
+
 def test_a_search_ends_where_near_cores_were_seen_once_and_never_again(nat64: TrafficPlan) -> None:
     """The best is forgotten after ten minutes: the machine may have moved to another host."""
     engine = first_seen_far(0)

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from natxy.cli import run_command
-from natxy.cli.self_test import ceiling_table, traffic_words
+from natxy.cli.self_test import ceiling_table, remarks, traffic_words
 from natxy.dut.cable import Cable
 from natxy.errors import StorageError
 from natxy.model.event import Hello, PortInfo, Worker
@@ -30,9 +30,10 @@ from natxy.report.whole_file import write_whole
 from natxy.search.bisection import SearchError
 from natxy.tester.self_tests import RECORDS, known_self_test, state_file, with_self_test
 from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester
 from natxy.trial.tester_delay import own_delay
 from natxy.trial.timing import Timing
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
+from tests.unit.scripted_engine import DELAY, ScriptedEngine, frames_in, rate_of
 from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 
 SHORT = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0), settle_s=Fraction(0))
@@ -293,6 +294,102 @@ def test_without_a_valid_trial_at_either_rate_there_is_no_delay(spoilt_fps: int)
     (ceiling,) = self_test(plan, tester, Cable())
     assert ceiling.rate_fps == 10_000
     assert ceiling.delay is None
+
+
+def looped_tester(engine: ScriptedEngine) -> ReadyTester:
+    loop = looped(Testbed(traffic=traffic()))
+    return engine.tester(TrafficPlan(testbed=loop, source=Source(name="test")))
+
+
+@pytest.mark.parametrize("too_slow", [True, False])
+def test_a_rate_that_noise_limits_is_a_lower_bound_and_says_so(too_slow: bool) -> None:
+    """The tester may reach more, which one that was too slow does not."""
+
+    def invalid(spec: TrialSpec) -> str:
+        above = rate_of(spec.phases[0].streams[0]) > 50_000
+        return "right port: 7 frames were dropped by the kernel" if above else ""
+
+    engine = ScriptedEngine(invalid=invalid, too_slow=too_slow)
+    plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT)
+    (ceiling,) = self_test(plan, looped_tester(engine), Cable())
+    assert ceiling.rate_fps == pytest.approx(50_000, rel=0.02)
+    assert ceiling.lower_bound == ceiling.noise == (not too_slow)
+    output = io.StringIO()
+    Console(file=output, width=80).print(ceiling_table([ceiling]))
+    shown = output.getvalue()
+    assert ("≥ " in shown) == ("noise" in shown) == (not too_slow)
+    assert ("lateness" in shown) == too_slow
+    assert any("Limited by noise" in said for said in remarks([ceiling])) == (not too_slow)
+
+
+@pytest.mark.parametrize("spoilt_fps", [1000, 5000])
+@pytest.mark.parametrize("absences", [2, 10_000])
+def test_an_own_delay_that_an_absence_may_have_made_does_not_count(
+    spoilt_fps: int, absences: int
+) -> None:
+    """One frame in a hundred waited 5 ms for the tester's own poll, in the first trials."""
+    spoilt = 0
+
+    def is_spoilt(stream: Stream) -> bool:
+        of_delay = engine.specs[-1].seed == repetition_seed(1, 2)
+        return of_delay and rate_of(stream) == spoilt_fps and spoilt <= 2 * absences
+
+    def delays(stream: Stream) -> dict[str, Any]:
+        nonlocal spoilt
+        spoilt += is_spoilt(stream)
+        count = frames_in(stream)
+        worst, worst_ns = (count // 100, 5e6) if is_spoilt(stream) else (1, 3000.0)
+        return {
+            "count": count,
+            "min_ns": 1000.0,
+            "max_ns": worst_ns,
+            "p50_ns": 1000.0,
+            "p999_ns": worst_ns,
+            "buckets": ((1000.0, 1000.0, count - worst), (worst_ns, worst_ns, worst)),
+        }
+
+    def gaps(stream: Stream) -> dict[str, Any]:
+        count = frames_in(stream)
+        buckets = ((0.0, 1000.0, count - count // 100), (4e6, 6e6, count // 100))
+        gap = {**DELAY, "count": count, "max_ns": 5e6, "buckets": buckets}
+        return {"poll_gap": gap} if is_spoilt(stream) else {}
+
+    engine = ScriptedEngine(
+        lose=lambda stream: (0,) if rate_of(stream) > 10_000 else (), delays=delays, gaps=gaps
+    )
+    error = SearchError(rate_fps=1)
+    plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT, error=error)
+    (ceiling,) = self_test(plan, looped_tester(engine), Cable())
+    assert ceiling.rate_fps == 10_000
+    if absences == 2:
+        assert ceiling.delay is not None
+        assert (ceiling.delay.offset.p999_ns, ceiling.delay.loaded.p999_ns) == (3000.0, 3000.0)
+        assert remarks([ceiling]) == ()
+        return
+    assert ceiling.delay is None
+    (said,) = remarks([ceiling])
+    assert said.startswith("The tester's own delay at 84 B is unknown, and is not stored: ")
+    assert "the P99.9 of the tester's own delay of 5 ms may be 5 ms too long" in said
+    assert "natxy doctor" in said
+
+
+def test_a_self_test_without_a_delay_leaves_an_earlier_one_stored(
+    engine: list[str],
+    kept: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    del engine
+    command = ["self-test", "--frame-size", "84"]
+    assert run_command(command) == 0
+    before = kept.read_bytes()
+    monkeypatch.setattr("natxy.procedure.self_test._own_delay", lambda *_: (None, "no trial"))
+    capfd.readouterr()
+    assert run_command(command) == 0
+    said = capfd.readouterr().out
+    assert "own delay at 84 B is unknown, and is not stored: no trial." in said
+    assert "Stored" not in said
+    assert kept.read_bytes() == before
 
 
 def test_no_number_is_cut_off_in_80_columns() -> None:
