@@ -15,7 +15,7 @@ from natxy.trial.timing import Timing
 from tests.valid import with_and_without_noise
 
 # 60,000 packets a second, or as many fewer as connections are created, times 10.
-WORK_PER_S, CREATED, DEPTH = 60_000, 10, 60
+WORK_PER_S, CREATED, DEPTH = 60_000, 10, 200
 LOAD_FPS, NEW_CPS = 10_000, 4000  # 2 x 10,000 + 10 x 4,000 = 60,000
 TESTBED = f"""
 [tester]
@@ -31,7 +31,7 @@ destination_port = {{mode = "pseudorandom", min = 1, max = 10}}
 count = 100
 sample = 0
 rate_fps = 1000
-incomplete = "repeat"  # of frames that come at once, the gateway takes ten
+incomplete = "repeat"  # of frames that come at once, the gateway takes 20
 [dut]
 kind = "calibration"
 realtime = true  # throttled by the kernel in trials of more than half a second
@@ -51,6 +51,7 @@ def measure(plan: ChurnPlan, folder: Path) -> Measurement:
         return churn(plan, setup.tester, setup.dut)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("noise")
 @with_and_without_noise
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def measure(plan: ChurnPlan, folder: Path) -> Measurement:
 def test_the_rate_follows_from_the_cost_of_a_connection(
     load_fps: int | None, new_cps: int | None, truth: int, tmp_path: Path
 ) -> None:
-    """A full bucket lets `DEPTH` packets more pass in a trial, or 30 connections a second."""
+    """A full bucket lets `DEPTH` packets more pass in a trial, as a buffer would."""
     plan = ChurnPlan(
         timing=TIMING,
         seed=5,
@@ -74,7 +75,8 @@ def test_the_rate_follows_from_the_cost_of_a_connection(
     result = measure(plan, tmp_path)
     found, *latencies = result.figures
     (value,) = found.values
-    assert value <= truth * 1.03
+    of_bucket = DEPTH / TIMING.duration_s / (CREATED if new_cps is None else 2)
+    assert value <= (truth + of_bucket) * 1.01
     if any(found.lower_bound):  # noise asked for more patience than a search has
         assert result.counts.invalid_trials
         return
