@@ -18,10 +18,8 @@ from natxy.dut.base import Absence
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
+from natxy.verdict.catch_up import ROOM_FRAMES, Sending
 from natxy.verdict.delay_error import late_by_tester
-
-# A queue that is not overloaded has room for this many frames, so a shorter absence loses none.
-ROOM_FRAMES = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +78,9 @@ class Accepted:
 
     tolerances: tuple[LossTolerance, ...] = (NO_LOSS,)
     phases: Collection[str] | None = None  # None: all
-    room_frames: int = ROOM_FRAMES  # in the gateway's queue; 0 if the load fills it on purpose
+    # In the gateway's queue, so that a shorter absence loses none; 0 if the load fills it on
+    # purpose.
+    room_frames: int = ROOM_FRAMES
 
     def frames(self, tolerance: LossTolerance, stream: StreamResult) -> int:
         """Returns how many frames of a stream may be lost."""
@@ -99,6 +99,7 @@ class _Losing:
     away: Away
     rates_fps: tuple[int, ...]  # of all directions of the phase
     overflow_frames: int  # that the tester's bursts have beyond the room of a queue, of all of them
+    at_once_frames: int  # in the largest of these bursts
 
 
 def excuse(
@@ -117,21 +118,18 @@ def excuse(
     if result.misdelivered or result.changed or result.wrong:
         return None
     rates_fps = {phase.name: tuple(map(_highest, phase.streams)) for phase in spec.phases}
-    # Of the bursts that a load asks for, the mean rate: their frames are late together.
-    mean_fps = {
-        phase.name: max(segment.rate_fps for one in phase.streams for segment in one.segments)
-        for phase in spec.phases
-    }
+    sending = {phase.name: Sending.of(phase, result) for phase in spec.phases}
     losing = [
         _Losing(
             stream=stream,
             away=away_in(result, stream.phase, absence),
             rates_fps=rates_fps[stream.phase],
             overflow_frames=sum(
-                _overflow(each, mean_fps[stream.phase], accepted)
+                sending[stream.phase].overflow_frames(each, accepted.room_frames)
                 for each in result.streams
                 if each.phase == stream.phase
             ),
+            at_once_frames=sending[stream.phase].frames_at_once(stream),
         )
         for stream in result.streams
         if stream.lost
@@ -149,19 +147,6 @@ def _highest(stream: Stream) -> int:
     return max(segment.highest_rate_fps for segment in stream.segments)
 
 
-def _overflow(stream: StreamResult, rate_fps: int, accepted: Accepted) -> int:
-    """Returns how many frames of a direction exceed the room of a queue, in all bursts together.
-
-    The first frame of a burst of b frames left b / rate after it was due, the last one in time. So
-    as many frames exceed the room as were later than the room lasts. Bursts that the load asks for
-    are not the tester's.
-    """
-    room_ns = accepted.room_frames * 1e9 / rate_fps
-    if not room_ns:
-        return 0
-    return sum(count for _, upper_ns, count in stream.lateness.buckets if upper_ns > room_ns)
-
-
 def _sentence(losing: Sequence[_Losing]) -> str | None:
     away = max((one.away for one in losing), key=lambda away: away.total_s)
     in_all_s = max(away.total_s, away.longest_s)  # without arrivals, the sum lacks the longest
@@ -172,8 +157,8 @@ def _sentence(losing: Sequence[_Losing]) -> str | None:
     if overflow_frames >= lost or not in_all_s:
         return (
             "the tester was kept from its CPU and then sent up to "
-            f"{max(one.stream.largest_burst for one in losing):,} frames at once, which explains "
-            f"the {lost:,} frames that are missing"
+            f"{max(one.at_once_frames for one in losing):,} frames at once, which explains the "
+            f"{lost:,} frames that are missing"
         )
     late = any(one.stream.late for one in losing)
     return (
