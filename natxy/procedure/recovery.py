@@ -25,7 +25,8 @@ from natxy.trial.profile import Profile, deviations
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import LONGEST_S, Timing, check, refuse_frame_timeout
-from natxy.verdict.away import ROOM_FRAMES, away_in
+from natxy.verdict.away import away_in
+from natxy.verdict.catch_up import ROOM_FRAMES
 
 RECOVERY = "system recovery time"
 LOST = "lost frames"

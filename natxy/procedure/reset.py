@@ -28,7 +28,7 @@ from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check, refuse_frame_timeout
 from natxy.trial.trials import Trials
-from natxy.verdict.away import ROOM_FRAMES
+from natxy.verdict.catch_up import ROOM_FRAMES
 
 BY_LOSS = "reset time, frame-loss method"
 BY_TIMESTAMPS = "reset time, timestamp method"

@@ -19,7 +19,8 @@ from natxy.trial.establishing import Establishing
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.phases import measures_phase_2, ramp_phases
 from natxy.trial.trial import Outcome
-from natxy.verdict.away import ROOM_FRAMES, Accepted, away_in, excuse
+from natxy.verdict.away import Accepted, away_in, excuse
+from natxy.verdict.catch_up import ROOM_FRAMES
 from natxy.verdict.counted import Counted, counted
 from natxy.verdict.delay_error import late_in_doubt
 from natxy.verdict.pacing import long_pauses

@@ -18,10 +18,8 @@ from natxy.dut.base import Absence
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Phase, Stream, TrialSpec
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
+from natxy.verdict.catch_up import ROOM_FRAMES, Sending
 from natxy.verdict.delay_error import late_by_tester
-
-# A queue that is not overloaded has room for this many frames, so a shorter absence loses none.
-ROOM_FRAMES = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +78,9 @@ class Accepted:
 
     tolerances: tuple[LossTolerance, ...] = (NO_LOSS,)
     phases: Collection[str] | None = None  # None: all
-    room_frames: int = ROOM_FRAMES  # in the gateway's queue; 0 if the load fills it on purpose
+    # In the gateway's queue, so that a shorter absence loses none; 0 if the load fills it on
+    # purpose.
+    room_frames: int = ROOM_FRAMES
 
     def frames(self, tolerance: LossTolerance, stream: StreamResult) -> int:
         """Returns how many frames of a stream may be lost."""
@@ -98,6 +98,7 @@ class _Noise:
     away: Away
     rates_fps: tuple[int, ...]  # of the directions
     overflow_frames: int  # that the tester's bursts have beyond the room of a queue
+    at_once_frames: int  # in the largest of these bursts
 
     @classmethod
     def of(
@@ -107,16 +108,15 @@ class _Noise:
         absence: Absence | None,
         accepted: Accepted = ACCEPTED_NONE,
     ) -> "_Noise":
-        # Of the bursts that a load asks for, the mean rate: their frames are late together.
-        mean_fps = max(segment.rate_fps for one in phase.streams for segment in one.segments)
+        sending = Sending.of(phase, result)
+        streams = [stream for stream in result.streams if stream.phase == phase.name]
         return cls(
             away=away_in(result, phase.name, absence),
             rates_fps=tuple(map(_highest, phase.streams)),
             overflow_frames=sum(
-                _overflow(each, mean_fps, accepted)
-                for each in result.streams
-                if each.phase == phase.name
+                sending.overflow_frames(each, accepted.room_frames) for each in streams
             ),
+            at_once_frames=max(map(sending.frames_at_once, streams), default=0),
         )
 
     @property
@@ -185,19 +185,6 @@ def _highest(stream: Stream) -> int:
     return max(segment.highest_rate_fps for segment in stream.segments)
 
 
-def _overflow(stream: StreamResult, rate_fps: int, accepted: Accepted) -> int:
-    """Returns how many frames of a direction exceed the room of a queue, in all bursts together.
-
-    The first frame of a burst of b frames left b / rate after it was due, the last one in time. So
-    as many frames exceed the room as were later than the room lasts. Bursts that the load asks for
-    are not the tester's.
-    """
-    room_ns = accepted.room_frames * 1e9 / rate_fps
-    if not room_ns:
-        return 0
-    return sum(count for _, upper_ns, count in stream.lateness.buckets if upper_ns > room_ns)
-
-
 def _sentence(losing: Sequence[_Losing]) -> str | None:
     away = max((one.noise.away for one in losing), key=lambda away: away.total_s)
     in_all_s = max(away.total_s, away.longest_s)  # without arrivals, the sum lacks the longest
@@ -208,7 +195,7 @@ def _sentence(losing: Sequence[_Losing]) -> str | None:
     if overflow_frames >= lost or not in_all_s:
         return (
             "the tester was kept from its CPU and then sent up to "
-            f"{max(one.stream.largest_burst for one in losing):,} frames at once, which explains "
+            f"{max(one.noise.at_once_frames for one in losing):,} frames at once, which explains "
             f"the {lost:,} frames that are missing"
         )
     late = any(one.stream.late for one in losing)

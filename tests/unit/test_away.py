@@ -1,8 +1,11 @@
 """What a gateway's absence excuses, and that leaving such trials out biases nothing."""
 
 import random
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import floor, log2
 
 import pytest
 
@@ -225,7 +228,8 @@ def with_bursts(stream: StreamResult, *bursts: int) -> StreamResult:
     """A tester that was kept from its CPU sends these numbers of frames at once."""
     late_ns = [frame * 1e9 / RATE_FPS for burst in bursts for frame in range(1, burst + 1)]
     buckets = tuple((late, late, 1) for late in sorted(late_ns))
-    lateness = stream.lateness.model_copy(update={"count": len(buckets), "buckets": buckets})
+    counted = {"count": len(buckets), "max_ns": max(late_ns), "buckets": buckets}
+    lateness = stream.lateness.model_copy(update=counted)
     return stream.model_copy(update={"lateness": lateness, "largest_burst": max(bursts)})
 
 
@@ -250,6 +254,91 @@ def test_a_burst_for_which_every_queue_has_room_excuses_nothing(spec: TrialSpec)
 def test_where_a_burst_fills_the_queue_on_purpose_bursts_excuse_nothing(spec: TrialSpec) -> None:
     result = result_of(with_bursts(stream_of(sent=10_000, missing=1), 128))
     assert excuse(spec, result, None, Accepted(room_frames=0)) is None
+
+
+def late_by(stream: StreamResult, late_ns: Sequence[float]) -> StreamResult:
+    """Frames that left so long after they were due, as the engine counts them: to 2^-5 of each."""
+    counts = Counter(floor(32 * log2(max(1.0, late))) for late in late_ns)
+    bounds = {step: (2 ** (step / 32), 2 ** ((step + 1) / 32)) for step in counts}
+    buckets = tuple((*bounds[step], count) for step, count in sorted(counts.items()))
+    counted = {"count": len(late_ns), "max_ns": max(late_ns), "buckets": buckets}
+    lateness = stream.lateness.model_copy(update=counted)
+    return stream.model_copy(update={"lateness": lateness, "largest_burst": len(late_ns)})
+
+
+def test_a_sender_that_stays_late_sends_no_burst(spec: TrialSpec) -> None:
+    """It stays 70 to 120 frames late: it never makes up for more than 50, after it once did."""
+    chance = random.Random(4)
+    steady = [chance.uniform(70, 120) for _ in range(9_880)]
+    late_ns = [frames * 1e9 / RATE_FPS for frames in (*range(120), *steady)]
+    for lost, excused in ((50, True), (500, False), (9_000, False)):
+        stream = late_by(stream_of(sent=10_000, missing=lost), late_ns)
+        said = excuse(spec, result_of(stream), None)
+        assert (said is not None) == excused
+        assert said is None or "up to 120 frames at once" in said
+
+
+def test_nothing_tells_bursts_apart_where_segments_have_silence_between_them(
+    spec: TrialSpec,
+) -> None:
+    """Or where the load asks for bursts: then every frame that was late counts."""
+    late_ns = [frames * 1e9 / RATE_FPS for frames in (*range(120), *[100] * 9_880)]
+    result = result_of(late_by(stream_of(sent=10_000, missing=5_000), late_ns))
+    (phase,) = spec.phases
+    (stream,) = phase.streams
+    (segment,) = stream.segments
+    for segments in (
+        (segment, segment),
+        (segment.model_copy(update={"burst_frames": 2, "burst_rate_fps": 10 * RATE_FPS}),),
+    ):
+        changed = phase.model_copy(
+            update={"streams": (stream.model_copy(update={"segments": segments}),)}
+        )
+        asked = spec.model_copy(update={"phases": (changed,)})
+        assert excuse(asked, result, None) is not None
+    assert excuse(spec, result, None) is None
+
+
+@dataclass(frozen=True)
+class Sent:
+    lost: int  # by a gateway that forwards just the rate, with room for 64 frames and the next one
+    late: list[float]  # of each frame, in frames
+
+
+def sent_by(chance: random.Random) -> Sent:
+    """A sender that is away now and then, catches up at a random speed, and is slow for a while."""
+    speed = chance.choice((1.02, 1.2, 2.0, 20.0, 1e6))  # frames in the time of one
+    away_for = chance.choice((5.0, 40.0, 90.0))
+    late: list[float] = []
+    lost, queued, paused, left_at = 0, 0.0, 0.0, 0.0
+    for number in range(4_000):
+        sends_at = max(number + paused, left_at + 1 / speed)
+        if chance.random() < 0.01:
+            sends_at += chance.expovariate(1 / away_for)
+        if chance.random() < 0.0005:
+            speed = chance.choice((0.97, 1.02, 2.0, 20.0, 1e6))
+        if sends_at - number - paused > 128:
+            paused = sends_at - number
+        queued = max(0.0, queued - (sends_at - left_at))
+        left_at = sends_at
+        if queued + 1 > 65:
+            lost += 1
+        else:
+            queued += 1
+        late.append(sends_at - number - paused)
+    return Sent(lost=lost, late=late)
+
+
+def test_what_bursts_make_a_gateway_lose_is_always_excused(spec: TrialSpec) -> None:
+    chance = random.Random(5)
+    lossy = 0
+    for _ in range(400):
+        sent = sent_by(chance)
+        late_ns = [frames * 1e9 / RATE_FPS for frames in sent.late]
+        stream = late_by(stream_of(sent=10_000, missing=sent.lost), late_ns)
+        lossy += sent.lost > 0
+        assert not sent.lost or excuse(spec, result_of(stream), None) is not None
+    assert lossy > 100
 
 
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.5, 1.0])

@@ -232,12 +232,11 @@ def test_an_absence_has_cost_no_more_frames_than_never_came(nat64: TrafficPlan) 
 
 
 def test_what_the_testers_bursts_may_have_cost_is_in_the_error(nat64: TrafficPlan) -> None:
-    """At 10,000 fps a queue's room of 64 frames lasts 6.4 ms: 8 frames of each direction were
-    later."""
-    late = ((0.0, 1e3, 985), (6.3e6, 6.4e6, 7), (6.4e6, 6.5e6, 8))
-    engine = ScriptedEngine(
-        lose=lambda stream: above(7_500, stream), lateness=lambda _: {"buckets": late}
-    )
+    """At 10,000 fps a queue's room of 64 frames lasts 6.4 ms. Of a burst of 72 frames, 8 were
+    later, in each direction."""
+    burst = tuple((frames * 1e5, frames * 1e5, 1) for frames in range(1, 73))
+    late = {"buckets": ((0.0, 1e3, 928), *burst), "max_ns": 72e5}
+    engine = ScriptedEngine(lose=lambda stream: above(7_500, stream), lateness=lambda _: late)
     result = measured_at(engine, nat64, NoDut(), 10_000)
     assert of(result) == pytest.approx((25.0, 2 * 8 / 1000 * 100))
 
