@@ -82,7 +82,8 @@ StreamPlan compile(const spec::Stream& stream, const StreamContext& context) {
 void shorten(StreamPlan& plan, const spec::Stream& stream, std::uint64_t foreground_frames,
              TickRate ticks) {
   const auto [n, m, even] = stream.mix;
-  auto frames = foreground_frames / m * n + foreground_frames % m;
+  auto frames =
+      even ? foreground_frames * n / m : foreground_frames / m * n + foreground_frames % m;
   auto segments = stream.segments;
   for (auto& segment : segments) {
     segment.frames = std::min(segment.frames, frames);

@@ -50,6 +50,17 @@ inline NatNet router66() {
   return {route66(), ""};
 }
 
+// Returns one of four nets, for tests that have the same result in all.
+inline NatNet nat_net(int number) {
+  if (number == 0) return nat44();
+  if (number == 1) return nat44_inside_right();
+  return number == 2 ? nat64() : router66();
+}
+inline spec::Direction inward(const NatNet& of) {
+  return of.outward == spec::Direction::kForward ? spec::Direction::kReverse
+                                                 : spec::Direction::kForward;
+}
+
 inline std::string config_of(const NatNet& of, const std::string& faults = "") {
   auto config = gateway_config(of.net, faults);
   if (of.nat.empty()) return config;
@@ -59,9 +70,7 @@ inline std::string config_of(const NatNet& of, const std::string& faults = "") {
 
 inline spec::Stream connected(const NatNet& of, spec::Role role, spec::Order order) {
   const bool outward = role != spec::Role::kRespond;
-  const auto inward = of.outward == spec::Direction::kForward ? spec::Direction::kReverse
-                                                              : spec::Direction::kForward;
-  auto stream = stream_in(of.net, outward ? of.outward : inward);
+  auto stream = stream_in(of.net, outward ? of.outward : inward(of));
   auto& traffic = *stream.foreground;
   traffic.selection = spec::Selection::kEnumeratePseudorandom;
   traffic.source_port = outward ? kSourcePorts : kDestinationPorts;

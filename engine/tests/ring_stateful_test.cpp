@@ -17,20 +17,12 @@ using spec::Role;
 
 // --- a gateway without fault ---------------------------------------------------------------------
 
-class Nats : public testing::TestWithParam<int> {
- protected:
-  static NatNet net(int number) {
-    if (number == 0) return nat44();
-    if (number == 1) return nat44_inside_right();
-    return number == 2 ? nat64() : router66();
-  }
-};
+class Nats : public testing::TestWithParam<int> {};
 
 TEST_P(Nats, EveryConnectionIsLearnedAnswersAndIsUsed) {
-  const auto of = net(GetParam());
+  const auto of = nat_net(GetParam());
   LockstepTestbed testbed(config_of(of));
   const auto seen = testbed.run(trial_in(of));
-  const auto inward = of.outward == Direction::kForward ? Direction::kReverse : Direction::kForward;
   EXPECT_EQ(wrongs(seen.result), Counts{});
   EXPECT_FALSE(seen.result.incomplete);
   ASSERT_TRUE(seen.result.connections);
@@ -38,10 +30,10 @@ TEST_P(Nats, EveryConnectionIsLearnedAnswersAndIsUsed) {
   EXPECT_EQ(seen.result.connections->stored, kFrames);
   EXPECT_EQ(seen.result.connections->bytes, 8 * kFrames);
   EXPECT_EQ(connections_of(seen.result, "establish", of.outward).stored, kFrames);
-  EXPECT_EQ(connections_of(seen.result, "validate", inward).known, kFrames);
-  EXPECT_EQ(sent(stream_of(seen.result, "again", inward)), 0U);
+  EXPECT_EQ(connections_of(seen.result, "validate", inward(of)).known, kFrames);
+  EXPECT_EQ(sent(stream_of(seen.result, "again", inward(of))), 0U);
   EXPECT_EQ(connections_of(seen.result, "test", of.outward).known, kFrames);
-  EXPECT_EQ(connections_of(seen.result, "test", inward).known, kFrames);
+  EXPECT_EQ(connections_of(seen.result, "test", inward(of)).known, kFrames);
   for (const auto& stream : seen.result.streams) {
     EXPECT_EQ(stream.connections->changed + stream.connections->wrong, 0U);
   }
@@ -107,7 +99,7 @@ TEST(RingStateful, LatencyIsThatOfWhatUsesConnections) {
 }
 
 TEST_P(Nats, ConnectionsAreCreatedWhileOthersAreUsed) {
-  const auto of = net(GetParam());
+  const auto of = nat_net(GetParam());
   LockstepTestbed testbed(config_of(of));
   const auto seen = testbed.run(churning_trial_in(of));
   EXPECT_EQ(wrongs(seen.result), Counts{});
@@ -119,8 +111,7 @@ TEST_P(Nats, ConnectionsAreCreatedWhileOthersAreUsed) {
   EXPECT_EQ(outward.kinds[1]->received, kNew);
   EXPECT_EQ(outward.connections->stored, kNew);
   EXPECT_EQ(outward.connections->known, kFrames - kNew) << "those of phase 1 alone are used";
-  const auto inward = of.outward == Direction::kForward ? Direction::kReverse : Direction::kForward;
-  EXPECT_EQ(connections_of(seen.result, "test", inward).known, kFrames);
+  EXPECT_EQ(connections_of(seen.result, "test", inward(of)).known, kFrames);
   if (of.nat.empty()) return;
   EXPECT_EQ(seen.record.nat->created, kFrames / 2 + kNew);
 }

@@ -46,18 +46,10 @@ spec::Phase data_in(const NatNet& of) {
                       segments(of, Role::kRespond, TcpSegment::kAck, Order::kPseudorandom, 100)}};
 }
 
-class TcpNats : public testing::TestWithParam<int> {
- protected:
-  static NatNet net(int number) {
-    if (number == 0) return nat44();
-    if (number == 1) return nat44_inside_right();
-    return number == 2 ? nat64() : router66();
-  }
-};
+class TcpNats : public testing::TestWithParam<int> {};
 
 TEST_P(TcpNats, ConnectionsAreMadeUsedAndClosed) {
-  const auto of = net(GetParam());
-  const auto inward = of.outward == Direction::kForward ? Direction::kReverse : Direction::kForward;
+  const auto of = nat_net(GetParam());
   LockstepTestbed testbed(config_of(of));
   auto spec = handshake_in(of);
   spec.phases.push_back(data_in(of));
@@ -77,7 +69,7 @@ TEST_P(TcpNats, ConnectionsAreMadeUsedAndClosed) {
     EXPECT_EQ(connections_of(seen.result, phase, of.outward).known, kFrames) << phase;
   }
   for (const auto* phase : {"syn-ack", "test", "fin back"}) {
-    EXPECT_EQ(connections_of(seen.result, phase, inward).known, kFrames) << phase;
+    EXPECT_EQ(connections_of(seen.result, phase, inward(of)).known, kFrames) << phase;
   }
   if (of.nat.empty()) return;
   EXPECT_EQ(seen.record.nat->created, kFrames) << "nothing but the SYNs make connections";

@@ -107,6 +107,23 @@ TEST(Trial, APhaseStartsWhenTheGapIsOver) {
   EXPECT_LT(result.streams[2].first_departure_ns, 2400e6) << "1,200 ms and the gap are 2,700";
 }
 
+TEST(Shorten, LeavesAsManyForegroundFramesAsAreAskedFor) {
+  const TickRate ticks(1'000'000'000);
+  auto stream = both_ways(1000).phases[0].streams[0];
+  for (const bool even : {false, true}) {
+    for (const auto& [n, m] : {std::pair{4U, 3U}, {10U, 1U}, {7U, 5U}}) {
+      stream.mix = {.n = n, .m = m, .even = even};
+      for (std::uint64_t frames = 0; frames < 100; ++frames) {
+        auto plan =
+            compile(stream, {.seed = 1, .nonce = 1, .phase = 0, .ticks = ticks, .links = {}});
+        shorten(plan, stream, frames, ticks);
+        ASSERT_EQ(plan.mix.count(spec::Kind::kForeground, plan.schedule.frames()), frames)
+            << n << ' ' << m << ' ' << even;
+      }
+    }
+  }
+}
+
 // Returns the frames of the stream as phase 0 sends them.
 void send_again(const spec::TrialSpec& spec, const spec::Stream& stream, tests::Wire& wire) {
   const auto plan = compile(stream, {.seed = spec.seed,

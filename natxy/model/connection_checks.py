@@ -18,7 +18,7 @@ def check_connections(testbed: Testbed, ranges: Ranges, source: Source) -> None:
                 ("traffic", f"{side}_networks"),
                 f"{networks} is not possible with connections (expected 1)",
             )
-    if asked.transport == "tcp":
+    if asked.is_tcp:
         _check_tcp(testbed, source)
     _check_combinations(testbed, asked, ranges, source)
 

@@ -95,7 +95,7 @@ class FrameSizes:
     @property
     def _is_tcp(self) -> bool:
         connections = self.testbed.connections
-        return connections is not None and connections.transport == "tcp"
+        return connections is not None and connections.is_tcp
 
     @property
     def _largest_bytes(self) -> int:

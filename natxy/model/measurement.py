@@ -224,7 +224,7 @@ class Measurement(Model):
     record: Literal["measurement"] = "measurement"
     procedure: str  # the name of the command: "latency"
     title: str
-    reference: str  # RFC and section
+    reference: str  # RFC and section; empty: no RFC defines it
     conditions: Conditions
     deviations: tuple[str, ...] = ()  # from the RFC; empty: the result conforms
     remarks: tuple[str, ...] = ()  # notes without which the figures could be misread

@@ -282,6 +282,10 @@ class ConnectionsSection(Model):
         return self
 
     @property
+    def is_tcp(self) -> bool:
+        return self.transport == "tcp"
+
+    @property
     def outward(self) -> Direction:
         """The direction in which the initiator sends."""
         return "forward" if self.initiator == "left" else "reverse"

@@ -129,7 +129,7 @@ class TrafficPlan:
 
     @property
     def is_tcp(self) -> bool:
-        return self.connections is not None and self.connections.transport == "tcp"
+        return self.connections is not None and self.connections.is_tcp
 
     def _segment(self, segment: TcpSegment) -> TcpSegment | None:
         return segment if self.is_tcp else None

@@ -12,12 +12,11 @@ from math import ceil
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.model.delays import P999, Delays
-from natxy.model.distribution import Distribution
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS
+from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS, Direction, Kind
 from natxy.procedure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.procedure.throughput import Search, ThroughputPlan, searches
 from natxy.trial.churn import Sought, churn_load, most_new
@@ -25,15 +24,12 @@ from natxy.trial.connection_table import parameters_of
 from natxy.trial.load import Load
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
-from natxy.trial.profile import RFC
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
-from natxy.verdict.counted import Counting
 
 NEW = "rate of new connections"
 LOAD = "load beside new connections"
 FIRST, STEADY = "first-packet latency", "latency of established connections"
-LATENCIES = (("median", Fraction(1, 2)), ("P99.9", P999))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,17 +43,20 @@ class ChurnPlan(ThroughputPlan):
 
     load_fps: int | None = None
     new_cps: int | None = None
-    traffic: TrafficPlan | None = None  # set when the measurement begins
+    outward: Direction = "forward"  # the initiator's, which the measurement sets
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.bursts is not None:
+            raise ConfigurationError("bursts: are not possible with churn (expected None)")
         if (self.load_fps is None) == (self.new_cps is None):
             both = "is given with --new" if self.new_cps is not None else "is missing, as is --new"
             raise ConfigurationError(f"--load: {both} (expected one of them)")
         if self.load_fps is not None:
             check("--load", self.load_fps, lowest=0, highest=MAX_RATE_FPS - 1)
         if self.new_cps is not None:
-            check("--new", self.new_cps, lowest=1, highest=MAX_RATE_FPS - 1)
+            lowest_cps = ceil(1 / self.timing.duration_s)  # a trial creates a connection
+            check("--new", self.new_cps, lowest=lowest_cps, highest=MAX_RATE_FPS - 1)
 
     @property
     def sought(self) -> Sought:
@@ -78,16 +77,13 @@ class ChurnPlan(ThroughputPlan):
         return self.timing.duration_s
 
     def load(self, rate_fps: int, above_fps: int = 0, burst_rate_fps: int | None = None) -> Load:
-        assert self.traffic is not None, "the measurement has begun"
-        assert burst_rate_fps is None, "the traffic is steady"
-        short = self.timing.duration_s < RFC.timing.duration_s
         return churn_load(
-            self.traffic,
+            super().load(rate_fps, above_fps, burst_rate_fps),
             self.timing.duration_s,
-            Counting(above_fps=above_fps, short=short),
             new_cps=rate_fps if self.new_cps is None else self.new_cps,
             load_fps=rate_fps if self.load_fps is None else self.load_fps,
             sought=self.sought,
+            outward=self.outward,
         )
 
 
@@ -102,13 +98,13 @@ def churn(
     return Measurement(
         procedure="churn",
         title="Churn",
-        reference="no RFC",
+        reference="",
         conditions=limited.conditions(tester, dut).model_copy(
             update={"search": _search_conditions(limited, tester, found)}
         ),
         deviations=(),
         remarks=(
-            *_remarks(limited, found),
+            *_remarks(found),
             *cut_remarks(plan.repetitions, len(found), trials),
         ),
         figures=_figures(limited, found),
@@ -122,6 +118,11 @@ def _check_traffic(traffic: TrafficPlan) -> None:
         raise ConfigurationError(
             "[traffic]: a mix of foreground and background is not possible with churn, whose new "
             "connections take the background's place (expected n = 1 and m = 1)"
+        )
+    if asked.outward not in traffic.testbed.traffic.directions:
+        raise ConfigurationError(
+            f"--direction: the initiator creates connections {asked.outward} (expected this "
+            "direction, or both)"
         )
     if asked.order == "repeating":
         raise ConfigurationError(
@@ -149,7 +150,7 @@ def _limited(plan: ChurnPlan, tester: ReadyTester, dut: Dut) -> ChurnPlan:
     if media_fps is not None:
         limits.append(max(1, media_fps - plan.given_fps))
     lowest = min((limit for limit in limits if limit is not None), default=None)
-    return replace(plan, traffic=traffic, max_rate_fps=lowest)
+    return replace(plan, outward=traffic.required_connections.outward, max_rate_fps=lowest)
 
 
 def _search_conditions(
@@ -174,38 +175,38 @@ def _figures(plan: ChurnPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
         values=tuple(float(each.rate_fps) for each in found),
         lower_bound=tuple(each.lower_bound for each in found),
     )
-    passed = [each.passed for each in found]
-    if any(each is None for each in passed):
+    passed = [each.passed for each in found if each.passed is not None]
+    if len(passed) < len(found):
         return (rate,)
-    trials = [each for each in passed if each is not None]
-    return (rate, *_latencies(FIRST, trials, "background"), *_latencies(STEADY, trials, ""))
-
-
-def _latencies(name: str, trials: Sequence[TrialRecord], kind: str) -> tuple[Figure, ...]:
-    delays = [Delays(distributions=_delays(trial, kind)) for trial in trials]
-    if any(not each.count for each in delays):
-        return ()
-    return tuple(
-        Figure(
-            name=f"{name}, {share}",
-            unit="ns",
-            values=tuple(
-                each.median_ns if share == "median" else each.percentile_ns(at) for each in delays
-            ),
-            primary=False,
-        )
-        for share, at in LATENCIES
+    return (
+        rate,
+        *_latencies(FIRST, passed, "background"),
+        *_latencies(STEADY, passed, "foreground"),
     )
 
 
-def _delays(trial: TrialRecord, kind: str) -> tuple[Distribution, ...]:
-    """Returns the delays of new connections (background), or of those of phase 1."""
-    streams = [stream.kinds for stream in trial.result.streams]
-    of = [each.background if kind else each.foreground for each in streams]
-    return tuple(each.delay for each in of if each is not None)
+def _latencies(name: str, trials: Sequence[TrialRecord], kind: Kind) -> tuple[Figure, ...]:
+    """Returns the latencies of new connections (background), or of those of phase 1."""
+    delays = [
+        Delays(
+            distributions=tuple(
+                counters.delay for _, of, counters in trial.result.counters() if of == kind
+            )
+        )
+        for trial in trials
+    ]
+    if not all(each.count for each in delays):
+        return ()
+    return tuple(
+        Figure(name=f"{name}, {what}", unit="ns", values=values, primary=False)
+        for what, values in (
+            ("median", tuple(each.median_ns for each in delays)),
+            ("P99.9", tuple(each.percentile_ns(P999) for each in delays)),
+        )
+    )
 
 
-def _remarks(plan: ChurnPlan, found: Sequence[Search]) -> tuple[str, ...]:
+def _remarks(found: Sequence[Search]) -> tuple[str, ...]:
     return (
         "In the initiator's direction, frames that create connections are evenly spread among "
         "those that use connections of phase 1; no frame uses a new connection again. Latencies "

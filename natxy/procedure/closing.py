@@ -10,14 +10,11 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Figure, Measurement
-from natxy.procedure.establishment import EstablishmentPlan, Search, search
+from natxy.procedure.establishment import EstablishmentPlan, Search, searches
 from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.plan import repeat_search
-from natxy.procedure.search_remarks import bound_remarks, zero_remarks
-from natxy.trial.bound import without_disproved
+from natxy.procedure.search_remarks import bound_remarks, verification_deviation, zero_remarks
 from natxy.trial.closing import SEGMENTS, Closer, Closing
 from natxy.trial.connection_conditions import of_phase_1
-from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import OF_CONNECTIONS, deviations
 from natxy.trial.setup import ReadyTester
@@ -42,31 +39,26 @@ def closing(
 ) -> Measurement:
     """Measures the rate; each repetition is a separate search with its own seed."""
     observer = observer or Observer()
-    if tester.traffic.required_connections.transport != "tcp":
+    if not tester.traffic.required_connections.is_tcp:
         raise ConfigurationError(
             f'--by: "{plan.by}" ends connections of TCP (expected connections.transport = "tcp" in '
             "the testbed)"
         )
     ready = with_phase_1_rate(tester, dut, plan.timing, seed=plan.seed, observer=observer)
     plan = replace(plan, made_cps=ready.traffic.required_connections.rate_fps or 1)
-    maximum = maximum_of(ready.hello, ready.traffic, plan.max_rate_cps)
-    trials = plan.trials(ready, dut, observer)
-    searches = repeat_search(
-        plan.repetitions,
-        trials,
-        lambda number: search(plan, trials, number, maximum),
-        lambda one: _figures(plan, [one]),
-    )
-    found = without_disproved(searches)
+    done = searches(plan, ready, dut, observer, _figures)
     return Measurement(
         procedure="tear-down",
         title="Maximum TCP connection tear-down rate",
         reference="RFC 8219 section 8",
         conditions=of_phase_1(plan.conditions(ready, dut), rate_is_sought=False),
-        deviations=deviations(plan.timing, OF_CONNECTIONS),
-        remarks=_remarks(plan, found),
-        figures=_figures(plan, found),
-        counts=trials.counts,
+        deviations=(
+            *deviations(plan.timing, OF_CONNECTIONS),
+            *verification_deviation(plan.loss_verifications),
+        ),
+        remarks=(*_remarks(plan, done.found), *done.cut),
+        figures=_figures(plan, done.found),
+        counts=done.counts,
     )
 
 

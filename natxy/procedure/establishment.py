@@ -4,14 +4,15 @@ It is the highest rate at which each frame of phase 1 creates a connection. With
 connection must then carry a frame of the responder as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeVar
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
-from natxy.model.measurement import Conditions, Figure, Measurement
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.phase_names import AGAIN, ASK_AGAIN, ESTABLISH
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.stream_counters import ConnectionCounters
@@ -113,6 +114,9 @@ class EstablishmentPlan(Plan):
         )
 
 
+AnyPlan = TypeVar("AnyPlan", bound=EstablishmentPlan)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Search(Bounded):
     """The result of one search."""
@@ -140,36 +144,58 @@ def establishment(
     asked = tester.traffic.required_connections
     if asked.order != "repeating":
         refuse_small_table(dut, tester.traffic.connections_among(asked.count))
-    maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_cps)
-    trials = plan.trials(tester, dut, observer)
-    searches = repeat_search(
-        plan.repetitions,
-        trials,
-        lambda number: search(plan, trials, number, maximum),
-        lambda one: _figures(plan, [one]),
-    )
-    found = without_disproved(searches)
+    done = searches(plan, tester, dut, observer, _figures)
+    found = done.found
     return Measurement(
         procedure="establishment",
         title="Maximum connection establishment rate",
         reference="RFC 9693",
         conditions=conditions_of(plan, tester, dut, found),
         deviations=_deviations(plan),
-        remarks=(
-            *_remarks(plan, tester, found),
-            *cut_remarks(plan.repetitions, len(searches), trials),
-        ),
+        remarks=(*_remarks(plan, tester, found), *done.cut),
         figures=_figures(plan, found),
-        counts=trials.counts.model_copy(
-            update={
-                "overturned": sum(each.overturned for each in found),
-                "revoked": sum(each.revoked for each in found),
-            }
-        ),
+        counts=done.counts,
     )
 
 
-def search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximum) -> Search:
+@dataclass(frozen=True, kw_only=True)
+class Searches:
+    """The searches of a measurement, their trials, and a remark on repetitions that it lacks."""
+
+    found: Sequence[Search]
+    counts: TrialCounts
+    cut: tuple[str, ...]
+
+
+def searches(
+    plan: AnyPlan,
+    tester: ReadyTester,
+    dut: Dut,
+    observer: Observer,
+    figures: Callable[[AnyPlan, Sequence[Search]], Sequence[Figure]],
+) -> Searches:
+    """Runs a search for each repetition; `figures` has what the observer is told of one."""
+    maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_cps)
+    trials = plan.trials(tester, dut, observer)
+    done = repeat_search(
+        plan.repetitions,
+        trials,
+        lambda number: _search(plan, trials, number, maximum),
+        lambda one: figures(plan, [one]),
+    )
+    found = without_disproved(done)
+    of_searches = {
+        "overturned": sum(each.overturned for each in found),
+        "revoked": sum(each.revoked for each in found),
+    }
+    return Searches(
+        found=found,
+        counts=trials.counts.model_copy(update=of_searches),
+        cut=cut_remarks(plan.repetitions, len(done), trials),
+    )
+
+
+def _search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximum) -> Search:
     """Runs one bisection; all start at the same rate, so that they show how far searches scatter.
 
     Raises TesterLimit if no rate passes and low rates are invalid.

@@ -98,14 +98,15 @@ def recovery(
 
     done = repeat(plan.repetitions, observer, measure, lambda one: _figures([one], load))
     refuse_without_connections(done)
+    figures = _figures(done, load)
     return Measurement(
         procedure="recovery",
         title="System recovery",
         reference="RFC 2544 section 26.5",
         conditions=plan.conditions(tester, dut, rate_fps=throughput.fps),
         deviations=(*_deviations(plan, throughput), *networks_deviation(tester)),
-        remarks=(*throughput.remarks, *_remarks(done, load)),
-        figures=_figures(done, load),
+        remarks=(*throughput.remarks, *_remarks(done, load, figures)),
+        figures=figures,
         counts=trials.counts,
     )
 
@@ -199,10 +200,10 @@ def _deviations(plan: RecoveryPlan, throughput: Rate) -> tuple[str, ...]:
     return said
 
 
-def _remarks(done: Sequence[TrialRecord], load: Load) -> tuple[str, ...]:
+def _remarks(done: Sequence[TrialRecord], load: Load, figures: Sequence[Figure]) -> tuple[str, ...]:
     high, low = load.segments
     said = [f"Overload at {high.rate_fps:,} fps, then {low.rate_fps:,} fps, per direction."]
-    if any(any(figure.upper_bound) for figure in _figures(done, load)):
+    if any(any(figure.upper_bound) for figure in figures):
         said.append(
             "≤ marks an upper bound: the gateway or the tester was kept from its CPU, which may "
             "have lost the last frames."

@@ -77,7 +77,8 @@ def _width(columns: Sequence[_Column]) -> int:
 
 def _table(measurements: Sequence[Measurement], columns: Sequence[_Column], width: int) -> Table:
     first = measurements[0]
-    title = f"{first.title} of {first.conditions.dut} ({first.reference})"
+    source = f" ({first.reference})" if first.reference else ""
+    title = f"{first.title} of {first.conditions.dut}{source}"
     table = Table(title=title, box=box.SIMPLE, title_style="bold", title_justify="left")
     table.padding = (0, 1, 0, 0)
     table.width = _width(columns) if _width(columns) > width else None
@@ -249,7 +250,9 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
 def _explanations(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
     """Yields the notes that no table replaces."""
     yield from measurement.conditions.formats
-    if measurement.deviations:
+    if not measurement.reference:
+        yield "No RFC defines this measurement."
+    elif measurement.deviations:
         yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.deviations)}."
     else:
         yield f"Conforms to {measurement.reference}, except for: {'; '.join(STANDING)}."

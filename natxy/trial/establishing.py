@@ -119,9 +119,9 @@ class Establishing:
         """Returns the duration of a trial, without the phases that repeat missing connections."""
         assert asked is not None, "only a testbed with connections is asked to establish them"
         rates_fps = [self.rate_fps]
-        if self.alpha is not None or asked.transport == "tcp":
+        if self.alpha is not None or asked.is_tcp:
             rates_fps.append(self.validation_fps)
-        if asked.transport == "tcp":
+        if asked.is_tcp:
             rates_fps.append(self.rate_fps)
         frames = self.frames(asked)
         return sum((Fraction(frames, rate) + drain_s for rate in rates_fps), start=Fraction(0))

@@ -89,7 +89,7 @@ def _gap_s(asked: ConnectionsSection, rate_fps: int, timing: Timing) -> Fraction
     """Returns the gap between the end of phase 1's drain and the next phase."""
     if asked.delay_s is None:
         return Fraction(0)
-    segments = 3 if asked.transport == "tcp" else 1  # of a handshake
+    segments = 3 if asked.is_tcp else 1  # of a handshake
     made_s = segments * (Fraction(asked.count, rate_fps) + timing.drain_s)
     least_s = made_s + _sample_s(asked, timing)
     gap_s = Fraction(str(asked.delay_s)) - least_s

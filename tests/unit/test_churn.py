@@ -12,8 +12,11 @@ from natxy.model.measurement import Measurement
 from natxy.model.trial_spec import Mix
 from natxy.procedure.churn import ChurnPlan, churn
 from natxy.search.bisection import SearchError
+from natxy.search.loss_tolerance import LossTolerance
+from natxy.trial.bursts import Bursts
 from natxy.trial.churn import Churn, churn_load
 from natxy.trial.connection_table import needed_timeout_s
+from natxy.trial.load import steady
 from natxy.trial.timing import Timing
 from natxy.verdict.counted import Counting
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
@@ -31,7 +34,6 @@ PLAN = ChurnPlan(
     error=SearchError(rate_fps=1),
     load_fps=8000,
 )
-COUNTING = Counting(above_fps=0, short=True)
 
 
 def measure(
@@ -48,11 +50,20 @@ def measure(
     return churn(plan, tester, StatefulDut(gateway=gateway, known=table))
 
 
+def churning(new_cps: int, load_fps: int, duration_s: Fraction = Fraction(1)) -> Churn:
+    return churn_load(
+        replace(steady(1, duration_s), counting=Counting(above_fps=0, short=True)),
+        duration_s,
+        new_cps=new_cps,
+        load_fps=load_fps,
+        sought="new",
+        outward="forward",
+    )
+
+
 def load(new_cps: int, load_fps: int, **traffic: Any) -> tuple[Any, Churn]:
     planned = traffic_plan({}, **({"forward": RANGES} | traffic))
-    asked = churn_load(
-        planned, Fraction(1), COUNTING, new_cps=new_cps, load_fps=load_fps, sought="new"
-    )
+    asked = churning(new_cps, load_fps)
     return spec_of(planned, asked), asked
 
 
@@ -110,15 +121,24 @@ def test_no_rate_is_so_high_that_the_mix_has_no_frame_of_the_given_one() -> None
 def test_each_trial_creates_a_connection() -> None:
     plan = replace(PLAN, timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20)))
     assert plan.least_fps == 5
+    with pytest.raises(ConfigurationError, match="--new: 4 is out of range"):
+        replace(plan, load_fps=None, new_cps=4)
+
+
+def test_a_tolerance_is_not_ignored() -> None:
+    plan = replace(PLAN, loss=LossTolerance(fraction=Fraction(1, 10)))
+    result = measure(plan, StatefulGateway(new_cps=12_345))
+    # Of 8,000 frames and at least 12,346 that create connections, more than 2,000 may be lost.
+    assert result.figures[0].values[0] > 14_000
 
 
 def test_connections_must_live_until_they_are_used_again() -> None:
     """1000 connections and 8000 frames a second: each is used every 125 ms, or after 250 ms in a
     pseudorandom order."""
     planned = traffic_plan({}, forward=RANGES)
-    asked = churn_load(planned, Fraction(100), COUNTING, new_cps=10, load_fps=8000, sought="new")
+    asked = churning(10, 8000, Fraction(100))
     assert needed_timeout_s(spec_of(planned, asked)) == 3
-    seldom = churn_load(planned, Fraction(100), COUNTING, new_cps=10, load_fps=5, sought="new")
+    seldom = churning(10, 5, Fraction(100))
     assert needed_timeout_s(spec_of(planned, seldom)) >= 100
 
 
@@ -164,6 +184,7 @@ def test_a_rate_that_uses_all_there_are_is_a_lower_bound(entries: int | None, mo
         ({"new_cps": 1}, "--load: is given with --new"),
         ({"load_fps": -1}, "--load: -1 is out of range"),
         ({"load_fps": None, "new_cps": 0}, "--new: 0 is out of range"),
+        ({"bursts": Bursts(frames=16)}, "bursts: are not possible with churn"),
     ],
 )
 def test_one_of_the_two_rates_is_given(changes: dict[str, Any], sentence: str) -> None:

@@ -74,6 +74,12 @@ def test_a_gateway_that_fails_at_high_rates_is_not_taken_for_stuck() -> None:
     assert result.figures[0].values[0] == pytest.approx(1500, abs=1)
 
 
+def test_verified_losses_are_said_and_counted() -> None:
+    result = measure(replace(PLAN, loss_verifications=1), StatefulGateway(frames_fps=4000))
+    assert any(said.startswith("loss verification") for said in result.deviations)
+    assert result.counts.overturned == 0
+
+
 def test_udp_has_nothing_to_close() -> None:
     with pytest.raises(ConfigurationError, match=r'--by: "fin" ends connections of TCP'):
         measure(PLAN, StatefulGateway(), transport="udp")
