@@ -95,6 +95,7 @@ void serve(const Options& options, plumbing::EventWriter& writer) {
                        .worker_cpus = options.cores,
                        .mtu_bytes = options.mtu_bytes,
                        .tx_queues = options.tx_queues,
+                       .rx_queues = options.rx_queues,
                        .own_clocks = options.own_clocks},
                       run::TickRate(tsc.hz()));
   writer.write(spec::hello_event(hello(options, eal, device)));

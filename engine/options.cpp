@@ -12,7 +12,7 @@
 namespace natxy {
 namespace {
 
-constexpr std::array<option, 12> kOptions = {{{"left", required_argument, nullptr, 'l'},
+constexpr std::array<option, 13> kOptions = {{{"left", required_argument, nullptr, 'l'},
                                               {"right", required_argument, nullptr, 'r'},
                                               {"cores", required_argument, nullptr, 'c'},
                                               {"main-cores", required_argument, nullptr, 'm'},
@@ -20,6 +20,7 @@ constexpr std::array<option, 12> kOptions = {{{"left", required_argument, nullpt
                                               {"huge-pages", required_argument, nullptr, 'h'},
                                               {"memory-mb", required_argument, nullptr, 'b'},
                                               {"tx-queues", required_argument, nullptr, 't'},
+                                              {"rx-queues", required_argument, nullptr, 'q'},
                                               {"arrival-clock", required_argument, nullptr, 'a'},
                                               {"records-fd", required_argument, nullptr, 'f'},
                                               {"version", no_argument, nullptr, 'v'},
@@ -33,6 +34,7 @@ struct Range {
 constexpr Range kMtu{"--mtu", 1280, 9198};  // IPv6's minimum; 9216 with Ethernet's 18 octets
 constexpr Range kMemory{"--memory-mb", 64, 1U << 20U};
 constexpr Range kTxQueues{"--tx-queues", 1, 64};
+constexpr Range kRxQueues{"--rx-queues", 1, 16};
 constexpr Range kRecordsFd{"--records-fd", 3, 65535};
 constexpr std::size_t kMaxWorkers = 64;
 
@@ -97,6 +99,9 @@ void take(Options& options, int which, const std::string& value) {
     case 't':
       options.tx_queues = number(value, kTxQueues);
       break;
+    case 'q':
+      options.rx_queues = number(value, kRxQueues);
+      break;
     case 'a':
       options.own_clocks = own_clocks(value);
       break;
@@ -148,7 +153,7 @@ Options parse_options(int argc, char* const* argv) {
       throw UsageError(std::string(argv[at]) +
                        ": is an unknown option or has no value (expected --left, --right, --cores, "
                        "--main-cores, --mtu, --huge-pages, --memory-mb, --tx-queues, "
-                       "--arrival-clock, --records-fd or --version)");
+                       "--rx-queues, --arrival-clock, --records-fd or --version)");
     }
     take(options, which, optarg == nullptr ? "" : optarg);
   }

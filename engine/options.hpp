@@ -22,6 +22,7 @@ struct Options {
   bool huge_pages = true;  // used if enough of them are free
   unsigned memory_mb = 512;
   std::optional<unsigned> tx_queues;
+  unsigned rx_queues = 1;         // of each port
   bool own_clocks = true;         // use the clocks of ports that time-stamp arrivals
   std::optional<int> records_fd;  // write end of the pipe for frame records
   bool version = false;           // print the version and exit

@@ -34,6 +34,7 @@ PortOptions port_options(const DeviceOptions& options, Side side) {
           .mtu_bytes = options.mtu_bytes,
           .workers = static_cast<unsigned>(options.worker_cpus.size()),
           .tx_queues = options.tx_queues,
+          .rx_queues = options.rx_queues,
           .own_clock = options.own_clocks};
 }
 
@@ -48,9 +49,16 @@ PortOptions port_options(const DeviceOptions& options, Side side) {
                              name_of(side) + ".next_hop.mac)");
 }
 
-std::unique_ptr<Port> looped_port(const PortOptions& options, rte_ring* rx, rte_ring* tx) {
+std::vector<rte_ring*> pointers(const std::vector<Ring>& rings) {
+  std::vector<rte_ring*> all;
+  for (const auto& ring : rings) all.push_back(ring.get());
+  return all;
+}
+
+std::unique_ptr<Port> looped_port(const PortOptions& options, const std::vector<Ring>& rx,
+                                  const std::vector<Ring>& tx) {
   const auto queues = options.tx_queues.value_or(options.workers);
-  return std::make_unique<Port>(options, EthDevice::over_rings(rx, tx, queues));
+  return std::make_unique<Port>(options, EthDevice::over_rings(pointers(rx), pointers(tx), queues));
 }
 
 }  // namespace
@@ -75,12 +83,16 @@ Device::Device(const DeviceOptions& options, run::TickRate ticks)
   }
   const bool looped = options.devices[0].ring();
   if (looped) {
-    for (auto& ring : loop_) ring = make_ring(kLoopFrames, Producers::kMany);
+    for (auto& rings : loop_) {
+      for (unsigned queue = 0; queue < options.rx_queues; ++queue) {
+        rings.push_back(make_ring(kLoopFrames, Producers::kMany));
+      }
+    }
   }
   for (unsigned i = 0; i < 2; ++i) {
     const auto chosen = port_options(options, static_cast<Side>(i));
     sides_[i] = std::make_unique<SideState>(
-        looped ? looped_port(chosen, loop_[i].get(), loop_[1 - i].get()) : Port::open(chosen));
+        looped ? looped_port(chosen, loop_[i], loop_[1 - i]) : Port::open(chosen));
   }
   time_by_own_clocks();
   hold_interrupts();
@@ -103,6 +115,7 @@ void Device::time_by_own_clocks() {
   const StampLimits limits{
       .ahead = static_cast<std::int64_t>(ticks_.from_ns(spec::kClockErrorLimitNs)),
       .waits = static_cast<std::int64_t>(ticks_.from_ns(kLongestWaitNs))};
+  if (rx_queues() > 1) return;  // a port's clock has one user
   for (const auto& side : sides_) {
     StampField field;
     auto reader = side->port->clock_reader();

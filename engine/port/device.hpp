@@ -7,7 +7,7 @@
 //   launch(worker, work, realtime)...   running(), join()
 //
 // While workers run, queues and services belong to them: each transmit queue of a port to one
-// worker, its receive queue to one worker, and service(side) to the worker that has the side's
+// worker, each receive queue to one worker, and service(side) to the worker that has the side's
 // transmit queue 0. Only the main thread makes all other calls.
 #pragma once
 
@@ -35,6 +35,7 @@ struct DeviceOptions {
   std::vector<int> worker_cpus;         // the same as in EalOptions
   std::uint16_t mtu_bytes = 1500;
   std::optional<unsigned> tx_queues;
+  unsigned rx_queues = 1;  // of each port
   bool own_clocks = true;  // use the clocks of ports that time-stamp arrivals
 };
 
@@ -57,7 +58,11 @@ class Device {
   [[nodiscard]] TxQueue& tx_queue(spec::Side side, unsigned index) {
     return port(side).tx_queue(index);
   }
-  [[nodiscard]] RxQueue& rx_queue(spec::Side side) { return port(side).rx_queue(); }
+  // Returns the number of receive queues of each port.
+  [[nodiscard]] unsigned rx_queues() const { return port(spec::Side::kLeft).rx_queues(); }
+  [[nodiscard]] RxQueue& rx_queue(spec::Side side, unsigned index = 0) {
+    return port(side).rx_queue(index);
+  }
   [[nodiscard]] Service& service(spec::Side side) { return side_of(side).service; }
   [[nodiscard]] spec::PortCounters counters(spec::Side side) { return port(side).counters(); }
   // Returns the state of a port's clock; its error is the largest since the last call.
@@ -127,7 +132,8 @@ class Device {
            const Watch& watch);
   void send_all(spec::Side side, const std::vector<NeighbourFrame>& frames);
 
-  std::array<Ring, 2> loop_;  // by receiving side; used by the pseudo device `ring` only
+  // By receiving side and queue; used by the pseudo device `ring` only.
+  std::array<std::vector<Ring>, 2> loop_;
   std::array<std::unique_ptr<SideState>, 2> sides_;
   std::optional<plumbing::HeldInterrupts> interrupts_;  // if a port needs it
   Workers workers_;

@@ -13,7 +13,11 @@ constexpr unsigned long kMemifLog2RingSize = 10;
 constexpr std::uint32_t kUnbounded = 1U << 30U;  // net_null and net_pcap make frames when polled
 
 DriverTraits of_nic() {
-  return {.tx_queues = 0, .sets_mtu = true, .has_link_speed = true};
+  return {.tx_queues = 0,
+          .rx_queues = 0,
+          .distributes = true,
+          .sets_mtu = true,
+          .has_link_speed = true};
 }
 
 DriverTraits of_gateways_ring(std::uint32_t frames) {
@@ -52,7 +56,7 @@ void check_one_queue(const DeviceString& device, const std::string& key) {
   if (value == "1") return;
   throw spec::TrialError(spec::ErrorKind::kDevice,
                          device.name + " has " + key + "=" + value +
-                             ", but the tester receives on one queue (expected " + key + "=1)");
+                             ", but the tester uses one queue of such a device (expected " + key + "=1)");
 }
 
 }  // namespace
@@ -61,7 +65,10 @@ DriverTraits traits_of(const DeviceString& device) {
   const auto& driver = device.driver;
   if (device.pci) return of_nic();
   if (driver == "net_ring") {
-    return {.refusal = spec::Refusal::kGateway, .rx_ring_frames = 1023, .tx_queues = 0};
+    return {.refusal = spec::Refusal::kGateway,
+            .rx_ring_frames = 1023,
+            .tx_queues = 0,
+            .rx_queues = 0};
   }
   if (driver == "net_memif") return of_memif(device);
   if (driver == "net_vhost" || driver == "net_virtio_user") return of_gateways_ring(256);

@@ -49,9 +49,12 @@ EthDevice EthDevice::probe(const DeviceString& device) {
   return {port_of(device), device.name};
 }
 
-EthDevice EthDevice::over_rings(rte_ring* rx, rte_ring* tx, unsigned tx_queues) {
-  const std::vector<rte_ring*> ends(tx_queues, tx);
-  const int id = rte_eth_from_rings(unique("natxy").c_str(), &rx, 1, ends.data(), tx_queues, 0);
+EthDevice EthDevice::over_rings(std::vector<rte_ring*> rx, const std::vector<rte_ring*>& tx,
+                                unsigned tx_queues) {
+  std::vector<rte_ring*> ends;
+  for (unsigned queue = 0; queue < tx_queues; ++queue) ends.push_back(tx[queue % tx.size()]);
+  const int id = rte_eth_from_rings(unique("natxy").c_str(), rx.data(),
+                                    static_cast<unsigned>(rx.size()), ends.data(), tx_queues, 0);
   if (id < 0) refuse(std::string("no port over rings: ") + rte_strerror(rte_errno));
   return {static_cast<std::uint16_t>(id), ""};
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "port/device_string.hpp"
 
@@ -15,8 +16,10 @@ class EthDevice {
  public:
   // Finds a PCI device, or creates a virtual one. Throws TrialError (device).
   static EthDevice probe(const DeviceString& device);
-  // Makes a device over rings that the caller owns; all transmit queues end in tx.
-  static EthDevice over_rings(rte_ring* rx, rte_ring* tx, unsigned tx_queues);
+  // Makes a device over rings that the caller owns: a receive queue for each ring of `rx`. Transmit
+  // queue i ends in ring i of `tx`; if there are more queues than rings, they begin anew at ring 0.
+  static EthDevice over_rings(std::vector<rte_ring*> rx, const std::vector<rte_ring*>& tx,
+                              unsigned tx_queues);
 
   EthDevice(EthDevice&& other) noexcept;
   EthDevice(const EthDevice&) = delete;

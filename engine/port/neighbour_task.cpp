@@ -28,9 +28,15 @@ void NeighbourTask::step(std::uint64_t) {
 }
 
 void NeighbourTask::poll(Resolution* resolution) {
+  for (unsigned queue = 0; queue < port_->rx_queues(); ++queue) {
+    poll(port_->rx_queue(queue), resolution);
+  }
+}
+
+void NeighbourTask::poll(RxQueue& queue, Resolution* resolution) {
   for (unsigned burst = 0; burst < kBurstsAPoll; ++burst) {
     std::array<rte_mbuf*, kBurst> frames;
-    const auto n = port_->rx_queue().receive(frames.data(), kBurst);
+    const auto n = queue.receive(frames.data(), kBurst);
     for (unsigned i = 0; i < n; ++i) take(octets(frames[i]), resolution);
     rte_pktmbuf_free_bulk(frames.data(), n);
     if (n < kBurst) return;

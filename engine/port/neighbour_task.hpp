@@ -34,6 +34,7 @@ class NeighbourTask {
   void send(const NeighbourFrame& untagged);
 
  private:
+  void poll(RxQueue& queue, Resolution* resolution);
   void take(std::span<const std::uint8_t> frame, Resolution* resolution);
 
   Port* port_;

@@ -88,16 +88,16 @@ std::unique_ptr<Port> Port::open(const PortOptions& options) {
 Port::Port(const PortOptions& options, EthDevice device)
     : options_(options),
       traits_(traits_of(options.device)),
-      deferred_(make_ring(kDeferred, Producers::kOne)),
-      device_(std::move(device)),
-      rx_queue_(device_.id(), deferred_.get()) {
+      deferred_(make_ring(kDeferred, options.rx_queues == 1 ? Producers::kOne : Producers::kMany)),
+      device_(std::move(device)) {
   rte_eth_dev_info info{};
   check(rte_eth_dev_info_get(id(), &info), "tell about itself");
   driver_ = info.driver_name == nullptr ? options_.device.driver : info.driver_name;
   const auto limit = traits_.tx_queues != 0 ? traits_.tx_queues : info.max_tx_queues;
   const auto queues = tx_queues_to_use(limit);
   stamps_ = options_.own_clock && (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
-  configure(queues);
+  check_rx_queues(traits_.rx_queues != 0 ? traits_.rx_queues : info.max_rx_queues);
+  configure(queues, info);
   set_up_receiving();
   set_up_sending(queues);
   start();
@@ -120,11 +120,37 @@ unsigned Port::tx_queues_to_use(unsigned limit) const {
           " transmit queues (expected --tx-queues 1 to " + std::to_string(limit) + ")");
 }
 
-void Port::configure(unsigned tx_queues) {
+void Port::check_rx_queues(unsigned limit) const {
+  if (options_.rx_queues >= 1 && options_.rx_queues <= limit) return;
+  throw spec::TrialError(
+      spec::ErrorKind::kDevice,
+      "the device \"" + options_.device.text + "\" does not have " +
+          std::to_string(options_.rx_queues) + " receive queues that the tester can use (expected " +
+          (limit > 1 ? "--rx-queues 1 to " + std::to_string(limit) : "--rx-queues 1") + ")");
+}
+
+// Has the device distribute the frames among its receive queues by addresses and ports, so that the
+// frames of a flow stay in one queue (RFC 4814's ports spread the flows).
+void Port::distribute_frames(rte_eth_conf& configuration, const rte_eth_dev_info& info) const {
+  if (options_.rx_queues == 1 || !traits_.distributes) return;
+  const auto by = (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP) & info.flow_type_rss_offloads;
+  if (by == 0) {
+    throw spec::TrialError(spec::ErrorKind::kDevice,
+                           "the device \"" + options_.device.text +
+                               "\" does not distribute frames among receive queues (expected "
+                               "--rx-queues 1)");
+  }
+  configuration.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+  configuration.rx_adv_conf.rss_conf.rss_hf = by;
+}
+
+void Port::configure(unsigned tx_queues, const rte_eth_dev_info& info) {
   rte_eth_conf configuration{};
   if (traits_.sets_mtu) configuration.rxmode.mtu = options_.mtu_bytes;
   if (stamps_) configuration.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
-  check(rte_eth_dev_configure(id(), 1, static_cast<std::uint16_t>(tx_queues), &configuration),
+  distribute_frames(configuration, info);
+  check(rte_eth_dev_configure(id(), static_cast<std::uint16_t>(options_.rx_queues),
+                              static_cast<std::uint16_t>(tx_queues), &configuration),
         "take its configuration");
   rx_descriptors_ = traits_.rx_descriptors;
   tx_descriptors_ = traits_.tx_descriptors;
@@ -144,12 +170,16 @@ void Port::set_up_receiving() {
                          .frames = traits_.rx_pool_frames,
                          .data_room_bytes = data_room_bytes(),
                          .numa_node = rte_eth_dev_socket_id(id())};
-  rx_pool_.reset(traits_.rx_pool_is_umem ? create_umem_pool(pool) : create_pool(pool));
+  for (unsigned queue = 0; queue < options_.rx_queues; ++queue) {
+    const auto index = static_cast<std::uint16_t>(queue);
+    rx_pools_.emplace_back(traits_.rx_pool_is_umem ? create_umem_pool(pool) : create_pool(pool));
+    check(rte_eth_rx_queue_setup(id(), index, rx_descriptors_,
+                                 static_cast<unsigned>(rte_eth_dev_socket_id(id())), nullptr,
+                                 rx_pools_.back().get()),
+          "set up its receive queues");
+    rx_queues_.emplace_back(id(), index, deferred_.get());
+  }
   answers_.reset(create_pool({.name = "nd_" + side_name(options_.side), .frames = kAnswers}));
-  check(rte_eth_rx_queue_setup(id(), 0, rx_descriptors_,
-                               static_cast<unsigned>(rte_eth_dev_socket_id(id())), nullptr,
-                               rx_pool_.get()),
-        "set up its receive queue");
 }
 
 // Returns the size of a transmit pool: enough for the queue, a ring behind it, and the caches of

@@ -1,4 +1,4 @@
-// One Ethernet port of the tester, with one receive queue and one transmit queue per sender.
+// One Ethernet port of the tester, with a transmit queue per sender and a receive queue per receiver.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "port/driver_traits.hpp"
 #include "port/eth_device.hpp"
@@ -29,6 +30,7 @@ struct PortOptions {
   std::uint16_t mtu_bytes = 1500;
   unsigned workers = 1;
   std::optional<unsigned> tx_queues;  // absent: one per worker, or as many as the device has
+  unsigned rx_queues = 1;             // among which the device distributes the frames by flow
   bool own_clock = true;              // use the clock of a port that time-stamps arrivals
   PortClock::Read clock;              // the clock of a port over rings with time stamps
 };
@@ -47,7 +49,8 @@ class Port {
 
   [[nodiscard]] unsigned tx_queues() const { return static_cast<unsigned>(tx_queues_.size()); }
   [[nodiscard]] TxQueue& tx_queue(unsigned index) { return tx_queues_[index]; }
-  [[nodiscard]] RxQueue& rx_queue() { return rx_queue_; }
+  [[nodiscard]] unsigned rx_queues() const { return static_cast<unsigned>(rx_queues_.size()); }
+  [[nodiscard]] RxQueue& rx_queue(unsigned index = 0) { return rx_queues_[index]; }
   // Returns a reader of the clock of the port's time stamps; empty if the port makes none, or if
   // they are not to be used.
   [[nodiscard]] PortClock::Read clock_reader() const;
@@ -76,7 +79,9 @@ class Port {
   [[nodiscard]] spec::PortCounters counters();
 
  private:
-  void configure(unsigned tx_queues);
+  void configure(unsigned tx_queues, const rte_eth_dev_info& info);
+  void distribute_frames(rte_eth_conf& configuration, const rte_eth_dev_info& info) const;
+  void check_rx_queues(unsigned limit) const;
   void set_up_receiving();
   void set_up_sending(unsigned tx_queues);
   void start();
@@ -90,12 +95,12 @@ class Port {
   // In the order of construction: pools and rings must outlive the device that uses them.
   PortOptions options_;
   DriverTraits traits_;
-  Pool rx_pool_;
+  std::vector<Pool> rx_pools_;  // by receive queue
   Pool answers_;
   Ring deferred_;
   std::deque<TxQueue> tx_queues_;
   EthDevice device_;
-  RxQueue rx_queue_;
+  std::deque<RxQueue> rx_queues_;
   Mac mac_{};
   std::string driver_;
   std::uint16_t rx_descriptors_ = 0;

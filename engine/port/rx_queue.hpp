@@ -1,4 +1,4 @@
-// The receive queue of a port, as the receiver's hot loop uses it. One worker at a time may use it.
+// A receive queue of a port, as the receiver's hot loop uses it. One worker at a time may use it.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -30,11 +30,13 @@ class RxQueue {
  public:
   using Frame = rte_mbuf*;
 
-  // deferred: a ring whose producer is this queue, and whose consumer is the neighbour task.
-  RxQueue(std::uint16_t port, rte_ring* deferred) : port_(port), deferred_(deferred) {}
+  // deferred: a ring whose producers are the port's receive queues, and whose consumer is the
+  // neighbour task.
+  RxQueue(std::uint16_t port, std::uint16_t queue, rte_ring* deferred)
+      : port_(port), queue_(queue), deferred_(deferred) {}
 
   unsigned receive(Frame* frames, unsigned n) {
-    return rte_eth_rx_burst(port_, 0, frames, static_cast<std::uint16_t>(n));
+    return rte_eth_rx_burst(port_, queue_, frames, static_cast<std::uint16_t>(n));
   }
   static const std::uint8_t* data(Frame frame) {
     return rte_pktmbuf_mtod(frame, const std::uint8_t*);
@@ -54,7 +56,7 @@ class RxQueue {
 
   // Passes a frame to the neighbour task, which then owns it. Drops it if the ring is full.
   void defer(Frame frame) {
-    if (rte_ring_sp_enqueue(deferred_, frame) != 0) rte_pktmbuf_free(frame);
+    if (rte_ring_enqueue(deferred_, frame) != 0) rte_pktmbuf_free(frame);
   }
 
   // Uses the port's own time stamps from now on.
@@ -88,6 +90,7 @@ class RxQueue {
 
  private:
   std::uint16_t port_;
+  std::uint16_t queue_;
   rte_ring* deferred_;
   PortClock* clock_ = nullptr;
   StampField stamp_;

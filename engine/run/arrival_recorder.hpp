@@ -46,7 +46,7 @@ class ArrivalRecorder {
       for (auto& kind : report_.kinds) kind.variation.emplace();
     }
     if (setup.tags) report_.tags.emplace();
-    report_.examples.reserve(kMaxExamples);
+    report_.examples.reserve(ReceiverReport::kMaxExamples);
     if (plan != nullptr) {
       for (auto& kind : report_.kinds) kind.shortest = ShortestDelays(plan->schedule.frames());
     }
@@ -112,7 +112,7 @@ class ArrivalRecorder {
   void count_defect(const frame::Claimed& claimed, frame::Defect defect) {
     auto& tally = report_.kinds[static_cast<std::size_t>(claimed.stamp.stream().kind())];
     ++tally.defects[static_cast<std::size_t>(defect)];
-    if (report_.examples.size() == kMaxExamples) return;
+    if (report_.examples.size() == ReceiverReport::kMaxExamples) return;
     const auto size = std::min<std::size_t>(claimed.size, kExampleOctets);
     report_.examples.push_back({.defect = defect, .octets = {claimed.frame, claimed.frame + size}});
   }
@@ -134,7 +134,6 @@ class ArrivalRecorder {
   [[nodiscard]] const ReceiverReport& report() const { return report_; }
 
  private:
-  static constexpr std::size_t kMaxExamples = 8;
   static constexpr std::size_t kExampleOctets = 128;
   using Delays = std::array<Ticks, flow::kMaxLot>;
   struct Range {  // frames of a lot
@@ -154,10 +153,16 @@ class ArrivalRecorder {
   }
 
   void end_silence(Ticks arrived) {
-    const auto since = report_.last_arrival == kNever ? 0 : arrived - report_.last_arrival;
-    if (since > report_.silence.until - report_.silence.from) [[unlikely]]
-      report_.silence = {.from = report_.last_arrival, .until = arrived};
+    auto& silence = report_.silence;
+    const auto own = report_.last_arrival;
+    if (own == kNever || arrived - own > silence.until - silence.from) [[unlikely]] {
+      const auto last = setup_->arrivals->last_came();  // at any receiver of the stream
+      if (last != kNever && last < arrived && arrived - last > silence.until - silence.from) {
+        silence = {.from = last, .until = arrived};
+      }
+    }
     report_.last_arrival = arrived;
+    setup_->arrivals->came(setup_->receiver, arrived);
   }
 
   [[nodiscard]] FrameRecord record_of(spec::Kind kind, FrameStatus status) const {

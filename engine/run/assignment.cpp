@@ -12,10 +12,17 @@ using spec::Side;
 
 constexpr std::array kSides{Side::kLeft, Side::kRight};
 
-// Returns how many workers only receive.
-unsigned receiving_workers(unsigned workers, std::size_t directions) {
-  if (directions == 2) return workers <= 2 ? 0 : workers == 3 ? 1 : 2;
-  return workers == 1 ? 0 : 1;
+bool has_receiver(const WorkerTasks& worker, Side side) {
+  return std::ranges::any_of(worker.receivers,
+                             [side](const ReceiverTask& task) { return task.side == side; });
+}
+
+// Returns how many workers only receive: at most one for each receive queue at which frames arrive,
+// while each direction keeps a worker that sends. Of three workers and two directions, one receives.
+unsigned receiving_workers(const AssignmentInput& input) {
+  const auto directions = static_cast<unsigned>(input.directions.size());
+  if (input.workers <= directions) return 0;
+  return std::min(directions * input.receive_queues, input.workers - directions);
 }
 
 // Returns the number of senders of a direction: the sending workers are distributed evenly, up to
@@ -26,18 +33,28 @@ unsigned senders_of(Direction direction, const AssignmentInput& input, unsigned 
                   input.transmit_queues[static_cast<std::size_t>(spec::from_side(direction))]);
 }
 
-// Assigns the receiver of each side to a receiving worker; without one, to the worker that sends
-// towards that side.
-void place_receivers(std::vector<WorkerTasks>& workers, unsigned receiving) {
+// Returns the worker that sends towards a side; the first one if none does.
+unsigned sender_towards(Side side, const std::vector<WorkerTasks>& workers) {
+  unsigned found = 0;
+  for (unsigned i = 0; i < workers.size(); ++i) {
+    for (const auto& task : workers[i].senders) {
+      if (spec::to_side(task.direction) == side) found = i;
+    }
+  }
+  return found;
+}
+
+// Assigns the receive queues to the receiving workers in turn, those of the right side first; without
+// such workers, to the worker that sends towards their side.
+void place_receivers(std::vector<WorkerTasks>& workers, unsigned receiving, unsigned queues) {
   const auto sending = static_cast<unsigned>(workers.size()) - receiving;
   for (const auto side : kSides) {
-    auto worker = receiving == 0 ? 0 : sending + (receiving == 2 && side == Side::kLeft ? 1U : 0U);
-    for (unsigned i = 0; receiving == 0 && i < sending; ++i) {
-      for (const auto& task : workers[i].senders) {
-        if (spec::to_side(task.direction) == side) worker = i;
-      }
+    const auto first = side == Side::kRight ? 0 : queues;
+    for (unsigned queue = 0; queue < queues; ++queue) {
+      const auto worker = receiving == 0 ? sender_towards(side, workers)
+                                         : sending + (first + queue) % receiving;
+      workers[worker].receivers.push_back({side, {.index = queue, .count = queues}});
     }
-    workers[worker].receivers.push_back(side);
   }
 }
 
@@ -52,9 +69,8 @@ void place_services(std::vector<WorkerTasks>& workers) {
     auto owner = std::ranges::find_if(
         workers, [side](const auto& worker) { return sends_first_from(worker, side); });
     if (owner == workers.end()) {
-      owner = std::ranges::find_if(workers, [side](const auto& worker) {
-        return std::ranges::find(worker.receivers, side) != worker.receivers.end();
-      });
+      owner = std::ranges::find_if(
+          workers, [side](const auto& worker) { return has_receiver(worker, side); });
     }
     owner->services.push_back(side);
   }
@@ -63,7 +79,7 @@ void place_services(std::vector<WorkerTasks>& workers) {
 }  // namespace
 
 std::vector<WorkerTasks> assign(const AssignmentInput& input) {
-  const auto receiving = receiving_workers(input.workers, input.directions.size());
+  const auto receiving = receiving_workers(input);
   const auto sending = input.workers - receiving;
   std::vector<WorkerTasks> workers(input.workers);
   unsigned next = 0;
@@ -73,7 +89,7 @@ std::vector<WorkerTasks> assign(const AssignmentInput& input) {
       workers[next++ % sending].senders.push_back({direction, {.index = index, .count = count}});
     }
   }
-  place_receivers(workers, receiving);
+  place_receivers(workers, receiving, input.receive_queues);
   place_services(workers);
   std::erase_if(workers, [](const auto& worker) {
     return worker.senders.empty() && worker.receivers.empty();
@@ -87,7 +103,11 @@ std::vector<std::string> WorkerTasks::describe() const {
     tasks.push_back("send " + words(direction) + " " + std::to_string(share.index + 1) + "/" +
                     std::to_string(share.count));
   }
-  for (const auto side : receivers) tasks.push_back("receive " + words(side));
+  for (const auto& [side, share] : receivers) {
+    const auto part =
+        " " + std::to_string(share.index + 1) + "/" + std::to_string(share.count);
+    tasks.push_back("receive " + words(side) + (share.count == 1 ? "" : part));
+  }
   for (const auto side : services) tasks.push_back("neighbours " + words(side));
   return tasks;
 }

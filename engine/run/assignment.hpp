@@ -16,9 +16,15 @@ struct SenderTask {
   Share share;  // share.index is also the transmit queue
 };
 
+struct ReceiverTask {
+  spec::Side side;
+  Share share{};  // share.index is also the receive queue
+};
+
 struct WorkerTasks {
   std::vector<SenderTask> senders;
-  std::vector<spec::Side> receivers;  // both ports are always polled, each by one worker
+  // Both ports are always polled, each receive queue by one worker.
+  std::vector<ReceiverTask> receivers;
   std::vector<spec::Side> services;   // sides whose neighbour responder runs here (queue 0)
   [[nodiscard]] std::vector<std::string> describe() const;
 };
@@ -27,6 +33,7 @@ struct AssignmentInput {
   unsigned workers = 1;
   std::vector<spec::Direction> directions;        // the active ones, one or two
   std::array<unsigned, 2> transmit_queues{1, 1};  // by spec::Side: the most senders of a port
+  unsigned receive_queues = 1;                    // of each port; all of them are polled
 };
 
 // Returns the tasks of each worker. With two directions:
@@ -34,7 +41,8 @@ struct AssignmentInput {
 // - Two workers have one direction each.
 // - Of three workers, two send one direction each and the third receives on both sides.
 // - Of four workers, two send and two receive, as in siitperf.
-// - With more workers, a direction has several senders.
+// - With more workers, each further receive queue gets a worker, while two workers are left to send.
+//   With still more, a direction has several senders.
 [[nodiscard]] std::vector<WorkerTasks> assign(const AssignmentInput& input);
 
 }  // namespace natxy::run

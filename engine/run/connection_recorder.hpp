@@ -20,6 +20,19 @@ struct ConnectionTally {
   std::uint64_t ending_came = 0;     // arrivals in the last 1 % of the stream's numbers
   std::uint64_t ending_new = 0;      // new connections among these
   std::uint64_t without_number = 0;  // frames whose external IPv6 address found no room
+
+  // Adds what another receiver of the stream has counted.
+  void merge(const ConnectionTally& other) {
+    stored += other.stored;
+    known += other.known;
+    changed += other.changed;
+    wrong += other.wrong;
+    collided += other.collided;
+    answered += other.answered;
+    ending_came += other.ending_came;
+    ending_new += other.ending_new;
+    without_number += other.without_number;
+  }
 };
 
 class ConnectionRecorder {

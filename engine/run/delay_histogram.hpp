@@ -49,6 +49,16 @@ class DelayHistogram {
     recorded_ += n;
   }
 
+  // Adds the values of another recorder. Nothing may be recorded afterwards.
+  void merge(const DelayHistogram& other) {
+    past_.insert(past_.end(), other.past_.begin(), other.past_.end());
+    other.append_present(past_);
+    min_ = std::min(min_, other.min_);
+    max_ = std::max(max_, other.max_);
+    sum_ += other.sum_;
+    recorded_ += other.recorded_;
+  }
+
   [[nodiscard]] std::uint64_t recorded() const { return recorded_; }
 
   [[nodiscard]] Ticks min() const { return recorded_ == 0 ? 0 : min_; }

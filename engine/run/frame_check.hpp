@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "run/arrivals.hpp"
 #include "run/stream_plan.hpp"
 
 namespace natxy::run {
@@ -17,8 +18,10 @@ class FrameCheck {
 
   // plan: the stream that arrives; the other functions must not be called if it is null.
   // hop_limits: required on arrival, by kind; 0: learned from the first arrival.
-  FrameCheck(const StreamPlan* plan, const std::array<std::uint8_t, 2>& hop_limits)
-      : plan_(plan), hop_limits_(hop_limits) {}
+  // arrivals: of the stream, whose receivers learn the same hop limits.
+  FrameCheck(const StreamPlan* plan, const std::array<std::uint8_t, 2>& hop_limits,
+             Arrivals* arrivals)
+      : plan_(plan), hop_limits_(hop_limits), arrivals_(arrivals) {}
 
   // Returns which frames of the lot match their numbers, and writes these to `read`.
   [[nodiscard]] frame::LotJudgement judge(spec::Kind kind, const frame::ArrivalLot& lot,
@@ -70,7 +73,10 @@ class FrameCheck {
     if (claimed.stamp.stream() != plan_->stream.with(place.kind)) return frame::Defect::kNumber;
     const auto& kind = plan_->kind(place.kind);
     auto& hop_limit = hop_limits_[static_cast<std::size_t>(place.kind)];
-    if (hop_limit == 0) hop_limit = claimed.frame[claimed.layout->hop_limit];
+    if (hop_limit == 0) {
+      hop_limit = arrivals_->agree_on_hop_limit(static_cast<std::size_t>(place.kind),
+                                                claimed.frame[claimed.layout->hop_limit]);
+    }
     auto ordinal = place.ordinal;
     if (kind.connections) {
       ordinal = claimed.stamp.connection();
@@ -112,6 +118,7 @@ class FrameCheck {
 
   const StreamPlan* plan_;
   std::array<std::uint8_t, 2> hop_limits_;
+  Arrivals* arrivals_;
 };
 
 }  // namespace natxy::run

@@ -26,9 +26,10 @@ void judge_sending(const spec::StreamResult& stream, const SenderReport& sender,
   reasons.push_back(who + "the sender gave up after " + part + " frames: " + why);
 }
 
-void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number,
+void judge_stream(const spec::StreamResult& stream, const StreamReport& report,
                   const spec::TrialSpec& spec, std::vector<std::string>& reasons) {
   const auto who = words(stream.direction) + ": ";
+  const auto without_number = report.receiver->connections.without_number;
   if (stream.connections && without_number > 0) {
     reasons.push_back(who + std::to_string(without_number) +
                       " frames came from further external IPv6 addresses (expected at most " +
@@ -43,6 +44,12 @@ void judge_stream(const spec::StreamResult& stream, std::uint64_t without_number
     reasons.push_back(who + "up to " + std::to_string(stream.overrun_frames) +
                       " frames waited for the tester at once, more than its ring holds, and some "
                       "are missing");
+  }
+  if (report.shared > 0) {
+    reasons.push_back(who + std::to_string(report.shared) +
+                      " frames arrived on two receive queues, so duplicates cannot be told (expected "
+                      "a port that distributes frames by addresses and ports; --rx-queues 1 needs "
+                      "none)");
   }
 }
 
@@ -90,7 +97,7 @@ std::vector<std::string> invalid_reasons(const spec::TrialSpec& spec, const Tria
   for (const auto& phase : measure.phases) {
     for (const auto& stream : phase.streams) {
       if (!phase.ended_early) judge_sending(*told, stream.sender, ticks, reasons);
-      judge_stream(*told, stream.receiver->connections.without_number, spec, reasons);
+      judge_stream(*told, stream, spec, reasons);
       ++told;
     }
   }

@@ -25,7 +25,8 @@ struct StreamReport {
   SenderReport sender;  // of all senders of the direction together
   std::shared_ptr<const ReceiverReport> receiver;
   LossRuns losses;
-  std::uint64_t tags = 0;  // tagged frames sent
+  std::uint64_t shared = 0;  // frames that arrived at more than one receive queue
+  std::uint64_t tags = 0;    // tagged frames sent
 };
 
 struct WorkerSummary {
@@ -36,7 +37,7 @@ struct WorkerSummary {
 
 struct PhaseReport {
   std::vector<StreamReport> streams;
-  // By Side. Includes the receivers of the streams, and those of ports where no stream arrives.
+  // By Side: what all receivers of the port recorded, also where no stream arrives.
   std::array<std::shared_ptr<const ReceiverReport>, 2> ports;
   std::vector<WorkerSummary> workers;
   std::vector<watch::CpuWatch::Watched> watched;
@@ -77,7 +78,7 @@ class Phase {
         setup_(setup),
         tasks_(assign(assignment_input())),
         control_(count_senders(), setup.drain, cancelled, setup.not_before) {
-    for (std::size_t side = 0; side < 2; ++side) make_receiver(static_cast<spec::Side>(side));
+    for (std::size_t side = 0; side < 2; ++side) make_receivers(static_cast<spec::Side>(side));
     for (const auto& tasks : tasks_) workers_.push_back(make_worker(tasks));
     tell_receivers();
   }
@@ -105,7 +106,7 @@ class Phase {
     return counts;
   }
   [[nodiscard]] std::array<std::uint64_t, 2> received() const {
-    return {receivers_[1]->progress(), receivers_[0]->progress()};  // forward arrives on the right
+    return {received_at(spec::Side::kRight), received_at(spec::Side::kLeft)};
   }
 
   // Returns the results of the phase. Called after join().
@@ -113,7 +114,10 @@ class Phase {
     PhaseReport report{
         .start = control_.start(), .end = control_.end(), .ended_early = control_.ended_early()};
     for (std::size_t side = 0; side < 2; ++side) {
-      auto port = receivers_[side]->report();
+      auto port = receivers_[side].front()->report();
+      for (std::size_t i = 1; i < receivers_[side].size(); ++i) {
+        port.merge(receivers_[side][i]->report());
+      }
       if (setup_.records != nullptr) port.records_lost = setup_.records->by_side[side].take_lost();
       report.ports[side] = std::make_shared<const ReceiverReport>(std::move(port));
     }
@@ -125,7 +129,8 @@ class Phase {
       const auto to = static_cast<std::size_t>(plan.to());
       const auto sent = stream.sender.sent[0] + stream.sender.sent[1];
       stream.receiver = report.ports[to];
-      stream.losses = receivers_[to]->losses(sent);
+      stream.losses = arrivals_[to]->losses(sent);
+      stream.shared = arrivals_[to]->shared();
       if (const auto tags = tags_of(plan)) stream.tags = tags->among(sent);
       report.streams.push_back(std::move(stream));
     }
@@ -145,7 +150,7 @@ class Phase {
   static constexpr std::uint64_t kLeadNs = 100'000;
 
   [[nodiscard]] AssignmentInput assignment_input() const {
-    AssignmentInput input{.workers = device_.workers()};
+    AssignmentInput input{.workers = device_.workers(), .receive_queues = device_.rx_queues()};
     for (const auto& plan : plans_) input.directions.push_back(plan.direction);
     for (std::size_t side = 0; side < 2; ++side) {
       input.transmit_queues[side] = device_.tx_queues(static_cast<spec::Side>(side));
@@ -159,6 +164,14 @@ class Phase {
       }
     }
     return input;
+  }
+
+  [[nodiscard]] std::uint64_t received_at(spec::Side side) const {
+    std::uint64_t received = 0;
+    for (const auto& receiver : receivers_[static_cast<std::size_t>(side)]) {
+      received += receiver->progress();
+    }
+    return received;
   }
 
   [[nodiscard]] unsigned count_senders() const {
@@ -186,7 +199,7 @@ class Phase {
     __builtin_unreachable();  // assign() names no other direction
   }
 
-  void make_receiver(spec::Side side) {
+  void make_receivers(spec::Side side) {
     const auto* plan = arriving_at(side);
     ReceiverSetup setup{.tag = plans_.front().tag,
                         .sent_here = sent_from(side),
@@ -194,7 +207,9 @@ class Phase {
                         .early_end = setup_.early_end,
                         .control = &control_};
     if (plan != nullptr) {
-      setup.window = window_of(*plan);
+      auto& arrivals = arrivals_[static_cast<std::size_t>(side)];
+      arrivals = std::make_unique<Arrivals>(window_of(*plan), device_.rx_queues());
+      setup.arrivals = arrivals.get();
       setup.tags = tags_of(*plan);
       setup.variation = setup_.variation;
       setup.sent = &sent_[static_cast<std::size_t>(plan->direction)];
@@ -211,8 +226,12 @@ class Phase {
         }
       }
     }
-    receivers_[static_cast<std::size_t>(side)] =
-        std::make_unique<TaskReceiver>(plan, setup, device_.rx_queue(side));
+    for (unsigned queue = 0; queue < device_.rx_queues(); ++queue) {
+      setup.receiver = queue;
+      receivers_[static_cast<std::size_t>(side)].push_back(
+          std::make_unique<TaskReceiver>(plan, setup, device_.rx_queue(side, queue)));
+      setup.early_end = kNever;  // one receiver looks for losses at all of them
+    }
   }
 
   [[nodiscard]] std::optional<TagPlan> tags_of(const StreamPlan& plan) const {
@@ -262,8 +281,8 @@ class Phase {
                                                                   catching(plan), tags_of(plan))});
       worker->senders.push_back(senders_.back().second.get());
     }
-    for (const auto side : tasks.receivers) {
-      worker->receivers.push_back(receivers_[static_cast<std::size_t>(side)].get());
+    for (const auto& [side, share] : tasks.receivers) {
+      worker->receivers.push_back(receivers_[static_cast<std::size_t>(side)][share.index].get());
     }
     for (const auto side : tasks.services) worker->services.push_back(&device_.service(side));
     return worker;
@@ -276,7 +295,8 @@ class Phase {
   Control control_;
   std::vector<std::pair<spec::Direction, std::unique_ptr<TaskSender>>> senders_;
   std::array<SentNumbers, 2> sent_;  // by direction
-  std::array<std::unique_ptr<TaskReceiver>, 2> receivers_;
+  std::array<std::unique_ptr<Arrivals>, 2> arrivals_;  // by Side; null where no stream arrives
+  std::array<std::vector<std::unique_ptr<TaskReceiver>>, 2> receivers_;  // by Side and queue
   std::vector<std::unique_ptr<TaskWorker>> workers_;
 };
 

@@ -1,5 +1,5 @@
-// Receives the frames that arrive at one port, has each checked against its number, and has it
-// recorded: the hot loop of arrivals.
+// Receives the frames that arrive at one receive queue of a port, has each checked against its
+// number, and has it recorded: the hot loop of arrivals.
 //
 // For Queue see port/rx_queue.hpp, for Clock see clock.hpp. Only the receiver's worker may call its
 // functions, except progress().
@@ -33,8 +33,8 @@ class Receiver {
         queue_(&queue),
         setup_(setup),
         layouts_(plan != nullptr ? plan->layouts : frame::Layouts()),
-        window_(setup.window),
-        check_(plan, setup.hop_limits),
+        window_(setup.arrivals == nullptr ? nullptr : &setup.arrivals->window(setup.receiver)),
+        check_(plan, setup.hop_limits, setup.arrivals),
         stamped_(queue.stamps()),
         recorder_(plan, setup_, stamped_) {}
   Receiver(const Receiver&) = delete;  // the recorder refers to setup_
@@ -78,8 +78,6 @@ class Receiver {
     }
     return report;
   }
-  // Returns which of the first `frames` frames of the stream did not arrive.
-  [[nodiscard]] LossRuns losses(std::uint64_t frames) const { return window_.losses(frames); }
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
  private:
@@ -100,7 +98,7 @@ class Receiver {
   [[gnu::noinline]] void look_for_overrun() {
     if (setup_.sent == nullptr) return;
     const auto sent = setup_.sent->total();
-    const auto came = std::max(window_.end(), strayed_);
+    const auto came = std::max(window_->end(), strayed_);
     waiting_ = std::max(waiting_, sent > came ? sent - came : 0);
     if (waiting_ <= setup_.ring_frames || found_ < setup_.ring_frames / 2) return;
     recorder_.record_overrun(waiting_);
@@ -156,8 +154,8 @@ class Receiver {
     const auto all = ~0U >> (32 - lot.size);
     accepted_.size = 0;
     accepted_.without_checksum = without_checksum;
-    if (right == all && in_sequence(lot.size) && window_.mark_next(accepted_.numbers[0], lot.size))
-        [[likely]] {
+    const auto fresh = right == all ? mark(lot.size, all) : 0;
+    if (fresh == all) [[likely]] {
       for (unsigned i = 0; i < lot.size; ++i) accepted_.lateness[i] = lot.stamps.at(i).lateness();
       if (stamped_) [[unlikely]]
         accepted_.waits = waited;
@@ -168,7 +166,9 @@ class Receiver {
       accepted_.without_checksum = 0;
       for (unsigned i = 0; i < lot.size; ++i) {
         const auto known = (right >> i & 1U) != 0 || look_again(lot.at(i));
-        if (!known || !accept(kind, lot.stamps.at(i), arrived, waited[i])) continue;
+        if (!known) continue;
+        const bool is_new = (fresh >> i & 1U) != 0;
+        if (!accept(kind, lot.stamps.at(i), is_new, {.polled = arrived, .waited = waited[i]})) continue;
         accepted_.without_checksum |= (without_checksum >> i & 1U) << (accepted_.size - 1);
         accepted |= 1U << i;
       }
@@ -183,6 +183,12 @@ class Receiver {
     const auto& plan = plan_->kind(kind);
     if (!plan.connections || accepted == 0) return;
     connections_.record(*plan.connections, lot, accepted, plan_->schedule.frames());
+  }
+
+  // Marks the numbers of a lot. Returns one bit for each that is new.
+  [[nodiscard]] std::uint32_t mark(unsigned n, std::uint32_t all) {
+    if (in_sequence(n) && window_->mark_next(accepted_.numbers[0], n)) return all;
+    return window_->mark_lot(accepted_.numbers.data(), n);
   }
 
   [[nodiscard]] bool in_sequence(unsigned n) const {
@@ -223,24 +229,28 @@ class Receiver {
     strayed_ = std::max(strayed_, stamp.number() + 1);
   }
 
-  // Marks the number of a correct frame. Returns true and accepts the frame if it is the first one
-  // with this number.
-  bool accept(spec::Kind kind, const frame::Stamp& stamp, Ticks polled, Ticks waited) {
-    const auto mark = window_.mark(stamp.number());
+  struct Arrived {
+    Ticks polled;
+    Ticks waited;
+  };
+  // Accepts a correct frame and returns true if it is the first one with its number. is_new: its
+  // number has been marked, and was new.
+  bool accept(spec::Kind kind, const frame::Stamp& stamp, bool is_new, const Arrived& arrived) {
+    const auto mark = is_new ? Window::Mark::kNew : window_->mark(stamp.number());
     if (mark == Window::Mark::kNew) {
-      accepted_.add(stamp, waited);
+      accepted_.add(stamp, arrived.waited);
       return true;
     }
     const bool again = mark == Window::Mark::kDuplicate;
     recorder_.count_odd(kind, again ? FrameStatus::kDuplicate : FrameStatus::kLate, stamp,
-                        polled - waited);
+                        arrived.polled - arrived.waited);
     return false;
   }
 
   [[gnu::noinline]] void look_for_loss(Ticks now) {
     next_look_ = now + setup_.early_end / kLooks + 1;
     if (plan_ == nullptr) return;
-    const auto oldest = window_.first_missing();
+    const auto oldest = setup_.arrivals->first_missing();
     if (oldest >= plan_->schedule.frames()) return;
     if (setup_.sent != nullptr && !setup_.sent->has_left(oldest)) return;  // its sender is late
     const auto left = start_ + plan_->schedule.due(oldest) + setup_.control->paused();
@@ -261,7 +271,7 @@ class Receiver {
   Queue* queue_;
   ReceiverSetup setup_;
   frame::Layouts layouts_;
-  Window window_;
+  Window* window_;
   FrameCheck<kShape> check_;
   std::array<typename Queue::Frame, kMaxReceive> frames_{};
   std::array<frame::ArrivalLot, 2> lots_{};  // by kind

@@ -17,6 +17,8 @@
 
 namespace natxy::run {
 
+// Each merge() adds what another receiver of the same stream has recorded, when both have ended.
+
 struct KindTally {
   std::uint64_t received = 0;
   std::uint64_t duplicated = 0;
@@ -28,7 +30,10 @@ struct KindTally {
   std::uint8_t hop_limit = 0;  // required on arrival; 0: no frame has arrived to learn it from
   DelayHistogram delay;
   ShortestDelays shortest;                  // of each kind: its queue in the gateway may be its own
-  std::optional<DelayVariation> variation;  // present if the spec asks for it
+  // Present if the spec asks for it; such a stream has one receiver.
+  std::optional<DelayVariation> variation;
+
+  void merge(const KindTally& other);
 };
 
 // The longest time between two receive calls that found frames of the stream.
@@ -43,6 +48,8 @@ struct FaultExample {
 };
 
 struct ReceiverReport {
+  static constexpr std::size_t kMaxExamples = 8;
+
   std::array<KindTally, 2> kinds;
   std::uint64_t foreign = 0;
   std::uint64_t neighbour = 0;
@@ -62,6 +69,8 @@ struct ReceiverReport {
   std::uint64_t records_lost = 0;
   // Frames that an earlier phase sent, by phase and kind; they are late frames of that phase.
   std::array<std::array<std::uint64_t, 2>, spec::kMaxPhases> stragglers{};
+
+  void merge(const ReceiverReport& other);
 };
 
 }  // namespace natxy::run

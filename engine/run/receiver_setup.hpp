@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "run/arrivals.hpp"
 #include "run/clock.hpp"
 #include "run/control.hpp"
 #include "run/frame_record.hpp"
@@ -18,7 +19,8 @@ struct ReceiverSetup {
   std::uint32_t tag = 0;
   SentHere sent_here{};  // the traffic that this port sends
   Ticks frame_timeout = kNever;
-  std::uint64_t window = 0;  // in numbers; see Window
+  Arrivals* arrivals = nullptr;  // of the stream; null if no stream arrives at this port
+  unsigned receiver = 0;         // which one of the stream's receivers this is
   unsigned senders = 1;      // reordering is judged within the share of each sender
   std::array<std::uint8_t, 2> hop_limits{};
   std::optional<TagPlan> tags;

@@ -19,6 +19,12 @@ class ShortestDelays {
       record_ends(numbers, delays, n);
   }
 
+  // Adds what another receiver of the stream has recorded.
+  void merge(const ShortestDelays& other) {
+    at_first_ = std::min(at_first_, other.at_first_);
+    at_last_ = std::min(at_last_, other.at_last_);
+  }
+
   // Returns by how much a queue that fills at a constant rate has made the last frame's delay
   // longer than the first one's. The shortest delay of the last tenth has nine tenths of this
   // growth. Returns 0 if there is no growth, or if there are too few frames to tell.

@@ -58,6 +58,7 @@ class TrialRunner {
   // Runs one trial. Throws spec::TrialError, also if the trial is cancelled.
   spec::TrialResult run(const spec::TrialSpec& spec, const Poll& poll,
                         const std::atomic<bool>& cancelled) {
+    check_recording(spec.recording);
     if (spec.recording.frames) allocate_records();
     TrialMeasure measure{.requested = Clock::now()};
     progress_ = {.duration_ns = planned_ns(spec)};
@@ -120,6 +121,16 @@ class TrialRunner {
  private:
   static constexpr std::chrono::milliseconds kPollEvery{10};
   static constexpr std::uint64_t kLaunchNs = 3'000'000;
+
+  // A record of each frame has one producer a port, and a pair of frames must reach one receiver.
+  void check_recording(const spec::Recording& recording) const {
+    if (device_.rx_queues() == 1 || (!recording.frames && !recording.ipdv)) return;
+    throw spec::TrialError(spec::ErrorKind::kSpec,
+                           std::string("recording.") + (recording.frames ? "frames" : "ipdv") +
+                               ": is true, but the engine has " +
+                               std::to_string(device_.rx_queues()) +
+                               " receive queues a port (expected --rx-queues 1)");
+  }
 
   void allocate_records() {
     if (records_ != nullptr) return records_->allocate();
@@ -293,7 +304,7 @@ class TrialRunner {
     while (Clock::now() + launch < start) {
       for (const auto side : {spec::Side::kLeft, spec::Side::kRight}) {
         device_.service(side).step(Clock::now());
-        device_.rx_queue(side).tend(Clock::now());
+        device_.rx_queue(side, 0).tend(Clock::now());
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       device_.watch_links();

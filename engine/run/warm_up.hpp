@@ -55,8 +55,10 @@ class WarmUp {
         next = now + interval;
         poll();
       }
-      receive(spec::Side::kLeft);
-      receive(spec::Side::kRight);
+      for (unsigned queue = 0; queue < device_.rx_queues(); ++queue) {
+        receive(spec::Side::kLeft, queue);
+        receive(spec::Side::kRight, queue);
+      }
     }
     return probes_;
   }
@@ -101,9 +103,9 @@ class WarmUp {
     kind.departure.template patch<kShape>(&octets, 1, values, stamps);
   }
 
-  void receive(spec::Side side) {
+  void receive(spec::Side side, unsigned index) {
     using Queue = typename Device::RxQueue;
-    auto& queue = device_.rx_queue(side);
+    auto& queue = device_.rx_queue(side, index);
     std::array<typename Queue::Frame, 32> frames;
     const auto n = queue.receive(frames.data(), static_cast<unsigned>(frames.size()));
     for (unsigned i = 0; i < n; ++i) {

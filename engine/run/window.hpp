@@ -1,113 +1,102 @@
-// Tracks which numbers have arrived, in a bitmap of the newest numbers. So its memory depends on
-// the rate and the drain, not on the length of the trial. A number that leaves the bitmap without
-// having arrived is added to LossRuns.
+// Tracks which numbers have arrived at one receiver, in a bitmap of the newest numbers. So its
+// memory depends on the rate and the drain, not on the length of the trial.
+//
+// Only the window's receiver writes it. Arrivals reads it, also from other receivers' threads.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "run/loss_runs.hpp"
-
 namespace natxy::run {
 
-class Window {
+class Arrivals;
+
+// Words hold 64 numbers each, and are counted from number 0.
+class alignas(64) Window {
  public:
   enum class Mark : std::uint8_t { kNew, kDuplicate, kTooOld };
+  static constexpr unsigned kMaxLot = 32;
 
-  // capacity: how far behind the newest number a frame can be distinguished from a duplicate;
-  // rounded up.
-  explicit Window(std::uint64_t capacity)
-      : words_(std::bit_ceil(capacity / 64 + 2), 0), mask_(words_.size() - 1) {}
+  // capacity: how far behind the newest number a frame can be told from a duplicate. words: those
+  // that the bitmap holds, a power of two; at least one word more than the capacity needs.
+  Window(Arrivals& arrivals, std::uint64_t capacity, std::size_t words)
+      : arrivals_(&arrivals), capacity_(capacity), words_(words, 0), mask_(words - 1) {}
+  Window(const Window&) = delete;  // Arrivals refers to it
+  Window& operator=(const Window&) = delete;
 
   [[nodiscard]] Mark mark(std::uint64_t number) {
-    if (number >= end_) extend(number);
-    if (end_ - number > capacity()) return Mark::kTooOld;
-    auto& word = words_[(number / 64) & mask_];
+    if (number >= newest()) extend(number);
+    if (newest() - number > capacity_ || number / 64 < settled()) return Mark::kTooOld;
+    const auto word = at(number / 64);
+    const auto bits = word.load(std::memory_order_relaxed);
     const auto bit = std::uint64_t{1} << (number % 64);
-    if ((word & bit) != 0) return Mark::kDuplicate;
-    word |= bit;
+    if ((bits & bit) != 0) return Mark::kDuplicate;
+    word.store(bits | bit, std::memory_order_relaxed);
     return Mark::kNew;
   }
   // Marks first .. first + n - 1 (n <= 64) if these are the next numbers. Returns whether they are.
   [[nodiscard]] bool mark_next(std::uint64_t first, unsigned n) {
-    if (first != end_) return false;
+    if (first != newest()) return false;
     extend(first + n - 1);
     const auto bits = n == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1;
     const auto shift = first % 64;
-    words_[(first / 64) & mask_] |= bits << shift;
-    if (shift + n > 64) words_[(first / 64 + 1) & mask_] |= bits >> (64 - shift);
+    add(first / 64, bits << shift);
+    if (shift + n > 64) add(first / 64 + 1, bits >> (64 - shift));
     return true;
   }
-  [[nodiscard]] std::uint64_t capacity() const { return (words_.size() - 1) * 64 + 1; }
-
-  // Returns the highest number that has arrived, plus 1.
-  [[nodiscard]] std::uint64_t end() const { return end_; }
-
-  // Returns which of the numbers 0 .. frames - 1 have not arrived.
-  [[nodiscard]] LossRuns losses(std::uint64_t frames) const {
-    auto found = losses_;
-    const auto words = entered();
-    for (auto word = gone(); word < words; ++word) {
-      if (word * 64 < frames) found.word(word * 64, words_[word & mask_], frames);
+  // Marks n <= kMaxLot numbers, one after the other. Returns one bit for each that is new.
+  [[nodiscard]] std::uint32_t mark_lot(const std::uint64_t* numbers, unsigned n) {
+    std::uint32_t fresh = 0;
+    for (unsigned i = 0; i < n; ++i) {
+      fresh |= static_cast<std::uint32_t>(mark(numbers[i]) == Mark::kNew) << i;
     }
-    if (words * 64 < frames) found.missing(words * 64, frames - words * 64);
-    return found;
+    return fresh;
   }
 
-  // Returns the smallest number that has not arrived. Repeated calls look at each word once.
-  [[nodiscard]] std::uint64_t first_missing() {
-    if (losses_.count > 0) return losses_.first;
-    settled_ = std::max(settled_, gone());
-    const auto words = entered();
-    while (settled_ < words && words_[settled_ & mask_] == ~std::uint64_t{0}) ++settled_;
-    if (settled_ == words) return words * 64;
-    return settled_ * 64 + static_cast<unsigned>(std::countr_one(words_[settled_ & mask_]));
+  [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
+  // Returns the highest number that has arrived, plus 1.
+  [[nodiscard]] std::uint64_t end() const { return end_.load(std::memory_order_acquire); }
+  // Returns the words that have been in the bitmap; the last ones of them still are.
+  [[nodiscard]] std::uint64_t entered() const { return (end() + 63) / 64; }
+  // Returns the numbers of a word that have arrived, one bit each. The word must not have left.
+  [[nodiscard]] std::uint64_t word(std::uint64_t index) const {
+    return index < entered() ? at(index).load(std::memory_order_relaxed) : 0;
   }
 
  private:
-  // Words are counted from number 0: `entered` have been in the window, `gone` of these have left.
-  [[nodiscard]] std::uint64_t entered() const { return (end_ + 63) / 64; }
-  [[nodiscard]] std::uint64_t gone() const {
-    const auto words = entered();
-    return words > words_.size() ? words - words_.size() : 0;
+  [[nodiscard]] std::uint64_t newest() const { return end_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::atomic_ref<std::uint64_t> at(std::uint64_t word) const {
+    return std::atomic_ref<std::uint64_t>(words_[word & mask_]);
   }
+  void add(std::uint64_t index, std::uint64_t bits) {
+    const auto word = at(index);
+    word.store(word.load(std::memory_order_relaxed) | bits, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t settled() const;
 
-  // Extends the window to `number`: clears the words that enter it, after counting the losses of
-  // the old numbers that they held.
+  // Extends the window to `number`: clears the words that enter it.
   void extend(std::uint64_t number) {
     const auto last = number / 64;
-    auto word = entered();
-    if (last >= word + words_.size()) [[unlikely]]
-      word = leap(word, last);
-    for (; word <= last; ++word) {
-      auto& bits = words_[word & mask_];
-      if (word >= words_.size() && bits != ~std::uint64_t{0}) [[unlikely]]
-        losses_.word((word - words_.size()) * 64, bits);
-      bits = 0;
-    }
-    end_ = number + 1;
+    auto word = (newest() + 63) / 64;
+    if (last >= room_) [[unlikely]]
+      word = make_room(word, last);
+    for (; word <= last; ++word) at(word).store(0, std::memory_order_relaxed);
+    end_.store(number + 1, std::memory_order_release);
   }
-  // Handles a number far beyond the window: all numbers in the window leave it, and those between
-  // are lost. Returns the first word of the new window.
-  [[gnu::noinline]] std::uint64_t leap(std::uint64_t entered, std::uint64_t last) {
-    const auto size = words_.size();
-    for (auto word = entered > size ? entered - size : 0; word < entered; ++word) {
-      losses_.word(word * 64, words_[word & mask_]);
-    }
-    const auto begin = last - size + 1;
-    losses_.missing(entered * 64, (begin - entered) * 64);
-    for (auto& bits : words_) bits = ~std::uint64_t{0};  // their losses are counted already
-    return begin;
-  }
+  // Has the losses of the oldest words counted, so that `last` may enter. Returns the first word
+  // that enters.
+  [[gnu::noinline]] std::uint64_t make_room(std::uint64_t entered, std::uint64_t last);
 
-  std::vector<std::uint64_t> words_;
+  Arrivals* arrivals_;
+  std::uint64_t capacity_;
+  mutable std::vector<std::uint64_t> words_;  // atomic_ref has no const form before C++26
   std::uint64_t mask_;
-  std::uint64_t end_ = 0;      // the newest number + 1
-  std::uint64_t settled_ = 0;  // all words before this one have arrived completely or are lost
-  LossRuns losses_;
+  std::uint64_t room_ = 0;              // the first word that may not enter yet
+  std::atomic<std::uint64_t> end_{0};  // the newest number + 1
 };
 
 }  // namespace natxy::run

@@ -40,7 +40,7 @@ std::vector<std::string> with(std::vector<std::string> more) {
 TEST(Options, TakesTheDocumentedOnes) {
   const auto options =
       parse(with({"--mtu", "2000", "--huge-pages", "never", "--memory-mb", "128", "--tx-queues=2",
-                  "--main-cores", kCpu, "--arrival-clock", "tsc"}));
+                  "--main-cores", kCpu, "--arrival-clock", "tsc", "--rx-queues", "4"}));
   EXPECT_EQ(options.left, "ring");
   EXPECT_EQ(options.cores, port::parse_cpu_list(kCpu));
   EXPECT_EQ(options.main_cores, options.cores);
@@ -48,6 +48,7 @@ TEST(Options, TakesTheDocumentedOnes) {
   EXPECT_FALSE(options.huge_pages);
   EXPECT_EQ(options.memory_mb, 128U);
   EXPECT_EQ(options.tx_queues, 2U);
+  EXPECT_EQ(options.rx_queues, 4U);
   EXPECT_FALSE(options.own_clocks);
   EXPECT_TRUE(parse({"--version"}).version);
 }
@@ -58,6 +59,7 @@ TEST(Options, HasTheDocumentedDefaults) {
   EXPECT_TRUE(options.huge_pages);
   EXPECT_EQ(options.memory_mb, 512U);
   EXPECT_FALSE(options.tx_queues);
+  EXPECT_EQ(options.rx_queues, 1U);
   EXPECT_TRUE(options.own_clocks);
   EXPECT_EQ(options.main_cores, port::allowed_cpus());
 }
@@ -73,7 +75,8 @@ TEST(Options, RefusesInASentence) {
             "--arrival-clock: \"sundial\" is unknown (expected auto or tsc)");
   const std::string known =
       ": is an unknown option or has no value (expected --left, --right, --cores, --main-cores, "
-      "--mtu, --huge-pages, --memory-mb, --tx-queues, --arrival-clock, --records-fd or --version)";
+      "--mtu, --huge-pages, --memory-mb, --tx-queues, --rx-queues, --arrival-clock, --records-fd or "
+      "--version)";
   EXPECT_EQ(complaint(with({"--wings"})), "--wings" + known);
   EXPECT_EQ(complaint(with({"--mtu"})), "--mtu" + known);
   EXPECT_EQ(complaint(with({"more"})), "more: is not an option (expected --OPTION VALUE)");

@@ -108,6 +108,7 @@ class TesterSection(Model):
     memory_mb: Annotated[int, Between(16, 2**20)] | None = None  # None: the engine's choice
     realtime: Literal["auto", "on", "off"] = "auto"
     arrival_clock: Literal["auto", "tsc"] = "auto"  # auto: the port's own clock, if it has one
+    rx_queues: Annotated[int, Between(1, 16)] = 1  # of each port
     burst_limit_frames: Annotated[int, Between(1, 2**30)] = 128
     # None: 10,000 where the sender may pause, else 1,000.
     lateness_tolerance_us: Annotated[int, Between(1, 10**9)] | None = None

@@ -77,6 +77,7 @@ def measure(
     what: AtRate, plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | None
 ) -> Measurement:
     observer = observer or Observer()
+    _check_queues(what, plan, tester.testbed.tester.rx_queues)
     tester = tester.with_retry_time(plan.timing.retry_s)
     rate = rate_of(plan, tester, dut, observer)
     load = _load(what, plan, rate.fps)
@@ -192,6 +193,17 @@ def _load(what: AtRate, plan: RatePlan, rate_fps: int) -> Load:
             f"{rate_fps} frames a second (expected 0 to {last_due_ns / 1e9:g})"
         )
     return load
+
+
+def _check_queues(what: AtRate, plan: RatePlan, queues: int) -> None:
+    """ConfigurationError if all frames of a stream must reach one receiver, and do not."""
+    needs_one = (
+        "IPDV" if what.recording.ipdv else "a record of every frame" if plan.records else ""
+    )
+    if needs_one and queues > 1:
+        raise ConfigurationError(
+            f"tester.rx_queues: is {queues}, but {needs_one} needs one receive queue (expected 1)"
+        )
 
 
 def _trial(plan: RatePlan, trials: Trials, load: Load, number: int) -> TrialRecord:

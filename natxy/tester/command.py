@@ -48,6 +48,8 @@ def _arguments(tester: TesterSection) -> list[str]:
         arguments += ["--main-cores", _list(tester.main_cores)]
     if tester.arrival_clock != "auto":
         arguments += ["--arrival-clock", tester.arrival_clock]
+    if tester.rx_queues != 1:
+        arguments += ["--rx-queues", str(tester.rx_queues)]
     if tester.memory_mb is not None:
         _check_memory(tester.memory_mb)
         arguments += ["--memory-mb", str(tester.memory_mb)]

@@ -145,7 +145,7 @@ def test_the_result_of_another_trial_is_refused(engine: list[str], spec: TrialSp
 
 
 def test_the_command_line(nat64: TrafficPlan, engine: list[str]) -> None:
-    chosen = {"main_cores": (1, 2), "memory_mb": 64, "arrival_clock": "tsc"}
+    chosen = {"main_cores": (1, 2), "memory_mb": 64, "arrival_clock": "tsc", "rx_queues": 2}
     tester = nat64.testbed.tester.model_copy(update=chosen)
     command = engine_command(tester, "natxy-t-1")
     assert command[:4] == ["ip", "netns", "exec", "natxy-t-1"]
@@ -153,7 +153,7 @@ def test_the_command_line(nat64: TrafficPlan, engine: list[str]) -> None:
     text = " ".join(command[5:])
     assert text == (
         "--left fake0 --right fake1 --cores 0 --mtu 1500 --huge-pages auto "
-        "--main-cores 1,2 --arrival-clock tsc --memory-mb 64"
+        "--main-cores 1,2 --arrival-clock tsc --rx-queues 2 --memory-mb 64"
     )
 
 

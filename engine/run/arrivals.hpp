@@ -1,0 +1,160 @@
+// What the receivers of one stream know together: which numbers have arrived at any of them, when
+// the last frame arrived, and the hop limits on arrival.
+//
+// Each receiver has a Window of its own. A word leaves all windows together: the first receiver that
+// needs its place adds the numbers that no window has to the LossRuns.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+
+#include "run/clock.hpp"
+#include "run/loss_runs.hpp"
+#include "run/window.hpp"
+
+namespace natxy::run {
+
+class Arrivals {
+ public:
+  // capacity: see Window; rounded up. receivers: those of the stream, at least 1.
+  explicit Arrivals(std::uint64_t capacity, unsigned receivers = 1)
+      : capacity_((capacity / 64 + 1) * 64 + 1),
+        spare_(std::clamp<std::uint64_t>(capacity / 256, 1, kMostSpare)),
+        size_(std::bit_ceil(capacity_ / 64 + 2 + spare_)) {
+    for (unsigned i = 0; i < receivers; ++i) windows_.emplace_back(*this, capacity_, size_);
+    for (unsigned i = 0; i < receivers; ++i) last_.emplace_back();
+  }
+  Arrivals(const Arrivals&) = delete;  // the windows refer to it
+  Arrivals& operator=(const Arrivals&) = delete;
+
+  [[nodiscard]] unsigned receivers() const { return static_cast<unsigned>(windows_.size()); }
+  [[nodiscard]] Window& window(unsigned receiver) { return windows_[receiver]; }
+
+  // Returns which of the numbers 0 .. frames - 1 have not arrived. Called when no receiver runs.
+  [[nodiscard]] LossRuns losses(std::uint64_t frames) const {
+    auto found = losses_;
+    const auto words = entered();
+    for (auto word = settled(); word < words; ++word) {
+      if (word * 64 < frames) found.word(word * 64, merged(word), frames);
+    }
+    const auto rest = std::max(words, settled()) * 64;
+    if (rest < frames) found.missing(rest, frames - rest);
+    return found;
+  }
+  // Returns how many numbers have arrived at more than one receiver. Called when no receiver runs.
+  [[nodiscard]] std::uint64_t shared() const {
+    auto total = shared_;
+    for (auto word = settled(); word < entered(); ++word) total += shared_in(word);
+    return total;
+  }
+
+  // Returns the smallest number that has not arrived. Repeated calls look at each word once. Called
+  // by one receiver only.
+  [[nodiscard]] std::uint64_t first_missing() {
+    const std::lock_guard lock(settling_);
+    if (losses_.count > 0) return losses_.first;
+    complete_ = std::max(complete_, settled());
+    const auto words = entered();
+    while (complete_ < words && merged(complete_) == ~std::uint64_t{0}) ++complete_;
+    if (complete_ >= words) return complete_ * 64;
+    return complete_ * 64 + static_cast<unsigned>(std::countr_one(merged(complete_)));
+  }
+
+  // Returns the first word whose losses are not counted yet. Frames of the words before it are too
+  // old.
+  [[nodiscard]] std::uint64_t settled() const { return settled_.load(std::memory_order_acquire); }
+  // Counts the losses of old words, so that `word` may enter a window. Returns the first word that
+  // may not enter yet.
+  [[nodiscard]] std::uint64_t make_room(std::uint64_t word) {
+    const std::lock_guard lock(settling_);
+    if (word >= settled() + size_) settle(word + 1 - size_ + spare_);
+    return settled() + size_;
+  }
+
+  // Notes when a receiver's last frame arrived.
+  void came(unsigned receiver, Ticks at) { last_[receiver].at.store(at, std::memory_order_relaxed); }
+  // Returns when the stream's last frame arrived; kNever if none has.
+  [[nodiscard]] Ticks last_came() const {
+    Ticks last = kNever;
+    for (const auto& each : last_) {
+      const auto at = each.at.load(std::memory_order_relaxed);
+      if (at != kNever && (last == kNever || at > last)) last = at;
+    }
+    return last;
+  }
+
+  // Returns the hop limit of the first frame of a kind, at whichever receiver it arrived; `seen` if
+  // no frame came before.
+  [[nodiscard]] std::uint8_t agree_on_hop_limit(std::size_t kind, std::uint8_t seen) {
+    std::uint8_t before = 0;
+    return hop_limits_[kind].compare_exchange_strong(before, seen) ? seen : before;
+  }
+
+ private:
+  // Words that are settled beyond those that must be, so that it is done seldom.
+  static constexpr std::uint64_t kMostSpare = 512;
+  struct alignas(64) Last {
+    std::atomic<Ticks> at{kNever};
+  };
+
+  [[nodiscard]] std::uint64_t entered() const {
+    std::uint64_t most = 0;
+    for (const auto& window : windows_) most = std::max(most, window.entered());
+    return most;
+  }
+  [[nodiscard]] std::uint64_t merged(std::uint64_t word) const {
+    std::uint64_t came = 0;
+    for (const auto& window : windows_) came |= window.word(word);
+    return came;
+  }
+  [[nodiscard]] std::uint64_t shared_in(std::uint64_t word) const {
+    std::uint64_t once = 0;
+    std::uint64_t again = 0;
+    for (const auto& window : windows_) {
+      const auto came = window.word(word);
+      again |= once & came;
+      once |= came;
+    }
+    return static_cast<std::uint64_t>(std::popcount(again));
+  }
+
+  // Counts the losses of all words before `end`.
+  void settle(std::uint64_t end) {
+    const auto begin = settled();
+    const auto come = std::clamp(entered(), begin, end);
+    for (auto word = begin; word < come; ++word) {
+      losses_.word(word * 64, merged(word));
+      if (receivers() > 1) shared_ += shared_in(word);
+    }
+    losses_.missing(come * 64, (end - come) * 64);  // the numbers leap: none of these has arrived
+    settled_.store(end, std::memory_order_release);
+  }
+
+  std::uint64_t capacity_;  // in numbers
+  std::uint64_t spare_;     // in words
+  std::uint64_t size_;      // of each window, in words
+  std::deque<Window> windows_;
+  std::deque<Last> last_;
+  std::mutex settling_;
+  std::atomic<std::uint64_t> settled_{0};
+  LossRuns losses_;
+  std::uint64_t shared_ = 0;
+  std::uint64_t complete_ = 0;  // all words before this one have arrived completely or are lost
+  std::array<std::atomic<std::uint8_t>, 2> hop_limits_{};  // by kind; 0: not learned
+};
+
+inline std::uint64_t Window::settled() const {
+  return arrivals_->settled();
+}
+
+inline std::uint64_t Window::make_room(std::uint64_t entered, std::uint64_t last) {
+  room_ = arrivals_->make_room(last);
+  return std::max(entered, arrivals_->settled());
+}
+
+}  // namespace natxy::run

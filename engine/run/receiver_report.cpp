@@ -1,0 +1,56 @@
+#include "run/receiver_report.hpp"
+
+#include <algorithm>
+
+namespace natxy::run {
+namespace {
+
+// Returns the later of two times; kNever: there is none.
+Ticks later(Ticks one, Ticks other) {
+  if (one == kNever || other == kNever) return std::min(one, other);
+  return std::max(one, other);
+}
+
+}  // namespace
+
+void KindTally::merge(const KindTally& other) {
+  received += other.received;
+  duplicated += other.duplicated;
+  reordered += other.reordered;
+  without_udp_checksum += other.without_udp_checksum;
+  late += other.late;
+  negative_delays += other.negative_delays;
+  for (std::size_t i = 0; i < defects.size(); ++i) defects[i] += other.defects[i];
+  hop_limit = std::max(hop_limit, other.hop_limit);  // they are equal, or one is 0
+  delay.merge(other.delay);
+  shortest.merge(other.shortest);
+}
+
+void ReceiverReport::merge(const ReceiverReport& other) {
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) kinds[kind].merge(other.kinds[kind]);
+  foreign += other.foreign;
+  neighbour += other.neighbour;
+  icmp.merge(other.icmp);
+  poll_gap.merge(other.poll_gap);
+  overrun = std::max(overrun, other.overrun);
+  uncertain_late += other.uncertain_late;
+  last_arrival = later(last_arrival, other.last_arrival);
+  const auto room = kMaxExamples - std::min(kMaxExamples, examples.size());
+  const auto shown = std::min(room, other.examples.size());
+  examples.insert(examples.end(), other.examples.begin(),
+                  other.examples.begin() + static_cast<std::ptrdiff_t>(shown));
+  connections.merge(other.connections);
+  if (tags) tags->merge(*other.tags);
+  tag_poll_gap.merge(other.tag_poll_gap);
+  if (other.silence.until - other.silence.from > silence.until - silence.from) {
+    silence = other.silence;
+  }
+  records_lost += other.records_lost;
+  for (std::size_t phase = 0; phase < stragglers.size(); ++phase) {
+    for (std::size_t kind = 0; kind < 2; ++kind) {
+      stragglers[phase][kind] += other.stragglers[phase][kind];
+    }
+  }
+}
+
+}  // namespace natxy::run
