@@ -12,7 +12,7 @@ from natxy.procedure.churn import churn as measure
 from natxy.trial.profile import PROFILES
 
 
-@measuring(PROFILES, without=("networks",))
+@measuring(PROFILES, without=("networks", "foreground"))
 def churn(
     options: SeriesOptions,
     load: Annotated[
@@ -49,7 +49,7 @@ def churn(
     ] = None,
     verify_loss: VerifyLossOption = None,
 ) -> None:
-    """Find the rate of new connections beside a load, without loss."""
+    """Find the highest rate of new connections beside a load, or the reverse."""
     base = options.profile_of(PROFILES)
     plan = ChurnPlan(
         timing=options.timing(base.timing),

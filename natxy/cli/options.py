@@ -65,8 +65,8 @@ RetryTimeOption = Annotated[
     float | None,
     typer.Option(
         "--retry-time",
-        help="Seconds by plan for all invalid trials of a measurement and of the search for its "
-        "rate; after that, no trial is repeated "
+        help="Limit in seconds for the planned durations of all invalid trials of a measurement "
+        "and of the search for its rate; after that, no trial is repeated "
         f"[default: {MEASUREMENT_S} s plus {VALID_FACTOR} times the time of its valid trials, and "
         "at least 3 or 10 repeats at each rate].",
         metavar="S",

@@ -36,8 +36,8 @@ def tear_down(
     by: Annotated[
         str,
         typer.Option(
-            help="What ends the connections: `table` (the device deletes its whole table), or, of "
-            "TCP connections, `fin` or `rst`, whose highest rate is searched.",
+            help="What ends the connections: table (the device deletes its whole table); or, for "
+            "TCP connections, fin or rst: the highest rate of these segments is searched.",
             metavar="HOW",
         ),
     ] = TABLE,

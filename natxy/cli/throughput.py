@@ -113,9 +113,9 @@ def throughput(
     bursts: Annotated[
         str | None,
         typer.Option(
-            help="Send bursts of N frames and report the least interval between them; 1 is steady "
-            "traffic. The list 1,16,64,256,1024 measures RFC 2544's lengths in turn [default: "
-            "steady traffic].",
+            help="Send bursts of N frames (bisection only) and report the least interval between "
+            "them; 1 is steady traffic. The list 1,16,64,256,1024 measures RFC 2544's lengths in "
+            "turn [default: steady traffic].",
             metavar="N,...",
             rich_help_panel=BURSTS,
         ),

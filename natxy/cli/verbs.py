@@ -45,7 +45,7 @@ GROUPS = {
         "capacity": "Find the connection tracking table capacity (RFC 9693).",
         "tear-down": "Measure the connection tear-down rate (RFC 9693).",
         "degradation": "Measure a figure over the number of connections (RFC 9693).",
-        "churn": "Find the rate of new connections beside a load, without loss.",
+        "churn": "Find the highest rate of new connections beside a load, or the reverse.",
     },
     "Campaigns": {
         "plan": "Show a campaign's cells in their order, what they need, and how long they take.",

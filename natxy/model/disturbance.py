@@ -1,4 +1,5 @@
-"""The effect of noise on trials: absences of the gateway and pauses of the tester's senders."""
+"""The effect of noise on trials: absences of the gateway, pauses and lateness of the tester's
+senders."""
 
 from collections.abc import Iterable
 from typing import Self
@@ -10,12 +11,13 @@ FAR_NS = 150
 
 
 class Disturbance(Model):
-    """Times in nanoseconds, summed over valid trials; the longest absence is a maximum."""
+    """Times in nanoseconds, summed over valid trials; the longest ones are maxima."""
 
     sending_ns: float = 0.0  # pauses included
     paused_ns: float = 0.0  # in each trial, of the direction that paused longest
     away_ns: float = 0.0  # absences of a watched gateway
     longest_away_ns: float = 0.0
+    longest_late_ns: float = 0.0  # the largest lateness of a frame, of all directions
     unwatched_reason: str = ""  # why a gateway on this machine was not watched
     shared_cpus: tuple[str, ...] = ()  # clauses on CPUs that another process used as well
     nearest_ns: float = 0.0  # shortest round trip between tester and gateway; 0: unknown
@@ -28,6 +30,7 @@ class Disturbance(Model):
             paused_ns=sum(each.paused_ns for each in members),
             away_ns=sum(each.away_ns for each in members),
             longest_away_ns=max((each.longest_away_ns for each in members), default=0.0),
+            longest_late_ns=max((each.longest_late_ns for each in members), default=0.0),
             shared_cpus=tuple(dict.fromkeys(said for o in members for said in o.shared_cpus)),
             nearest_ns=min((o.nearest_ns for o in members if o.nearest_ns), default=0.0),
             unwatched_reason=next((o.unwatched_reason for o in members if o.unwatched_reason), ""),

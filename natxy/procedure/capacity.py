@@ -260,7 +260,8 @@ def _remarks(
 ) -> tuple[str, ...]:
     said = [
         f"alpha {float(plan.alpha):g}, beta {float(goal.beta):g}, gamma {float(goal.gamma):g}, "
-        f"E {goal.error:,}; error of the rates {goal.rate_error}. Failed trials were repeated.",
+        f"E {goal.error:,}; error of the rates {goal.rate_error}. A failed trial that decides "
+        "about a number of connections was repeated; one that decides about a rate was not.",
     ]
     if course.collapses:
         said.append(

@@ -11,6 +11,7 @@ from natxy.exact import make_exact
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.stream_counters import KindCounters
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
 from natxy.procedure.networks import networks_deviation
@@ -27,6 +28,7 @@ from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
+from natxy.verdict.catch_up import ROUND_NS
 from natxy.verdict.placement import least_forwarded
 
 LOSS = "frame loss rate"
@@ -244,21 +246,27 @@ def _too_high(trial: TrialRecord, frames: _Frames) -> float:
 
 
 def _highest_losses(trial: TrialRecord) -> dict[Key, float]:
-    """Returns the losses, in %, if all that the gateway did in pauses of the senders is missing.
+    """Returns the losses, in %, if all that the gateway did in additional time is missing.
 
-    A gateway that forwarded F frames while the senders needed the time T, of which they paused p T,
-    forwards at least F (1 - p) of them without the pauses. How many of the other p F are missing in
-    one direction depends on how the gateway divides its time.
+    Senders that pause, or that are late at the end, need more time than their rate asks for. A
+    gateway that forwarded F frames in the time T, of which p T was additional, forwards at least
+    F (1 - p) of them in the time that was asked for. How many of the other p F are missing in one
+    direction depends on how the gateway divides its time.
     """
     forwarded = sum(stream.received for stream in trial.result.streams)
     in_pauses = forwarded * max(
-        stream.pauses.total_ns / stream.sending_ns if stream.sending_ns else 0.0
+        _additional_ns(stream, trial.rate_fps) / stream.sending_ns if stream.sending_ns else 0.0
         for stream in trial.result.streams
     )
     return {
         key: frames.loss_percent + frames.percent(min(frames.received, in_pauses))
         for key, frames in _frames(trial).items()
     }
+
+
+def _additional_ns(stream: StreamResult, rate_fps: int) -> float:
+    late_ns = stream.sending_ns - (stream.due - 1) * 10**9 / rate_fps
+    return max(stream.pauses.total_ns, late_ns if late_ns > ROUND_NS else 0.0)
 
 
 def _mean_with(loss: float, left_out: Sequence[float]) -> float:

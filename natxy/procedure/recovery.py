@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import ClassVar
 
 from natxy.dut.base import Dut
@@ -159,16 +160,37 @@ def _noise_may_lose(result: TrialResult, longest_away_s: float, load: Load) -> b
 
     Where in the trial the gateway was away is not known.
     """
+    return _noise_frames(result, longest_away_s, load) >= ROOM_FRAMES
+
+
+def _noise_frames(result: TrialResult, longest_away_s: float, load: Load) -> float:
+    """Returns how many frames of a direction came at most at once at the lower rate."""
     latest_s = max((stream.lateness.max_ns / 1e9 for stream in result.streams), default=0.0)
-    return max(longest_away_s, latest_s) * load.segments[1].rate_fps >= ROOM_FRAMES
+    return max(longest_away_s, latest_s) * load.segments[1].rate_fps
+
+
+def _doubtful_until_s(result: TrialResult, longest_away_s: float, load: Load) -> float:
+    """Returns the longest recovery time whose last lost frame noise may have lost.
+
+    After the rate fell, the queue that the overload had filled does not have its room for
+    ROOM_FRAMES yet, so that shorter absences lose frames, too.
+    """
+    frames = _noise_frames(result, longest_away_s, load)
+    if frames >= ROOM_FRAMES:
+        return inf
+    if frames < 1:
+        return 0.0
+    high, low = load.segments
+    empties_fps = high.rate_fps / float(OVERLOAD) - low.rate_fps
+    return frames / low.rate_fps + (ROOM_FRAMES / empties_fps if empties_fps > 0 else inf)
 
 
 def _figures(done: Sequence[TrialRecord], load: Load) -> tuple[Figure, ...]:
-    streams: dict[Direction, list[tuple[StreamResult, bool]]] = {}
+    streams: dict[Direction, list[tuple[StreamResult, float]]] = {}
     for trial in done:
-        doubtful = _noise_may_lose(trial.result, trial.longest_away_ns / 1e9, load)
+        doubtful_s = _doubtful_until_s(trial.result, trial.longest_away_ns / 1e9, load)
         for stream in trial.result.streams:
-            streams.setdefault(stream.direction, []).append((stream, doubtful))
+            streams.setdefault(stream.direction, []).append((stream, doubtful_s))
     figures = []
     for direction, seen in streams.items():
         values = tuple(_recovery_s(stream, load) for stream, _ in seen)
@@ -181,8 +203,8 @@ def _figures(done: Sequence[TrialRecord], load: Load) -> tuple[Figure, ...]:
                 lower_bound=tuple(_goes_on(stream) for stream, _ in seen),
                 # Noise only adds losses, so that a time of 0 is exact.
                 upper_bound=tuple(
-                    doubtful and value > 0 and not _goes_on(stream)
-                    for value, (stream, doubtful) in zip(values, seen, strict=True)
+                    0 < value <= doubtful_s and not _goes_on(stream)
+                    for value, (stream, doubtful_s) in zip(values, seen, strict=True)
                 ),
             )
         )

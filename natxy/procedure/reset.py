@@ -14,7 +14,7 @@ from natxy.exact import make_exact
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult
+from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
 from natxy.procedure.at_rate import Rate, RatePlan, rate_deviations, rate_of
 from natxy.procedure.networks import networks_deviation
@@ -29,6 +29,7 @@ from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check, refuse_frame_timeout
 from natxy.trial.trials import Trials
 from natxy.verdict.catch_up import ROOM_FRAMES
+from natxy.verdict.delay_error import ABSENCE_NS, ERROR_SHARE
 
 BY_LOSS = "reset time, frame-loss method"
 BY_TIMESTAMPS = "reset time, timestamp method"
@@ -82,7 +83,7 @@ def reset(
     rate = rate_of(plan, tester, dut, observer)
     after_s = float(plan.after_s + phase_1_s(tester.traffic, plan.timing))
     resetter = Resetter(dut, after_s, lambda: tester.engine.cancel())
-    trials = plan.trials(tester, dut, Observers([observer, resetter]), resets=True)
+    trials = plan.trials(tester, dut, Observers([observer, resetter]), doubts=_doubts, resets=True)
     ways: list[str] = []
 
     def measure(number: int) -> Done:
@@ -220,7 +221,7 @@ def _figures(done: Sequence[Done], rate_fps: int) -> tuple[Figure, ...]:
                 direction=direction,
                 values=silent_s,
                 lower_bound=never_back,
-                errors=_errors(silent_s, [_silent_s(one) for one in done]),
+                errors=_errors(silent_s, list(map(_silent_s, done, seen))),
             ),
             Figure(
                 name=LOST,
@@ -234,26 +235,46 @@ def _figures(done: Sequence[Done], rate_fps: int) -> tuple[Figure, ...]:
 
 
 def _errors(values_s: Sequence[float], noise_s: Sequence[float]) -> tuple[float, ...]:
-    """Returns the errors of reset times; empty if there are none.
-
-    Absences of the gateway only lengthen a reset: at most by `noise_s`, and by no more than what
-    was measured.
-    """
+    """Returns the errors of reset times, `noise_s` but no more than what was measured; empty if
+    there are none."""
     errors = tuple(map(min, values_s, noise_s))
     return errors if any(errors) else ()
 
 
 def _lost_s(one: Done, rate_fps: int) -> float:
-    """Returns the time whose frames, of one direction, absences may have lost besides the reset."""
+    """Returns the time whose frames, of one direction, absences may have lost besides the reset:
+    the reset time may be too long by it."""
     trial = one.trial
     if not one.watched or rate_fps * trial.longest_away_ns < ROOM_FRAMES * 1e9:
         return 0.0
     return len(trial.result.streams) * trial.away_ns / 1e9
 
 
-def _silent_s(one: Done) -> float:
-    """Returns by how much absences, one before and one after it, may have lengthened a silence."""
-    return 2 * one.trial.longest_away_ns / 1e9 if one.watched else 0.0
+def _silent_s(one: Done, stream: StreamResult) -> float:
+    """Returns by how much a silence may be wrong.
+
+    Absences of the gateway, one before and one after it, may have lengthened it. A poll that came
+    late found the last frame before the silence, or the first one after it, too late.
+    """
+    away_s = 2 * one.trial.longest_away_ns / 1e9 if one.watched else 0.0
+    return away_s + _unseen_s(stream)
+
+
+def _unseen_s(stream: StreamResult) -> float:
+    """Returns the longest time for which the tester may not have seen a frame that had arrived."""
+    return (stream.poll_gap.max_ns + stream.lateness.max_ns) / 1e9
+
+
+def _doubts(result: TrialResult) -> tuple[str, ...]:
+    """Returns why a trial is INVALID whose silence may be the tester's own."""
+    return tuple(
+        f"{stream.direction}: the gateway was silent for {silence_s * 1000:.3g} ms, of which the "
+        f"tester may have been away for {_unseen_s(stream) * 1000:.3g} ms (expected at most "
+        f"{float(ERROR_SHARE * 100):g} %)"
+        for stream in result.streams
+        if (silence_s := _silence_s(stream))
+        and _unseen_s(stream) > max(ABSENCE_NS / 1e9, float(ERROR_SHARE) * silence_s)
+    )
 
 
 def _silence_s(stream: StreamResult) -> float:

@@ -50,8 +50,8 @@ class Bisection:
     one trial is enough. Where the maximum is unknown, `first_fps` is a guess. As long as rates
     pass, the next one is `growth` times as high, up to `upper_fps` (exponential search). After the
     first rate that does not pass, the bracket is bisected. The result is a rate that was tested and
-    passed. The verdict INVALID means that trials at this rate stayed invalid; the rate then is the
-    tester's ceiling.
+    passed. The verdict INVALID means that trials at this rate stayed invalid; the rate then is a
+    ceiling, until it is forgotten.
     """
 
     upper_fps: int
@@ -65,7 +65,7 @@ class Bisection:
             raise ValueError(f"the bracket {self.lower_fps} to {self.upper_fps} is empty")
         self._passed_fps: int | None = None
         self._failed_fps: int | None = None
-        self._ceiling_fps: int | None = None
+        self._ceilings_fps: set[int] = set()
 
     @property
     def result_fps(self) -> int | None:
@@ -102,12 +102,18 @@ class Bisection:
         elif verdict is Verdict.FAIL:
             self._failed_fps = min(rate_fps, self._failed_fps or rate_fps)
         else:
-            self._ceiling_fps = min(rate_fps, self._ceiling_fps or rate_fps)
+            self._ceilings_fps.add(rate_fps)
 
     def forget_failures(self, kept_fps: int | None) -> None:
         """Goes on above the result; of the rates that failed, `kept_fps` is the lowest that counts
         (None: no failure counts)."""
         self._failed_fps = kept_fps
+
+    def forget_ceiling(self) -> int:
+        """Forgets the lowest ceiling, and returns this rate, which is to be tried again."""
+        lowest_fps = min(self._ceilings_fps)
+        self._ceilings_fps.remove(lowest_fps)
+        return lowest_fps
 
     def _upwards(self) -> int | None:
         if self._passed_fps is None:
@@ -124,8 +130,8 @@ class Bisection:
     @property
     def _top(self) -> int | None:
         """The lowest rate that failed or stayed INVALID, or None."""
-        known = [rate for rate in (self._failed_fps, self._ceiling_fps) if rate is not None]
-        return min(known, default=None)
+        failed = () if self._failed_fps is None else (self._failed_fps,)
+        return min((*failed, *self._ceilings_fps), default=None)
 
 
 def _middle(lower_fps: int, upper_fps: int) -> int:

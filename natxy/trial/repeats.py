@@ -19,6 +19,10 @@ BADLY_PLACED_FACTOR = 4  # times the budget and the number of the others
 # person would wait long for a figure that is refused or a bound in the end.
 MEASUREMENT_S = Fraction(40)
 VALID_FACTOR = 4
+# The share of what is left of a limit that a search spends on one rate before it tries another one.
+# It comes back to the rates that stayed INVALID if time is left then. Without it, the first rate
+# that noise makes INVALID uses up all, and the result is a chance rate far below.
+SEARCH_SHARE = Fraction(1, 4)
 # From a trial's end to the next one's first frame, without drain and settle time.
 BETWEEN_S = Fraction(1, 10)
 
@@ -65,6 +69,7 @@ class Repeats:
     budget_s: Fraction = BUDGET_S  # for all trials of the load
     left_s: Fraction = MEASUREMENT_S  # of the measurement's budget, when the load begins
     is_limit: bool = False  # whether that bounds the `least` repeats, too; see RetryTime
+    limit_share: Fraction = Fraction(1)  # of `left_s` that the trials of the load may take
     slow_repeats: int | None = None  # repeats if the tester was too slow; None: `least`
     invalid: int = 0
     too_slow: int = 0
@@ -90,7 +95,7 @@ class Repeats:
     @property
     def _is_limit_reached(self) -> bool:
         """True if the trials, whatever the reason of each, have used up a time that is a limit."""
-        return self.is_limit and self.invalid * self.each_s >= self.left_s
+        return self.is_limit and self.invalid * self.each_s >= self.left_s * self.limit_share
 
     def are_over(self, trial: TrialRecord, *, too_slow: bool | None = None) -> bool:
         """Counts an INVALID trial, and returns whether it must not be repeated.

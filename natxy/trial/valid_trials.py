@@ -6,11 +6,12 @@ from fractions import Fraction
 
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import WatchResult
-from natxy.model.verdict import Verdict
+from natxy.model.verdict import Limit, Verdict
+from natxy.search.bisection import Bisection
 from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Bound, was_badly_placed
 from natxy.trial.load import AnyLoad
-from natxy.trial.repeats import BUDGET_S
+from natxy.trial.repeats import BUDGET_S, SEARCH_SHARE
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.trials import Trials
 
@@ -35,17 +36,39 @@ class ValidTrials:
     # Numbers of failed trials that tell nothing: their CPUs were placed badly.
     revoked: set[int] = field(default_factory=set)
     _revocations: int = field(default=0, init=False)
+    _limit_share: Fraction = field(default=Fraction(1), init=False)  # see Repeats
+    _each_s: Fraction = field(default=Fraction(0), init=False)  # of a trial at the last rate
+    _noisy_fps: set[int] = field(default_factory=set, init=False)  # rates that stayed INVALID
 
     def rates(self, verified: LossVerification) -> Iterator[int]:
-        """Yields the rates that a search asks for, also after failures that had to be revoked."""
+        """Yields the rates that a search asks for.
+
+        If the search ends at a failure that has to be revoked, or at a rate that noise made INVALID
+        and for which time is left, it goes on: such a rate is tried again.
+        """
         search = verified.search
-        while (rate_fps := search.next()) is not None or self.revokes(search.result_fps or 0):
-            if rate_fps is None:
+        self._limit_share = SEARCH_SHARE
+        while True:
+            if (rate_fps := search.next()) is not None:
+                yield rate_fps
+            elif self.revokes(search.result_fps or 0):
                 verified.keep_failures(
                     {trial.rate_fps for trial in self._failed(search.result_fps or 0)}
                 )
+            elif self._may_go_back(search):
+                yield search.forget_ceiling()
             else:
-                yield rate_fps
+                return
+
+    def _may_go_back(self, search: Bisection) -> bool:
+        """Returns whether noise ended the search, and a limit of time has room for a trial.
+
+        Without a limit, each rate has had its own time.
+        """
+        time = self.trials.retry_time
+        if search.limit is not Limit.TESTER or not time.is_limit:
+            return False
+        return search.bracket[1] in self._noisy_fps and time.left_s >= self._each_s
 
     def revokes(self, above_fps: int) -> bool:
         """Revokes failed trials, and returns whether one of them bounds the result `above_fps`.
@@ -107,7 +130,9 @@ class ValidTrials:
             self.trials.repeats(load, self.least),
             budget_s=self.budget_s,
             slow_repeats=self.slow_repeats,
+            limit_share=self._limit_share,
         )
+        self._each_s = repeats.each_s
         seed = repetition_seed(self.trials.campaign_seed, self.repetition)
         while True:
             self.trials.observer.trial_started(load.rate_fps, bracket, load.count)
@@ -119,4 +144,5 @@ class ValidTrials:
             too_slow = self.is_too_slow(trial)
             if repeats.are_over(trial, too_slow=too_slow):
                 self.gave_up_too_slow = too_slow
+                (self._noisy_fps.discard if too_slow else self._noisy_fps.add)(load.rate_fps)
                 return trial

@@ -15,6 +15,8 @@ from natxy.model.trial_spec import Phase
 
 # A queue that is not overloaded has room for this many frames.
 ROOM_FRAMES = 64
+# A round of polling takes less, so a sender that is not later has not been kept from its CPU.
+ROUND_NS = 10_000
 # Due times, and the bounds of a histogram's buckets, are rounded.
 ROUNDING = 5 / 4
 
@@ -60,9 +62,12 @@ class Sending:
         one left b / rate after it was due, the last one in time. If the sender catches up slowly,
         or stays late, many more frames are as late. So the number of the bursts, times what the
         largest one can have had beyond the room, is a second bound.
+
+        A load that fills the queue on purpose leaves no room. While its sender was late, the queue
+        emptied, so that the gateway forwarded at most the frames that were due in that time fewer.
         """
         if not room_frames:
-            return 0
+            return self._most_owed(stream) if stream.lateness.max_ns > ROUND_NS else 0
         room_ns = room_frames * 1e9 / self.rate_fps
         buckets = stream.lateness.buckets
         later = sum(count for _, upper_ns, count in buckets if upper_ns > room_ns)

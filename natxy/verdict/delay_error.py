@@ -6,9 +6,11 @@ previous poll. It begins before the call that sends the frame, and the sender ma
 core during that call. So a measured delay may be too long by at most its poll gap and its step gap,
 but never too short. The difference of two delays may be wrong by as much in either direction.
 
-While a watched gateway is away, frames wait; after it is back, the frames behind them wait. That is
-not an error of the tester and does not make a trial INVALID. But such a figure cannot be compared
-with those of other gateways, so the stated error includes this time.
+While a watched gateway is away, frames wait; after it is back, the frames behind them wait. A
+sender that was late sends frames closer together, and they wait for each other in the gateway: a
+queue that serves in turn is never further behind than the sender was. Neither makes a trial
+INVALID. But such a figure cannot be compared with those of other gateways, so the stated error
+includes this time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,8 +42,10 @@ class TimingErrors:
 
     poll_gap: Distribution
     step_gap: Distribution
-    waiting_ns: float = 0.0  # longest time that a frame may have waited for an absent gateway
-    absence_ns: float = 0.0  # longest absence, by which the waits of two frames differ at most
+    # Longest time that a frame may have waited for an absent gateway, or behind frames that came
+    # late.
+    waiting_ns: float = 0.0
+    absence_ns: float = 0.0  # by which the waits of two frames differ at most
     waiting_share: Fraction = Fraction(0)  # share of the frames that came during an absence
 
     @classmethod
@@ -58,8 +62,8 @@ class TimingErrors:
         return cls(
             poll_gap=polled,
             step_gap=frames.step_gap,
-            waiting_ns=noise.away_ns,
-            absence_ns=noise.longest_away_ns,
+            waiting_ns=noise.away_ns + noise.longest_late_ns,
+            absence_ns=noise.longest_away_ns + noise.longest_late_ns,
             waiting_share=Fraction(share) if noise.away_ns else Fraction(0),
         )
 

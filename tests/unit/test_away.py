@@ -251,9 +251,14 @@ def test_a_burst_for_which_every_queue_has_room_excuses_nothing(spec: TrialSpec)
     assert excuse(spec, result, None) is None
 
 
-def test_where_a_burst_fills_the_queue_on_purpose_bursts_excuse_nothing(spec: TrialSpec) -> None:
-    result = result_of(with_bursts(stream_of(sent=10_000, missing=1), 128))
-    assert excuse(spec, result, None, Accepted(room_frames=0)) is None
+def test_where_a_burst_fills_the_queue_on_purpose_a_late_sender_emptied_it(spec: TrialSpec) -> None:
+    """A gateway forwards at most those frames fewer that were due while its sender was late."""
+    fills = Accepted(room_frames=0)
+    for lost, excused in ((129, True), (130, False)):  # and one that is due just then
+        result = result_of(with_bursts(stream_of(sent=10_000, missing=lost), 128))
+        assert (excuse(spec, result, None, fills) is not None) == excused
+    punctual = late_by(stream_of(sent=10_000, missing=1), [9_000.0] * 10_000)
+    assert excuse(spec, result_of(punctual), None, fills) is None
 
 
 def late_by(stream: StreamResult, late_ns: Sequence[float]) -> StreamResult:

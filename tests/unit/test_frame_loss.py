@@ -259,6 +259,16 @@ def test_pauses_make_a_loss_too_low(lost: int, nat64: TrafficPlan) -> None:
     assert "senders paused" in result.remarks[0]
 
 
+@pytest.mark.parametrize(("late_us", "counts"), [(9, False), (1_900, True)])
+def test_a_sender_that_is_late_at_the_end_gives_the_gateway_time(
+    late_us: int, counts: bool, nat64: TrafficPlan
+) -> None:
+    engine = ScriptedEngine(lose=lambda _: range(500), excess_ns=late_us * 1e3)
+    result = measured_at(engine, nat64, NoDut(), 10_000)
+    share = late_us / (99_900 + late_us)
+    assert of(result) == pytest.approx((50.0, 2 * 50 * share if counts else 0))
+
+
 def test_what_a_gateway_forwards_in_pauses_is_no_more_than_came(nat64: TrafficPlan) -> None:
     """Forward, 10 of 1,000 frames came; and in the pauses 19 of all may have."""
     paused_s = 0.0019

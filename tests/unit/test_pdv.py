@@ -80,6 +80,13 @@ def test_a_frame_may_have_waited_for_a_gateway_that_was_away() -> None:
     assert errors_us(stream, noise)[MAXIMUM] == 5_003
 
 
+def test_a_frame_may_have_waited_behind_those_of_a_sender_that_was_late() -> None:
+    stream = measured(spread((50, 9_999), (9_000, 1)), spread((2, 10_000)))
+    noise = Disturbance(sending_ns=1e9, longest_late_ns=4e6)
+    assert errors_us(stream, noise)[MAXIMUM] == 4_003
+    assert errors_us(stream)[MAXIMUM] == 3
+
+
 def test_only_the_error_of_pdv_makes_a_trial_invalid() -> None:
     few = measured(spread((50, 9_995), (20_050, 5)), spread((2, 9_995), (20_000, 5)))
     assert doubts(pdv_errors(result_of(few), LOST_NS)) == ()

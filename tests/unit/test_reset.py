@@ -9,7 +9,7 @@ import pytest
 
 from natxy.dut.base import Absence
 from natxy.dut.none import NoDut
-from natxy.errors import ConfigurationError, DutError, TrialCancelled
+from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialCancelled
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec, WatchedCpu
 from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, LOST, ResetPlan, reset
@@ -90,7 +90,7 @@ def test_what_a_reset_loses_is_no_noise(nat64: TrafficPlan) -> None:
 @pytest.mark.parametrize(
     ("away_ns", "by_loss_s", "by_timestamps_s"),
     [
-        (0, (), ()),
+        (0, (), (0, 0)),
         (6e6, (), (0.012, 0.012)),  # 60 frames, for which a queue has room
         (8e6, (0.016, 0.016), (0.016, 0.016)),  # of two directions; before and after the silence
         (15e6, (0.025, 0.025), (0.0251, 0.0251)),  # no more than was measured
@@ -105,7 +105,10 @@ def test_absences_lengthen_a_reset(
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause, away_ns=lambda _: away_ns)
     result = reset(plan(), engine.tester(nat64), Switch())
     assert result.figure(BY_LOSS, "forward").errors == pytest.approx(by_loss_s)
-    assert result.figure(BY_TIMESTAMPS, "forward").errors == pytest.approx(by_timestamps_s)
+    # The polls of the engine are 1 ns apart.
+    assert result.figure(BY_TIMESTAMPS, "forward").errors == pytest.approx(
+        by_timestamps_s, abs=2e-9
+    )
 
 
 def test_new_programs_are_not_watched(nat64: TrafficPlan) -> None:
@@ -113,8 +116,23 @@ def test_new_programs_are_not_watched(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause, away_ns=lambda _: 90e6)
     result = reset(plan(), engine.tester(nat64), StartedAgain())
     assert result.figure(BY_LOSS, "forward").errors == ()
-    assert result.figure(BY_TIMESTAMPS, "forward").errors == ()
+    assert result.figure(BY_TIMESTAMPS, "forward").errors == pytest.approx((0, 0), abs=2e-9)
     assert any("it is not known whether the new ones were away" in said for said in result.remarks)
+
+
+@pytest.mark.parametrize("late_ms", [22, 23])
+def test_a_silence_that_may_be_the_testers_makes_no_figure(
+    late_ms: float, nat64: TrafficPlan
+) -> None:
+    """The silence of 25.1 ms may be the tester's by at most 90 %, 22.6 ms."""
+    late = {"max_ns": late_ms * 1e6}
+    engine = ScriptedEngine(lose=lambda _: GONE, during=pause, lateness=lambda _: late)
+    if late_ms == 22:
+        result = reset(plan(), engine.tester(nat64), Switch())
+        assert result.figure(BY_TIMESTAMPS, "forward").errors == pytest.approx((0.022, 0.022))
+        return
+    with pytest.raises(TesterLimit, match=r"silent for 25\.1 ms, of which the tester may have"):
+        reset(plan(), engine.tester(nat64), Switch())
 
 
 def test_loss_elsewhere_counts_by_one_method_alone(nat64: TrafficPlan) -> None:

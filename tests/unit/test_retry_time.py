@@ -28,7 +28,7 @@ from natxy.trial.observer import Observer, Observers
 from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.setup import ReadyTester, Setup
 from natxy.trial.timing import Timing
-from tests.unit.scripted_engine import ScriptedEngine, frames_in
+from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 
@@ -94,7 +94,7 @@ def test_a_search_for_the_rate_uses_the_time_of_its_measurement(
 
 
 class Quiet(Observer):
-    """Ends the noise when the first rate has stayed INVALID, until the search has ended."""
+    """Ends the noise at all rates but the first, until the search has ended."""
 
     def __init__(self, hour: Hour) -> None:
         self._hour, self._bad = hour, hour.bad
@@ -112,12 +112,38 @@ class Quiet(Observer):
     ) -> None:
         del bracket_fps, connections
         self._first_fps = self._first_fps or rate_fps
-        if not self.searched and rate_fps != self._first_fps:
-            self._hour.bad = 0
+        if not self.searched:
+            self._hour.bad = self._bad if rate_fps == self._first_fps else 0
 
     def trial_ended(self, trial: TrialRecord) -> None:
         if self.searched:
             self.after.append(trial.result.streams[0].due)
+
+
+@pytest.mark.parametrize("quiet_from", [8, 1_000])
+def test_a_search_spends_a_part_of_the_time_on_each_rate_and_comes_back(
+    quiet_from: int, nat64: TrafficPlan
+) -> None:
+    """In the noise of an hour, the device's limit of 50,000 shows only below 40,000."""
+
+    def invalid(spec: TrialSpec) -> str:
+        noisy = len(engine.specs) < quiet_from
+        return "away" if noisy and rate_of(spec.phases[0].streams[0]) > 40_000 else ""
+
+    engine = ScriptedEngine(
+        lose=lambda stream: [0] if rate_of(stream) > 50_000 else [],
+        invalid=invalid,
+        too_slow=False,
+    )
+    hour = Hour(bad=0, of=1)
+    (figure,) = throughput(SEARCH, engine.tester(nat64), NoDut(), hour).figures
+    bound = quiet_from == 1_000
+    assert any(figure.lower_bound) == bound
+    limit_fps = 40_000 if bound else 50_000
+    assert limit_fps * 19 / 20 <= figure.values[0] <= limit_fps
+    assert hour.invalid_s <= 2 + EACH_S
+    first_fps = hour.trials[0].rate_fps
+    assert len([t for t in hour.trials if t.rate_fps == first_fps]) <= 2 / EACH_S / 4 + 1
 
 
 def test_a_measurement_in_an_hour_of_noise_ends_soon(nat64: TrafficPlan) -> None:
