@@ -28,7 +28,7 @@ std::unique_ptr<port::Port> port_between(spec::Side side, rte_ring* from, rte_ri
   return std::make_unique<port::Port>(
       port::PortOptions{
           .side = side, .device = port::parse_device("net_null0,no-rx=1"), .workers = 2},
-      port::EthDevice::over_rings(from, to, 1));
+      port::EthDevice::over_rings({from}, {to}, 1));
 }
 
 constexpr std::uint64_t kReplies = 2'000'000;

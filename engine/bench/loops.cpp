@@ -159,7 +159,7 @@ Bench::Bench(std::vector<int> cpus, run::TickRate ticks)
   loop_ = std::make_unique<port::Port>(
       port::PortOptions{
           .side = spec::Side::kRight, .device = port::parse_device("ring"), .workers = 2},
-      port::EthDevice::over_rings(ring_.get(), ring_.get(), 1));
+      port::EthDevice::over_rings({ring_.get()}, {ring_.get()}, 1));
 }
 
 run::StreamPlan Bench::plan(const Case& which, std::uint64_t frames) const {
@@ -283,8 +283,9 @@ Compared Bench::receiver(const Case& which, const InChunks& in_chunks) {
       spent = cycles(spent, kRingFrames);
     };
     timed(result.bare, [&] { drain(rx); });
+    run::Arrivals arrivals(kRingFrames);
     run::Receiver<kShape, TscClock, RxQueue> receiver(
-        &stream, {.tag = stream.tag, .window = kRingFrames}, rx);
+        &stream, {.tag = stream.tag, .arrivals = &arrivals}, rx);
     receiver.begin(TscClock::now());
     timed(result.ours, [&] {  // one more poll, as in drain()
       for (unsigned i = 0; i < kChunkBursts + 1; ++i) receiver.step(TscClock::now());

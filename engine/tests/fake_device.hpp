@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -31,7 +32,16 @@ class FakeDevice {
     void step(run::Ticks) { ++steps; }
   };
 
-  explicit FakeDevice(unsigned workers, unsigned queues = 1) : workers_(workers) {
+  // queues: transmit queues of each port; rx_queues: its receive queues.
+  explicit FakeDevice(unsigned workers, unsigned queues = 1, unsigned rx_queues = 1)
+      : workers_(workers) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      rx_[side].emplace_back(wires[side]);
+      for (unsigned i = 1; i < rx_queues; ++i) {
+        wires[side].further.push_back(&further_.emplace_back());
+        rx_[side].emplace_back(further_.back());
+      }
+    }
     for (unsigned i = 0; i < queues; ++i) {
       tx_[0].push_back(std::make_unique<FakeTxQueue>(wires[1]));  // left sends to the right
       tx_[1].push_back(std::make_unique<FakeTxQueue>(wires[0]));
@@ -46,7 +56,8 @@ class FakeDevice {
     return static_cast<unsigned>(tx_[at(side)].size());
   }
   FakeTxQueue& tx_queue(spec::Side side, unsigned index) { return *tx_[at(side)][index]; }
-  FakeRxQueue& rx_queue(spec::Side side) { return rx_[at(side)]; }
+  [[nodiscard]] unsigned rx_queues() const { return static_cast<unsigned>(rx_[0].size()); }
+  FakeRxQueue& rx_queue(spec::Side side, unsigned index = 0) { return rx_[at(side)][index]; }
   Service& service(spec::Side side) { return services_[at(side)]; }
   [[nodiscard]] frame::Link link(spec::Side, spec::IpVersion) const { return {}; }
   [[nodiscard]] spec::PortCounters counters(spec::Side side) const { return counts[at(side)]; }
@@ -89,7 +100,8 @@ class FakeDevice {
   static std::size_t at(spec::Side side) { return static_cast<std::size_t>(side); }
   unsigned workers_;
   std::array<std::vector<std::unique_ptr<FakeTxQueue>>, 2> tx_;
-  std::array<FakeRxQueue, 2> rx_{FakeRxQueue(wires[0]), FakeRxQueue(wires[1])};
+  std::deque<Wire> further_;  // to the receive queues that are not the first of their port
+  std::array<std::deque<FakeRxQueue>, 2> rx_;
   std::array<Service, 2> services_;
   std::vector<std::thread> threads_;
   std::atomic<int> active_{0};

@@ -32,6 +32,8 @@ class Wire {
   using Frames = std::vector<std::vector<std::uint8_t>>;
   void put(const std::vector<std::uint8_t>& octets) {
     if (cut) return;
+    const auto queue = flow_hash(octets) % (further.size() + 1);
+    if (queue > 0) return further[queue - 1]->put(octets);
     const std::lock_guard lock(mutex_);
     (holding_ ? held_ : frames_).push_back(octets);
   }
@@ -65,8 +67,21 @@ class Wire {
     return frames_.size();
   }
   bool cut = false;  // set before threads run
+  // Of a port with several receive queues, the wires to all but the first. Set before threads run.
+  std::vector<Wire*> further;
 
  private:
+  // Hashes the IPv4 addresses and ports, or the source address of IPv6.
+  static std::size_t flow_hash(const std::vector<std::uint8_t>& octets) {
+    constexpr std::size_t kFrom = 26;
+    constexpr std::size_t kTo = 38;
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (auto i = kFrom; i < std::min(kTo, octets.size()); ++i) {
+      hash = (hash ^ octets[i]) * 0x100000001b3;
+    }
+    return hash >> 32U;
+  }
+
   std::mutex mutex_;
   std::deque<std::vector<std::uint8_t>> frames_;
   std::deque<std::vector<std::uint8_t>> held_;

@@ -183,7 +183,9 @@ template <flow::Shape kShape>
 class Judge : public AnyJudge {
  public:
   Judge(const run::StreamPlan& plan, const run::SentHere& sent_here)
-      : queue_(wire_), receiver_(&plan, setup(plan, sent_here), queue_) {
+      : queue_(wire_),
+        arrivals_(std::min<std::uint64_t>(plan.schedule.frames(), 1U << 16U)),
+        receiver_(&plan, setup(plan, sent_here, arrivals_), queue_) {
     receiver_.begin(kStart);
   }
   std::string verdict(const Octets& octets) override {
@@ -200,14 +202,16 @@ class Judge : public AnyJudge {
   }
 
  private:
-  static run::ReceiverSetup setup(const run::StreamPlan& plan, const run::SentHere& sent_here) {
+  static run::ReceiverSetup setup(const run::StreamPlan& plan, const run::SentHere& sent_here,
+                                  run::Arrivals& arrivals) {
     return {.tag = plan.tag,
             .sent_here = sent_here,
-            .window = std::min<std::uint64_t>(plan.schedule.frames(), 1U << 16U),
+            .arrivals = &arrivals,
             .hop_limits = {plan.kinds[0].hop_limit, plan.kinds[1].hop_limit}};
   }
   Wire wire_;
   FakeRxQueue queue_;
+  run::Arrivals arrivals_;
   run::Receiver<kShape, FakeClock, FakeRxQueue> receiver_;
 };
 

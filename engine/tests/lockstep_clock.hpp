@@ -48,8 +48,9 @@ class LockstepClock {
 
  private:
   // The most clock readings in a turn of a loop: at its start, for a second sender, around two send
-  // calls, and for two receivers. Twice as many include a whole turn, wherever they begin.
-  static constexpr unsigned kRound = 2 * 8;
+  // calls, and for the receivers of two ports with four queues. Twice as many include a whole turn,
+  // wherever they begin.
+  static constexpr unsigned kRound = 2 * 14;
   struct Worker {
     std::atomic<bool> active;
     std::atomic<unsigned> readings;

@@ -16,6 +16,7 @@ namespace natxy::tests {
 
 inline constexpr flow::Shape kVaried{.addresses_vary = true};
 inline constexpr run::Ticks kStart = 100;
+inline constexpr std::uint64_t kWindow = 4096;
 using TestSender = run::Sender<kVaried, FakeClock, FakeTxQueue>;
 using TestReceiver = run::Receiver<kVaried, FakeClock, FakeRxQueue>;
 
@@ -49,12 +50,14 @@ class Loop : public testing::Test {
     return sender.report();
   }
   run::ReceiverReport receive_all(run::ReceiverSetup setup) {
+    run::Arrivals arrivals(kWindow);
+    setup.arrivals = &arrivals;
     TestReceiver receiver(&plan_, setup, rx_);
     receiver.begin(kStart);
     while (wire_.size() > 0) receiver.step(FakeClock::time);
     return receiver.report();
   }
-  [[nodiscard]] run::ReceiverSetup setup() const { return {.tag = plan_.tag, .window = 4096}; }
+  [[nodiscard]] run::ReceiverSetup setup() const { return {.tag = plan_.tag}; }
   std::vector<std::vector<std::uint8_t>> drain_wire() {
     std::vector<std::vector<std::uint8_t>> frames;
     std::vector<std::uint8_t> octets;

@@ -26,7 +26,7 @@ class RingCable {
     options.workers = 2;
     options.tx_queues = queues;
     return std::make_unique<port::Port>(
-        options, port::EthDevice::over_rings(to_port_.get(), from_port_.get(), queues));
+        options, port::EthDevice::over_rings({to_port_.get()}, {from_port_.get()}, queues));
   }
 
   // Puts a frame in segments of the given sizes; in one segment if none are given.

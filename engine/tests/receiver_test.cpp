@@ -179,8 +179,9 @@ TEST(Threads, SendersAndReceiversOnThreadsOfTheirOwn) {
   Control control(2, rate.from_ns(2'000'000'000), cancelled);
   FakeTxQueue tx[2]{FakeTxQueue(wire), FakeTxQueue(wire)};
   FakeRxQueue rx(wire);
+  Arrivals arrivals(20'000);
   Receiver<kVaried, Steady, FakeRxQueue> receiver(
-      &plan, {.tag = plan.tag, .window = 20'000, .senders = 2}, rx);
+      &plan, {.tag = plan.tag, .arrivals = &arrivals, .senders = 2}, rx);
   std::vector<std::unique_ptr<Sender<kVaried, Steady, FakeTxQueue>>> senders;
   for (unsigned i = 0; i < 2; ++i) {
     for (unsigned kind = 0; kind < 2; ++kind) tx[i].fill(kind, plan.kinds[kind].departure.octets());

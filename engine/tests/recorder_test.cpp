@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "run/histogram.hpp"
-#include "run/window.hpp"
+#include "run/arrivals.hpp"
 
 namespace natxy::run {
 namespace {
@@ -122,7 +122,8 @@ TEST(LossRuns, TheLongestRunIsOfConsecutiveNumbers) {
 TEST(Window, AgreesWithASetWhereverItReaches) {
   std::mt19937_64 random(3);
   for (const std::uint64_t capacity : {1U, 64U, 1000U, 4096U}) {
-    Window window(capacity);
+    Arrivals arrivals(capacity);
+    auto& window = arrivals.window(0);
     ASSERT_GE(window.capacity(), capacity);
     std::set<std::uint64_t> seen;
     std::uint64_t newest = 0;
@@ -144,7 +145,8 @@ TEST(Window, AgreesWithASetWhereverItReaches) {
 }
 
 TEST(Window, ForgetsNothingAtAFarFirstNumber) {
-  Window window(100);
+  Arrivals arrivals(100);
+  auto& window = arrivals.window(0);
   EXPECT_EQ(window.mark(1'000'000), Window::Mark::kNew);
   EXPECT_EQ(window.mark(1'000'000), Window::Mark::kDuplicate);
   EXPECT_EQ(window.mark(999'999), Window::Mark::kNew);
@@ -156,7 +158,8 @@ TEST(Window, TellsWhatNeverCame) {
   std::mt19937_64 random(21);
   for (int round = 0; round < 100; ++round) {
     const std::uint64_t frames = 1 + random() % 5000;
-    Window window(random() % 2 == 0 ? 64 : 1000);
+    Arrivals arrivals(random() % 2 == 0 ? 64 : 1000);
+    auto& window = arrivals.window(0);
     std::set<std::uint64_t> came;
     for (std::uint64_t number = 0; number < frames;) {
       const auto length = random() % (round % 3 == 0 ? 900 : 40);
@@ -170,29 +173,108 @@ TEST(Window, TellsWhatNeverCame) {
     for (std::uint64_t number = 0; number < frames; ++number) {
       if (!came.contains(number)) exact.missing(number, 1);
     }
-    const auto found = window.losses(frames);
+    const auto found = arrivals.losses(frames);
     ASSERT_EQ(found.count, frames - came.size());
     ASSERT_EQ(found.first, exact.first);
     ASSERT_EQ(found.last, exact.last);
     ASSERT_EQ(found.longest, exact.longest);
     ASSERT_EQ(found.longest_first, exact.longest_first);
     if (exact.count > 0) {
-      ASSERT_EQ(window.first_missing(), exact.first);
+      ASSERT_EQ(arrivals.first_missing(), exact.first);
     }
   }
 }
 
 TEST(Window, FirstMissingMovesOnAsHolesAreFilled) {
-  Window window(1000);
-  EXPECT_EQ(window.first_missing(), 0U);
+  Arrivals arrivals(1000);
+  auto& window = arrivals.window(0);
+  EXPECT_EQ(arrivals.first_missing(), 0U);
   for (std::uint64_t number = 0; number < 300; ++number) {
     if (number != 70 && number != 200) (void)window.mark(number);
   }
-  EXPECT_EQ(window.first_missing(), 70U);
+  EXPECT_EQ(arrivals.first_missing(), 70U);
   (void)window.mark(70);
-  EXPECT_EQ(window.first_missing(), 200U);
+  EXPECT_EQ(arrivals.first_missing(), 200U);
   (void)window.mark(200);
-  EXPECT_GE(window.first_missing(), 300U);
+  EXPECT_GE(arrivals.first_missing(), 300U);
+}
+
+// Numbers arrive at several receivers, some of them out of order, some never; one receiver may lag
+// behind by nearly a window, or get no frame at all.
+TEST(Arrivals, SeveralReceiversLoseWhatArrivesAtNoneOfThem) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 200; ++round) {
+    const auto receivers = 2 + static_cast<unsigned>(random() % 3);
+    const std::uint64_t frames = 1 + random() % 20'000;
+    const std::uint64_t capacity = random() % 2 == 0 ? 256 : 4000;
+    Arrivals arrivals(capacity, receivers);
+    std::vector<std::vector<std::uint64_t>> of(receivers);
+    std::set<std::uint64_t> came;
+    for (std::uint64_t number = 0; number < frames; ++number) {
+      if (random() % 50 == 0) number += random() % (round % 3 == 0 ? 2 * capacity : 9);
+      if (number >= frames) break;
+      of[random() % (receivers - round % 2)].push_back(number);
+      came.insert(number);
+    }
+    std::vector<std::size_t> next(receivers, 0);
+    std::uint64_t newest = 0;
+    for (std::size_t left = came.size(); left > 0;) {
+      const auto which = static_cast<unsigned>(random() % receivers);
+      if (next[which] == of[which].size()) continue;
+      const auto number = of[which][next[which]];
+      // A receiver that would run ahead of the others by the capacity waits for them.
+      bool waits = false;
+      for (unsigned other = 0; other < receivers; ++other) {
+        waits |= next[other] < of[other].size() && of[other][next[other]] + capacity / 2 < number;
+      }
+      if (waits) continue;
+      ASSERT_EQ(arrivals.window(which).mark(number), Window::Mark::kNew) << number;
+      newest = std::max(newest, number);
+      ++next[which];
+      --left;
+    }
+    LossRuns exact;
+    for (std::uint64_t number = 0; number < frames; ++number) {
+      if (!came.contains(number)) exact.missing(number, 1);
+    }
+    const auto found = arrivals.losses(frames);
+    ASSERT_EQ(found.count, exact.count);
+    ASSERT_EQ(found.first, exact.first);
+    ASSERT_EQ(found.last, exact.last);
+    ASSERT_EQ(found.longest, exact.longest);
+    ASSERT_EQ(found.longest_first, exact.longest_first);
+    ASSERT_EQ(arrivals.shared(), 0U);
+    if (exact.count > 0) {
+      ASSERT_EQ(arrivals.first_missing(), exact.first);
+    }
+  }
+}
+
+TEST(Arrivals, ANumberAtTwoReceiversIsCountedAlsoAfterItHasLeft) {
+  Arrivals arrivals(64, 2);
+  EXPECT_EQ(arrivals.window(0).mark(3), Window::Mark::kNew);
+  EXPECT_EQ(arrivals.window(1).mark(3), Window::Mark::kNew);
+  EXPECT_EQ(arrivals.shared(), 1U);
+  EXPECT_EQ(arrivals.window(0).mark(100'000), Window::Mark::kNew);
+  EXPECT_EQ(arrivals.shared(), 1U);
+  EXPECT_EQ(arrivals.window(1).mark(4), Window::Mark::kTooOld);
+  EXPECT_EQ(arrivals.window(1).mark(100'000), Window::Mark::kNew);
+  EXPECT_EQ(arrivals.shared(), 2U);
+}
+
+TEST(Arrivals, TheFirstHopLimitCountsForAll) {
+  Arrivals arrivals(64, 2);
+  EXPECT_EQ(arrivals.agree_on_hop_limit(0, 63), 63);
+  EXPECT_EQ(arrivals.agree_on_hop_limit(0, 62), 63);
+  EXPECT_EQ(arrivals.agree_on_hop_limit(1, 62), 62);
+}
+
+TEST(Arrivals, TheLastArrivalIsThatOfAnyReceiver) {
+  Arrivals arrivals(64, 2);
+  EXPECT_EQ(arrivals.last_came(), kNever);
+  arrivals.came(1, 500);
+  arrivals.came(0, 400);
+  EXPECT_EQ(arrivals.last_came(), 500U);
 }
 
 }  // namespace

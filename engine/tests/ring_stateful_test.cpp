@@ -83,6 +83,23 @@ TEST_P(StatefulWorkers, AnyNumberCarriesItOut) {
 
 INSTANTIATE_TEST_SUITE_P(Some, StatefulWorkers, testing::Values(2, 5));
 
+// Workers, and receive queues of each port.
+class StatefulQueues : public testing::TestWithParam<std::pair<unsigned, unsigned>> {};
+
+TEST_P(StatefulQueues, FillOneTable) {
+  const auto [workers, queues] = GetParam();
+  for (const auto& of : {nat44(), nat64()}) {
+    LockstepTestbed testbed(config_of(of),
+                            {.workers = workers, .tx_queues = 2, .rx_queues = queues});
+    const auto seen = testbed.run(trial_in(of));
+    EXPECT_EQ(wrongs(seen.result), Counts{});
+    EXPECT_EQ(seen.result.connections->stored, kFrames);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, StatefulQueues,
+                         testing::Values(std::pair{1U, 2U}, std::pair{2U, 4U}, std::pair{6U, 2U}));
+
 TEST(RingStateful, LatencyIsThatOfWhatUsesConnections) {
   const auto of = nat44();
   LockstepTestbed testbed(config_of(of));

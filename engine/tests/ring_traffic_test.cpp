@@ -115,6 +115,45 @@ INSTANTIATE_TEST_SUITE_P(Of, Workers,
                                          Pair{4, 4}),
                          name_of_pair);
 
+// Workers, and receive queues of each port: the counters are those of one queue.
+class Queues : public testing::TestWithParam<Pair> {};
+
+TEST_P(Queues, CountTogetherAsOne) {
+  const auto [workers, queues] = GetParam();
+  for (const auto& net : {translate46(), translate64()}) {
+    LockstepTestbed testbed(gateway_config(net, R"({"kind": "loss", "every": 30, "run": 7},
+                                               {"kind": "duplicate", "every": 29})"),
+                            {.workers = workers, .tx_queues = 2, .rx_queues = queues});
+    const auto seen = testbed.run(both_ways_trial(net, Varying::kFields));
+    LockstepTestbed with_one(gateway_config(net, R"({"kind": "loss", "every": 30, "run": 7},
+                                                {"kind": "duplicate", "every": 29})"));
+    const auto one = with_one.run(both_ways_trial(net, Varying::kFields));
+    EXPECT_EQ(wrongs(seen.result), wrongs(one.result));
+    ASSERT_EQ(seen.result.streams.size(), one.result.streams.size());
+    for (std::size_t i = 0; i < one.result.streams.size(); ++i) {
+      const auto& losses = seen.result.streams[i].losses;
+      const auto& right = one.result.streams[i].losses;
+      ASSERT_TRUE(losses && right);
+      EXPECT_EQ(losses->frames, right->frames);
+      EXPECT_EQ(losses->first_number, right->first_number);
+      EXPECT_EQ(losses->last_number, right->last_number);
+      EXPECT_EQ(losses->longest_run, right->longest_run);
+      EXPECT_EQ(losses->longest_run_from_ns, right->longest_run_from_ns);
+      EXPECT_EQ(received(seen.result.streams[i]), received(one.result.streams[i]));
+    }
+  }
+}
+
+TEST_P(Queues, EachGetsAShareOfPseudorandomPorts) {
+  const auto [workers, queues] = GetParam();
+  LockstepTestbed testbed(gateway_config(route44()),
+                          {.workers = workers, .tx_queues = 2, .rx_queues = queues});
+  expect_all_right(testbed.run(both_ways_trial(route44())));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Queues, testing::Values(Pair{1, 2}, Pair{2, 4}, Pair{6, 2}),
+                         name_of_pair);
+
 class Mixes : public testing::TestWithParam<Pair> {};  // n, m
 
 // Background traffic (RFC 8219 5.2): translated and routed frames pass the same gateway.

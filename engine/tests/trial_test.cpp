@@ -49,6 +49,67 @@ TEST_P(Workers, AnyNumberCarryOutATrial) {
 
 INSTANTIATE_TEST_SUITE_P(Some, Workers, testing::Values(1U, 2U, 3U, 4U, 6U, 8U));
 
+// Workers, and receive queues of each port.
+class Queues : public testing::TestWithParam<std::pair<unsigned, unsigned>> {};
+
+TEST_P(Queues, TogetherReceiveWhatOneReceives) {
+  const auto [workers, queues] = GetParam();
+  FakeDevice device(workers, 2, queues);
+  const auto result = Runner(device).run(both_ways(), kQuiet, kGoOn);
+  expect_all_came(result, 2000);
+  EXPECT_TRUE(result.valid) << result.invalid_reasons.front();
+  unsigned receivers = 0;
+  for (const auto& worker : result.workers) {
+    for (const auto& task : worker.tasks) receivers += task.starts_with("receive") ? 1 : 0;
+  }
+  EXPECT_EQ(receivers, 2 * queues);
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, Queues,
+                         testing::Values(std::pair{1U, 2U}, std::pair{2U, 4U}, std::pair{6U, 2U},
+                                         std::pair{8U, 4U}));
+
+TEST(Trial, WhatNeedsOneReceiveQueueIsRefusedWithMore) {
+  FakeDevice device(1, 1, 2);
+  const auto refused = [&](const spec::Recording& recording) -> std::string {
+    auto spec = both_ways();
+    spec.recording = recording;
+    try {
+      Runner(device).run(spec, kQuiet, kGoOn);
+    } catch (const spec::TrialError& error) {
+      EXPECT_EQ(error.kind(), spec::ErrorKind::kSpec);
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(refused({.ipdv = true}),
+            "recording.ipdv: is true, but the engine has 2 receive queues a port (expected "
+            "--rx-queues 1)");
+  EXPECT_NE(refused({.frames = true}).find("recording.frames"), std::string::npos);
+}
+
+// A port that distributes frames in turn puts the two frames of a number into two queues.
+TEST(Trial, AFrameThatArrivesOnTwoQueuesMakesItInvalid) {
+  FakeDevice device(1, 1, 2);
+  auto& second = *device.wires[1].further[0];
+  std::vector<std::uint8_t> copy;
+  device.rx_queue(spec::Side::kRight, 0).before_receive = [&] {
+    if (copy.empty() && second.take(copy)) {
+      second.put(copy);
+      std::vector<tests::Wire*> further;
+      std::swap(further, device.wires[1].further);  // into the first queue
+      device.wires[1].put(copy);
+      std::swap(further, device.wires[1].further);
+    }
+  };
+  auto spec = both_ways(500);
+  const auto result = Runner(device).run(spec, kQuiet, kGoOn);
+  ASSERT_FALSE(result.valid);
+  EXPECT_NE(result.invalid_reasons.front().find("1 frames arrived on two receive queues"),
+            std::string::npos)
+      << result.invalid_reasons.front();
+}
+
 TEST(Trial, PortsAndPoolsLiveFromTrialToTrial) {
   FakeDevice device(1);
   Runner runner(device);

@@ -47,8 +47,9 @@ TEST(Worker, WhatCameWhileItWasKeptFromItsCoreIsTaken) {
   tests::FakeRxQueue rx(in);
   tx.fill(0, plan.kinds[0].departure.octets());
   Sender<kShape, FakeClock, tests::FakeTxQueue> sender(plan, {}, tx, control);
-  Receiver<kShape, FakeClock, tests::FakeRxQueue> receiver(&plan, {.tag = plan.tag, .window = 64},
-                                                           rx);
+  Arrivals arrivals(64);
+  Receiver<kShape, FakeClock, tests::FakeRxQueue> receiver(
+      &plan, {.tag = plan.tag, .arrivals = &arrivals}, rx);
   ForwardingInAbsence gateway{.from = out, .to = in, .control = control};
   Worker<FakeClock, decltype(sender), decltype(receiver), ForwardingInAbsence> worker;
   worker.senders = {&sender};
