@@ -79,6 +79,9 @@ void over_rings(Bench& bench) {
     const auto receive = bench.receiver_on_ring({.traffic = traffic});
     print(name, receive.ours, kBareRx, receive.bare);
   }
+  const auto one = bench.receivers(1, {.traffic = random_ports()});
+  print("receivers/net_ring/two-cores", bench.receivers(2, {.traffic = random_ports()}),
+        "one receiver on one core", one);
   const auto across = bench.receiver_across_cores({.traffic = random_ports()});
   print("receiver/net_ring-across-cores/all-checks", across.ours, kBareRx, across.bare);
 }

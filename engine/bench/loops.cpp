@@ -118,6 +118,13 @@ void drain(RxQueue& queue) {
   }
 }
 
+std::unique_ptr<port::Port> looped(rte_ring* ring) {
+  return std::make_unique<port::Port>(
+      port::PortOptions{
+          .side = spec::Side::kRight, .device = port::parse_device("ring"), .workers = 2},
+      port::EthDevice::over_rings({ring}, {ring}, 1));
+}
+
 }  // namespace
 
 spec::Traffic random_ports(spec::IpVersion version) {
@@ -156,10 +163,9 @@ Bench::Bench(std::vector<int> cpus, run::TickRate ticks)
   null_ = port::Port::open(
       {.side = spec::Side::kLeft, .device = port::parse_device("net_null0,no-rx=1")});
   ring_ = port::make_ring(1024, port::Producers::kOne);
-  loop_ = std::make_unique<port::Port>(
-      port::PortOptions{
-          .side = spec::Side::kRight, .device = port::parse_device("ring"), .workers = 2},
-      port::EthDevice::over_rings({ring_.get()}, {ring_.get()}, 1));
+  loop_ = looped(ring_.get());
+  second_ring_ = port::make_ring(1024, port::Producers::kOne);
+  second_loop_ = looped(second_ring_.get());
 }
 
 run::StreamPlan Bench::plan(const Case& which, std::uint64_t frames) const {
@@ -293,6 +299,50 @@ Compared Bench::receiver(const Case& which, const InChunks& in_chunks) {
     expect_all("receiver", receiver.report().kinds[0].received);
   });
   return result;
+}
+
+double Bench::receivers(unsigned count, const Case& which) {
+  const auto stream = plan(which, kRingFrames);
+  std::array<double, 2> spent_ns{};
+  std::array<std::uint64_t, 2> received{};
+  with_shape(stream, [&]<flow::Shape kShape>() {
+    const std::atomic<bool> cancelled{false};
+    run::Control control(count, 0, cancelled);
+    run::Arrivals arrivals(kRingFrames, count);
+    const auto start = TscClock::now();
+    const auto work = [&](unsigned index) {
+      auto& port = index == 0 ? *loop_ : *second_loop_;
+      run::Sender<kShape, TscClock, TxQueue> sender(stream, {.index = index, .count = count},
+                                                    port.tx_queue(0), control,
+                                                    {.give_up = run::kNever});
+      run::Receiver<kShape, TscClock, RxQueue> receiver(&stream,
+                                                        {.tag = stream.tag,
+                                                         .arrivals = &arrivals,
+                                                         .receiver = index,
+                                                         .senders = count},
+                                                        port.rx_queue());
+      sender.begin(start);
+      receiver.begin(start);
+      Stopwatch watch;
+      for (std::uint64_t sent = 0; sent < kRingFrames / count; sent += kChunkFrames) {
+        for (unsigned i = 0; i < kChunkBursts; ++i) sender.step(TscClock::now());
+        watch.measure([&] {
+          for (unsigned i = 0; i < kChunkBursts + 1; ++i) receiver.step(TscClock::now());
+        });
+      }
+      spent_ns[index] = watch.total_ns();
+      received[index] = receiver.report().kinds[0].received;
+    };
+    fill(loop_->tx_queue(0), stream);
+    fill(second_loop_->tx_queue(0), stream);
+    if (count == 1) {
+      on_timed_worker([&] { work(0); });
+    } else {
+      on_both_workers([&] { work(0); }, [&] { work(1); });
+    }
+  });
+  expect_all("receivers", received[0] + received[1]);
+  return cycles(spent_ns[0] + spent_ns[1], kRingFrames) / count;
 }
 
 Compared Bench::receiver_on_ring(const Case& which) {

@@ -43,6 +43,9 @@ class Bench {
   [[nodiscard]] Compared receiver_on_ring(const Case& which);
   // Frames come from the peer, so this includes the cost of memory.
   [[nodiscard]] Compared receiver_across_cores(const Case& which);
+  // Returns the cycles a frame of this many receivers together (1 or 2), each on a core of its own
+  // with a receive queue of the same stream.
+  [[nodiscard]] double receivers(unsigned count, const Case& which);
 
  private:
   template <class InChunks>
@@ -59,6 +62,8 @@ class Bench {
   std::unique_ptr<port::Port> null_;
   port::Ring ring_;
   std::unique_ptr<port::Port> loop_;  // sends to itself through ring_
+  port::Ring second_ring_;
+  std::unique_ptr<port::Port> second_loop_;
 };
 
 }  // namespace natxy::bench
