@@ -126,6 +126,27 @@ def test_ipdv_is_signed_and_counts_its_undefined_pairs(setup: Setup) -> None:
     assert any(said.startswith("IPDV is the delay of a frame minus") for said in result.remarks)
 
 
+@pytest.mark.parametrize(
+    ("measure", "plan", "needs"),
+    [
+        (ipdv, IpdvPlan(**GIVEN), "IPDV"),
+        (pdv, PdvPlan(**GIVEN, records=True), "a record of every frame"),
+    ],
+)
+def test_what_needs_one_receive_queue_is_refused_with_more(
+    measure: Any, plan: RatePlan, needs: str, nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    testbed = nat64.testbed
+    queues = testbed.tester.model_copy(update={"rx_queues": 2})
+    traffic = replace(nat64, testbed=testbed.model_copy(update={"tester": queues}))
+    said = f"tester.rx_queues: is 2, but {needs} needs one receive queue"
+    with (
+        fake(traffic, monkeypatch) as setup,
+        pytest.raises(ConfigurationError, match=re.escape(said)),
+    ):
+        measure(plan, setup.tester, setup.dut)
+
+
 def test_without_a_rate_it_is_the_throughput(
     engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
