@@ -13,7 +13,7 @@
 namespace natxy::bench {
 namespace {
 
-constexpr unsigned kRingFrames = 1024;
+constexpr unsigned kRingSlots = 1024;
 
 double resident_octets() {
   std::ifstream file("/proc/self/statm");
@@ -75,8 +75,8 @@ double per_second(std::uint64_t frames, const spec::StreamResult& stream) {
 }  // namespace
 
 ConnectionBench::ConnectionBench(const std::vector<int>& cpus, run::TickRate ticks)
-    : there_(port::make_ring(kRingFrames, port::Producers::kOne)),
-      back_(port::make_ring(kRingFrames, port::Producers::kOne)),
+    : there_(port::make_ring(kRingSlots, port::Producers::kOne)),
+      back_(port::make_ring(kRingSlots, port::Producers::kOne)),
       device_({port_between(spec::Side::kLeft, back_.get(), there_.get()),
                port_between(spec::Side::kRight, there_.get(), back_.get())},
               cpus, ticks) {}
