@@ -43,6 +43,7 @@ Flow::Flow(const spec::Traffic& traffic, std::uint64_t seed)
   destination_port_ = series(traffic.destination_port);
   source_field_ = series(traffic.source_field);
   destination_field_ = series(traffic.destination_field);
+  ports_are_random_ = source_port_.pseudorandom() && destination_port_.pseudorandom();
   ports_are_shared_ = traffic.source_port_set || traffic.destination_port_set;
   if (traffic.source_port_set) source_ports_ = SharedPorts(*traffic.source_port_set);
   if (traffic.destination_port_set) {

@@ -99,6 +99,12 @@ class Series {
         static_cast<std::uint32_t>((((fraction >> 32U) + round_up_) * range_) >> 32U);
     return base_ + (offset ^ sign_) - sign_;
   }
+  // Does the same for a pseudorandom series, with less arithmetic.
+  [[nodiscard]] constexpr std::uint32_t at_random(std::uint64_t random) const {
+    const auto fraction = static_cast<std::uint32_t>(random >> 32U);
+    return base_ + static_cast<std::uint32_t>((std::uint64_t{fraction} * range()) >> 32U);
+  }
+  [[nodiscard]] constexpr bool pseudorandom() const { return random_mask_ != 0; }
   [[nodiscard]] constexpr std::uint32_t range() const { return static_cast<std::uint32_t>(range_); }
   [[nodiscard]] constexpr std::uint32_t first() const { return base_; }
 
@@ -170,7 +176,11 @@ class Flow {
       if (selection_ != spec::Selection::kIndependent)
         return fill_enumerated<kShape>(ordinals, n, values);
     }
-    for (unsigned i = 0; i < n; ++i) values.set(i, independent<kShape>(ordinals[i]));
+    if (ports_are_random_) {
+      for (unsigned i = 0; i < n; ++i) values.set(i, independent<kShape, true>(ordinals[i]));
+    } else {
+      for (unsigned i = 0; i < n; ++i) values.set(i, independent<kShape, false>(ordinals[i]));
+    }
   }
 
   // Turns the indices of ports into ports.
@@ -182,12 +192,15 @@ class Flow {
     }
   }
 
-  template <Shape kShape>
+  template <Shape kShape, bool kRandomPorts>
   [[nodiscard]] Values independent(std::uint64_t ordinal) const {
     const auto random = mix(ordinal ^ port_key_);
-    const auto port = [](std::uint32_t value) { return static_cast<std::uint16_t>(value); };
-    Values values{.source_port = port(source_port_.at(ordinal, random)),
-                  .destination_port = port(destination_port_.at(ordinal, random << 32U)),
+    const auto port = [ordinal](const Series& series, std::uint64_t bits) {
+      return static_cast<std::uint16_t>(kRandomPorts ? series.at_random(bits)
+                                                     : series.at(ordinal, bits));
+    };
+    Values values{.source_port = port(source_port_, random),
+                  .destination_port = port(destination_port_, random << 32U),
                   .source_field = 0,
                   .destination_field = 0,
                   .network = 0};
@@ -260,6 +273,7 @@ class Flow {
   Series source_field_;
   Series destination_field_;
   Series network_;
+  bool ports_are_random_ = false;  // both pseudorandom, not enumerated
   bool ports_are_shared_ = false;
   SharedPorts source_ports_;
   SharedPorts destination_ports_;

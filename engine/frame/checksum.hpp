@@ -2,6 +2,7 @@
 // on the byte order of the machine, so no octets are swapped.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,21 +25,11 @@ inline void store(std::uint8_t* to, Word word) {
   return static_cast<std::uint16_t>((word << 8U) | (word >> 8U));
 }
 
-// Folds a sum of words to 16 bits (end-around carry).
+// Folds a sum of words to 16 bits (end-around carry). A number plus itself with its halves exchanged
+// has the sum of the halves in its upper half, with the carry of the lower half added.
 [[nodiscard]] constexpr std::uint16_t fold(std::uint64_t sum) {
-  sum = (sum >> 32U) + (sum & 0xffffffffU);
-  sum = (sum >> 32U) + (sum & 0xffffffffU);
-  sum = (sum >> 16U) + (sum & 0xffffU);
-  sum = (sum >> 16U) + (sum & 0xffffU);
-  return static_cast<std::uint16_t>(sum);
-}
-
-// Does the same for sums below 2^36, with one step less.
-[[nodiscard]] constexpr std::uint16_t fold_short(std::uint64_t sum) {
-  sum = (sum >> 32U) + (sum & 0xffffffffU);
-  sum = (sum >> 16U) + (sum & 0xffffU);
-  sum = (sum >> 16U) + (sum & 0xffffU);
-  return static_cast<std::uint16_t>(sum);
+  const auto half = static_cast<std::uint32_t>((sum + std::rotl(sum, 32)) >> 32U);
+  return static_cast<std::uint16_t>((half + std::rotl(half, 16)) >> 16U);
 }
 
 // Adds the two halves of a 64-bit load.

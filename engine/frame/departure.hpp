@@ -89,7 +89,7 @@ class Departure {
                  static_cast<std::uint32_t>(swap16(values.destination_port[i])) << 16U;
       auto sum = upper_sum_ + stamps.sum(i) + ports[i];
       if constexpr (kAddresses) sum += address_sums[i];
-      checksums[i] = udp_checksum(fold_short(sum));
+      checksums[i] = udp_checksum(fold(sum));
     }
     for (unsigned i = 0; i < n; ++i) {
       auto* udp = frames[i] + upper_;

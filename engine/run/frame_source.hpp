@@ -45,6 +45,13 @@ class FrameSource {
     return true;
   }
 
+  // Computes the values of a frame that is not due yet, so that it leaves sooner when it is due.
+  void look_ahead(std::uint64_t number) {
+    if (kShape.connected || plan_->mix.mixed()) return;
+    ahead_ = number;
+    values_ahead_ = plan_->kind(plan_->mix.only()).flow.template at<kShape>(number);
+  }
+
   // Moves the walk back to after the last connection whose frame left. left: how many frames of the
   // burst that was prepared last have left.
   void keep_places(const Burst& burst, unsigned left) {
@@ -113,7 +120,11 @@ class FrameSource {
       if (plan.connections) return patch_connected(kind, part);
     }
     flow::ValueLot values;
-    plan.flow.template fill<kShape>(part.ordinals, part.size, values);
+    if (part.size == 1 && part.numbers[0] == ahead_) {
+      values.set(0, values_ahead_);
+    } else {
+      plan.flow.template fill<kShape>(part.ordinals, part.size, values);
+    }
     frame::StampLot stamps;
     stamps.fill(plan_->tag, plan_->stream.with(kind), part.numbers, part.lateness, part.size);
     if (plan.departure.avoids_zero_checksum()) {
@@ -170,7 +181,9 @@ class FrameSource {
 
   const StreamPlan* plan_;
   Queue* queue_;
-  ConnectionWalk walk_;  // used by streams that use connections
+  ConnectionWalk walk_;                     // used by streams that use connections
+  std::uint64_t ahead_ = ~std::uint64_t{0};  // the number of the frame with values_ahead_
+  flow::Values values_ahead_{};
 };
 
 }  // namespace natxy::run

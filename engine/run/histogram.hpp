@@ -22,16 +22,14 @@ class Histogram {
 
   void record(Ticks value) {
     ++counts_[Scheme::bucket(value)];
-    min_ = std::min(min_, value);
-    max_ = std::max(max_, value);
+    widen(value, value);
     sum_ += value;
   }
 
   // Records one value `times` times.
   void record(Ticks value, std::uint64_t times) {
     counts_[Scheme::bucket(value)] += times;
-    min_ = std::min(min_, value);
-    max_ = std::max(max_, value);
+    widen(value, value);
     sum_ += Uint128{value} * times;
   }
 
@@ -50,8 +48,7 @@ class Histogram {
     }
     auto* counts = counts_.data();
     for (unsigned i = 0; i < n; ++i) ++counts[buckets[i]];
-    min_ = std::min<Ticks>(min_, least);
-    max_ = std::max<Ticks>(max_, most);
+    widen(least, most);
     sum_ += sum;
   }
 
@@ -92,6 +89,14 @@ class Histogram {
 
  private:
   using Scheme = LogLinear<kPrecision>;
+
+  // New extremes are rare, so a branch costs less than two stores.
+  void widen(Ticks least, Ticks most) {
+    if (least < min_) [[unlikely]]
+      min_ = least;
+    if (most > max_) [[unlikely]]
+      max_ = most;
+  }
 
   std::vector<std::uint64_t> counts_;
   Ticks min_ = kNever;

@@ -91,11 +91,19 @@ class Cursor {
     enter();
   }
 
-  [[nodiscard]] bool done() const { return number_ >= schedule_->frames_; }
+  [[nodiscard]] bool done() const { return end_ == kNever; }
   [[nodiscard]] std::uint64_t number() const { return number_; }
   // Returns the due time of the current number; kNever after the last frame.
   [[nodiscard]] Ticks due() const {
     return start_ + static_cast<Ticks>(elapsed_ >> Period::kFraction);
+  }
+  // Returns the due time of the number after the current one.
+  [[nodiscard]] Ticks next_due() const {
+    if (number_ + stride_ < end_) [[likely]]
+      return start_ + static_cast<Ticks>((elapsed_ + step_) >> Period::kFraction);
+    auto next = *this;
+    next.advance();
+    return next.due();
   }
   void advance() {
     number_ += stride_;

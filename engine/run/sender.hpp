@@ -66,14 +66,12 @@ class Sender {
     if (now < due_) return;
     if (now - due_ > limit_ && !catches_up(now)) [[unlikely]]
       return;
-    auto after = cursor_;
-    const auto size = collect(after, now - start_);
     // At most rates a burst is one frame. If its size is a constant, the loops over lots become
     // straight code.
-    if (size == 1) {
-      leave(std::integral_constant<unsigned, 1>(), after, now);
+    if (cursor_.next_due() > now - start_) [[likely]] {
+      leave_one(now);
     } else {
-      leave(size, after, now);
+      leave_together(now);
     }
   }
 
@@ -83,9 +81,38 @@ class Sender {
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
  private:
-  // Prepares, sends and counts the frames that collect() has found. Size: unsigned, or a constant.
-  template <class Size>
-  void leave(Size size, const Cursor& after, Ticks now) {
+  void leave_one(Ticks now) {
+    note(0, cursor_, now - start_);
+    leave(std::integral_constant<unsigned, 1>(), now, [this] { cursor_.advance(); });
+    source_.look_ahead(cursor_.number());
+  }
+
+  // Moves a copy of the cursor, which is not passed to a function that is not inlined, so that it
+  // stays in registers.
+  [[gnu::flatten, gnu::noinline]] void leave_together(Ticks now) {
+    const auto elapsed = now - start_;
+    auto after = cursor_;
+    unsigned size = 0;
+    do {
+      note(size++, after, elapsed);
+      after.advance();
+    } while (size < kMaxBurst && after.due() <= elapsed);
+    leave(size, now, [&] { cursor_ = after; });
+  }
+
+  // Notes the number and the lateness of a frame that is due.
+  void note(unsigned i, const Cursor& cursor, Ticks elapsed) {
+    const auto late = elapsed - cursor.due();
+    const auto beyond = report_.paused - base_;  // see StampBases
+    numbers_[i] = cursor.number();
+    lateness_[i] = static_cast<std::uint32_t>(std::min<Ticks>(late, ~0U));
+    stamped_[i] = static_cast<std::uint32_t>(std::min<Ticks>(late + beyond, ~0U));
+  }
+
+  // Prepares, sends and counts the frames that note() has noted. Size: unsigned, or a constant.
+  // pass: moves the cursor past them.
+  template <class Size, class Pass>
+  void leave(Size size, Ticks now, Pass&& pass) {
     if (!source_.prepare(burst(size), frames_.data())) [[unlikely]] {
       // The pool is empty: the port still holds its frames.
       report_.refused_by_port += size;
@@ -94,7 +121,7 @@ class Sender {
     }
     const auto accepted = send(size);
     if (accepted == size) [[likely]] {
-      cursor_ = after;
+      pass();
       account(size, now);
     } else {
       account(refused(size, accepted), now);
@@ -141,24 +168,9 @@ class Sender {
   }
 
   void end_run() {
-    report_.largest_burst = std::max(report_.largest_burst, run_);
+    if (run_ > report_.largest_burst) [[unlikely]]
+      report_.largest_burst = run_;
     run_ = 0;
-  }
-
-  // Collects the frames that are due: fills numbers_, lateness_ and stamped_. Returns their count.
-  // Moves the cursor, which is not passed to a function that is not inlined, so that it stays in
-  // registers.
-  [[nodiscard]] unsigned collect(Cursor& cursor, Ticks elapsed) {
-    const auto beyond = report_.paused - base_;  // see StampBases
-    unsigned size = 0;
-    do {
-      const auto late = elapsed - cursor.due();
-      numbers_[size] = cursor.number();
-      lateness_[size] = static_cast<std::uint32_t>(std::min<Ticks>(late, ~0U));
-      stamped_[size++] = static_cast<std::uint32_t>(std::min<Ticks>(late + beyond, ~0U));
-      cursor.advance();
-    } while (size < kMaxBurst && cursor.due() <= elapsed);
-    return size;
   }
 
   [[nodiscard]] Burst burst(unsigned size) const {
@@ -192,7 +204,9 @@ class Sender {
     return accepted;
   }
 
-  void account(unsigned offered, Ticks now) {
+  // Size: unsigned, or a constant.
+  template <class Size>
+  void account(Size offered, Ticks now) {
     if (offered == 0) return;
     report_.lateness.record(lateness_.data(), offered);
     count_kinds(offered);
@@ -203,7 +217,7 @@ class Sender {
     if (tags_) [[unlikely]]
       tags_left_ = tags_among(offered);
     stepped_ = now;
-    progress_.store(report_.sent[0] + report_.sent[1], std::memory_order_relaxed);
+    progress_.store(progress() + offered, std::memory_order_relaxed);
     set_due(now);
     if (due_ > now) end_run();
   }
