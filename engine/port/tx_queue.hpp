@@ -57,6 +57,7 @@ class TxQueue {
   // Fills all buffers with a template. Called between trials. patched_at: offset of the first octet
   // that differs between frames.
   void fill(unsigned kind, std::span<const std::uint8_t> octets, std::size_t patched_at = 0) {
+    give_back_spares(kind);  // they have the template before
     templates_[kind].fill(octets, patched_at);
     pools_[kind] = templates_[kind].pool();
   }
@@ -70,6 +71,13 @@ class TxQueue {
     std::array<Frame, kSpare> frames;
   };
 
+  void give_back_spares(unsigned kind) {
+    auto& [left, spare] = spares_[kind];
+    if (left > 0) {
+      rte_mempool_put_bulk(pools_[kind], reinterpret_cast<void**>(spare.data()), left);
+    }
+    left = 0;
+  }
   bool take(unsigned kind, Frame* frames, unsigned n) {
     return rte_mempool_get_bulk(pools_[kind], reinterpret_cast<void**>(frames), n) == 0;
   }
