@@ -89,7 +89,7 @@ class alignas(64) Window {
   }
   // Has the losses of the oldest words counted, so that `last` may enter. Returns the first word
   // that enters.
-  [[gnu::noinline]] std::uint64_t make_room(std::uint64_t entered, std::uint64_t last);
+  std::uint64_t make_room(std::uint64_t entered, std::uint64_t last);
 
   Arrivals* arrivals_;
   std::uint64_t capacity_;

@@ -149,9 +149,13 @@ TEST_P(Queues, EachGetsAShareOfPseudorandomPorts) {
   LockstepTestbed testbed(gateway_config(route44()),
                           {.workers = workers, .tx_queues = 2, .rx_queues = queues});
   expect_all_right(testbed.run(both_ways_trial(route44())));
+  for (unsigned queue = 0; queue < queues; ++queue) {
+    EXPECT_GT(testbed.wiring().distributed(spec::Side::kRight, queue), kFrames / queues / 2);
+    EXPECT_GT(testbed.wiring().distributed(spec::Side::kLeft, queue), kFrames / queues / 2);
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Queues, testing::Values(Pair{1, 2}, Pair{2, 4}, Pair{6, 2}),
+INSTANTIATE_TEST_SUITE_P(Of, Queues, testing::Values(Pair{1, 2}, Pair{2, 4}, Pair{5, 2}),
                          name_of_pair);
 
 class Mixes : public testing::TestWithParam<Pair> {};  // n, m
