@@ -1,8 +1,8 @@
 // What the receivers of one stream know together: which numbers have arrived at any of them, when
 // the last frame arrived, and the hop limits on arrival.
 //
-// Each receiver has a Window of its own. A word leaves all windows together: the first receiver that
-// needs its place adds the numbers that no window has to the LossRuns.
+// Each receiver has a Window of its own. A word leaves all windows together: the first receiver
+// that needs its place adds the numbers that no window has to the LossRuns.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,9 @@ class Arrivals {
   [[nodiscard]] std::uint64_t make_room(std::uint64_t word);
 
   // Notes when a receiver's last frame arrived.
-  void came(unsigned receiver, Ticks at) { last_[receiver].at.store(at, std::memory_order_relaxed); }
+  void came(unsigned receiver, Ticks at) {
+    last_[receiver].at.store(at, std::memory_order_relaxed);
+  }
   // Returns when the stream's last frame arrived; kNever if none has.
   [[nodiscard]] Ticks last_came() const {
     Ticks last = kNever;

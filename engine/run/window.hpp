@@ -95,7 +95,7 @@ class alignas(64) Window {
   std::uint64_t capacity_;
   mutable std::vector<std::uint64_t> words_;  // atomic_ref has no const form before C++26
   std::uint64_t mask_;
-  std::uint64_t room_ = 0;              // the first word that may not enter yet
+  std::uint64_t room_ = 0;             // the first word that may not enter yet
   std::atomic<std::uint64_t> end_{0};  // the newest number + 1
 };
 

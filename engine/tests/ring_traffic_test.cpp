@@ -121,11 +121,13 @@ class Queues : public testing::TestWithParam<Pair> {};
 TEST_P(Queues, CountTogetherAsOne) {
   const auto [workers, queues] = GetParam();
   for (const auto& net : {translate46(), translate64()}) {
-    LockstepTestbed testbed(gateway_config(net, R"({"kind": "loss", "every": 30}, {"kind": "loss", "every": 31},
+    LockstepTestbed testbed(
+        gateway_config(net, R"({"kind": "loss", "every": 30}, {"kind": "loss", "every": 31},
                                                {"kind": "duplicate", "every": 29})"),
-                            {.workers = workers, .tx_queues = 2, .rx_queues = queues});
+        {.workers = workers, .tx_queues = 2, .rx_queues = queues});
     const auto seen = testbed.run(both_ways_trial(net, Varying::kFields));
-    LockstepTestbed with_one(gateway_config(net, R"({"kind": "loss", "every": 30}, {"kind": "loss", "every": 31},
+    LockstepTestbed with_one(
+        gateway_config(net, R"({"kind": "loss", "every": 30}, {"kind": "loss", "every": 31},
                                                 {"kind": "duplicate", "every": 29})"));
     const auto one = with_one.run(both_ways_trial(net, Varying::kFields));
     EXPECT_EQ(wrongs(seen.result), wrongs(one.result));

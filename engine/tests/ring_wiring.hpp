@@ -20,7 +20,7 @@ namespace natxy::tests {
 struct TestbedOptions {
   unsigned workers = 1;
   unsigned tx_queues = 1;
-  unsigned rx_queues = 1;  // of each port of the tester, which distributes the frames by flow
+  unsigned rx_queues = 1;       // of each port of the tester, which distributes the frames by flow
   unsigned ring_frames = 8192;  // size of each ring, which holds one frame less
   const char* device = "ring";  // the device whose traits the tester's ports have
   bool start_gateway = true;
@@ -83,8 +83,7 @@ class RingWiring {
     return options_.rx_queues == 1 ? to_tester_[side].front().get() : from_gateway_[side].get();
   }
   [[nodiscard]] port::EthDevice far_end(unsigned side) const {
-    return port::EthDevice::over_rings({to_gateway_[side].get()},
-                                       {leaving(side)}, 1);
+    return port::EthDevice::over_rings({to_gateway_[side].get()}, {leaving(side)}, 1);
   }
   static std::size_t flow_hash(const rte_mbuf& frame) {
     const auto* octets = rte_pktmbuf_mtod(&frame, const std::uint8_t*);
@@ -113,7 +112,7 @@ class RingWiring {
   }
 
   TestbedOptions options_;
-  std::array<port::Ring, 2> to_gateway_;  // by Side
+  std::array<port::Ring, 2> to_gateway_;              // by Side
   std::array<std::vector<port::Ring>, 2> to_tester_;  // by Side, for each receive queue
   std::array<port::Ring, 2> from_gateway_;  // with several receive queues: to distribute()
   std::array<port::EthDevice, 2> far_ends_;
