@@ -315,12 +315,9 @@ double Bench::receivers(unsigned count, const Case& which) {
       run::Sender<kShape, TscClock, TxQueue> sender(stream, {.index = index, .count = count},
                                                     port.tx_queue(0), control,
                                                     {.give_up = run::kNever});
-      run::Receiver<kShape, TscClock, RxQueue> receiver(&stream,
-                                                        {.tag = stream.tag,
-                                                         .arrivals = &arrivals,
-                                                         .receiver = index,
-                                                         .senders = count},
-                                                        port.rx_queue());
+      run::Receiver<kShape, TscClock, RxQueue> receiver(
+          &stream, {.tag = stream.tag, .arrivals = &arrivals, .receiver = index, .senders = count},
+          port.rx_queue());
       sender.begin(start);
       receiver.begin(start);
       Stopwatch watch;

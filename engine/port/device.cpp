@@ -91,8 +91,8 @@ Device::Device(const DeviceOptions& options, run::TickRate ticks)
   }
   for (unsigned i = 0; i < 2; ++i) {
     const auto chosen = port_options(options, static_cast<Side>(i));
-    sides_[i] = std::make_unique<SideState>(
-        looped ? looped_port(chosen, loop_[i], loop_[1 - i]) : Port::open(chosen));
+    sides_[i] = std::make_unique<SideState>(looped ? looped_port(chosen, loop_[i], loop_[1 - i])
+                                                   : Port::open(chosen));
   }
   time_by_own_clocks();
   hold_interrupts();

@@ -56,7 +56,8 @@ void check_one_queue(const DeviceString& device, const std::string& key) {
   if (value == "1") return;
   throw spec::TrialError(spec::ErrorKind::kDevice,
                          device.name + " has " + key + "=" + value +
-                             ", but the tester uses one queue of such a device (expected " + key + "=1)");
+                             ", but the tester uses one queue of such a device (expected " + key +
+                             "=1)");
 }
 
 }  // namespace
@@ -65,10 +66,8 @@ DriverTraits traits_of(const DeviceString& device) {
   const auto& driver = device.driver;
   if (device.pci) return of_nic();
   if (driver == "net_ring") {
-    return {.refusal = spec::Refusal::kGateway,
-            .rx_ring_frames = 1023,
-            .tx_queues = 0,
-            .rx_queues = 0};
+    return {
+        .refusal = spec::Refusal::kGateway, .rx_ring_frames = 1023, .tx_queues = 0, .rx_queues = 0};
   }
   if (driver == "net_memif") return of_memif(device);
   if (driver == "net_vhost" || driver == "net_virtio_user") return of_gateways_ring(256);

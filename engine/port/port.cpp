@@ -125,7 +125,8 @@ void Port::check_rx_queues(unsigned limit) const {
   throw spec::TrialError(
       spec::ErrorKind::kDevice,
       "the device \"" + options_.device.text + "\" does not have " +
-          std::to_string(options_.rx_queues) + " receive queues that the tester can use (expected " +
+          std::to_string(options_.rx_queues) +
+          " receive queues that the tester can use (expected " +
           (limit > 1 ? "--rx-queues 1 to " + std::to_string(limit) : "--rx-queues 1") + ")");
 }
 
@@ -133,7 +134,8 @@ void Port::check_rx_queues(unsigned limit) const {
 // frames of a flow stay in one queue (RFC 4814's ports spread the flows).
 void Port::distribute_frames(rte_eth_conf& configuration, const rte_eth_dev_info& info) const {
   if (options_.rx_queues == 1 || !traits_.distributes) return;
-  const auto by = (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP) & info.flow_type_rss_offloads;
+  const auto by =
+      (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP) & info.flow_type_rss_offloads;
   if (by == 0) {
     throw spec::TrialError(spec::ErrorKind::kDevice,
                            "the device \"" + options_.device.text +

@@ -1,4 +1,5 @@
-// One Ethernet port of the tester, with a transmit queue per sender and a receive queue per receiver.
+// One Ethernet port of the tester, with a transmit queue per sender and a receive queue per
+// receiver.
 #pragma once
 
 #include <cstdint>

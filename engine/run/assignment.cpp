@@ -18,7 +18,8 @@ bool has_receiver(const WorkerTasks& worker, Side side) {
 }
 
 // Returns how many workers only receive: at most one for each receive queue at which frames arrive,
-// while each direction keeps a worker that sends. Of three workers and two directions, one receives.
+// while each direction keeps a worker that sends. Of three workers and two directions, one
+// receives.
 unsigned receiving_workers(const AssignmentInput& input) {
   const auto directions = static_cast<unsigned>(input.directions.size());
   if (input.workers <= directions) return 0;
@@ -44,15 +45,15 @@ unsigned sender_towards(Side side, const std::vector<WorkerTasks>& workers) {
   return found;
 }
 
-// Assigns the receive queues to the receiving workers in turn, those of the right side first; without
-// such workers, to the worker that sends towards their side.
+// Assigns the receive queues to the receiving workers in turn, those of the right side first;
+// without such workers, to the worker that sends towards their side.
 void place_receivers(std::vector<WorkerTasks>& workers, unsigned receiving, unsigned queues) {
   const auto sending = static_cast<unsigned>(workers.size()) - receiving;
   for (const auto side : kSides) {
     const auto first = side == Side::kRight ? 0 : queues;
     for (unsigned queue = 0; queue < queues; ++queue) {
-      const auto worker = receiving == 0 ? sender_towards(side, workers)
-                                         : sending + (first + queue) % receiving;
+      const auto worker =
+          receiving == 0 ? sender_towards(side, workers) : sending + (first + queue) % receiving;
       workers[worker].receivers.push_back({side, {.index = queue, .count = queues}});
     }
   }
@@ -104,8 +105,7 @@ std::vector<std::string> WorkerTasks::describe() const {
                     std::to_string(share.count));
   }
   for (const auto& [side, share] : receivers) {
-    const auto part =
-        " " + std::to_string(share.index + 1) + "/" + std::to_string(share.count);
+    const auto part = " " + std::to_string(share.index + 1) + "/" + std::to_string(share.count);
     tasks.push_back("receive " + words(side) + (share.count == 1 ? "" : part));
   }
   for (const auto side : services) tasks.push_back("neighbours " + words(side));

@@ -25,7 +25,7 @@ struct WorkerTasks {
   std::vector<SenderTask> senders;
   // Both ports are always polled, each receive queue by one worker.
   std::vector<ReceiverTask> receivers;
-  std::vector<spec::Side> services;   // sides whose neighbour responder runs here (queue 0)
+  std::vector<spec::Side> services;  // sides whose neighbour responder runs here (queue 0)
   [[nodiscard]] std::vector<std::string> describe() const;
 };
 
@@ -41,7 +41,8 @@ struct AssignmentInput {
 // - Two workers have one direction each.
 // - Of three workers, two send one direction each and the third receives on both sides.
 // - Of four workers, two send and two receive, as in siitperf.
-// - With more workers, each further receive queue gets a worker, while two workers are left to send.
+// - With more workers, each further receive queue gets a worker, while two workers are left to
+// send.
 //   With still more, a direction has several senders.
 [[nodiscard]] std::vector<WorkerTasks> assign(const AssignmentInput& input);
 

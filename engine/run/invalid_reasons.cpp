@@ -46,10 +46,11 @@ void judge_stream(const spec::StreamResult& stream, const StreamReport& report,
                       "are missing");
   }
   if (report.shared > 0) {
-    reasons.push_back(who + std::to_string(report.shared) +
-                      " frames arrived on two receive queues, so duplicates cannot be told (expected "
-                      "a port that distributes frames by addresses and ports; --rx-queues 1 needs "
-                      "none)");
+    reasons.push_back(
+        who + std::to_string(report.shared) +
+        " frames arrived on two receive queues, so duplicates cannot be told (expected "
+        "a port that distributes frames by addresses and ports; --rx-queues 1 needs "
+        "none)");
   }
 }
 

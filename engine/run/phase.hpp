@@ -294,7 +294,7 @@ class Phase {
   std::vector<WorkerTasks> tasks_;
   Control control_;
   std::vector<std::pair<spec::Direction, std::unique_ptr<TaskSender>>> senders_;
-  std::array<SentNumbers, 2> sent_;  // by direction
+  std::array<SentNumbers, 2> sent_;                    // by direction
   std::array<std::unique_ptr<Arrivals>, 2> arrivals_;  // by Side; null where no stream arrives
   std::array<std::vector<std::unique_ptr<TaskReceiver>>, 2> receivers_;  // by Side and queue
   std::vector<std::unique_ptr<TaskWorker>> workers_;

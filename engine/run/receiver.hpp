@@ -168,7 +168,8 @@ class Receiver {
         const auto known = (right >> i & 1U) != 0 || look_again(lot.at(i));
         if (!known) continue;
         const bool is_new = (fresh >> i & 1U) != 0;
-        if (!accept(kind, lot.stamps.at(i), is_new, {.polled = arrived, .waited = waited[i]})) continue;
+        if (!accept(kind, lot.stamps.at(i), is_new, {.polled = arrived, .waited = waited[i]}))
+          continue;
         accepted_.without_checksum |= (without_checksum >> i & 1U) << (accepted_.size - 1);
         accepted |= 1U << i;
       }

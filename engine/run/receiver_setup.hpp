@@ -21,7 +21,7 @@ struct ReceiverSetup {
   Ticks frame_timeout = kNever;
   Arrivals* arrivals = nullptr;  // of the stream; null if no stream arrives at this port
   unsigned receiver = 0;         // which one of the stream's receivers this is
-  unsigned senders = 1;      // reordering is judged within the share of each sender
+  unsigned senders = 1;          // reordering is judged within the share of each sender
   std::array<std::uint8_t, 2> hop_limits{};
   std::optional<TagPlan> tags;
   bool variation = false;

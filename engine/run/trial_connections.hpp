@@ -109,10 +109,13 @@ class TrialConnections {
   // Returns the worker that receives the establishing stream.
   template <class Device>
   [[nodiscard]] static unsigned filler(const spec::Stream& establishing, Device& device) {
-    AssignmentInput input{.workers = device.workers(), .directions = {establishing.direction}};
+    AssignmentInput input{.workers = device.workers(),
+                          .directions = {establishing.direction},
+                          .receive_queues = device.rx_queues()};
     const auto tasks = assign(input);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      if (std::ranges::count(tasks[i].receivers, spec::to_side(establishing.direction)) > 0) {
+      const auto to = spec::to_side(establishing.direction);
+      if (std::ranges::count(tasks[i].receivers, to, &ReceiverTask::side) > 0) {
         return static_cast<unsigned>(i);
       }
     }

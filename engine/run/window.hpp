@@ -89,13 +89,13 @@ class alignas(64) Window {
   }
   // Has the losses of the oldest words counted, so that `last` may enter. Returns the first word
   // that enters.
-  [[gnu::noinline]] std::uint64_t make_room(std::uint64_t entered, std::uint64_t last);
+  std::uint64_t make_room(std::uint64_t entered, std::uint64_t last);
 
   Arrivals* arrivals_;
   std::uint64_t capacity_;
   mutable std::vector<std::uint64_t> words_;  // atomic_ref has no const form before C++26
   std::uint64_t mask_;
-  std::uint64_t room_ = 0;              // the first word that may not enter yet
+  std::uint64_t room_ = 0;             // the first word that may not enter yet
   std::atomic<std::uint64_t> end_{0};  // the newest number + 1
 };
 

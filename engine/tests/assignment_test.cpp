@@ -100,10 +100,10 @@ TEST(Assignment, EachReceiveQueueGetsAWorkerWhileEachDirectionKeepsASender) {
             (Tasks{"receive left 1/2", "receive right 1/2", "neighbours right"}));
   EXPECT_EQ(one_way[2].describe(), (Tasks{"receive left 2/2", "receive right 2/2"}));
   const auto alone = of(1, {kForward, kReverse}, 2);
-  EXPECT_EQ(alone[0].describe(),
-            (Tasks{"send forward 1/1", "send reverse 1/1", "receive left 1/2", "receive left 2/2",
-                   "receive right 1/2", "receive right 2/2", "neighbours left",
-                   "neighbours right"}));
+  EXPECT_EQ(
+      alone[0].describe(),
+      (Tasks{"send forward 1/1", "send reverse 1/1", "receive left 1/2", "receive left 2/2",
+             "receive right 1/2", "receive right 2/2", "neighbours left", "neighbours right"}));
   const auto many = of(12, {kForward, kReverse}, 2);
   unsigned senders = 0;
   for (const auto& worker : many) senders += static_cast<unsigned>(worker.senders.size());

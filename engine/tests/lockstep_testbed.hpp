@@ -131,7 +131,7 @@ class LockstepTestbed {
   // Buffers return to their pools before the pools are destroyed.
   ~LockstepTestbed() {
     for (unsigned i = 0; i < wiring_.flushing_turns(); ++i) {
-      gateway_.step();
+      step_gateway();
       device_.idle();
     }
   }
@@ -155,14 +155,19 @@ class LockstepTestbed {
   void start_gateway_in(run::Ticks ns) { gateway_wakes_ = LockstepClock::now() + ns; }
   [[nodiscard]] LockstepGateway& gateway() { return gateway_; }
   [[nodiscard]] LockstepDevice& device() { return device_; }
+  [[nodiscard]] const RingWiring& wiring() const { return wiring_; }
 
  private:
+  void step_gateway() {
+    gateway_.step();
+    wiring_.distribute();
+  }
   // At 30,000 fps less than a frame, or with several workers, of whom each has to be waited for, a
   // few of them.
   [[nodiscard]] run::Ticks step_ns() const { return device_.workers() == 1 ? 30'000 : 1'000'000; }
   void turn() {
     if (LockstepClock::now() >= gateway_wakes_) gateway_runs_ = true;
-    if (gateway_runs_) gateway_.step();
+    if (gateway_runs_) step_gateway();
     LockstepClock::advance(step_ns());
   }
 

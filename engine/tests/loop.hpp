@@ -57,7 +57,7 @@ class Loop : public testing::Test {
     while (wire_.size() > 0) receiver.step(FakeClock::time);
     return receiver.report();
   }
-  [[nodiscard]] run::ReceiverSetup setup() const { return {.tag = plan_.tag}; }
+  [[nodiscard]] run::ReceiverSetup setup() { return {.tag = plan_.tag, .arrivals = &arrivals_}; }
   std::vector<std::vector<std::uint8_t>> drain_wire() {
     std::vector<std::vector<std::uint8_t>> frames;
     std::vector<std::uint8_t> octets;
@@ -72,6 +72,7 @@ class Loop : public testing::Test {
   Wire wire_;
   FakeTxQueue tx_;
   FakeRxQueue rx_;
+  run::Arrivals arrivals_{kWindow};  // of receivers that a test makes itself
   std::atomic<bool> cancelled_{false};
   run::Control control_{1, 1000, cancelled_};
 };

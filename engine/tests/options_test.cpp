@@ -75,7 +75,8 @@ TEST(Options, RefusesInASentence) {
             "--arrival-clock: \"sundial\" is unknown (expected auto or tsc)");
   const std::string known =
       ": is an unknown option or has no value (expected --left, --right, --cores, --main-cores, "
-      "--mtu, --huge-pages, --memory-mb, --tx-queues, --rx-queues, --arrival-clock, --records-fd or "
+      "--mtu, --huge-pages, --memory-mb, --tx-queues, --rx-queues, --arrival-clock, --records-fd "
+      "or "
       "--version)";
   EXPECT_EQ(complaint(with({"--wings"})), "--wings" + known);
   EXPECT_EQ(complaint(with({"--mtu"})), "--mtu" + known);

@@ -65,7 +65,7 @@ std::string complaint(const char* device, std::uint16_t mtu_bytes) {
 
 TEST(DriverTraits, RefuseArgumentsThatWouldLoseFrames) {
   EXPECT_EQ(complaint("net_af_packet0,iface=x,qpairs=2", 1500),
-            "net_af_packet0 has qpairs=2, but the tester receives on one queue (expected "
+            "net_af_packet0 has qpairs=2, but the tester uses one queue of such a device (expected "
             "qpairs=1)");
   EXPECT_NE(complaint("net_af_xdp0,iface=x,queue_count=4", 1500), "");
   EXPECT_EQ(complaint("net_af_packet0,iface=x", 1500), "");

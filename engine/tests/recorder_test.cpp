@@ -4,8 +4,8 @@
 #include <set>
 #include <vector>
 
-#include "run/histogram.hpp"
 #include "run/arrivals.hpp"
+#include "run/histogram.hpp"
 
 namespace natxy::run {
 namespace {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rte_ethdev.h>
-#include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
@@ -21,7 +20,7 @@ namespace natxy::tests {
 struct TestbedOptions {
   unsigned workers = 1;
   unsigned tx_queues = 1;
-  unsigned rx_queues = 1;  // of each port of the tester, which distributes the frames by flow
+  unsigned rx_queues = 1;       // of each port of the tester, which distributes the frames by flow
   unsigned ring_frames = 8192;  // size of each ring, which holds one frame less
   const char* device = "ring";  // the device whose traits the tester's ports have
   bool start_gateway = true;
@@ -39,22 +38,23 @@ class RingWiring {
       : options_(options),
         to_gateway_{ring(port::Producers::kMany), ring(port::Producers::kMany)},
         to_tester_{rings_to_tester(), rings_to_tester()},
-        far_ends_{far_end(0), far_end(1)} {
-    if (options.rx_queues == 1) return;
+        from_gateway_{ring(port::Producers::kOne), ring(port::Producers::kOne)},
+        far_ends_{far_end(0), far_end(1)} {}
+
+  // Does what a NIC of the tester does with several receive queues: a hash of addresses and ports
+  // chooses the queue. Called in the gateway's thread after each of its steps.
+  void distribute() {
+    if (options_.rx_queues == 1) return;
     for (unsigned side = 0; side < 2; ++side) {
-      distributing_[side] =
-          rte_eth_add_tx_callback(far_ends_[side].id(), 0, distribute, &to_tester_[side]);
+      void* object = nullptr;
+      while (rte_ring_dequeue(from_gateway_[side].get(), &object) == 0) {
+        auto* frame = static_cast<rte_mbuf*>(object);
+        const auto queue = flow_hash(*frame) % options_.rx_queues;
+        ++distributed_[side][queue];
+        if (rte_ring_enqueue(to_tester_[side][queue].get(), frame) != 0) rte_pktmbuf_free(frame);
+      }
     }
   }
-  ~RingWiring() {
-    for (unsigned side = 0; side < 2; ++side) {
-      if (distributing_[side] == nullptr) continue;
-      rte_eth_remove_tx_callback(far_ends_[side].id(), 0, distributing_[side]);
-      rte_free(const_cast<rte_eth_rxtx_callback*>(distributing_[side]));
-    }
-  }
-  RingWiring(const RingWiring&) = delete;  // the callbacks refer to it
-  RingWiring& operator=(const RingWiring&) = delete;
 
   [[nodiscard]] const TestbedOptions& options() const { return options_; }
   [[nodiscard]] std::uint16_t far_end_of(gateway::Side side) const {
@@ -62,6 +62,10 @@ class RingWiring {
   }
   [[nodiscard]] std::array<std::unique_ptr<port::Port>, 2> tester_ports() const {
     return {port(spec::Side::kLeft), port(spec::Side::kRight)};
+  }
+  // Returns how many frames a receive queue of the tester got from distribute().
+  [[nodiscard]] std::uint64_t distributed(spec::Side side, unsigned queue) const {
+    return distributed_[static_cast<std::size_t>(side)].at(queue);
   }
   // The number of turns of both ends after which the rings are empty.
   [[nodiscard]] unsigned flushing_turns() const { return 2 * options_.ring_frames / 32; }
@@ -75,25 +79,11 @@ class RingWiring {
     for (unsigned i = 0; i < options_.rx_queues; ++i) rings.push_back(ring(port::Producers::kOne));
     return rings;
   }
-  [[nodiscard]] port::EthDevice far_end(unsigned side) const {
-    return port::EthDevice::over_rings({to_gateway_[side].get()},
-                                       {to_tester_[side].front().get()}, 1);
+  [[nodiscard]] rte_ring* leaving(unsigned side) const {
+    return options_.rx_queues == 1 ? to_tester_[side].front().get() : from_gateway_[side].get();
   }
-  // Does what a NIC of the tester does with several receive queues: a hash of addresses and ports
-  // chooses the queue. Frames for queue 0 are left to the gateway's own send call.
-  static std::uint16_t distribute(std::uint16_t, std::uint16_t, rte_mbuf** frames, std::uint16_t n,
-                                  void* rings) {
-    const auto& queues = *static_cast<std::vector<port::Ring>*>(rings);
-    std::uint16_t left = 0;
-    for (unsigned i = 0; i < n; ++i) {
-      const auto queue = flow_hash(*frames[i]) % queues.size();
-      if (queue == 0) {
-        frames[left++] = frames[i];
-      } else if (rte_ring_enqueue(queues[queue].get(), frames[i]) != 0) {
-        rte_pktmbuf_free(frames[i]);
-      }
-    }
-    return left;
+  [[nodiscard]] port::EthDevice far_end(unsigned side) const {
+    return port::EthDevice::over_rings({to_gateway_[side].get()}, {leaving(side)}, 1);
   }
   static std::size_t flow_hash(const rte_mbuf& frame) {
     const auto* octets = rte_pktmbuf_mtod(&frame, const std::uint8_t*);
@@ -122,10 +112,11 @@ class RingWiring {
   }
 
   TestbedOptions options_;
-  std::array<port::Ring, 2> to_gateway_;  // by Side
+  std::array<port::Ring, 2> to_gateway_;              // by Side
   std::array<std::vector<port::Ring>, 2> to_tester_;  // by Side, for each receive queue
+  std::array<port::Ring, 2> from_gateway_;  // with several receive queues: to distribute()
   std::array<port::EthDevice, 2> far_ends_;
-  std::array<const rte_eth_rxtx_callback*, 2> distributing_{};
+  std::array<std::array<std::uint64_t, 4>, 2> distributed_{};
 };
 
 // All routes lead to the tester.

@@ -198,7 +198,10 @@ TEST_F(Loop, OnlyAQueueThatGrowsMakesTheShortestDelayLonger) {
   send_all(10);
   const auto frames = drain_wire();
   const auto growth = [&](const std::function<Ticks(std::uint64_t)>& delay) {
-    TestReceiver receiver(&plan_, setup(), rx_);
+    Arrivals arrivals(tests::kWindow);
+    auto own = setup();
+    own.arrivals = &arrivals;
+    TestReceiver receiver(&plan_, own, rx_);
     receiver.begin(kStart);
     for (std::uint64_t number = 0; number < frames.size(); ++number) {
       wire_.put(frames[number]);

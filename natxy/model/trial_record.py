@@ -51,7 +51,7 @@ class TrialRecord(Model):
             paused_ns=self.result.paused_ns,
             away_ns=self.away_ns,
             longest_away_ns=self.longest_away_ns,
-            longest_late_ns=max((s.lateness.max_ns for s in self.result.streams), default=0.0),
+            longest_late_ns=self.result.worst_lateness_ns,
             unwatched_reason=self.result.unwatched_reason,
             shared_cpus=self.result.shared_cpus,
             nearest_ns=min((w.nearest_ns for w in self.result.watched if w.nearest_ns), default=0),

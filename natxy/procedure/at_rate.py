@@ -197,9 +197,7 @@ def _load(what: AtRate, plan: RatePlan, rate_fps: int) -> Load:
 
 def _check_queues(what: AtRate, plan: RatePlan, queues: int) -> None:
     """ConfigurationError if all frames of a stream must reach one receiver, and do not."""
-    needs_one = (
-        "IPDV" if what.recording.ipdv else "a record of every frame" if plan.records else ""
-    )
+    needs_one = "IPDV" if what.recording.ipdv else "a record of every frame" if plan.records else ""
     if needs_one and queues > 1:
         raise ConfigurationError(
             f"tester.rx_queues: is {queues}, but {needs_one} needs one receive queue (expected 1)"

@@ -165,8 +165,7 @@ def _noise_may_lose(result: TrialResult, longest_away_s: float, load: Load) -> b
 
 def _noise_frames(result: TrialResult, longest_away_s: float, load: Load) -> float:
     """Returns how many frames of a direction came at most at once at the lower rate."""
-    latest_s = max((stream.lateness.max_ns / 1e9 for stream in result.streams), default=0.0)
-    return max(longest_away_s, latest_s) * load.segments[1].rate_fps
+    return max(longest_away_s, result.worst_lateness_ns / 1e9) * load.segments[1].rate_fps
 
 
 def _doubtful_until_s(result: TrialResult, longest_away_s: float, load: Load) -> float:

@@ -51,7 +51,7 @@ class Bisection:
     pass, the next one is `growth` times as high, up to `upper_fps` (exponential search). After the
     first rate that does not pass, the bracket is bisected. The result is a rate that was tested and
     passed. The verdict INVALID means that trials at this rate stayed invalid; the rate then is a
-    ceiling, until it is forgotten.
+    ceiling, until it is retried.
     """
 
     upper_fps: int
@@ -66,6 +66,7 @@ class Bisection:
         self._passed_fps: int | None = None
         self._failed_fps: int | None = None
         self._ceilings_fps: set[int] = set()
+        self._retried_fps: int | None = None
 
     @property
     def result_fps(self) -> int | None:
@@ -89,6 +90,8 @@ class Bisection:
 
     def next(self) -> int | None:
         """Returns the rate to try next; None if the search has ended."""
+        if self._retried_fps is not None:
+            return self._retried_fps
         if self._top is None:
             return self._upwards()
         if self._top - self._floor <= self.error.at(self._floor):
@@ -97,6 +100,7 @@ class Bisection:
         return _middle(self._floor, self._top)
 
     def tell(self, rate_fps: int, verdict: Verdict) -> None:
+        self._retried_fps = None
         if verdict is Verdict.PASS:
             self._passed_fps = max(rate_fps, self._passed_fps or 0)
         elif verdict is Verdict.FAIL:
@@ -109,11 +113,10 @@ class Bisection:
         (None: no failure counts)."""
         self._failed_fps = kept_fps
 
-    def forget_ceiling(self) -> int:
-        """Forgets the lowest ceiling, and returns this rate, which is to be tried again."""
-        lowest_fps = min(self._ceilings_fps)
-        self._ceilings_fps.remove(lowest_fps)
-        return lowest_fps
+    def retry_ceiling(self) -> None:
+        """Forgets the lowest ceiling: this rate is tried again next, until it has a verdict."""
+        self._retried_fps = min(self._ceilings_fps)
+        self._ceilings_fps.remove(self._retried_fps)
 
     def _upwards(self) -> int | None:
         if self._passed_fps is None:

@@ -56,7 +56,7 @@ class ValidTrials:
                     {trial.rate_fps for trial in self._failed(search.result_fps or 0)}
                 )
             elif self._may_go_back(search):
-                yield search.forget_ceiling()
+                search.retry_ceiling()
             else:
                 return
 

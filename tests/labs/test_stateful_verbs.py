@@ -101,13 +101,21 @@ def values(entry: dict[str, Any]) -> dict[str, list[float]]:
 
 @pytest.mark.parametrize("testbed", [NAT44, TCP], ids=["udp", "tcp"])
 def test_capacity_is_the_kernels_within_a_few_entries(testbed: str, tmp_path: Path) -> None:
-    """As SD Figure 6 finds it; with TCP, it is the capacity of RFC 8219 section 8."""
+    """As SD Figure 6 finds it; with TCP, it is the capacity of RFC 8219 section 8.
+
+    In an hour in which its time is over before, it is a lower bound.
+    """
     quick = ("--first-rate", "4000", "--alpha", "2", "--rate-error", "25%", *UP_TO_4000)
-    found = values(measured("capacity", testbed, tmp_path, *quick))
-    (capacity,) = found["connection tracking table capacity C"]
-    assert ENTRIES - 4 <= capacity <= ENTRIES
+    entry = measured("capacity", testbed, tmp_path, *quick, "--retry-time", "60")
+    found = values(entry)
+    name = "connection tracking table capacity C"
+    (capacity,) = found[name]
+    (bound,) = (figure["bound"] for figure in entry["figures"] if figure["figure"] == name)
+    assert capacity <= ENTRIES
+    assert capacity >= ENTRIES - 4 or bound == "lower"
     assert found["C0"] == [1024]
-    assert found["CS"][0] <= capacity <= found["CT"][0]
+    assert found["CS"][0] <= capacity
+    assert bound == "lower" or capacity <= found["CT"][0]
 
 
 @pytest.mark.long

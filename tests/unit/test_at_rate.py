@@ -134,8 +134,14 @@ def test_ipdv_is_signed_and_counts_its_undefined_pairs(setup: Setup) -> None:
     ],
 )
 def test_what_needs_one_receive_queue_is_refused_with_more(
-    measure: Any, plan: RatePlan, needs: str, nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+    measure: Any,
+    plan: RatePlan,
+    needs: str,
+    engine: list[str],
+    nat64: TrafficPlan,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    del engine
     testbed = nat64.testbed
     queues = testbed.tester.model_copy(update={"rx_queues": 2})
     traffic = replace(nat64, testbed=testbed.model_copy(update={"tester": queues}))

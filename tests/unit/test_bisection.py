@@ -103,12 +103,13 @@ def test_a_bracket_is_halved_by_its_ratio_if_its_ends_differ_by_more_than_a_fact
     assert search.next() == middle
 
 
-def test_a_ceiling_that_is_forgotten_is_tried_again() -> None:
+def test_a_ceiling_is_retried_until_it_has_a_verdict() -> None:
     search = Bisection(upper_fps=1000, error=SearchError(rate_fps=300))
     for rate_fps, verdict in ((1000, Verdict.INVALID), (500, Verdict.INVALID), (250, Verdict.PASS)):
         search.tell(rate_fps, verdict)
     assert search.next() is None
-    assert search.forget_ceiling() == 500
+    search.retry_ceiling()
+    assert [search.next(), search.next()] == [500, 500], "as long as it has no verdict"
     search.tell(500, Verdict.PASS)
     assert (search.bracket, search.limit) == ((500, 1000), Limit.TESTER)
     search.tell(750, Verdict.FAIL)

@@ -236,3 +236,18 @@ def test_a_rate_that_passed_fails_only_after_as_many_failures_as_any_other() -> 
         limits.append(search.limit)
     assert limits == [Limit.MAXIMUM, Limit.DUT]
     assert verified.overturned == 1
+
+
+def test_a_failure_at_a_ceiling_that_is_retried_is_confirmed_there() -> None:
+    """The ceiling is the maximum: without it, the search would end as if the maximum had passed."""
+    search = Bisection(upper_fps=1000, error=SearchError(rate_fps=100))
+    verified = LossVerification(search=search, repeats=1)
+    verified.tell(1000, Verdict.INVALID)
+    verified.tell(950, Verdict.PASS)
+    assert search.next() is None
+    search.retry_ceiling()
+    verified.tell(1000, Verdict.FAIL)
+    assert search.next() == 1000
+    verified.tell(1000, Verdict.FAIL)
+    assert search.next() is None
+    assert search.limit is Limit.DUT
