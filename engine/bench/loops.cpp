@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 
 #include <atomic>
-#include <ctime>
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -11,6 +11,7 @@
 #include "run/receiver.hpp"
 #include "run/sender.hpp"
 #include "run/trial.hpp"
+#include "stopwatch.hpp"
 
 namespace natxy::bench {
 namespace {
@@ -29,59 +30,6 @@ spec::AddressPattern address(spec::IpVersion version, const char* text) {
   inet_pton(version == spec::IpVersion::k4 ? AF_INET : AF_INET6, text, pattern.octets.data());
   return pattern;
 }
-
-double cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-}
-
-// Measures the CPU time of many short pieces of work, minus the cost of reading the clock.
-class Stopwatch {
- public:
-  Stopwatch() {
-    constexpr int kReadings = 10'000;
-    for (int i = 0; i < kReadings; ++i) measure([] {});
-    reading_ns_ = total_ns_ / kReadings;
-    total_ns_ = 0;
-  }
-  template <class Work>
-  void measure(Work&& work) {
-    const auto before = cpu_ns();
-    work();
-    total_ns_ += cpu_ns() - before - reading_ns_;
-  }
-  [[nodiscard]] double total_ns() const { return total_ns_; }
-
- private:
-  double reading_ns_ = 0;
-  double total_ns_ = 0;
-};
-
-// Makes two threads take turns: the work of one is timed while the other waits.
-class Turns {
- public:
-  // Runs `work` in each turn of this side, until the other side ends.
-  template <class Work>
-  void follow(Work&& work) {
-    for (await(Turn::kFollower); turn_ != Turn::kOver; await(Turn::kFollower)) {
-      work();
-      turn_ = Turn::kLeader;
-    }
-  }
-  void hand_over() {
-    turn_ = Turn::kFollower;
-    await(Turn::kLeader);
-  }
-  void end() { turn_ = Turn::kOver; }
-
- private:
-  enum class Turn { kLeader, kFollower, kOver };
-  void await(Turn whose) {
-    while (turn_ != whose && turn_ != Turn::kOver) std::this_thread::yield();
-  }
-  std::atomic<Turn> turn_{Turn::kLeader};
-};
 
 // Calls work with the stream's shape as a template argument, as a trial does.
 template <class Work>
@@ -182,15 +130,22 @@ double Bench::cycles(double cpu_time_ns, std::uint64_t frames) const {
   return cpu_time_ns * static_cast<double>(ticks_.hz()) / 1e9 / static_cast<double>(frames);
 }
 
+// Sleeps, because EAL's own wait spins, and the main CPU may be a hardware thread of the worker's
+// core.
+void Bench::await() {
+  while (workers_.running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  workers_.join();
+}
+
 void Bench::on_timed_worker(std::function<void()> work) {
   workers_.launch(0, std::move(work), false);
-  workers_.join();
+  await();
 }
 
 void Bench::on_both_workers(std::function<void()> timed, std::function<void()> peer) {
   workers_.launch(1, std::move(peer), false);
   workers_.launch(0, std::move(timed), false);
-  workers_.join();
+  await();
 }
 
 double Bench::sender_on_null(const Case& which) {
@@ -209,12 +164,12 @@ double Bench::sender_on_null(const Case& which) {
       sender.begin(start);
       const auto before = cpu_ns();
       if (which.burst == 1) {
-        // Uses the time at which the next frame is due, so that each step sends one frame. The
-        // clock is read as well, as in a real sender.
+        // One frame is due at each tick, so a time that advances by a tick makes each step send one
+        // frame. The clock is read as well, as in a real sender.
         run::Ticks unused = 0;
-        for (std::uint64_t i = 0; !control.draining(); ++i) {
+        for (auto now = start; !control.draining(); ++now) {
           unused += TscClock::now();
-          sender.step(start + stream.schedule.due(i));
+          sender.step(now);
         }
         asm volatile("" : : "r"(unused));
       } else {

@@ -54,6 +54,7 @@ class Bench {
   static void expect_all(const char* who, std::uint64_t frames);
   [[nodiscard]] run::StreamPlan plan(const Case& which, std::uint64_t frames) const;
   [[nodiscard]] double cycles(double cpu_ns, std::uint64_t frames) const;
+  void await();
   void on_timed_worker(std::function<void()> work);
   void on_both_workers(std::function<void()> timed, std::function<void()> peer);
 

@@ -24,6 +24,14 @@ struct LearnedLot {
   std::array<const std::uint8_t*, flow::kMaxLot> ipv6;
 };
 
+// What is known of a lot of UDP frames before they are due: everything but their lateness.
+struct EarlyLot {
+  std::array<std::uint32_t, flow::kMaxLot> ports;
+  std::array<std::uint64_t, flow::kMaxLot> first;   // of the stamp, see Stamp
+  std::array<std::uint64_t, flow::kMaxLot> second;  // of the stamp
+  std::array<std::uint64_t, flow::kMaxLot> sums;    // for the checksum
+};
+
 class Departure {
  public:
   Departure() = default;
@@ -85,8 +93,7 @@ class Departure {
     std::array<std::uint32_t, flow::kMaxLot> ports;
     std::array<std::uint16_t, flow::kMaxLot> checksums;
     for (unsigned i = 0; i < n; ++i) {
-      ports[i] = static_cast<std::uint32_t>(swap16(values.source_port[i])) |
-                 static_cast<std::uint32_t>(swap16(values.destination_port[i])) << 16U;
+      ports[i] = port_words(values, i);
       auto sum = upper_sum_ + stamps.sum(i) + ports[i];
       if constexpr (kAddresses) sum += address_sums[i];
       checksums[i] = udp_checksum(fold(sum));
@@ -99,10 +106,39 @@ class Departure {
     }
   }
 
+  // Does the first part of patch() for frames whose addresses do not vary. The stamps have a
+  // lateness of 0.
+  void prepare(const flow::ValueLot& values, const StampLot& stamps, unsigned n,
+               EarlyLot& early) const {
+    for (unsigned i = 0; i < n; ++i) {
+      early.ports[i] = port_words(values, i);
+      early.first[i] = stamps.at(i).first;
+      early.second[i] = stamps.at(i).second;
+      early.sums[i] = upper_sum_ + stamps.sum(i) + early.ports[i];
+    }
+  }
+  // Does the second part for frame i of a lot. The checksum does not depend on which half of a word
+  // a number is in, so the lateness is added as it is.
+  void patch_early(std::uint8_t* frame, const EarlyLot& early, unsigned i,
+                   std::uint32_t lateness) const {
+    auto* udp = frame + upper_;
+    store(udp, early.ports[i]);
+    store(udp + 6, udp_checksum(fold(early.sums[i] + lateness)));
+    Stamp{.first = early.first[i],
+          .second = early.second[i] | std::uint64_t{lateness} << 48U,
+          .third = static_cast<std::uint16_t>(lateness >> 16U)}
+        .write(udp + kUdpOctets);
+  }
+
  private:
+  [[nodiscard]] static std::uint32_t port_words(const flow::ValueLot& values, unsigned i) {
+    return static_cast<std::uint32_t>(swap16(values.source_port[i])) |
+           static_cast<std::uint32_t>(swap16(values.destination_port[i])) << 16U;
+  }
+
   using Sums = std::array<std::uint64_t, flow::kMaxLot>;
 
-  // Writes the TCP headers of n frames. The largest sum is below 2^36, as fold_short() needs it.
+  // Writes the TCP headers of n frames.
   void patch_tcp(std::uint8_t* const* frames, unsigned n, const flow::ValueLot& values,
                  const StampLot& stamps, const Sums& address_sums) const {
     std::array<std::uint64_t, flow::kMaxLot> first;  // ports and sequence number
@@ -116,7 +152,7 @@ class Departure {
       acknowledgements[i] = numbers_.acknowledgement(connection);
       const auto sum = upper_sum_ + stamps.sum(i) + halves(first[i]) + acknowledgements[i] +
                        fold(address_sums[i]);
-      checksums[i] = static_cast<std::uint16_t>(~fold_short(sum));
+      checksums[i] = static_cast<std::uint16_t>(~fold(sum));
     }
     for (unsigned i = 0; i < n; ++i) {
       auto* tcp = frames[i] + upper_;

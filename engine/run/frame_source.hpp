@@ -27,7 +27,13 @@ class FrameSource {
  public:
   using Frame = typename Queue::Frame;
 
-  FrameSource(const StreamPlan& plan, Share share, Queue& queue) : plan_(&plan), queue_(&queue) {
+  FrameSource(const StreamPlan& plan, Share share, Queue& queue)
+      : plan_(&plan),
+        queue_(&queue),
+        only_(plan.mix.only()),
+        stride_(share.count),
+        looks_ahead_(!kShape.connected && !kShape.addresses_vary && !plan.mix.mixed() &&
+                     !plan.kind(only_).departure.avoids_zero_checksum()) {
     const auto& connections = plan.kind(spec::Kind::kForeground).connections;
     if (connections) walk_ = ConnectionWalk(connections->walk, share.index, share.count);
   }
@@ -45,12 +51,27 @@ class FrameSource {
     return true;
   }
 
-  // Computes the values of a frame that is not due yet, so that it leaves sooner when it is due.
-  void look_ahead(std::uint64_t number) {
-    if (kShape.connected || plan_->mix.mixed()) return;
-    ahead_ = number;
-    values_ahead_ = plan_->kind(plan_->mix.only()).flow.template at<kShape>(number);
+  // Returns whether this frame was prepared ahead.
+  [[nodiscard]] bool is_early(std::uint64_t number) const {
+    return ahead_.next < kMaxBurst && ahead_.numbers[ahead_.next] == number;
   }
+  // Does the same as prepare() for a frame that was prepared ahead.
+  [[nodiscard]] bool prepare_early(std::uint32_t lateness, Frame& frame) {
+    if (!queue_->allocate(static_cast<unsigned>(only_), &frame, 1)) [[unlikely]]
+      return false;
+    plan_->kind(only_).departure.patch_early(Queue::data(frame), ahead_.early, ahead_.next,
+                                             lateness);
+    ++ahead_.next;
+    return true;
+  }
+  // Prepares the values of the frames that follow, `number` first. A lot of them costs less than
+  // each by itself, and what is prepared while the sender waits does not make a frame late.
+  void look_ahead(std::uint64_t number) {
+    if (looks_ahead_ && !is_early(number)) [[unlikely]]
+      prepare_ahead(number);
+  }
+  // Tells that so many frames left that were not prepared ahead.
+  void pass(unsigned frames) { ahead_.next += frames; }
 
   // Moves the walk back to after the last connection whose frame left. left: how many frames of the
   // burst that was prepared last have left.
@@ -90,6 +111,25 @@ class FrameSource {
     }
   };
 
+  // The next frames of the sender, without their lateness.
+  struct Ahead {
+    unsigned next = kMaxBurst;
+    std::array<std::uint64_t, kMaxBurst> numbers;
+    frame::EarlyLot early;
+  };
+  [[gnu::noinline]] void prepare_ahead(std::uint64_t number) {
+    constexpr std::array<std::uint32_t, kMaxBurst> kNotLate{};
+    const auto& plan = plan_->kind(only_);
+    for (unsigned i = 0; i < kMaxBurst; ++i) ahead_.numbers[i] = number + i * stride_;
+    flow::ValueLot values;
+    plan.flow.template fill<kShape>(ahead_.numbers.data(), kMaxBurst, values);
+    frame::StampLot stamps;
+    stamps.fill(plan_->tag, plan_->stream.with(only_), ahead_.numbers.data(), kNotLate.data(),
+                kMaxBurst);
+    plan.departure.prepare(values, stamps, kMaxBurst, ahead_.early);
+    ahead_.next = 0;
+  }
+
   [[nodiscard]] bool prepare_mixed(const Burst& burst, Frame* frames) {
     std::array<Lot, 2> lots;
     std::array<std::uint8_t, kMaxBurst> kinds;
@@ -120,16 +160,10 @@ class FrameSource {
       if (plan.connections) return patch_connected(kind, part);
     }
     flow::ValueLot values;
-    if (part.size == 1 && part.numbers[0] == ahead_) {
-      values.set(0, values_ahead_);
-    } else {
-      plan.flow.template fill<kShape>(part.ordinals, part.size, values);
-    }
+    plan.flow.template fill<kShape>(part.ordinals, part.size, values);
     frame::StampLot stamps;
     stamps.fill(plan_->tag, plan_->stream.with(kind), part.numbers, part.lateness, part.size);
-    if (plan.departure.avoids_zero_checksum()) {
-      plan.departure.template avoid_zero_checksum<kShape>(values, stamps, part.size);
-    }
+    avoid_zero_checksum(plan, values, stamps, part.size);
     put(plan, values, stamps, nullptr, part);
   }
 
@@ -150,9 +184,7 @@ class FrameSource {
     frame::StampLot stamps;
     stamps.fill(plan_->tag, plan_->stream.with(kind), part.numbers, part.lateness, n);
     stamps.set_connections(connections.data(), n);
-    if (plan.departure.avoids_zero_checksum()) {
-      plan.departure.template avoid_zero_checksum<kShape>(values, stamps, n);
-    }
+    avoid_zero_checksum(plan, values, stamps, n);
     if (!use.responds()) return put(plan, values, stamps, nullptr, part);
     frame::LearnedLot learned;
     look_up(*use.table, connections.data(), n, values, learned);
@@ -172,6 +204,13 @@ class FrameSource {
     }
   }
 
+  static void avoid_zero_checksum(const KindPlan& plan, const flow::ValueLot& values,
+                                  frame::StampLot& stamps, unsigned n) {
+    if (plan.departure.avoids_zero_checksum()) {
+      plan.departure.template avoid_zero_checksum<kShape>(values, stamps, n);
+    }
+  }
+
   void put(const KindPlan& plan, const flow::ValueLot& values, const frame::StampLot& stamps,
            const frame::LearnedLot* learned, const Part& part) {
     std::array<std::uint8_t*, kMaxBurst> octets;
@@ -181,9 +220,11 @@ class FrameSource {
 
   const StreamPlan* plan_;
   Queue* queue_;
-  ConnectionWalk walk_;                     // used by streams that use connections
-  std::uint64_t ahead_ = ~std::uint64_t{0};  // the number of the frame with values_ahead_
-  flow::Values values_ahead_{};
+  ConnectionWalk walk_;  // used by streams that use connections
+  spec::Kind only_;  // of streams that are not mixed
+  std::uint64_t stride_;
+  bool looks_ahead_;
+  Ahead ahead_;
 };
 
 }  // namespace natxy::run

@@ -45,6 +45,8 @@ class Sender {
         tags_(tags),
         catching_(catching),
         limit_(std::min(catching.limit, catching.give_up)),
+        mixed_(plan.mix.mixed()),
+        only_(static_cast<std::size_t>(plan.mix.only())),
         cursor_(plan.schedule, share.index, share.count),
         source_(plan, share, queue) {}
 
@@ -58,33 +60,47 @@ class Sender {
   // (docs/performance.md).
   [[gnu::flatten]] void step(Ticks now) {
     if (left_ != 0) {  // the frames of the previous step have left by now
-      report_.step_gap.record(now - stepped_, left_);
+      step_gaps_.record(now - report_.last_departure, left_, report_.step_gap);
       if (tags_left_ != 0) [[unlikely]]
-        report_.tag_step_gap.record(now - stepped_, tags_left_);
+        report_.tag_step_gap.record(now - report_.last_departure, tags_left_);
       left_ = tags_left_ = 0;
     }
     if (now < due_) return;
     if (now - due_ > limit_ && !catches_up(now)) [[unlikely]]
       return;
-    // At most rates a burst is one frame. If its size is a constant, the loops over lots become
-    // straight code.
+    // At most rates a burst is one frame, so this case has code of its own.
     if (cursor_.next_due() > now - start_) [[likely]] {
-      leave_one(now);
+      leave_alone(now);
     } else {
       leave_together(now);
     }
   }
 
-  [[nodiscard]] const SenderReport& report() const { return report_; }
+  [[nodiscard]] SenderReport report() const {
+    auto report = report_;
+    lateness_seen_.add_to(report.lateness);
+    step_gaps_.add_to(report.step_gap);
+    return report;
+  }
   [[nodiscard]] const std::atomic<std::uint64_t>& sent() const { return progress_; }
   [[nodiscard]] const StampBases& bases() const { return bases_; }
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
  private:
-  void leave_one(Ticks now) {
-    note(0, cursor_, now - start_);
-    leave(std::integral_constant<unsigned, 1>(), now, [this] { cursor_.advance(); });
+  using One = std::integral_constant<unsigned, 1>;  // the loops over lots become straight code
+
+  void leave_alone(Ticks now) {
+    if (source_.is_early(cursor_.number())) [[likely]] {
+      note(0, cursor_.number(), now - due_);
+      leave(One(), now, [this] { return source_.prepare_early(stamped_[0], frames_[0]); });
+    } else {
+      leave_unprepared(now);
+    }
     source_.look_ahead(cursor_.number());
+  }
+  [[gnu::flatten, gnu::noinline]] void leave_unprepared(Ticks now) {
+    note(0, cursor_.number(), now - due_);
+    leave(One(), now, [this] { return source_.prepare(burst(One()), frames_.data()); });
   }
 
   // Moves a copy of the cursor, which is not passed to a function that is not inlined, so that it
@@ -94,26 +110,27 @@ class Sender {
     auto after = cursor_;
     unsigned size = 0;
     do {
-      note(size++, after, elapsed);
+      note(size++, after.number(), elapsed - after.due());
       after.advance();
     } while (size < kMaxBurst && after.due() <= elapsed);
-    leave(size, now, [&] { cursor_ = after; });
+    leave(size, now, [&] { return source_.prepare(burst(size), frames_.data()); }, &after);
+    source_.pass(size);
   }
 
   // Notes the number and the lateness of a frame that is due.
-  void note(unsigned i, const Cursor& cursor, Ticks elapsed) {
-    const auto late = elapsed - cursor.due();
+  void note(unsigned i, std::uint64_t number, Ticks late) {
     const auto beyond = report_.paused - base_;  // see StampBases
-    numbers_[i] = cursor.number();
+    numbers_[i] = number;
     lateness_[i] = static_cast<std::uint32_t>(std::min<Ticks>(late, ~0U));
     stamped_[i] = static_cast<std::uint32_t>(std::min<Ticks>(late + beyond, ~0U));
   }
 
   // Prepares, sends and counts the frames that note() has noted. Size: unsigned, or a constant.
-  // pass: moves the cursor past them.
-  template <class Size, class Pass>
-  void leave(Size size, Ticks now, Pass&& pass) {
-    if (!source_.prepare(burst(size), frames_.data())) [[unlikely]] {
+  // prepare: returns false if there are no buffers. after: the cursor past the frames; null if it
+  // is one frame.
+  template <class Size, class Prepare>
+  void leave(Size size, Ticks now, Prepare&& prepare, const Cursor* after = nullptr) {
+    if (!prepare()) [[unlikely]] {
       // The pool is empty: the port still holds its frames.
       report_.refused_by_port += size;
       refused_at_ = calls_;
@@ -121,7 +138,11 @@ class Sender {
     }
     const auto accepted = send(size);
     if (accepted == size) [[likely]] {
-      pass();
+      if (after == nullptr) {
+        cursor_.advance();
+      } else {
+        cursor_ = *after;
+      }
       account(size, now);
     } else {
       account(refused(size, accepted), now);
@@ -208,7 +229,11 @@ class Sender {
   template <class Size>
   void account(Size offered, Ticks now) {
     if (offered == 0) return;
-    report_.lateness.record(lateness_.data(), offered);
+    if (offered == 1) {
+      lateness_seen_.record(lateness_[0], report_.lateness);
+    } else {
+      report_.lateness.record(lateness_.data(), offered);
+    }
     count_kinds(offered);
     if (report_.first_departure == kNever) report_.first_departure = now;
     report_.last_departure = now;
@@ -216,7 +241,6 @@ class Sender {
     left_ = offered;
     if (tags_) [[unlikely]]
       tags_left_ = tags_among(offered);
-    stepped_ = now;
     progress_.store(progress() + offered, std::memory_order_relaxed);
     set_due(now);
     if (due_ > now) end_run();
@@ -229,8 +253,8 @@ class Sender {
   }
 
   void count_kinds(unsigned offered) {
-    if (!plan_->mix.mixed()) {
-      report_.sent[static_cast<std::size_t>(plan_->mix.only())] += offered;
+    if (!mixed_) [[likely]] {
+      report_.sent[only_] += offered;
       return;
     }
     for (unsigned i = 0; i < offered; ++i) {
@@ -264,6 +288,8 @@ class Sender {
   Ticks begun_ = 0;
   Catching catching_;
   Ticks limit_;  // if it is further behind, the sender pauses or gives up
+  bool mixed_;
+  std::size_t only_;  // the kind of a stream that is not mixed
   Cursor cursor_;
   FrameSource<kShape, Queue> source_;
   Ticks due_ = kNever;
@@ -275,12 +301,13 @@ class Sender {
   std::uint64_t run_ = 0;   // frames since the sender last had to wait
   unsigned left_ = 0;       // frames of the last step
   unsigned tags_left_ = 0;  // tagged frames among these
-  Ticks stepped_ = 0;       // time of the last step
   std::array<std::uint64_t, kMaxBurst> numbers_{};
   std::array<std::uint32_t, kMaxBurst> lateness_{};  // by the current schedule
   std::array<std::uint32_t, kMaxBurst> stamped_{};   // by the original schedule
   std::array<typename Queue::Frame, kMaxBurst> frames_{};
-  SenderReport report_;
+  SenderReport report_;  // without the next two
+  Gathered lateness_seen_;
+  Gathered step_gaps_;
   StampBases bases_;
   alignas(64) std::atomic<std::uint64_t> progress_{0};
 };
