@@ -15,9 +15,10 @@ from natxy.procedure.back_to_back import FIRST_BURST, BackToBackPlan
 from natxy.procedure.capacity import CapacityPlan
 from natxy.procedure.degradation import DegradationPlan, search_of
 from natxy.procedure.establishment import EstablishmentPlan, first_guess
+from natxy.procedure.flow_groups import parts_of
 from natxy.procedure.frame_loss import LOSSLESS_TO_END, FrameLossPlan
 from natxy.procedure.mlr_throughput import MlrThroughputPlan
-from natxy.procedure.overload import QUARTERS, OverloadPlan
+from natxy.procedure.overload import OverloadPlan
 from natxy.procedure.phase_1_rate import SAFE, phase_1_search
 from natxy.procedure.plan import Plan
 from natxy.procedure.recovery import RecoveryPlan
@@ -193,12 +194,24 @@ def _overload(plan: OverloadPlan, testbed: Testbed) -> Fraction:
     total_s = Fraction(0)
     lasts_s = plan.test.timing.duration_s
     for flows in (1, *(flows for flows in plan.flows if flows != 1)):
-        of_test_s = expected_s(plan.test, _with_count(testbed, flows))
+        at = _with_count(testbed, flows)
+        of_test_s = expected_s(plan.test, at)
         if plan.incremental:
-            ramp_s = (QUARTERS - 1) * lasts_s if plan.step_s is None else flows * plan.step_s
-            of_test_s *= 1 + ramp_s / lasts_s
+            of_test_s *= 1 + _ramp_s(plan, flows) / _trial_s(plan.test, at, lasts_s)
         total_s += of_test_s
     return total_s
+
+
+def _ramp_s(plan: OverloadPlan, flows: int) -> Fraction:
+    """Returns the time in which the flows of a trial start; a drain follows each part."""
+    timing, parts = plan.test.timing, parts_of(flows)
+    return sum(
+        (
+            timing.drain_s + (timing.duration_s if lasts_s is None else lasts_s)
+            for lasts_s in (part.lasts_s(plan.step_s) for part in parts)
+        ),
+        Fraction(0),
+    )
 
 
 def _point_s(plan: Searching, testbed: Testbed) -> Fraction:

@@ -14,6 +14,7 @@ from natxy.procedure.establishment import EstablishmentPlan
 from natxy.procedure.series import PREVIOUS, Searching
 from natxy.procedure.table_size import PortRange
 from natxy.procedure.throughput import ThroughputPlan
+from natxy.report.cell_figures import CellResult, ColumnFigures
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
@@ -209,6 +210,43 @@ def test_columns_of_ranges_make_all_their_combinations() -> None:
     made = {spec.phases[0].streams[0].frames_of("foreground") for spec in engine.specs}
     assert {400, 4000} <= made
     assert result.remarks[0] == "Source and destination ports: 40 x 10, 40 x 100."
+
+
+def of_ports(sources: int, destinations: int, **keys: Any) -> Column:
+    return Column(
+        source_ports=PortRange(count=sources),
+        destination_ports=PortRange(count=destinations),
+        **keys,
+    )
+
+
+def test_columns_with_as_many_connections_are_told_apart() -> None:
+    """By their ranges if these differ, else by their places."""
+    columns = (of_ports(1000, 4), of_ports(2000, 2), of_ports(2000, 2), of_ports(2000, 4))
+    result, _, _ = measure(columns)
+    table = "table 1,000,000, hash 1,000"
+    names = [
+        f"4,000 connections, 1,000 x 4 ports, {table} (4 each)",
+        f"4,000 connections, 2,000 x 2 ports, {table} (4 each)",
+        f"4,000 connections, 2,000 x 2 ports, {table} (4 each), column 3",
+        f"8,000 connections, {table} (8 each)",
+    ]
+    rates = [figure for figure in result.figures if figure.unit == "cps"]
+    assert [figure.at for figure in rates] == names
+    assert [figure.at for figure in result.figures if figure.name == DEGRADATION] == names[1:]
+    of_cell = ColumnFigures()
+    of_cell.add(CellResult(column="a", measure="m", round=1, results=(result,)))
+    pooled = [figure for figure in of_cell.figures.values() if figure.unit == "cps"]
+    assert [figure.values for figure in pooled] == [figure.values for figure in rates]
+
+
+def test_columns_that_differ_by_their_table_are_told_apart_by_it() -> None:
+    columns = (Column(connections=1000, hash_size=1000), Column(connections=1000, hash_size=2000))
+    result, _, _ = measure(columns)
+    assert [figure.at for figure in result.figures[:2]] == [
+        "1,000 connections, table 1,000,000, hash 1,000 (1 each)",
+        "1,000 connections, table 1,000,000, hash 2,000 (0.5 each)",
+    ]
 
 
 @pytest.mark.parametrize("rate", [20_000, None], ids=["given", "found first"])

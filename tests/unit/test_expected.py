@@ -103,11 +103,11 @@ ONE_SEARCH = ("--max-rate", "1000", "--error", "50%", "--repetitions", "1")
         ),
         (("scale-up", "--cores", "1,2,4", *ONE_SEARCH), {}, 3 * 3 * TRIAL_S),
         ("overload --of pdv --rate 1000 --flows 1,10", {}, 2 * 20 * TRIAL_S),
-        # The flows start for 3 s before a trial of 60 s.
+        # Of 30 flows 7 are sent for 0.8 s, 15 for 0.7 s and 22 for 0.8 s, with a drain after each.
         (
             "overload --of pdv --rate 1000 --flows 30 --incremental --step 0.1",
             {},
-            (1 + Fraction(1, 600) + 1 + Fraction(30, 600)) * 20 * TRIAL_S,
+            20 * (2 * TRIAL_S + Fraction(23, 10) + 3 * 2),
         ),
     ],
     ids=str,
@@ -156,8 +156,10 @@ def test_tear_down_fills_the_table_in_each_repetition() -> None:
 
 
 def test_flows_that_start_one_after_another_take_the_time_of_their_ramp() -> None:
+    """Three parts of 60 s with a drain of 2 s each; a single flow has no such part."""
     words = ("--of", "pdv", "--rate", "1000", "--flows", "10")
-    assert seconds("overload", *words, "--incremental") == 4 * seconds("overload", *words)
+    at_once = seconds("overload", *words)
+    assert seconds("overload", *words, "--incremental") == at_once + 20 * 3 * 62
 
 
 @pytest.mark.parametrize("verb", MEASURING)

@@ -13,6 +13,7 @@ from natxy.procedure.memory import MEMORY, MemorySamples
 from natxy.procedure.scale_up import ScaleUpPlan, scale_up
 from natxy.procedure.scale_up import _memory as of_scale_up
 from natxy.procedure.series import Searching
+from natxy.procedure.table_size import PortRange
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_capacity_procedure import PLAN, WIDE
 from tests.unit.test_connections import plan as traffic_plan
@@ -106,6 +107,27 @@ def test_each_point_of_a_series_has_the_figure(search: Searching) -> None:
         assert [figure.at for figure in memory] == at
         assert [figure.values for figure in memory] == [(OCTETS,) * 2] * 2
         assert any("Memory is that of the table, with 4,000" in said for said in result.remarks)
+
+
+def test_columns_with_as_many_connections_have_a_figure_each() -> None:
+    gateway = StatefulGateway(new_cps=100_000)
+    traffic = traffic_plan({}, forward=WIDE, reverse=WIDE)
+    columns = tuple(
+        Column(
+            source_ports=PortRange(count=sources), destination_ports=PortRange(count=destinations)
+        )
+        for sources, destinations in ((1000, 6), (2000, 3))
+    )
+    result = degradation(
+        DegradationPlan(search=ESTABLISHMENT, columns=columns),
+        StatefulEngine(gateway=gateway).tester(traffic),
+        Counted(gateway=gateway),
+    )
+    memory = [figure for figure in result.figures if figure.name == MEMORY]
+    assert [figure.at for figure in memory] == [
+        "6,000 connections, 1,000 x 6 ports",
+        "6,000 connections, 2,000 x 3 ports",
+    ]
 
 
 def test_a_gateway_that_keeps_its_memory_has_the_figure_of_each_column() -> None:

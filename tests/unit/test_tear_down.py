@@ -77,6 +77,22 @@ def test_the_rate_is_that_of_connections_without_what_an_empty_table_takes() -> 
     assert result.reference == "RFC 9693"
 
 
+def test_columns_with_as_many_connections_are_told_apart() -> None:
+    sizes = tuple(
+        Size(source_ports=PortRange(count=sources), destination_ports=PortRange(count=destinations))
+        for sources, destinations in ((1000, 4), (2000, 2), (2000, 2), (2000, 4))
+    )
+    result, _ = measure(replace(PLAN, sizes=sizes))
+    assert [figure.at for figure in result.figures if figure.primary] == [
+        "4,000 connections, 1,000 x 4 ports",
+        "4,000 connections, 2,000 x 2 ports",
+        "4,000 connections, 2,000 x 2 ports, column 3",
+        "8,000 connections",
+    ]
+    keys = {(figure.name, figure.at) for figure in result.figures}
+    assert len(keys) == len(result.figures)
+
+
 def test_there_is_no_phase_2_to_speak_of() -> None:
     result, _ = measure()
     notes = measurement_notes([result])
@@ -113,13 +129,13 @@ def test_parentheses_are_where_the_methodology_paper_has_them(
     full_s: tuple[float, ...], empty_s: tuple[float, ...], within: bool
 ) -> None:
     """Table 11: minimum, median and maximum of 0.4, 4 and 40 million connections."""
-    found = Deletions(connections=1, ranges="1 x 1", full_s=full_s, empty_s=empty_s)
+    found = Deletions(at="1", connections=1, ranges="1 x 1", full_s=full_s, empty_s=empty_s)
     assert found.within_noise is within
 
 
 @pytest.mark.parametrize("full_s", [0.25, 0.125])
 def test_a_full_table_that_is_no_slower_has_no_rate(full_s: float) -> None:
-    found = Deletions(connections=9, ranges="9 x 1", full_s=(full_s,), empty_s=(0.25,))
+    found = Deletions(at="9", connections=9, ranges="9 x 1", full_s=(full_s,), empty_s=(0.25,))
     assert found.rate_cps == 0
     assert found.within_noise
 
