@@ -114,8 +114,9 @@ def test_the_longest_burst_of_each_repetition_is_shown_as_soon_as_it_is_found(
     assert [(each.name, each.values) for each in shown.figures] == [(BURST, (777,))] * 2
 
 
-def test_why_no_burst_could_be_sent_is_the_reason_of_the_last_one(nat64: TrafficPlan) -> None:
-    """A burst that stays invalid bounds the search, but one below it passes."""
+def test_bursts_that_stay_invalid_bound_the_search_down_to_a_single_frame(
+    nat64: TrafficPlan,
+) -> None:
 
     def invalid(spec: TrialSpec) -> str:
         return "forward: late" if frames_in(spec.phases[0].streams[0]) > 1 else ""

@@ -162,6 +162,26 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
     assert [segment.rate_fps for segment in last.segments] == [11_000, 5_500]
 
 
+@pytest.mark.parametrize(("away_us", "matters"), [(100, False), (300, True)])
+def test_an_absence_shorter_than_a_frames_interval_has_lost_none(
+    away_us: float, matters: bool, nat64: TrafficPlan
+) -> None:
+    """At 5,500 frames a second, one comes every 182 µs."""
+    engine = replace(sulking(0.005), away_ns=lambda _: away_us * 1e3)
+    figure = recovery(plan(), engine.tester(nat64), NoDut()).figure(RECOVERY, "forward")
+    assert figure.upper_bound == (matters, matters)
+
+
+def test_the_rates_and_the_lost_frames_are_stated(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda _: range(3))
+    result = recovery(plan(), engine.tester(nat64), NoDut())
+    assert result.remarks[1] == "Overload at 11,000 fps, then 5,500 fps, per direction."
+    lost = result.figure(LOST, "reverse")
+    assert (lost.values, lost.unit, lost.primary) == ((3, 3), "frames", False)
+    slowest = recovery(plan(rate_fps=1), ScriptedEngine().tester(nat64), NoDut())
+    assert slowest.remarks[1] == "Overload at 1 fps, then 1 fps, per direction."
+
+
 def test_110_percent_of_the_testers_limit_is_no_overload(nat64: TrafficPlan) -> None:
     """RFC 2544 section 26.5: of the device's throughput."""
 
