@@ -114,6 +114,15 @@ def test_a_tester_whose_trials_are_invalid_at_1000_a_second_has_another_problem(
     assert result.figures[0].values[0] == pytest.approx(above_fps, abs=1)
 
 
+def test_a_tester_whose_trials_are_invalid_just_above_1000_a_second_may_have_a_lower_limit() -> (
+    None
+):
+    """4004, 2002, 1001: what is invalid there may be so for its rate."""
+    plan = replace(PLAN, max_rate_cps=4004, invalid_repeats=0)
+    result = measure(StatefulGateway(), plan, engine={"invalid_above_fps": 600})
+    assert result.figures[0].values[0] == pytest.approx(600, abs=1)
+
+
 def test_a_tester_that_spoils_trials_of_a_minute_has_no_rate() -> None:
     """240,000 connections at 4,000 a second; at lower rates it takes longer still."""
     wide = {

@@ -21,7 +21,7 @@ from natxy.procedure.latency import (
     latency_errors,
     latency_values,
 )
-from natxy.procedure.pdv import LOST, P999_DELAY, PDV, pdv_values
+from natxy.procedure.pdv import LOST, P999_DELAY, PDV, pdv_errors, pdv_values
 from natxy.trial.timing import Timing
 from natxy.verdict.delay_error import doubts, error_remarks
 from tests.unit.results import result_of, stream_of
@@ -146,6 +146,14 @@ def test_the_delays_beside_pdv_are_no_main_figures() -> None:
     values = {each.name: (each.value, each.unit) for each in found}
     assert values[LOST] == (7, "frames")
     assert values[P999_DELAY] == (LOST_NS, "ns")
+
+
+def test_the_delays_of_a_direction_in_which_nothing_came_have_no_error() -> None:
+    """So the trial is not refused for it; its figures say that no frame arrived."""
+    nothing = stream_of(sent=10, missing=10)
+    assert pdv_errors(result_of(nothing), LOST_NS) == []
+    with pytest.raises(DutError, match="No frame arrived"):
+        pdv_values(nothing, LOST_NS)
 
 
 LATENCY: dict[str, Any] = {

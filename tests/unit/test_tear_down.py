@@ -275,13 +275,22 @@ def test_the_rate_of_each_number_of_connections_is_shown_as_soon_as_it_is_found(
         def __init__(self) -> None:
             self.seen: list[str] = []
 
+        def trial_started(
+            self, rate_fps: int, bracket_fps: tuple[int, int], connections: int | None = None
+        ) -> None:
+            self.seen.append(f"phase 1 at {rate_fps:,}")
+
         def repetition_ended(self, figures: Sequence[Figure]) -> None:
             self.seen += [f"{figure.name} {figure.at}" for figure in figures]
 
     shown, gateway = Shown(), StatefulGateway()
     tester = StatefulEngine(gateway=gateway).tester(traffic_plan({}))
-    tear_down(PLAN, tester, Deleting(gateway=gateway), shown)
-    assert shown.seen == [f"{RATE} {count} connections" for count in ("1,000", "4,000")]
+    tear_down(replace(PLAN, repetitions=2), tester, Deleting(gateway=gateway), shown)
+    assert shown.seen == [
+        line
+        for count in ("1,000", "4,000")
+        for line in (*["phase 1 at 10,000"] * 2, f"{RATE} {count} connections")
+    ]
 
 
 def test_how_often_a_filling_was_repeated_is_said() -> None:

@@ -78,6 +78,17 @@ def test_a_tester_whose_trials_are_invalid_at_1000_a_second_has_another_problem(
     assert throughput(plan, engine.tester(nat64), NoDut()).figures[0].values == (1000,)
 
 
+def test_a_tester_whose_trials_are_invalid_just_above_1000_a_second_may_have_a_lower_limit(
+    nat64: TrafficPlan,
+) -> None:
+    """4004, 2002, 1001: what is invalid there may be so for its rate."""
+    engine = ScriptedEngine(
+        invalid=lambda spec: "forward: late" * (rate_of(spec.phases[0].streams[0]) > 600)
+    )
+    plan = replace(PLAN, max_rate_fps=4004, invalid_repeats=0)
+    assert throughput(plan, engine.tester(nat64), NoDut()).figures[0].values == (600,)
+
+
 def test_a_trial_lasts_until_an_overload_by_the_error_has_filled_the_queue() -> None:
     """1 % of 100,000 frames a second fill 128 places in 0.128 s."""
     plan = ThroughputPlan(
@@ -103,7 +114,9 @@ def test_short_trials_count_what_the_gateway_still_holds() -> None:
         assert (counting.short, counting.above_fps) == (short, 7)
 
 
-@pytest.mark.parametrize(("patience_s", "made"), [("0.25", 2), ("0.15", 1), ("1000", 5)])
+@pytest.mark.parametrize(
+    ("patience_s", "made"), [("0.25", 2), ("0.22", 1), ("0.15", 1), ("1000", 5)]
+)
 def test_a_repetition_begins_if_the_planned_time_of_those_before_is_shorter(
     patience_s: str, made: int, nat64: TrafficPlan
 ) -> None:
