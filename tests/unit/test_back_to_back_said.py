@@ -31,6 +31,17 @@ def test_the_search_and_the_rest_are_described(step: int, said: str, nat64: Traf
     assert len(result.remarks) == 3
 
 
+def test_bursts_grow_from_64_frames_to_twice_as_many_and_the_step_is_what_passes_in_20_us(
+    nat64: TrafficPlan,
+) -> None:
+    engine = longer_than(130)
+    asked = plan(throughput_fps=250_000, burst_rate_fps=500_000, repetitions=1)
+    result = back_to_back(asked, engine.tester(nat64), NoDut())
+    lengths = [frames_in(spec.phases[0].streams[0]) for spec in engine.specs]
+    assert lengths[:3] == [64, 128, 256]
+    assert "binary search, step 5 frames. " in result.remarks[0]
+
+
 def test_how_much_too_long_bursts_took_is_said_in_frames(nat64: TrafficPlan) -> None:
     """The worst of valid bursts; 0.15 ms at 60,000 frames a second."""
     engine = longer_than(500)

@@ -15,6 +15,7 @@ from natxy.procedure.series import PREVIOUS, Searching
 from natxy.procedure.table_size import PortRange
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observer
 from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
@@ -132,6 +133,22 @@ def test_a_column_whose_connections_are_not_there_ends_no_measurement() -> None:
     assert ratio.values[0] == pytest.approx((1000 + 2000) / (1000 + 2500), rel=0.001)
     with pytest.raises(MeasurementError, match=r"created 3,000 of 4,000"):
         measure(columns_of(4000, 1000), THROUGHPUT, gateway)
+
+
+def test_a_column_without_a_figure_is_told_at_once() -> None:
+    class Hearing(Observer):
+        def __init__(self) -> None:
+            self.heard: list[str] = []
+
+        def remarked(self, sentence: str) -> None:
+            self.heard.append(sentence)
+
+    gateway, heard = StatefulGateway(entries=3000, frames_fps=50_000), Hearing()
+    engine = StatefulEngine(gateway=gateway)
+    plan = DegradationPlan(search=THROUGHPUT, columns=columns_of(1000, 4000))
+    degradation(plan, engine.tester(traffic_plan({})), StatefulDut(gateway=gateway), heard)
+    (said,) = (sentence for sentence in heard.heard if "no figure" in sentence)
+    assert said.startswith("4,000 connections: no figure. Phase 1 created 3,000 of 4,000")
 
 
 def test_columns_that_change_nothing_leave_the_device_alone() -> None:

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from natxy.dut.none import NoDut
+from natxy.model.measurement import Figure
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.back_to_back import BackToBackPlan
+from natxy.procedure.benchmarks import BENCHMARKS
 from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.overload import DEGRADATION, OverloadPlan, overload
 from natxy.procedure.recovery import RecoveryPlan
@@ -111,7 +113,8 @@ def test_a_figure_that_is_exact_with_one_flow_only_has_no_degradation(nat64: Tra
     assert result.figure(f"{DEGRADATION} of {THROUGHPUT}", at="100 flows").values == (50,)
     assert "A figure that is a lower bound only has no degradation." in result.remarks
     exact = overload(plan((10,)), slower_with({1: 10_000, 10: 9000}).tester(nat64), NoDut())
-    assert not any("has no degradation" in remark for remark in exact.remarks)
+    for said in ("has no degradation", "may be wrong by"):
+        assert not any(said in remark for remark in exact.remarks)
 
 
 def test_a_rate_that_was_given_does_not_stand_beside_each_figure(nat64: TrafficPlan) -> None:
@@ -120,6 +123,17 @@ def test_a_rate_that_was_given_does_not_stand_beside_each_figure(nat64: TrafficP
     assert {figure.found for figure in result.figures} == {""}
     assert result.conditions.rate_fps == 1000
     assert isinstance(test, RatePlan)
+
+
+def test_a_mean_is_a_bound_if_any_value_is_one_and_a_median_if_one_up_to_it_is() -> None:
+    """RFC 2544 section 26.4 asks for the mean of bursts."""
+    figure = Figure(name="x", unit="frames", values=(1, 2, 3), lower_bound=(False, False, True))
+    assert BENCHMARKS[BackToBackPlan].is_bound(figure)
+    assert not BENCHMARKS[RecoveryPlan].is_bound(figure)
+    low = figure.model_copy(update={"lower_bound": (True, False, False)})
+    assert BENCHMARKS[RecoveryPlan].is_bound(low)
+    exact = figure.model_copy(update={"lower_bound": ()})
+    assert not any(each.is_bound(exact) for each in BENCHMARKS.values())
 
 
 def test_steps_between_flows_are_at_most_a_day_and_at_least_a_microsecond() -> None:

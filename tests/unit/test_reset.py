@@ -79,6 +79,7 @@ def test_both_methods(nat64: TrafficPlan) -> None:
         assert result.figure(LOST, direction).values == (250, 250)
         assert not any(result.figure(BY_LOSS, direction).lower_bound)
     assert "power interruption: a switch." in result.remarks
+    assert not any("Connections that the device lost" in said for said in result.remarks)
 
 
 def test_what_a_reset_loses_is_no_noise(nat64: TrafficPlan) -> None:

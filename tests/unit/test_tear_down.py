@@ -109,6 +109,7 @@ def test_a_rate_within_the_noise_is_in_parentheses() -> None:
         ((0.43, 0.46, 0.48), (0.29, 0.30, 0.31), True),
         ((1.35, 1.37, 1.39), (0.29, 0.30, 0.31), False),
         ((11.76, 11.79, 11.95), (0.29, 0.30, 0.31), False),
+        ((4.0, 4.0, 5.0), (0.0, 0.0, 0.0), False),  # a quarter of the difference, and no more
     ],
 )
 def test_parentheses_are_where_the_methodology_paper_has_them(

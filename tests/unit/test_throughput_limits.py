@@ -12,7 +12,9 @@ from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
-from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.model.verdict import Verdict
+from natxy.procedure.burst_remarks import why_nothing_passed
+from natxy.procedure.throughput import Search, ThroughputPlan, searches, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.bursts import Bursts
@@ -179,6 +181,10 @@ def test_options_at_the_ends_of_their_ranges_are_taken(changes: dict[str, Any]) 
 class Shown(Observer):
     def __init__(self) -> None:
         self.figures: list[Figure] = []
+        self.started: list[tuple[int, int]] = []
+
+    def repetition_started(self, number: int, count: int) -> None:
+        self.started.append((number, count))
 
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
         self.figures += figures
@@ -219,6 +225,26 @@ def test_bursts_are_never_tried_at_less_than_ten_in_a_minute(nat64: TrafficPlan)
         throughput(too_low, engine.tester(nat64), NoDut())
 
 
+def test_why_nothing_passed_names_the_longest_interval_between_bursts() -> None:
+    steady = why_nothing_passed(None, 1)
+    assert steady == "frames were lost at every rate tried"
+    of_bursts = why_nothing_passed(Bursts(frames=1024), 1710)
+    assert of_bursts == "the lowest rate tried is 1,710 fps, one burst every 0.599 s"
+
+
+def test_a_search_keeps_the_trial_whose_rate_is_its_result(nat64: TrafficPlan) -> None:
+    def found(engine: ScriptedEngine) -> Search:
+        plan = replace(PLAN, max_rate_fps=50_000)
+        (one,) = searches(plan, plan.trials(engine.tester(nat64), NoDut(), Observer()))
+        return one
+
+    passed = found(losing_above(5000)).passed
+    assert passed is not None
+    assert (passed.rate_fps, passed.verdict) == (5000, Verdict.PASS)
+    nothing = found(ScriptedEngine(lose=lambda _: (0,)))
+    assert (nothing.rate_fps, nothing.passed) == (0, None)
+
+
 def test_bursts_longer_than_the_testers_ring_are_named(nat64: TrafficPlan) -> None:
     class Ringed(ScriptedEngine):
         def _port(self, side: str) -> dict[str, Any]:
@@ -238,3 +264,4 @@ def test_the_rate_of_each_repetition_is_shown_as_soon_as_it_is_found(nat64: Traf
     shown = Shown()
     throughput(replace(PLAN, repetitions=2), losing_above(5000).tester(nat64), NoDut(), shown)
     assert [each.values for each in shown.figures] == [(5000,)] * 2
+    assert shown.started == [(1, 2), (2, 2)]
