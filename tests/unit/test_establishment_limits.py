@@ -51,7 +51,7 @@ class Kept(Observer):
     ids=str,
 )
 def test_the_first_rate_is_given_or_the_maximum_or_a_guess(
-    changes: dict[str, int], first: list[int]
+    changes: dict[str, Any], first: list[int]
 ) -> None:
     kept = Kept()
     measure(StatefulGateway(new_cps=20_000), replace(PLAN, **changes), observer=kept)
