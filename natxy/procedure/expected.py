@@ -165,9 +165,11 @@ def _capacity(plan: CapacityPlan, testbed: Testbed) -> Fraction:
 
 @expected_s.register
 def _tear_down(plan: TearDownPlan, testbed: Testbed) -> Fraction:
+    if plan.rate_cps is not None:
+        testbed = _with_connections(testbed, rate_fps=plan.rate_cps)
     total_s = Fraction(0)
     for at in _sized(plan.sizes, testbed):
-        load = Establishing(rate_fps=plan.rate_cps or _phase_1_fps(at))
+        load = Establishing(rate_fps=_phase_1_fps(at))
         once_s = _establishing_s(plan, at, load) + DELETION_S
         total_s += phase_1_search_s(plan.timing, at) + plan.repetitions * once_s
     return total_s
@@ -266,9 +268,11 @@ def _phase_1_s(testbed: Testbed, drain_s: Fraction) -> Fraction:
     asked = testbed.connections
     if asked is None:
         return Fraction(0)
-    lasts_s = Fraction(asked.count, _phase_1_fps(testbed)) + drain_s
+    rate_fps = _phase_1_fps(testbed)
+    segments = 3 if asked.is_tcp else 1  # of a handshake
+    lasts_s = segments * (Fraction(asked.count, rate_fps) + drain_s)
     if frames := min(asked.sample, asked.count):
-        lasts_s += Fraction(frames, SAMPLE_FPS) + drain_s
+        lasts_s += Fraction(frames, min(SAMPLE_FPS, rate_fps)) + drain_s
     return lasts_s if asked.delay_s is None else max(lasts_s, Fraction(str(asked.delay_s)))
 
 
@@ -283,7 +287,11 @@ def _sized(sizes: Sequence[Size], testbed: Testbed) -> list[Testbed]:
 
 
 def _with_count(testbed: Testbed, count: int) -> Testbed:
+    return _with_connections(testbed, count=count)
+
+
+def _with_connections(testbed: Testbed, **changes: int) -> Testbed:
     asked = testbed.connections
     if asked is None:
         return testbed
-    return testbed.model_copy(update={"connections": asked.model_copy(update={"count": count})})
+    return testbed.model_copy(update={"connections": asked.model_copy(update=changes)})

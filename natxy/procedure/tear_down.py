@@ -39,7 +39,8 @@ class TearDownPlan(Plan):
     """
 
     sizes: tuple[Size, ...] = ()
-    rate_cps: int | None = None  # of phase 1; None: the testbed's rate
+    # Of phase 1; None: the testbed's rate or, if it has none, a share of one that is found first.
+    rate_cps: int | None = None
     incomplete_repeats: int = 3  # repeats of a phase 1 that lost frames
 
 
@@ -80,6 +81,8 @@ def tear_down(
     observer = observer or Observer()
     check_each_frame_makes_one(tester)
     table = table_of(dut)
+    if plan.rate_cps is not None:
+        tester = tester.with_connections(rate_fps=plan.rate_cps)
     trials = plan.trials(tester, dut, observer)
     testers = [size.of(tester) for size in plan.sizes] or [tester]
     names: list[str] = []
@@ -134,12 +137,8 @@ def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable, *, at
 
 def _fill(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> None:
     """Fills the table; repeats a phase 1 that loses frames."""
-    rate_cps = plan.rate_cps or connections_of(trials.tester).rate_fps
-    if rate_cps is None:
-        raise DutError(
-            "connections.rate_fps: is missing: phase 1 needs a rate at which no connection fails "
-            "(expected one that `natxy establishment` has found)"
-        )
+    rate_cps = connections_of(trials.tester).rate_fps
+    assert rate_cps is not None, "with_phase_1_rate has found one"
     load = Establishing(rate_fps=rate_cps)
     made = 0
     for _ in range(plan.incomplete_repeats + 1):

@@ -16,6 +16,8 @@ from natxy.procedure.table_size import PortRange
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.report.cell_figures import CellResult, ColumnFigures
 from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observer
+from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
@@ -134,6 +136,22 @@ def test_a_column_whose_connections_are_not_there_ends_no_measurement() -> None:
         measure(columns_of(4000, 1000), THROUGHPUT, gateway)
 
 
+def test_a_column_without_a_figure_is_told_at_once() -> None:
+    class Hearing(Observer):
+        def __init__(self) -> None:
+            self.heard: list[str] = []
+
+        def remarked(self, sentence: str) -> None:
+            self.heard.append(sentence)
+
+    gateway, heard = StatefulGateway(entries=3000, frames_fps=50_000), Hearing()
+    engine = StatefulEngine(gateway=gateway)
+    plan = DegradationPlan(search=THROUGHPUT, columns=columns_of(1000, 4000))
+    degradation(plan, engine.tester(traffic_plan({})), StatefulDut(gateway=gateway), heard)
+    (said,) = (sentence for sentence in heard.heard if "no figure" in sentence)
+    assert said.startswith("4,000 connections: no figure. Phase 1 created 3,000 of 4,000")
+
+
 def test_columns_that_change_nothing_leave_the_device_alone() -> None:
     _, _, dut = measure(columns_of(1000, 2000))
     assert dut.resized == []
@@ -182,6 +200,36 @@ def test_a_device_that_passes_nothing_has_nothing_to_compare() -> None:
 def test_columns_that_make_no_sense_are_refused(columns: tuple[Column, ...], option: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"{option}: .* \(expected "):
         DegradationPlan(search=ESTABLISHMENT, columns=columns)
+
+
+def test_a_table_of_as_many_entries_as_connections_is_large_enough() -> None:
+    result, _, dut = measure(columns_of(1000, entries=1000))
+    assert dut.resized == [(1000, None)]
+    assert result.figures[0].at.startswith("1,000 connections, table 1,000, hash 1,000")
+
+
+def test_tables_that_all_columns_share_are_a_condition() -> None:
+    shared, _, _ = measure(columns_of(1000, 2000))
+    assert shared.conditions.connections
+    assert shared.conditions.connections.table_entries == 10**6
+    for setting in ({"entries": 5000}, {"hash_size": 500}, {"timeout_s": 60}):
+        differing, _, _ = measure(columns_of(1000, 2000, **setting))
+        assert differing.conditions.connections
+        assert differing.conditions.connections.table_entries is None
+
+
+def test_points_have_seeds_of_their_own_up_to_the_highest_one() -> None:
+    _, engine, _ = measure(columns_of(1000, 2000), replace(ESTABLISHMENT, seed=MAX_SEED))
+    assert len({spec.seed for spec in engine.specs if spec.seed}) == 2
+
+
+def test_the_degradation_is_a_main_figure_and_a_bound_hides_it() -> None:
+    result, _, _ = measure(columns_of(1000, 4000))
+    assert [f.primary for f in result.figures if f.name == DEGRADATION] == [True]
+    assert not any("There is no degradation" in remark for remark in result.remarks)
+    open_ended = replace(ESTABLISHMENT, max_rate_cps=10_000)
+    bounds, _, _ = measure(columns_of(1000, 4000), open_ended)
+    assert "There is no degradation, because a value is a lower bound." in bounds.remarks
 
 
 def test_columns_are_refused_before_anything_is_measured() -> None:
