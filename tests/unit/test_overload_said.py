@@ -96,7 +96,7 @@ def test_what_all_tests_say_is_said_once_and_what_one_says_with_its_flows(
 
 def test_the_ports_of_flows_are_stated(nat64: TrafficPlan) -> None:
     result = overload(plan((10, 100_000)), ScriptedEngine().tester(nat64), NoDut())
-    assert result.remarks[1].endswith("source and destination ports: 10 x 1, 3125 x 32.")
+    assert result.remarks[1].endswith("source and destination ports: 10 x 1, 3,125 x 32.")
     assert result.remarks[0].endswith("The test of RFC 8219 section 7 is throughput.")
     assert result.reference == "RFC 8219 section 10.2.1"
 
