@@ -34,6 +34,7 @@ inline constexpr std::uint16_t kEtherTypeIpv6 = 0xdd86;
 [[nodiscard]] constexpr std::uint16_t protocol_in(spec::IpVersion version) {
   return version == spec::IpVersion::k4 ? 9 : 6;
 }
+inline constexpr std::uint16_t kIdentificationInIpv4 = 4;
 inline constexpr std::uint16_t kChecksumInIpv4 = 10;
 
 // Offsets from the start of the frame. `first` is the outer header of a tunnel, else the IP header;

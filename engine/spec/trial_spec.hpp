@@ -198,7 +198,7 @@ struct Traffic {
   std::optional<PortSet> destination_port_set{};
   std::uint16_t networks = 1;                  // 1-256 destination networks, chosen pseudorandomly
   std::uint8_t hop_limit = kUsualHopLimit;     // on departure
-  bool dont_fragment = true;                   // IPv4's DF bit
+  bool dont_fragment = true;                   // IPv4's DF bit; without it, identifications differ
   std::optional<std::uint8_t> hop_limit_drop;  // absent: learned from the first frame that arrives
   // Send no frame whose UDP checksum on arrival would be ffff: some translators make it 0000.
   bool avoid_zero_checksum = false;

@@ -83,6 +83,31 @@ TEST(Departure, HasTheHopLimitAndTheDfBitThatTheSpecNames) {
   }
 }
 
+// RFC 6864: what may be fragmented has an identification that its neighbours do not have.
+TEST(Departure, WithoutDfEachFrameHasAnIdentification) {
+  for (const bool varied : {false, true}) {
+    const auto traffic = varied ? tests::varied_traffic(IpVersion::k4, IpVersion::k4)
+                                : tests::traffic(IpVersion::k4, IpVersion::k4);
+    auto fragmentable = traffic;
+    fragmentable.dont_fragment = false;
+    for (const auto& each : {traffic, fragmentable}) {
+      const Departure departure(each, {});
+      const flow::Flow flow(each, 3);
+      auto octets = departure.octets();
+      for (std::uint64_t number = 0; number < 1000; ++number) {
+        if (varied) {
+          patch<flow::Shape{.addresses_vary = true}>(departure, flow, octets, number);
+        } else {
+          patch<flow::Shape{}>(departure, flow, octets, number);
+        }
+        const auto expected = each.dont_fragment ? 0 : number * 977 % 65536;
+        ASSERT_EQ(octets[18] << 8U | octets[19], expected);
+        ASSERT_EQ(plain_checksum({octets.begin() + 14, octets.begin() + 34}), 0) << number;
+      }
+    }
+  }
+}
+
 class ZeroChecksums : public testing::TestWithParam<std::tuple<bool, IpVersion, IpVersion>> {
  protected:
   static constexpr flow::Shape kShape{.addresses_vary = true};
