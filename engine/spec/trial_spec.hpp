@@ -145,8 +145,8 @@ struct AddressPattern {
 enum class ExtensionHeader : std::uint8_t { kHopByHop, kDestinationOptions, kRouting };
 
 // The outer header of a packet in a tunnel, such as a softwire of DS-Lite, lw4o6 and MAP-E. The
-// gateway may change hop limit, traffic class and flow label, and the DF bit and the identification
-// of IPv4.
+// gateway may change traffic class and flow label, and the DF bit and the identification of IPv4.
+// It may choose the hop limit, which is then the same in all frames.
 struct Tunnel {
   const Encapsulation* encapsulation = &encapsulations().front();  // IP in IP
   IpVersion ip_version = IpVersion::k6;

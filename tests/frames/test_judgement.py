@@ -167,14 +167,16 @@ TUNNEL_CHANGES: dict[int, dict[str, tuple[Callable[[Any], Any], str]]] = {
         "length": (with_outer(len=60), "malformed"),
         "a fragment": (with_outer(flags="MF"), "malformed"),
         "checksum": (with_outer(chksum=0x1234), "checksum"),
-        "the gateway's affair": (with_outer(tos=0xB8, id=4711, flags=0, ttl=7), "received"),
+        "hop limit": (with_outer(ttl=7), "tunnel"),
+        "the gateway's affair": (with_outer(tos=0xB8, id=4711, flags=0), "received"),
     },
     6: {
         "source": (with_outer(src="2001:2::9"), "tunnel"),
         "destination": (with_outer(dst="2001:2:0:8000::9"), "tunnel"),
         "protocol": (with_outer(nh=99), "malformed"),
         "length": (with_outer(plen=60), "malformed"),
-        "the gateway's affair": (with_outer(tc=0xB8, fl=4711, hlim=7), "received"),
+        "hop limit": (with_outer(hlim=7), "tunnel"),
+        "the gateway's affair": (with_outer(tc=0xB8, fl=4711), "received"),
     },
 }
 TUNNELS = list(itertools.product(ENCAPSULATIONS, (4, 6), ("44", "46", "66")))
@@ -187,6 +189,39 @@ def test_a_change_of_a_tunnel_is_named(encapsulation: str, outer: int, combinati
     changes = TUNNEL_CHANGES[outer].values()
     frames = [(arrival_side(number), bytes(spoil(arrival(number)))) for spoil, _ in changes]
     assert judged(trial, frames) == [counter for _, counter in changes]
+
+
+@pytest.mark.parametrize("outer", [4, 6])
+def test_the_outer_hop_limit_is_that_of_the_first_frame(outer: int) -> None:
+    """The inner one follows from hop_limit_drop. A frame in another form teaches nothing."""
+    trial = tunnel_trial("ip", outer, "44")
+    name = "ttl" if outer == 4 else "hlim"
+    its_stream = trial["phases"][0]["streams"][0]
+    frames = []
+    for i, hop_limit in enumerate((7, 7, 8, 7)):
+        number = Number(spec=trial, phase=0, stream=its_stream, number=i)
+        frames.append(("right", bytes(with_outer(**{name: hop_limit})(arrival(number)))))
+    plain = frames[0][1]
+    plain = plain[:12] + b"\x08\x00" + plain[ETHERNET + IP_OCTETS[outer] :]
+    assert judged(trial, [("right", plain), *frames]) == [
+        "malformed",
+        "received",
+        "received",
+        "tunnel",
+        "received",
+    ]
+
+
+@pytest.mark.parametrize(("encapsulation", "combination"), [("ip", "46"), ("gre", "44")])
+def test_a_fragment_header_in_a_tunnel_is_malformed(encapsulation: str, combination: str) -> None:
+    trial = tunnel_trial(encapsulation, 6, combination)
+    number = Number(spec=trial, phase=0, stream=trial["phases"][0]["streams"][0], number=7)
+    frame = bytes(arrival(number))
+    end, added = ETHERNET + IP_OCTETS[6], bytes(IPv6ExtHdrFragment(nh=frame[ETHERNET + 6], m=1))
+    head = bytearray(frame[:end])
+    head[ETHERNET + 4 : ETHERNET + 6] = (len(frame) - end + len(added)).to_bytes(2)
+    head[ETHERNET + 6] = 44
+    assert judged(trial, [("right", bytes(head) + added + frame[end:])]) == ["malformed"]
 
 
 @pytest.mark.parametrize(("encapsulation", "outer", "combination"), TUNNELS)
@@ -234,7 +269,7 @@ def test_ipv6_form() -> None:
     link = Ether(src=whole.src, dst=whole.dst)
     fragment = link / header / IPv6ExtHdrFragment() / whole[UDP]
     frames = [("right", bytes(frame)) for frame in (other, version, label, fragment)]
-    assert judged(trial, frames) == ["malformed", "malformed", "received", "foreign"]
+    assert judged(trial, frames) == ["malformed", "malformed", "received", "malformed"]
 
 
 def test_frames_of_others() -> None:
