@@ -46,6 +46,10 @@ bool AddressMap::is_explicit(const IpAddress& ipv4) const {
          find_longest(rules_, &MappingRule::ipv4, ipv4) != nullptr;
 }
 
+const MappingRule* AddressMap::rule_of(const IpAddress& address) const {
+  return find_longest(rules_, address.is_ipv6 ? &MappingRule::ipv6 : &MappingRule::ipv4, address);
+}
+
 // RFC 7757, 3.3.1: the suffix follows the IPv6 prefix, zeros follow the suffix.
 std::optional<IpAddress> AddressMap::to_ipv6(const IpAddress& ipv4, Port port) const {
   if (const auto* mapping = find_longest(mappings_, &ExplicitMapping::ipv4, ipv4)) {

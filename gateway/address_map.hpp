@@ -27,6 +27,8 @@ class AddressMap {
 
   // Returns whether there is a mapping or a rule for the address.
   [[nodiscard]] bool is_explicit(const IpAddress& ipv4) const;
+  // Returns the rule that gives the address to its subscribers; null if there is none.
+  [[nodiscard]] const MappingRule* rule_of(const IpAddress& address) const;
   // port: of the packet at this address; only rules need it.
   [[nodiscard]] std::optional<IpAddress> to_ipv6(const IpAddress& ipv4, Port port = {}) const;
   [[nodiscard]] std::optional<IpAddress> to_ipv4(const IpAddress& ipv6, Port port = {}) const;

@@ -52,14 +52,42 @@ enum class CorruptField : std::uint8_t {
   kExtensionHeader,  // the last octet of the first one
   kVlan,             // the VLAN ID of the inner tag
   kOuterSource,      // of the IPv6 header of a softwire
-  kOuterDestination
+  kOuterDestination,
+  kOuterHopLimit,
+  kOuterFragmented,  // adds a Fragment Header to the packet of a softwire
+  kSoftwire,         // the softwire of another subscriber
+  kPortSet,          // the port of another subscriber with the same address
+  kFragmented,       // makes the packet the first fragment
+  kHopLimitKept,     // as if the gateway had not decremented it
+  kSequence,
+  kTcpFlags
 };
 
-inline constexpr std::array<const char*, 17> kCorruptFieldNames{
-    "source_address", "destination_address", "source_port",   "destination_port", "hop_limit",
-    "payload",        "udp_checksum",        "ip_checksum",   "length",           "udp_length",
-    "number",         "no_udp_checksum",     "traffic_class", "extension_header", "vlan",
-    "outer_source",   "outer_destination"};
+inline constexpr std::array<const char*, 25> kCorruptFieldNames{"source_address",
+                                                                "destination_address",
+                                                                "source_port",
+                                                                "destination_port",
+                                                                "hop_limit",
+                                                                "payload",
+                                                                "udp_checksum",
+                                                                "ip_checksum",
+                                                                "length",
+                                                                "udp_length",
+                                                                "number",
+                                                                "no_udp_checksum",
+                                                                "traffic_class",
+                                                                "extension_header",
+                                                                "vlan",
+                                                                "outer_source",
+                                                                "outer_destination",
+                                                                "outer_hop_limit",
+                                                                "outer_fragment",
+                                                                "softwire",
+                                                                "port_set",
+                                                                "fragment",
+                                                                "hop_limit_kept",
+                                                                "sequence",
+                                                                "tcp_flags"};
 
 struct Corrupt {
   std::uint64_t every = 0;

@@ -38,6 +38,7 @@ void FrameStore::grow(std::size_t size_class) {
   auto& frames = frames_.emplace_back(std::make_unique<Frame[]>(count));
   for (std::size_t i = 0; i < count; ++i) {
     frames[i].octets = octets.get() + i * size;
+    frames[i].capacity = size;
     frames[i].store = this;
     frames[i].size_class = size_class;
     free_[size_class].push_back(&frames[i]);

@@ -17,6 +17,7 @@ class FrameStore;
 struct Frame {
   std::uint8_t* octets = nullptr;
   std::size_t length = 0;
+  std::size_t capacity = 0;  // of the buffer; faults may make a frame longer
   Nanoseconds received_ns = 0;
   Direction direction = Direction::kForward;
   bool is_own = false;     // a frame of the gateway itself: ARP, Neighbour Discovery
@@ -46,7 +47,7 @@ class FrameStore {
  private:
   friend struct ReturnToStore;
   static constexpr std::array<std::size_t, 4> kSizes{128, 640, 2048, kMaxOctets + 64};
-  static constexpr std::size_t kSpareOctets = 1;  // the fault `length` may add an octet
+  static constexpr std::size_t kSpareOctets = 8;  // for a header that a fault adds
 
   void grow(std::size_t size_class);
   void give_back(Frame* frame);

@@ -33,6 +33,7 @@ void Gateway::configure(const Config& config, Nanoseconds now_ns) {
   neighbours_.clear();
   config_ = config;
   router_ = Router(config_);
+  subscribers_ = Subscribers(config_);
   for (const auto side : kSides) {
     const auto i = index_of(side);
     neighbours_.emplace_back(side_config(side), links_.macs[i], store_, outboxes_[i]);
@@ -72,6 +73,7 @@ void Gateway::make_chains() {
                          FaultChain::Surroundings{.store = store_,
                                                   .record = record_of(direction),
                                                   .out = outbox(destination_side(direction)),
+                                                  .subscribers = subscribers_,
                                                   .max_packet_octets = links_.mtu_bytes,
                                                   .since_ns = record_.polls.since_ns()});
   }

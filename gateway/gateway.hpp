@@ -82,6 +82,7 @@ class Gateway {
   Record record_;
   Router router_;
   std::optional<Softwires> softwires_;
+  Subscribers subscribers_;
   std::optional<Nat> nat_;
   std::vector<Neighbours> neighbours_;  // by Side
   std::vector<FaultChain> chains_;      // by Direction

@@ -23,6 +23,7 @@ CPUS = os.cpu_count() or 1
 # Tests of programs that read and write frames: unlike tests of time, they may run in parallel.
 WITHOUT_PORTS = [
     "tests/frames/test_golden.py",
+    "tests/frames/test_icmp_errors.py",
     "tests/frames/test_judgement.py",
     "tests/gateway/test_nat.py",
     "tests/gateway/test_translation.py",

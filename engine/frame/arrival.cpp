@@ -56,6 +56,7 @@ Layouts::Layouts(const std::vector<const spec::Traffic*>& arriving, std::size_t 
   for (const auto version : {spec::IpVersion::k4, spec::IpVersion::k6}) {
     add(layout_of(version));
   }
+  for (const auto* traffic : arriving) add(fragment_of(layout_of(traffic->arrival, vlan_tags)));
 }
 
 void Layouts::add(const Layout& layout) {
@@ -139,11 +140,13 @@ Arrival::Arrival(const spec::Traffic& traffic, const Link& link, const TcpNumber
 }
 
 Defect Arrival::check(const Claimed& claimed, const flow::Values& values,
-                      std::uint8_t hop_limit) const {
+                      HopLimits hop_limits) const {
   if (claimed.layout != layout_) return Defect::kMalformed;
   const auto* frame = claimed.frame;
   if (claimed.size != octets_) return Defect::kLength;
-  if (layout_->tunnelled() && !tunnel_matches(frame, values)) return Defect::kTunnel;
+  if (layout_->tunnelled() && !tunnel_matches(frame, values, hop_limits.outer)) {
+    return Defect::kTunnel;
+  }
   auto expected = addresses_;
   slots_.write(expected.data(), values);
   const auto* seen = frame + layout_->source;
@@ -154,7 +157,7 @@ Defect Arrival::check(const Claimed& claimed, const flow::Values& values,
                      static_cast<std::uint32_t>(swap16(values.destination_port)) << 16U;
   if (load<std::uint32_t>(frame + layout_->upper) != ports) return Defect::kPort;
   if (layout_->tcp() && !tcp_numbers_match(claimed)) return Defect::kSequence;
-  if (frame[layout_->hop_limit] != hop_limit) return Defect::kHopLimit;
+  if (frame[layout_->hop_limit] != hop_limits.inner) return Defect::kHopLimit;
   if (layout_->tcp() && !tcp_fixed_matches(frame + layout_->upper)) return Defect::kHeader;
   if (headers_.matches(frame)) return Defect::kNone;
   return own_headers_.matches(frame) ? Defect::kTrafficClass : Defect::kHeader;

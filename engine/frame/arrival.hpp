@@ -45,10 +45,16 @@ struct Claimed {
   std::uint32_t size;
   const Layout* layout;  // null if the frame does not belong to the trial
   Stamp stamp;
+
+  [[nodiscard]] HopLimits hop_limits() const {
+    const auto outer = layout->first + hop_limit_in(layout->link_version);
+    return {.inner = frame[layout->hop_limit], .outer = frame[outer]};
+  }
 };
 
 // The layouts that frames of a trial may have when they arrive at a port: those that are expected
-// first, then those of frames that the gateway did not translate, or without their tags.
+// first, then those of frames that the gateway did not translate, without their tags, or as
+// fragments.
 class Layouts {
  public:
   // The layouts without VLAN tags and extension headers.
@@ -77,7 +83,7 @@ class Layouts {
   }
 
  private:
-  static constexpr unsigned kMost = 8;
+  static constexpr unsigned kMost = 10;
 
   // Adds a layout that is not in the list.
   void add(const Layout& layout);
@@ -133,7 +139,7 @@ class Arrival {
   template <flow::Shape kShape>
   [[nodiscard, gnu::always_inline]] LotJudgement judge(const ArrivalLot& lot,
                                                        const flow::ValueLot& values,
-                                                       std::uint8_t hop_limit) const {
+                                                       HopLimits hop_limits) const {
     std::array<std::uint64_t, flow::kMaxLot> udp;
     std::array<std::uint64_t, flow::kMaxLot> sums;
     std::array<std::uint8_t, flow::kMaxLot> good;
@@ -146,14 +152,14 @@ class Arrival {
       }
       sums[i] = pseudo_sum_;
       if (kShape.connected && learns_source_) {
-        good[i] = headers_match(frame, hop_limit) &&
+        good[i] = headers_match(frame, hop_limits.inner) &&
                   destination_matches<kShape>(frame + layout_->source, values, i, sums[i]);
       } else {
-        good[i] = headers_match(frame, hop_limit) &&
+        good[i] = headers_match(frame, hop_limits.inner) &&
                   addresses_match<kShape>(frame + layout_->source, values, i, sums[i]);
       }
       if (layout_->tunnelled()) [[unlikely]]
-        good[i] = good[i] && tunnel_matches(frame, values.at(i));
+        good[i] = good[i] && tunnel_matches(frame, values.at(i), hop_limits.outer);
       if (octets_ > layout_->min_octets()) [[unlikely]] {
         sums[i] += sum_words(frame + layout_->min_octets(), octets_ - layout_->min_octets());
       }
@@ -183,6 +189,8 @@ class Arrival {
     return judgement;
   }
 
+  // Returns whether the frame has its parts where they are expected.
+  [[nodiscard]] bool expects(const Layout* layout) const { return layout == layout_; }
   // Returns whether a UDP checksum of 0 is accepted.
   [[nodiscard]] bool may_lack_checksum() const { return may_lack_checksum_; }
 
@@ -214,10 +222,10 @@ class Arrival {
     return values;
   }
 
-  // Returns the first that is wrong of length, outer address, address, port, hop limit, and the
-  // other octets of the headers that the gateway must keep.
+  // Returns the first that is wrong of length, outer addresses or outer hop limit, address, port,
+  // hop limit, and the other octets of the headers that the gateway must keep.
   [[nodiscard]] Defect check(const Claimed& claimed, const flow::Values& values,
-                             std::uint8_t hop_limit) const;
+                             HopLimits hop_limits) const;
 
  private:
   static constexpr std::size_t kBase = 8;  // a slot's offset is never 0
@@ -292,10 +300,12 @@ class Arrival {
     const auto octets = layout_->address_octets;
     return std::memcmp(seen + octets, expected + octets, octets) == 0;
   }
-  // Checks the addresses of the outer header, and its checksum if it is one of IPv4. Pure, so that
-  // the loop that calls it need not read the layout again for each frame.
+  // Checks the addresses and the hop limit of the outer header, and its checksum if it is one of
+  // IPv4. Pure, so that the loop that calls it need not read the layout again for each frame.
   [[nodiscard, gnu::noinline, gnu::pure]] bool tunnel_matches(const std::uint8_t* frame,
-                                                              const flow::Values& values) const {
+                                                              const flow::Values& values,
+                                                              std::uint8_t hop_limit) const {
+    if (frame[layout_->first + hop_limit_in(layout_->link_version)] != hop_limit) return false;
     auto expected = tunnel_addresses_;
     tunnel_slots_.write(expected.data(), values);
     const auto* seen = frame + layout_->link_source();

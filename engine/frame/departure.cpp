@@ -35,6 +35,7 @@ Departure::Departure(const spec::Traffic& traffic, const Link& link, const TcpNu
       fold(sum_words(octets_.data() + layout.source, 2U * layout.address_octets) + upper_words);
   if (traffic.avoid_zero_checksum) prepare_arrival_sum(traffic, upper_words);
   if (layout.ipv4()) ip_checksum_ = prepare_ipv4(layout.ip, ip_sum_);
+  identified_ = !traffic.dont_fragment && (ip_checksum_ != 0 || tunnel_checksum_ != 0);
 }
 
 std::uint16_t Departure::prepare_ipv4(std::size_t ip, std::uint64_t& sum) {
@@ -50,6 +51,20 @@ void Departure::patch_tunnel(std::uint8_t* const* frames, unsigned n,
   for (unsigned i = 0; i < n; ++i) sums[i] = tunnel_slots_.write(frames[i], values.at(i));
   if (tunnel_checksum_ == 0) return;
   for (unsigned i = 0; i < n; ++i) put_checksum(frames[i], tunnel_checksum_, tunnel_sum_ + sums[i]);
+}
+
+void Departure::identify(std::uint8_t* const* frames, unsigned n, const StampLot& stamps) const {
+  for (const auto checksum : {tunnel_checksum_, ip_checksum_}) {
+    if (checksum == 0) continue;
+    const auto ip = checksum - kChecksumInIpv4;
+    for (unsigned i = 0; i < n; ++i) {
+      const auto number = static_cast<std::uint16_t>(stamps.at(i).number());
+      store(frames[i] + ip + kIdentificationInIpv4, swap16(number));
+      store(frames[i] + checksum, std::uint16_t{0});
+      const auto sum = sum_words(frames[i] + ip, spec::ip_octets(spec::IpVersion::k4));
+      put_checksum(frames[i], checksum, sum);
+    }
+  }
 }
 
 void Departure::prepare_arrival_sum(const spec::Traffic& traffic, std::uint64_t udp_words) {

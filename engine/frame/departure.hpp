@@ -87,6 +87,8 @@ class Departure {
           put_checksum(frames[i], ip_checksum_, ip_sum_ + address_sums[i]);
       }
     }
+    if (identified_) [[unlikely]]
+      identify(frames, n, stamps);
     if constexpr (kShape.tcp) {
       if (tcp_) return patch_tcp(frames, n, values, stamps, address_sums);
     }
@@ -166,6 +168,9 @@ class Departure {
   static void put_checksum(std::uint8_t* frame, std::uint16_t at, std::uint64_t sum) {
     store(frame + at, static_cast<std::uint16_t>(~fold(sum)));
   }
+  // Gives the IPv4 headers of n frames, which are complete but for this, the identifications that
+  // datagrams without DF need (RFC 6864): the low 16 bits of the frames' numbers.
+  void identify(std::uint8_t* const* frames, unsigned n, const StampLot& stamps) const;
   // Writes the outer addresses of n frames, and the outer checksum if there is one.
   void patch_tunnel(std::uint8_t* const* frames, unsigned n, const flow::ValueLot& values) const;
   // Prepares what is patched in an IPv4 header. Returns the offset of its checksum.
@@ -192,6 +197,7 @@ class Departure {
   AddressSlots arrival_slots_;
   AddressSlots tunnel_slots_;
   bool tunnelled_ = false;
+  bool identified_ = false;
   std::uint64_t arrival_sum_ = 0;  // 0: zero checksums are not avoided
   bool tcp_ = false;
   TcpNumbers numbers_;

@@ -38,7 +38,7 @@ struct IpHeader {
 };
 
 // Writes an IPv4 header (RFC 791) without options and with identification 0 (RFC 6864: an atomic
-// datagram, which has DF, needs none).
+// datagram, which has DF, needs none; Departure gives the others theirs).
 void put_ipv4(FrameOctets& octets, std::size_t at, const IpHeader& header) {
   octets[at] = 0x45;
   octets[at + 1] = header.traffic_class;

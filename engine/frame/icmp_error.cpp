@@ -83,13 +83,16 @@ std::uint32_t mtu_of(spec::IpVersion version, Octets icmp) {
   return names_one ? static_cast<std::uint32_t>(at16(icmp, 6)) : 0;
 }
 
-std::optional<IcmpError> parse_packet(spec::IpVersion version, Octets octets) {
-  const bool four = version == spec::IpVersion::k4;
-  if (octets.size() < spec::ip_octets(version)) return std::nullopt;
-  const auto [protocol, header, icmp] = packet_of(version, without_padding(version, octets));
-  if (icmp.size() < kIcmpOctets || protocol != (four ? kIcmp : kIcmpv6)) {
-    return std::nullopt;
-  }
+// Returns the packet at the start of the octets; empty if there is none.
+Packet whole_packet(spec::IpVersion version, Octets octets) {
+  if (octets.size() < spec::ip_octets(version)) return {};
+  return packet_of(version, without_padding(version, octets));
+}
+
+std::optional<IcmpError> error_in(spec::IpVersion version, const Packet& packet) {
+  const auto& [protocol, header, icmp] = packet;
+  if (icmp.size() < kIcmpOctets) return std::nullopt;
+  if (protocol != (version == spec::IpVersion::k4 ? kIcmp : kIcmpv6)) return std::nullopt;
   if (!is_error(version, icmp[0])) return std::nullopt;
   IcmpError error{.ip_version = version,
                   .type = icmp[0],
@@ -101,15 +104,6 @@ std::optional<IcmpError> parse_packet(spec::IpVersion version, Octets octets) {
   return error;
 }
 
-// Writes the address, and a mask of the bits that are the same in all frames.
-void put_address(const spec::AddressPattern& pattern, bool networks, std::size_t octets,
-                 std::uint8_t* expected, std::uint8_t* mask) {
-  std::fill_n(mask, octets, std::uint8_t{0xff});
-  if (networks && pattern.network_byte) mask[*pattern.network_byte] = 0;
-  spec::put_field(mask, pattern.field, 0);
-  for (std::size_t i = 0; i < octets; ++i) expected[i] = pattern.octets[i] & mask[i];
-}
-
 // Returns what is in a tunnel's header and the octets after it; empty if they are not there.
 Octets inside_of(const Packet& outer, const spec::TunnelHeader& tunnel) {
   const auto& [protocol, header] = tunnel;
@@ -118,6 +112,34 @@ Octets inside_of(const Packet& outer, const spec::TunnelHeader& tunnel) {
   return std::ranges::equal(outer.data.first(header.size()), header)
              ? outer.data.subspan(header.size())
              : Octets{};
+}
+
+// Parses an error in a tunnel: the gateway answers what it has taken out of a softwire through that
+// softwire.
+std::optional<IcmpError> error_in_tunnel(const Packet& outer) {
+  for (const auto& encapsulation : spec::encapsulations()) {
+    for (const auto version : {spec::IpVersion::k4, spec::IpVersion::k6}) {
+      const auto inner = inside_of(outer, encapsulation.before(version));
+      if (inner.empty()) continue;
+      if (auto error = error_in(version, whole_packet(version, inner))) return error;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<IcmpError> parse_packet(spec::IpVersion version, Octets octets) {
+  const auto packet = whole_packet(version, octets);
+  if (auto error = error_in(version, packet)) return error;
+  return error_in_tunnel(packet);
+}
+
+// Writes the address, and a mask of the bits that are the same in all frames.
+void put_address(const spec::AddressPattern& pattern, bool networks, std::size_t octets,
+                 std::uint8_t* expected, std::uint8_t* mask) {
+  std::fill_n(mask, octets, std::uint8_t{0xff});
+  if (networks && pattern.network_byte) mask[*pattern.network_byte] = 0;
+  spec::put_field(mask, pattern.field, 0);
+  for (std::size_t i = 0; i < octets; ++i) expected[i] = pattern.octets[i] & mask[i];
 }
 
 // Returns the ports that frames may have; with a port set, the series is one of indices.
@@ -172,9 +194,13 @@ Quotation::Quotation(const spec::Traffic& traffic, std::uint32_t tag)
 }
 
 bool Quotation::fits(const IcmpError& error) const {
-  if (!any_ || error.ip_version != link_version_) return false;
-  auto quoted = error.quoted;
-  if (tunnel_ != nullptr) quoted = inside_of(packet_of(link_version_, quoted), *tunnel_);
+  if (!any_) return false;
+  if (error.ip_version == ip_version_ && fits_packet(error.quoted)) return true;
+  if (tunnel_ == nullptr || error.ip_version != link_version_) return false;
+  return fits_packet(inside_of(packet_of(link_version_, error.quoted), *tunnel_));
+}
+
+bool Quotation::fits_packet(std::span<const std::uint8_t> quoted) const {
   const auto [protocol, header, data] = packet_of(ip_version_, quoted);
   if (header.empty() || protocol != protocol_) return false;
   return fits_addresses(header.data() + source_in(ip_version_)) && fits_data(data);

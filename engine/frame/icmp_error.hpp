@@ -1,5 +1,6 @@
 // Parses ICMP and ICMPv6 errors (RFC 792, RFC 1191, RFC 4443), in which a gateway quotes the
-// beginning of a frame that it did not forward.
+// beginning of a frame that it did not forward. The error may come through a tunnel, as the answer
+// of a border relay to what it has taken out of a softwire.
 //
 // The length is checked before anything is read. The ICMP checksum is not checked: if a virtual
 // interface leaves it to hardware that does not exist, it is wrong although the message is correct.
@@ -23,11 +24,11 @@ struct IcmpError {
   std::uint8_t code = 0;
   std::uint32_t mtu = 0;  // 0 if the error names no MTU
   Address source{};
-  std::span<const std::uint8_t> quoted;  // from the IP header on; may be truncated or empty
+  std::span<const std::uint8_t> quoted;  // from an IP header on; may be truncated or empty
 };
 
-// Parses an ICMP error; absent if the frame is none. ICMP: types 3, 4, 11 and 12; ICMPv6: types
-// 1 to 4.
+// Parses an ICMP error, also in one of the tunnels of spec::encapsulations(); absent if the frame
+// is none. ICMP: types 3, 4, 11 and 12; ICMPv6: types 1 to 4.
 [[nodiscard]] std::optional<IcmpError> parse_icmp_error(std::span<const std::uint8_t> frame);
 
 // Recognizes the quotation of a frame of one kind of traffic in an ICMP error.
@@ -36,11 +37,14 @@ class Quotation {
   Quotation() = default;  // fits nothing
   Quotation(const spec::Traffic& traffic, std::uint32_t tag);
 
-  // Returns whether the quoted octets can belong to a frame of this traffic. Truncated parts are
-  // not judged, except for the addresses, which each error contains.
+  // Returns whether the quoted octets can belong to a frame of this traffic: from its outer header
+  // on, as a router on the path of the tunnel quotes it, or from its inner one on, as the end of
+  // the tunnel does. Truncated parts are not judged, except for the addresses, which each error
+  // contains.
   [[nodiscard]] bool fits(const IcmpError& error) const;
 
  private:
+  [[nodiscard]] bool fits_packet(std::span<const std::uint8_t> quoted) const;
   [[nodiscard]] bool fits_addresses(const std::uint8_t* addresses) const;
   [[nodiscard]] bool fits_data(std::span<const std::uint8_t> upper) const;
 

@@ -33,19 +33,40 @@ Layout made(const spec::PacketFormat& format, std::size_t vlan_tags) {
           .transport = format.transport};
 }
 
-}  // namespace
-
-const Layout& layout_of(const spec::PacketFormat& format, std::size_t vlan_tags) {
+// Returns the one object for this layout.
+const Layout& the_one(const Layout& wanted) {
   static std::mutex mutex;
   static std::deque<Layout> known;  // its elements do not move
-  const auto wanted = made(format, vlan_tags);
   const std::scoped_lock lock(mutex);
   const auto found = std::ranges::find(known, wanted);
   return found != known.end() ? *found : known.emplace_back(wanted);
 }
 
+}  // namespace
+
+const Layout& layout_of(const spec::PacketFormat& format, std::size_t vlan_tags) {
+  return the_one(made(format, vlan_tags));
+}
+
 const Layout& layout_of(spec::IpVersion version) {
   return layout_of(spec::PacketFormat{.ip_version = version}, 0);
+}
+
+const Layout& fragment_of(const Layout& layout) {
+  constexpr std::uint16_t kFragmentHeaderOctets = 8;
+  auto moved = layout;
+  const auto move = [](std::uint16_t& offset) {
+    offset = static_cast<std::uint16_t>(offset + kFragmentHeaderOctets);
+  };
+  if (layout.ip_version == spec::IpVersion::k4) {
+    if (layout.link_version == spec::IpVersion::k4) return layout;
+    for (auto* offset : {&moved.ip, &moved.source, &moved.destination, &moved.hop_limit}) {
+      move(*offset);
+    }
+  }
+  move(moved.upper);
+  move(moved.stamp);
+  return the_one(moved);
 }
 
 }  // namespace natxy::frame

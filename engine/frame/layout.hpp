@@ -34,6 +34,7 @@ inline constexpr std::uint16_t kEtherTypeIpv6 = 0xdd86;
 [[nodiscard]] constexpr std::uint16_t protocol_in(spec::IpVersion version) {
   return version == spec::IpVersion::k4 ? 9 : 6;
 }
+inline constexpr std::uint16_t kIdentificationInIpv4 = 4;
 inline constexpr std::uint16_t kChecksumInIpv4 = 10;
 
 // Offsets from the start of the frame. `first` is the outer header of a tunnel, else the IP header;
@@ -77,11 +78,22 @@ struct Layout {
   friend constexpr bool operator==(const Layout&, const Layout&) = default;
 };
 
+// The hop limits of a frame on arrival; 0: not known.
+struct HopLimits {
+  std::uint8_t inner = 0;  // of the packet, whether or not it is in a tunnel
+  std::uint8_t outer = 0;  // of the header at Layout::first: without a tunnel, of the packet too
+  friend bool operator==(const HopLimits&, const HopLimits&) = default;
+};
+
 // Returns the one object for this layout, which lives as long as the program: layouts are equal if
 // their addresses are. Not for the hot loops.
 [[nodiscard]] const Layout& layout_of(const spec::PacketFormat& format, std::size_t vlan_tags);
 
 // Does the same for frames without VLAN tags and extension headers.
 [[nodiscard]] const Layout& layout_of(spec::IpVersion version);
+
+// Returns the layout of frames of this one to which a gateway has added a Fragment Header (RFC 8200
+// section 4.5); the same one without IPv6.
+[[nodiscard]] const Layout& fragment_of(const Layout& layout);
 
 }  // namespace natxy::frame

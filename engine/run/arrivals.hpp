@@ -13,6 +13,7 @@
 #include <deque>
 #include <mutex>
 
+#include "frame/layout.hpp"
 #include "run/clock.hpp"
 #include "run/loss_runs.hpp"
 #include "run/window.hpp"
@@ -65,10 +66,10 @@ class Arrivals {
     return last;
   }
 
-  // Returns the hop limit of the first frame of a kind, at whichever receiver it arrived; `seen` if
-  // no frame came before.
-  [[nodiscard]] std::uint8_t agree_on_hop_limit(std::size_t kind, std::uint8_t seen) {
-    std::uint8_t before = 0;
+  // Returns the hop limits of the first frame of a kind, at whichever receiver it arrived; `seen`
+  // if no frame came before.
+  [[nodiscard]] frame::HopLimits agree_on_hop_limits(std::size_t kind, frame::HopLimits seen) {
+    frame::HopLimits before;
     return hop_limits_[kind].compare_exchange_strong(before, seen) ? seen : before;
   }
 
@@ -96,7 +97,7 @@ class Arrivals {
   LossRuns losses_;
   std::uint64_t shared_ = 0;
   std::uint64_t complete_ = 0;  // all words before this one have arrived completely or are lost
-  std::array<std::atomic<std::uint8_t>, 2> hop_limits_{};  // by kind; 0: not learned
+  std::array<std::atomic<frame::HopLimits>, 2> hop_limits_{};  // by kind
 };
 
 inline std::uint64_t Window::settled() const {

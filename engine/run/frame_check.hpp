@@ -17,9 +17,9 @@ class FrameCheck {
   using Numbers = std::array<std::uint64_t, flow::kMaxLot>;
 
   // plan: the stream that arrives; the other functions must not be called if it is null.
-  // hop_limits: required on arrival, by kind; 0: learned from the first arrival.
+  // hop_limits: required on arrival, by kind; what is 0 is learned from the first arrival.
   // arrivals: of the stream, whose receivers learn the same hop limits.
-  FrameCheck(const StreamPlan* plan, const std::array<std::uint8_t, 2>& hop_limits,
+  FrameCheck(const StreamPlan* plan, const std::array<frame::HopLimits, 2>& hop_limits,
              Arrivals* arrivals)
       : plan_(plan), hop_limits_(hop_limits), arrivals_(arrivals) {}
 
@@ -72,10 +72,13 @@ class FrameCheck {
     const auto place = plan_->mix.at(number);
     if (claimed.stamp.stream() != plan_->stream.with(place.kind)) return frame::Defect::kNumber;
     const auto& kind = plan_->kind(place.kind);
-    auto& hop_limit = hop_limits_[static_cast<std::size_t>(place.kind)];
-    if (hop_limit == 0) {
-      hop_limit = arrivals_->agree_on_hop_limit(static_cast<std::size_t>(place.kind),
-                                                claimed.frame[claimed.layout->hop_limit]);
+    auto& hop_limits = hop_limits_[static_cast<std::size_t>(place.kind)];
+    const bool known = hop_limits.inner != 0 && hop_limits.outer != 0;
+    if (!known && kind.arrival.expects(claimed.layout)) {
+      const auto agreed = arrivals_->agree_on_hop_limits(static_cast<std::size_t>(place.kind),
+                                                         claimed.hop_limits());
+      if (hop_limits.inner == 0) hop_limits.inner = agreed.inner;
+      if (hop_limits.outer == 0) hop_limits.outer = agreed.outer;
     }
     auto ordinal = place.ordinal;
     if (kind.connections) {
@@ -87,7 +90,7 @@ class FrameCheck {
     if (kind.arrival.learns_source()) {
       values.source_port = frame::read16(claimed.frame + claimed.layout->upper);
     }
-    return kind.arrival.check(claimed, values, hop_limit);
+    return kind.arrival.check(claimed, values, hop_limits);
   }
 
   // Returns whether an earlier phase sent the frame in this direction.
@@ -96,8 +99,8 @@ class FrameCheck {
     return stream.direction() == own.direction() && stream.phase() < own.phase();
   }
 
-  // Returns the hop limit that is required on arrival, by kind; 0 if it has not been learned.
-  [[nodiscard]] const std::array<std::uint8_t, 2>& hop_limits() const { return hop_limits_; }
+  // Returns the hop limits that are required on arrival, by kind; 0 if they have not been learned.
+  [[nodiscard]] const std::array<frame::HopLimits, 2>& hop_limits() const { return hop_limits_; }
 
  private:
   // Reads the connections of a lot's frames; 0 for one that is not in the table. Returns one bit
@@ -117,7 +120,7 @@ class FrameCheck {
   }
 
   const StreamPlan* plan_;
-  std::array<std::uint8_t, 2> hop_limits_;
+  std::array<frame::HopLimits, 2> hop_limits_;
   Arrivals* arrivals_;
 };
 

@@ -60,8 +60,8 @@ struct PhaseSetup {
   RecordRings* records = nullptr;  // null if frames are not recorded
   std::uint8_t phase = 0;
   std::uint32_t nonce = 0;
-  // Hop limits on arrival by direction and kind; 0 if unknown.
-  std::array<std::array<std::uint8_t, 2>, 2> hop_limits{};
+  // On arrival, by direction and kind.
+  std::array<std::array<frame::HopLimits, 2>, 2> hop_limits{};
 };
 
 template <flow::Shape kShape, class Clock, class Device>

@@ -74,7 +74,7 @@ class Receiver {
     auto report = recorder_.report();
     report.connections = connections_.tally();
     for (std::size_t kind = 0; kind < 2; ++kind) {
-      report.kinds[kind].hop_limit = check_.hop_limits()[kind];
+      report.kinds[kind].hop_limits = check_.hop_limits()[kind];
     }
     return report;
   }

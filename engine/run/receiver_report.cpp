@@ -21,7 +21,9 @@ void KindTally::merge(const KindTally& other) {
   late += other.late;
   negative_delays += other.negative_delays;
   for (std::size_t i = 0; i < defects.size(); ++i) defects[i] += other.defects[i];
-  hop_limit = std::max(hop_limit, other.hop_limit);  // they are equal, or one is 0
+  // They are equal, or one is 0.
+  hop_limits.inner = std::max(hop_limits.inner, other.hop_limits.inner);
+  hop_limits.outer = std::max(hop_limits.outer, other.hop_limits.outer);
   delay.merge(other.delay);
   shortest.merge(other.shortest);
 }

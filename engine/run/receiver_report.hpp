@@ -27,7 +27,7 @@ struct KindTally {
   std::uint64_t late = 0;
   std::uint64_t negative_delays = 0;
   std::array<std::uint64_t, frame::kDefects> defects{};  // by frame::Defect
-  std::uint8_t hop_limit = 0;  // required on arrival; 0: no frame has arrived to learn it from
+  frame::HopLimits hop_limits;  // required on arrival; 0: no frame has arrived to learn them from
   DelayHistogram delay;
   ShortestDelays shortest;  // of each kind: its queue in the gateway may be its own
   // Present if the spec asks for it; such a stream has one receiver.

@@ -22,7 +22,7 @@ struct ReceiverSetup {
   Arrivals* arrivals = nullptr;  // of the stream; null if no stream arrives at this port
   unsigned receiver = 0;         // which one of the stream's receivers this is
   unsigned senders = 1;          // reordering is judged within the share of each sender
-  std::array<std::uint8_t, 2> hop_limits{};
+  std::array<frame::HopLimits, 2> hop_limits{};
   std::optional<TagPlan> tags;
   bool variation = false;
   Ticks early_end = kNever;  // a frame that left longer ago and has not arrived is lost

@@ -59,7 +59,7 @@ spec::KindCounters counters(const StreamReport& stream, std::size_t kind, TickRa
           .without_udp_checksum = tally.without_udp_checksum,
           .late = tally.late,
           .misdelivered = misdelivered(tally),
-          .hop_limit = tally.received > 0 ? tally.hop_limit : std::uint8_t{0},
+          .hop_limit = tally.received > 0 ? tally.hop_limits.inner : std::uint8_t{0},
           .negative_delays = tally.negative_delays,
           .delay = distribution(tally.delay.buckets(), ticks),
           .ipdv = variation(tally, sent, ticks)};

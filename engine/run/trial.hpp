@@ -225,7 +225,7 @@ class TrialRunner {
     }
     for (const auto& plan : plans) {
       for (std::size_t kind = 0; kind < 2; ++kind) {
-        setup.hop_limits[static_cast<std::size_t>(plan.direction)][kind] =
+        setup.hop_limits[static_cast<std::size_t>(plan.direction)][kind].inner =
             plan.kinds[kind].hop_limit;
       }
     }
@@ -235,7 +235,7 @@ class TrialRunner {
   static void learn(const std::vector<Probe>& probes, PhaseSetup& setup) {
     for (const auto& probe : probes) {
       setup.hop_limits[static_cast<std::size_t>(probe.plan->direction)]
-                      [static_cast<std::size_t>(probe.kind)] = probe.hop_limit;
+                      [static_cast<std::size_t>(probe.kind)] = probe.hop_limits;
     }
   }
 
@@ -244,7 +244,7 @@ class TrialRunner {
     for (const auto& stream : phase.streams) {
       for (std::size_t kind = 0; kind < 2; ++kind) {
         setup.hop_limits[static_cast<std::size_t>(stream.plan->direction)][kind] =
-            stream.receiver->kinds[kind].hop_limit;
+            stream.receiver->kinds[kind].hop_limits;
       }
     }
   }

@@ -19,7 +19,7 @@ std::vector<Probe> probes_of(const std::vector<StreamPlan>& plans) {
 std::string missing_probes(const std::vector<Probe>& probes, std::uint64_t timeout_ns) {
   std::string sentence = "no probe frame arrived within " + milliseconds(timeout_ns);
   for (const auto& probe : probes) {
-    if (probe.hop_limit != 0) continue;
+    if (probe.arrived()) continue;
     sentence += "; " + words(probe.plan->direction) + " " + words(probe.kind) + ": " +
                 std::to_string(probe.sent) + " sent from the " + words(probe.plan->from()) + ", ";
     sentence += probe.defect ? "those that arrived on the " + words(probe.plan->to()) +

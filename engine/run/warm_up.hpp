@@ -22,7 +22,9 @@ struct Probe {
   spec::Kind kind;
   std::uint64_t sent = 0;
   std::optional<frame::Defect> defect;  // defect of the last probe that was not correct
-  std::uint8_t hop_limit = 0;           // of the correct probe that arrived; 0: none yet
+  frame::HopLimits hop_limits{};        // of the correct probe that arrived
+
+  [[nodiscard]] bool arrived() const { return hop_limits.inner != 0; }
 };
 
 [[nodiscard]] std::vector<Probe> probes_of(const std::vector<StreamPlan>& plans);
@@ -68,13 +70,11 @@ class WarmUp {
   // Correct for each flow, because what does not vary is not patched.
   static constexpr flow::Shape kShape{.addresses_vary = true, .enumerated = true};
 
-  [[nodiscard]] bool all_through() const {
-    return std::ranges::all_of(probes_, [](const Probe& probe) { return probe.hop_limit != 0; });
-  }
+  [[nodiscard]] bool all_through() const { return std::ranges::all_of(probes_, &Probe::arrived); }
 
   void send() {
     for (auto& probe : probes_) {
-      if (probe.hop_limit != 0) continue;
+      if (probe.arrived()) continue;
       auto& queue = device_.tx_queue(probe.plan->from(), 0);
       typename Device::TxQueue::Frame frame;
       if (!queue.allocate(static_cast<unsigned>(probe.kind), &frame, 1)) continue;
@@ -141,23 +141,22 @@ class WarmUp {
     for (auto& probe : probes_) {
       const frame::StreamId expected(probe.plan->direction, probe.kind, 0, true);
       if (probe.plan->to() != side || claimed.stamp.stream() != expected) continue;
-      const auto hop_limit = claimed.frame[claimed.layout->hop_limit];
-      const auto defect = judge(probe, claimed, hop_limit);
+      const auto defect = judge(probe, claimed);
       if (defect == frame::Defect::kNone) {
-        probe.hop_limit = hop_limit;
+        probe.hop_limits = claimed.hop_limits();
       } else {
         probe.defect = defect;
       }
     }
   }
 
-  [[nodiscard]] static frame::Defect judge(const Probe& probe, const frame::Claimed& claimed,
-                                           std::uint8_t hop_limit) {
+  [[nodiscard]] static frame::Defect judge(const Probe& probe, const frame::Claimed& claimed) {
     if (!frame::well_formed(claimed)) return frame::Defect::kMalformed;
     const auto& kind = probe.plan->kind(probe.kind);
     if (!frame::checksums_right(claimed, kind.arrival.may_lack_checksum()))
       return frame::Defect::kChecksum;
-    const auto expected = kind.hop_limit != 0 ? kind.hop_limit : hop_limit;
+    auto expected = claimed.hop_limits();
+    if (kind.hop_limit != 0) expected.inner = kind.hop_limit;
     return kind.arrival.check(claimed, kind.flow.template at<kShape>(0), expected);
   }
 

@@ -145,8 +145,8 @@ struct AddressPattern {
 enum class ExtensionHeader : std::uint8_t { kHopByHop, kDestinationOptions, kRouting };
 
 // The outer header of a packet in a tunnel, such as a softwire of DS-Lite, lw4o6 and MAP-E. The
-// gateway may change hop limit, traffic class and flow label, and the DF bit and the identification
-// of IPv4.
+// gateway may change traffic class and flow label, and the DF bit and the identification of IPv4.
+// It may choose the hop limit, which is then the same in all frames.
 struct Tunnel {
   const Encapsulation* encapsulation = &encapsulations().front();  // IP in IP
   IpVersion ip_version = IpVersion::k6;
@@ -198,7 +198,7 @@ struct Traffic {
   std::optional<PortSet> destination_port_set{};
   std::uint16_t networks = 1;                  // 1-256 destination networks, chosen pseudorandomly
   std::uint8_t hop_limit = kUsualHopLimit;     // on departure
-  bool dont_fragment = true;                   // IPv4's DF bit
+  bool dont_fragment = true;                   // IPv4's DF bit; without it, identifications differ
   std::optional<std::uint8_t> hop_limit_drop;  // absent: learned from the first frame that arrives
   // Send no frame whose UDP checksum on arrival would be ffff: some translators make it 0000.
   bool avoid_zero_checksum = false;

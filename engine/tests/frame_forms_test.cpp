@@ -105,25 +105,51 @@ TEST_P(Forms, PassAndBothChecksAgreeOnEveryOctet) {
   EXPECT_EQ(octets_.size(),
             GetParam().traffic.departure.frame_size_bytes - 4U + 4U * GetParam().vlans.size());
   ASSERT_NE(claimed().layout, nullptr);
-  EXPECT_EQ(arrival_.check(claimed(), values_, spec::kUsualHopLimit), Defect::kNone);
+  EXPECT_EQ(arrival_.check(claimed(), values_, tests::kUsualHopLimits), Defect::kNone);
   for (std::size_t at = 12; at < octets_.size(); ++at) {
     for (const unsigned flip : {0x00U, 0x01U, 0x10U, 0x40U, 0xffU}) {
       octets_[at] = static_cast<std::uint8_t>(octets_[at] ^ flip);
       const auto seen = claimed();
       if (seen.layout != nullptr) {
         const bool slow = well_formed(seen) && checksums_right(seen, true) &&
-                          arrival_.check(seen, values_, spec::kUsualHopLimit) == Defect::kNone;
+                          arrival_.check(seen, values_, tests::kUsualHopLimits) == Defect::kNone;
         EXPECT_TRUE(slow || flip != 0) << at;
         ArrivalLot lot;
         lot.add(seen);
         flow::ValueLot values;
         values.set(0, values_);
-        const auto judgement = arrival_.judge<kShape>(lot, values, spec::kUsualHopLimit);
+        const auto judgement = arrival_.judge<kShape>(lot, values, tests::kUsualHopLimits);
         EXPECT_EQ(judgement.right, slow ? 1U : 0U) << at << ", " << flip;
       }
       octets_[at] = static_cast<std::uint8_t>(octets_[at] ^ flip);
     }
   }
+}
+
+TEST_P(Forms, AnotherOuterHopLimitIsOfTheTunnel) {
+  if (!claimed().layout->tunnelled()) return;
+  constexpr auto kLess = static_cast<std::uint8_t>(spec::kUsualHopLimit - 1);
+  EXPECT_EQ(arrival_.check(claimed(), values_, {.inner = spec::kUsualHopLimit, .outer = kLess}),
+            Defect::kTunnel);
+  EXPECT_EQ(arrival_.check(claimed(), values_, {.inner = kLess, .outer = spec::kUsualHopLimit}),
+            Defect::kHopLimit);
+}
+
+// A Fragment Header moves what is behind it. The frame is found nevertheless, and is wrong.
+TEST_P(Forms, AFragmentIsMalformed) {
+  const auto& layout = *claimed().layout;
+  const bool outer = layout.link_version == IpVersion::k6;
+  if (!outer && layout.ipv4()) return;
+  const std::size_t ip = outer ? layout.first : layout.ip;
+  const std::array<std::uint8_t, 8> header{octets_[ip + 6], 0, 0, 1, 0, 0, 0, 0};
+  octets_[ip + 6] = 44;
+  const auto length = static_cast<std::uint16_t>(octets_.size() - ip - 40 + header.size());
+  store(octets_.data() + ip + 4, swap16(length));
+  octets_.insert(octets_.begin() + static_cast<std::ptrdiff_t>(ip) + 40, header.begin(),
+                 header.end());
+  const auto seen = claimed();
+  ASSERT_NE(seen.layout, nullptr);
+  EXPECT_FALSE(well_formed(seen));
 }
 
 TEST_P(Forms, ShortFramesAreNotReadBeyondTheirEnd) {

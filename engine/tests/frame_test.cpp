@@ -83,6 +83,31 @@ TEST(Departure, HasTheHopLimitAndTheDfBitThatTheSpecNames) {
   }
 }
 
+// RFC 6864: what may be fragmented has an identification that its neighbours do not have.
+TEST(Departure, WithoutDfEachFrameHasAnIdentification) {
+  for (const bool varied : {false, true}) {
+    const auto traffic = varied ? tests::varied_traffic(IpVersion::k4, IpVersion::k4)
+                                : tests::traffic(IpVersion::k4, IpVersion::k4);
+    auto fragmentable = traffic;
+    fragmentable.dont_fragment = false;
+    for (const auto& each : {traffic, fragmentable}) {
+      const Departure departure(each, {});
+      const flow::Flow flow(each, 3);
+      auto octets = departure.octets();
+      for (std::uint64_t number = 0; number < 1000; ++number) {
+        if (varied) {
+          patch<flow::Shape{.addresses_vary = true}>(departure, flow, octets, number);
+        } else {
+          patch<flow::Shape{}>(departure, flow, octets, number);
+        }
+        const auto expected = each.dont_fragment ? 0 : number * 977 % 65536;
+        ASSERT_EQ(octets[18] << 8U | octets[19], expected);
+        ASSERT_EQ(plain_checksum({octets.begin() + 14, octets.begin() + 34}), 0) << number;
+      }
+    }
+  }
+}
+
 class ZeroChecksums : public testing::TestWithParam<std::tuple<bool, IpVersion, IpVersion>> {
  protected:
   static constexpr flow::Shape kShape{.addresses_vary = true};
@@ -154,10 +179,10 @@ class Arrivals : public testing::TestWithParam<std::tuple<bool, IpVersion>> {
     patch<kShape>(departure, flow::Flow(traffic_, 3), octets_, 7);
     layout_ = &layout_of(version);
   }
-  Defect check(std::uint8_t hop_limit = spec::kUsualHopLimit) {
+  Defect check(HopLimits hop_limits = tests::kUsualHopLimits) {
     const auto claimed =
         Layouts().claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
-    return Arrival(traffic_, {}).check(claimed, values_, hop_limit);
+    return Arrival(traffic_, {}).check(claimed, values_, hop_limits);
   }
   static constexpr flow::Shape kShape{.addresses_vary = true};
   spec::Traffic traffic_;
@@ -176,7 +201,7 @@ TEST_P(Arrivals, EveryOctetOfAddressesAndPortsIsChecked) {
     EXPECT_EQ(check(), at < layout_->upper ? Defect::kAddress : Defect::kPort) << at;
     octets_[at] ^= 0x10;
   }
-  EXPECT_EQ(check(spec::kUsualHopLimit - 1), Defect::kHopLimit);
+  EXPECT_EQ(check({.inner = spec::kUsualHopLimit - 1}), Defect::kHopLimit);
   octets_.push_back(0);
   EXPECT_EQ(check(), Defect::kLength);
 }
@@ -209,12 +234,12 @@ TEST_P(Arrivals, TheQuickCheckAgreesWithTheOthers) {
       if (claimed.layout != nullptr) {
         const bool slow = well_formed(claimed) &&
                           checksums_right(claimed, arrival.may_lack_checksum()) &&
-                          arrival.check(claimed, values_, spec::kUsualHopLimit) == Defect::kNone;
+                          arrival.check(claimed, values_, tests::kUsualHopLimits) == Defect::kNone;
         ArrivalLot lot;
         lot.add(claimed);
         flow::ValueLot values;
         values.set(0, values_);
-        const auto judgement = arrival.judge<kShape>(lot, values, spec::kUsualHopLimit);
+        const auto judgement = arrival.judge<kShape>(lot, values, tests::kUsualHopLimits);
         EXPECT_EQ(judgement.right, slow ? 1U : 0U) << at;
         EXPECT_EQ(judgement.without_checksum, 0U) << at;
       }
@@ -239,7 +264,7 @@ TEST_P(Arrivals, AUdpChecksumMayBeAbsentOverIpv4) {
       lot.add(claimed);
       flow::ValueLot values;
       values.set(0, values_);
-      const auto judgement = arrival.judge<kShape>(lot, values, spec::kUsualHopLimit);
+      const auto judgement = arrival.judge<kShape>(lot, values, tests::kUsualHopLimits);
       EXPECT_EQ(judgement.right, four && !required && !wrong_port ? 1U : 0U);
       EXPECT_EQ(judgement.without_checksum, 1U);
       octets_[layout_->upper + 3U] ^= wrong_port ? 1 : 0;

@@ -204,10 +204,11 @@ class Judge : public AnyJudge {
  private:
   static run::ReceiverSetup setup(const run::StreamPlan& plan, const run::SentHere& sent_here,
                                   run::Arrivals& arrivals) {
-    return {.tag = plan.tag,
-            .sent_here = sent_here,
-            .arrivals = &arrivals,
-            .hop_limits = {plan.kinds[0].hop_limit, plan.kinds[1].hop_limit}};
+    return {
+        .tag = plan.tag,
+        .sent_here = sent_here,
+        .arrivals = &arrivals,
+        .hop_limits = {{{.inner = plan.kinds[0].hop_limit}, {.inner = plan.kinds[1].hop_limit}}}};
   }
   Wire wire_;
   FakeRxQueue queue_;

@@ -159,6 +159,80 @@ TEST_P(Quoted, FramesOfAnyLengthAreSurvived) {
   }
 }
 
+// Each encapsulation, IP version outside, and IP version inside.
+class InTunnel
+    : public testing::TestWithParam<std::tuple<const spec::Encapsulation*, IpVersion, IpVersion>> {
+ protected:
+  [[nodiscard]] static IpVersion outside() { return std::get<1>(GetParam()); }
+  [[nodiscard]] static IpVersion inside() { return std::get<2>(GetParam()); }
+
+  // Puts the packet of a frame into a tunnel.
+  [[nodiscard]] static Octets tunnelled(const Octets& frame) {
+    const auto& [protocol, header] = std::get<0>(GetParam())->before(inside());
+    const bool four = outside() == IpVersion::k4;
+    const auto data = header.size() + frame.size() - 14;
+    Octets outer(four ? 34 : 54);
+    put16(outer, 12, four ? 0x0800 : 0x86dd);
+    outer[14] = four ? 0x45 : 0x60;
+    put16(outer, four ? 16 : 18, data + (four ? 20 : 0));
+    outer[four ? 23 : 20] = protocol;
+    outer.insert(outer.end(), header.begin(), header.end());
+    outer.insert(outer.end(), frame.begin() + 14, frame.end());
+    return outer;
+  }
+  // An error of the tunnel's far end.
+  [[nodiscard]] static Octets error_about(const Octets& quoted) {
+    return tunnelled(frame_of({.version = inside()}, quoted));
+  }
+  [[nodiscard]] static spec::Traffic traffic() {
+    auto traffic = tests::varied_traffic(inside(), inside());
+    for (auto* format : {&traffic.departure, &traffic.arrival}) {
+      format->tunnel =
+          spec::Tunnel{.encapsulation = std::get<0>(GetParam()), .ip_version = outside()};
+    }
+    return traffic;
+  }
+};
+
+TEST_P(InTunnel, AnErrorIsReadAndFits) {
+  const Quotation of_tunnel(traffic(), kTag);
+  const auto frame = error_about(sent(inside()));
+  const auto error = parse_icmp_error(frame);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->ip_version, inside());
+  EXPECT_EQ(error->source[0], 198);
+  EXPECT_TRUE(of_tunnel.fits(*error));
+  const auto others = error_about(sent(inside(), 5, kTag + 1));
+  EXPECT_FALSE(of_tunnel.fits(*parse_icmp_error(others))) << "another trial";
+}
+
+TEST_P(InTunnel, ErrorsOfAnyLengthAreSurvived) {
+  const auto whole = error_about(sent(inside()));
+  const auto least = whole.size() - sent(inside()).size();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const Octets cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    const auto error = parse_icmp_error(cut);
+    EXPECT_EQ(error.has_value(), size >= least) << size;
+    if (error) (void)Quotation(traffic(), kTag).fits(*error);
+  }
+}
+
+TEST_P(InTunnel, AnErrorIsNotLookedForInTwoTunnels) {
+  if (inside() != outside()) return;  // the second tunnel would have another protocol
+  EXPECT_FALSE(parse_icmp_error(tunnelled(error_about(sent(inside())))));
+}
+
+std::vector<const spec::Encapsulation*> encapsulations() {
+  std::vector<const spec::Encapsulation*> all;
+  for (const auto& each : spec::encapsulations()) all.push_back(&each);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, InTunnel,
+                         testing::Combine(testing::ValuesIn(encapsulations()),
+                                          testing::Values(IpVersion::k4, IpVersion::k6),
+                                          testing::Values(IpVersion::k4, IpVersion::k6)));
+
 INSTANTIATE_TEST_SUITE_P(Both, Quoted, testing::Values(IpVersion::k4, IpVersion::k6));
 
 TEST(IcmpTally, CountsWhatIsAlikeTogether) {

@@ -264,9 +264,11 @@ TEST(Arrivals, ANumberAtTwoReceiversIsCountedAlsoAfterItHasLeft) {
 
 TEST(Arrivals, TheFirstHopLimitCountsForAll) {
   Arrivals arrivals(64, 2);
-  EXPECT_EQ(arrivals.agree_on_hop_limit(0, 63), 63);
-  EXPECT_EQ(arrivals.agree_on_hop_limit(0, 62), 63);
-  EXPECT_EQ(arrivals.agree_on_hop_limit(1, 62), 62);
+  constexpr frame::HopLimits kFirst{.inner = 63, .outer = 255};
+  constexpr frame::HopLimits kOther{.inner = 62, .outer = 64};
+  EXPECT_EQ(arrivals.agree_on_hop_limits(0, kFirst), kFirst);
+  EXPECT_EQ(arrivals.agree_on_hop_limits(0, kOther), kFirst);
+  EXPECT_EQ(arrivals.agree_on_hop_limits(1, kOther), kOther);
 }
 
 TEST(Arrivals, TheLastArrivalIsThatOfAnyReceiver) {

@@ -103,6 +103,8 @@ std::vector<Corruption> corruptions(spec::IpVersion arriving) {
                               {"destination_port", false, "checksum"},
                               {"hop_limit", true, "hop_limit"},
                               {"hop_limit", false, four ? "checksum" : "hop_limit"},
+                              {"hop_limit_kept", true, "hop_limit"},
+                              {"fragment", true, "malformed"},
                               {"payload", true, nullptr},
                               {"payload", false, "checksum"},
                               {"udp_checksum", false, "checksum"},

@@ -188,6 +188,11 @@ TEST(Softwires, AFieldIsNamedByItsCounter) {
                                        {"destination_address", "address"},
                                        {"source_port", "port"},
                                        {"hop_limit", "hop_limit"},
+                                       {"hop_limit_kept", "hop_limit"},
+                                       {"outer_hop_limit", "tunnel"},
+                                       {"softwire", "tunnel"},
+                                       {"fragment", "malformed"},
+                                       {"outer_fragment", "malformed"},
                                        {"length", "length"}}) {
     SCOPED_TRACE(field);
     testbed.configure(softwire_config(

@@ -146,6 +146,30 @@ TEST(RingTcp, ResetsEndConnectionsFromEitherSide) {
   }
 }
 
+// Of the initiator's SYNs, each fifteenth has a wrong field.
+TEST(RingTcp, AFieldIsNamedByItsCounter) {
+  constexpr auto kWrong = kFrames / 15;
+  const std::string ahead = "test forward foreground ";
+  const auto of = nat44();
+  LockstepTestbed testbed(config_of(of));
+  for (const auto& [field, counter] : {std::pair{"destination_address", "address"},
+                                       {"destination_port", "port"},
+                                       {"sequence", "sequence"},
+                                       {"tcp_flags", "header"},
+                                       {"hop_limit", "hop_limit"},
+                                       {"hop_limit_kept", "hop_limit"},
+                                       {"number", "number"},
+                                       {"length", "length"},
+                                       {"fragment", "malformed"}}) {
+    SCOPED_TRACE(field);
+    testbed.configure(config_of(
+        of, std::string(R"({"kind": "corrupt", "every": 15, "field": ")") + field + R"("})"));
+    const auto spec = trial_of({segments(of, Role::kEstablish, TcpSegment::kSyn)});
+    EXPECT_EQ(wrongs(testbed.run(spec).result),
+              (Counts{{ahead + "lost", kWrong}, {ahead + counter, kWrong}}));
+  }
+}
+
 TEST(RingTcp, TwoConnectionsAtOneExternalFourTupleAreTold) {
   const auto of = nat44();
   LockstepTestbed testbed(config_of(of, R"({"kind": "nat-collide", "every": 10})"));

@@ -87,7 +87,7 @@ class TcpFrames : public testing::TestWithParam<IpVersion> {
     lot.add(claimed);
     flow::ValueLot values;
     flow_.fill<kShape>(&kConnection, 1, values);
-    return arrival_.judge<kShape>(lot, values, spec::kUsualHopLimit).right;
+    return arrival_.judge<kShape>(lot, values, tests::kUsualHopLimits).right;
   }
   std::vector<std::uint8_t> frame() {
     auto traffic = traffic_;

@@ -15,6 +15,10 @@ inline spec::AddressPattern address(const char* text) {
   return pattern;
 }
 
+// On arrival without a gateway.
+inline constexpr frame::HopLimits kUsualHopLimits{.inner = spec::kUsualHopLimit,
+                                                  .outer = spec::kUsualHopLimit};
+
 inline std::uint16_t smallest_frame(spec::IpVersion version) {
   return version == spec::IpVersion::k4 ? 64 : 84;
 }

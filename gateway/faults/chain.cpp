@@ -114,7 +114,9 @@ FramePtr FaultChain::apply(ReorderState& state, FramePtr frame, Context context)
 FramePtr FaultChain::apply(CorruptState& state, FramePtr frame, Context /*context*/) {
   if (!state.due.is_due()) return frame;
   const auto& order = state.order;
-  if (corrupt(*frame, order.field, order.fix_checksum, surroundings_.max_packet_octets)) {
+  if (corrupt(*frame, order,
+              {.subscribers = surroundings_.subscribers,
+               .max_packet_octets = surroundings_.max_packet_octets})) {
     ++surroundings_.record.corrupted[static_cast<std::size_t>(order.field)];
   }
   return frame;

@@ -12,6 +12,7 @@
 #include "gateway/faults/delay_series.hpp"
 #include "gateway/faults/drain_queue.hpp"
 #include "gateway/faults/fault_time.hpp"
+#include "gateway/faults/subscribers.hpp"
 #include "gateway/faults/token_bucket.hpp"
 #include "gateway/frame_store.hpp"
 #include "gateway/record.hpp"
@@ -40,6 +41,7 @@ class FaultChain {
     FrameStore& store;
     DirectionRecord& record;
     std::vector<FramePtr>& out;  // receives the frames that have passed all faults
+    const Subscribers& subscribers;
     std::size_t max_packet_octets;
     Nanoseconds since_ns = 0;  // the record's start
   };

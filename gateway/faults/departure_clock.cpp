@@ -5,7 +5,7 @@
 namespace natxy::gateway {
 namespace {
 
-constexpr std::size_t kNumberOffset = 5;  // in the data, after the tag and the stream
+constexpr std::size_t kNumberOffset = 5;  // in the stamp, after the tag and the stream
 constexpr std::size_t kNumberOctets = 5;  // little-endian
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
@@ -19,8 +19,8 @@ Nanoseconds duration_ns(std::uint64_t frames, std::uint64_t rate_fps) {
 
 std::optional<std::uint64_t> number_of(const Frame& frame) {
   const auto anatomy = dissect(frame);
-  if (!anatomy || !anatomy->udp) return std::nullopt;
-  const auto first = *anatomy->udp + kUdpOctets + kNumberOffset;
+  if (!anatomy || !anatomy->upper) return std::nullopt;
+  const auto first = anatomy->upper->stamp() + kNumberOffset;
   if (first + kNumberOctets > anatomy->packet_end) return std::nullopt;
   std::uint64_t number = 0;
   for (std::size_t i = kNumberOctets; i-- > 0;) number = number << 8U | frame.octets[first + i];

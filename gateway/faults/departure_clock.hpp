@@ -24,8 +24,8 @@ class DepartureClock {
   std::vector<DepartureSegment> segments_;
 };
 
-// Returns the number in the tester's data; absent if the frame is not a whole UDP datagram or is
-// too short.
+// Returns the number in the tester's stamp; absent if the frame is not a whole UDP datagram or TCP
+// segment, or is too short.
 [[nodiscard]] std::optional<std::uint64_t> number_of(const Frame& frame);
 
 }  // namespace natxy::gateway

@@ -142,8 +142,8 @@ class PortSet(Model):
 class Tunnel(Model):
     """The outer header of a packet in a tunnel, such as a softwire of DS-Lite, lw4o6 and MAP-E.
 
-    The gateway may change hop limit, traffic class and flow label, and the DF bit and the
-    identification of IPv4.
+    The gateway may change traffic class and flow label, and the DF bit and the identification of
+    IPv4. It may choose the hop limit, which is then the same in all frames.
     """
 
     encapsulation: Encapsulation = "ip"

@@ -89,7 +89,7 @@ def measure(
         plan.repetitions,
         observer,
         lambda number: _trial(plan, trials, load, number),
-        lambda trial: _figures(what, [trial]),
+        lambda trial: _shown(what, trial),
     )
     refuse_without_connections(valid)
     return Measurement(
@@ -211,6 +211,15 @@ def _trial(plan: RatePlan, trials: Trials, load: Load, number: int) -> TrialReco
         seed=repetition_seed(plan.seed, number),
         invalid_repeats=plan.invalid_repeats,
     )
+
+
+def _shown(what: AtRate, trial: TrialRecord) -> tuple[Figure, ...]:
+    """Returns the figures of a trial; raises LostConnections if there are none for this reason."""
+    try:
+        return _figures(what, [trial])
+    except DutError:
+        refuse_without_connections([trial])
+        raise
 
 
 def _values(what: AtRate, trial: TrialRecord) -> dict[tuple[Direction, str], Value]:

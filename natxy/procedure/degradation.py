@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.procedure.column_names import named_by_size, told_apart
 from natxy.procedure.memory import MemorySamples, Samples, memory_at_points
 from natxy.procedure.search_remarks import lacking_remarks
 from natxy.procedure.series import (
@@ -78,12 +79,16 @@ def degradation(
     """
     observer = observer or Observer()
     columns = [(column, _of(column, tester)) for column in plan.columns]
+    sizes = named_by_size([ready for _, ready in columns])
+    names: list[str] = []
     found: list[Measurement] = []
     figures: list[Figure | None] = []
     without: list[str] = []
     memory: dict[str, Samples] = {}  # by the column's name
     for number, (column, ready) in enumerate(columns, start=1):
-        at = _at(column, connections_of(ready).count, _set(column, dut))
+        count, table = connections_of(ready).count, _set(column, dut)
+        at = told_apart(_at(column, count, table, size=sizes[number - 1]), names)
+        names.append(at)
         samples = MemorySamples()
         watching = Observers([observer, samples])
         try:
@@ -164,10 +169,10 @@ def search_of(search: Searching, column: Column) -> Searching:
     return replace(search, **changes)  # type: ignore[arg-type]
 
 
-def _at(column: Column, connections: int, table: TableParameters) -> str:
+def _at(column: Column, connections: int, table: TableParameters, *, size: str) -> str:
     """Returns the name of a column, with the connections per hash bucket, which make columns
     comparable."""
-    said = [f"{connections:,} connections"]
+    said = [size]
     if table.entries is not None:
         said.append(f"table {table.entries:,}")
     if table.hash_size is not None:

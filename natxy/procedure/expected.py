@@ -15,9 +15,10 @@ from natxy.procedure.back_to_back import FIRST_BURST, BackToBackPlan
 from natxy.procedure.capacity import CapacityPlan
 from natxy.procedure.degradation import DegradationPlan, search_of
 from natxy.procedure.establishment import EstablishmentPlan, first_guess
+from natxy.procedure.flow_groups import parts_of
 from natxy.procedure.frame_loss import LOSSLESS_TO_END, FrameLossPlan
 from natxy.procedure.mlr_throughput import MlrThroughputPlan
-from natxy.procedure.overload import QUARTERS, OverloadPlan
+from natxy.procedure.overload import OverloadPlan
 from natxy.procedure.phase_1_rate import SAFE, phase_1_search
 from natxy.procedure.plan import Plan
 from natxy.procedure.recovery import RecoveryPlan
@@ -164,9 +165,11 @@ def _capacity(plan: CapacityPlan, testbed: Testbed) -> Fraction:
 
 @expected_s.register
 def _tear_down(plan: TearDownPlan, testbed: Testbed) -> Fraction:
+    if plan.rate_cps is not None:
+        testbed = _with_connections(testbed, rate_fps=plan.rate_cps)
     total_s = Fraction(0)
     for at in _sized(plan.sizes, testbed):
-        load = Establishing(rate_fps=plan.rate_cps or _phase_1_fps(at))
+        load = Establishing(rate_fps=_phase_1_fps(at))
         once_s = _establishing_s(plan, at, load) + DELETION_S
         total_s += phase_1_search_s(plan.timing, at) + plan.repetitions * once_s
     return total_s
@@ -193,12 +196,24 @@ def _overload(plan: OverloadPlan, testbed: Testbed) -> Fraction:
     total_s = Fraction(0)
     lasts_s = plan.test.timing.duration_s
     for flows in (1, *(flows for flows in plan.flows if flows != 1)):
-        of_test_s = expected_s(plan.test, _with_count(testbed, flows))
+        at = _with_count(testbed, flows)
+        of_test_s = expected_s(plan.test, at)
         if plan.incremental:
-            ramp_s = (QUARTERS - 1) * lasts_s if plan.step_s is None else flows * plan.step_s
-            of_test_s *= 1 + ramp_s / lasts_s
+            of_test_s *= 1 + _ramp_s(plan, flows) / _trial_s(plan.test, at, lasts_s)
         total_s += of_test_s
     return total_s
+
+
+def _ramp_s(plan: OverloadPlan, flows: int) -> Fraction:
+    """Returns the time in which the flows of a trial start; a drain follows each part."""
+    timing, parts = plan.test.timing, parts_of(flows)
+    return sum(
+        (
+            timing.drain_s + (timing.duration_s if lasts_s is None else lasts_s)
+            for lasts_s in (part.lasts_s(plan.step_s) for part in parts)
+        ),
+        Fraction(0),
+    )
 
 
 def _point_s(plan: Searching, testbed: Testbed) -> Fraction:
@@ -253,9 +268,11 @@ def _phase_1_s(testbed: Testbed, drain_s: Fraction) -> Fraction:
     asked = testbed.connections
     if asked is None:
         return Fraction(0)
-    lasts_s = Fraction(asked.count, _phase_1_fps(testbed)) + drain_s
+    rate_fps = _phase_1_fps(testbed)
+    segments = 3 if asked.is_tcp else 1  # of a handshake
+    lasts_s = segments * (Fraction(asked.count, rate_fps) + drain_s)
     if frames := min(asked.sample, asked.count):
-        lasts_s += Fraction(frames, SAMPLE_FPS) + drain_s
+        lasts_s += Fraction(frames, min(SAMPLE_FPS, rate_fps)) + drain_s
     return lasts_s if asked.delay_s is None else max(lasts_s, Fraction(str(asked.delay_s)))
 
 
@@ -270,7 +287,11 @@ def _sized(sizes: Sequence[Size], testbed: Testbed) -> list[Testbed]:
 
 
 def _with_count(testbed: Testbed, count: int) -> Testbed:
+    return _with_connections(testbed, count=count)
+
+
+def _with_connections(testbed: Testbed, **changes: int) -> Testbed:
     asked = testbed.connections
     if asked is None:
         return testbed
-    return testbed.model_copy(update={"connections": asked.model_copy(update={"count": count})})
+    return testbed.model_copy(update={"connections": asked.model_copy(update=changes)})

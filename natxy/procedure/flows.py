@@ -19,6 +19,16 @@ class FlowRanges:
     source_ports: int
     destination_ports: int
 
+    def __str__(self) -> str:
+        return f"{self.source_ports:,} x {self.destination_ports:,}"
+
+    def is_within(self, other: "FlowRanges") -> bool:
+        """Returns whether the other ranges have all of these flows."""
+        return (
+            self.source_ports <= other.source_ports
+            and self.destination_ports <= other.destination_ports
+        )
+
 
 def ranges_of(flows: int) -> FlowRanges:
     """Returns ranges with exactly this many pairs and as few destination ports as possible."""

@@ -112,7 +112,7 @@ def frame_loss(
 
 
 def _points(plan: FrameLossPlan, trials: Trials) -> list[_Point]:
-    rates = _rates(plan, trials.tester)
+    rates = rates_of(plan, trials.tester)
 
     def goes_on(points: Sequence[_Point]) -> bool:
         newest = points[-LOSSLESS_TO_END:]
@@ -128,7 +128,8 @@ def _points(plan: FrameLossPlan, trials: Trials) -> list[_Point]:
     )
 
 
-def _rates(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:
+def rates_of(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:
+    """Returns the rates of the whole series, each with the name that its figures have."""
     if plan.rates_fps:
         return [(rate_fps, f"{rate_fps:,} fps") for rate_fps in plan.rates_fps]
     maximum_fps = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps).rate_fps

@@ -2,31 +2,24 @@
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import TrafficSection
-from natxy.model.traffic import frames_of
-from natxy.model.trial_spec import Kind, Mix
 from natxy.procedure.at_rate import RatePlan
-from natxy.procedure.back_to_back import BackToBackPlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
+from natxy.procedure.flow_groups import group_deviations, group_remarks, parts_of, ramp_of
 from natxy.procedure.flows import ranges_of, with_flows
-from natxy.procedure.frame_loss import FrameLossPlan
+from natxy.procedure.flows_used import unused_flows, unused_in_parts
 from natxy.procedure.networks import without_networks
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.statistics import median
 from natxy.trial.observer import Observer
-from natxy.trial.setup import ReadyTester, Starting
+from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import LONGEST_S, check
 
 DEGRADATION = "degradation"
-QUARTERS = 4  # the intermediary points of RFC 8219 section 10.2.2
-IN_GROUPS = "flows started in four groups with a drain after each, not one by one"
-# Flows start with a phase, and the engine drains after each phase.
-WITH_DRAINS = "two to four flows started one by one, but all paused for a drain before each start"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +78,14 @@ def overload(
         reference=f"RFC 8219 section 10.2.{2 if plan.incremental else 1}",
         conditions=_conditions(plan, alone, found),
         # All flows have the same pair of addresses.
-        deviations=(*without_networks(alone.deviations), *_deviations(plan)),
+        deviations=(
+            *without_networks(alone.deviations),
+            *(group_deviations(plan.flows) if plan.incremental else ()),
+        ),
         remarks=(
             *_remarks(plan, traffic),
             *_left_open(plan, degraded),
-            *_too_few_frames(plan, traffic, found),
+            *_unused(plan, tester, found),
             *_wrong_by(degraded),
             # Errors, the definition of a delay and the origin of a rate; searches need none of them
             # here.
@@ -142,26 +138,7 @@ def _tester(plan: OverloadPlan, tester: ReadyTester, flows: int) -> ReadyTester:
     ready = with_flows(tester, flows)
     if not plan.incremental:
         return ready
-    return replace(ready, ramp=_ramp(plan, tester, flows))
-
-
-def _ramp(plan: OverloadPlan, tester: ReadyTester, flows: int) -> tuple[Starting, ...]:
-    """Returns the parts before a trial; each lasts until the flows of the next part start."""
-    return tuple(
-        Starting(
-            traffic=with_flows(tester, part).traffic,
-            lasts_s=None if plan.step_s is None else (after - part) * plan.step_s,
-        )
-        for part, after in pairwise((*_parts(flows), flows))
-    )
-
-
-def _parts(flows: int) -> list[int]:
-    """Returns the numbers of flows of the parts; fewer flows than quarters have fewer parts.
-
-    If one destination port is enough for all, the flows of a part are also in the next part.
-    """
-    return sorted({flows * quarter // QUARTERS for quarter in range(1, QUARTERS)} - {0, flows})
+    return replace(ready, ramp=ramp_of(tester, flows, plan.step_s))
 
 
 def _figures(
@@ -227,14 +204,6 @@ def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tupl
     )
 
 
-def _deviations(plan: OverloadPlan) -> tuple[str, ...]:
-    if not plan.incremental:
-        return ()
-    few = any(1 < flows <= QUARTERS for flows in plan.flows)
-    many = max(plan.flows) > QUARTERS
-    return (*((IN_GROUPS,) if many else ()), *((WITH_DRAINS,) if few else ()))
-
-
 def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> tuple[str, ...]:
     formula = "(X1 - Xn) / X1" if plan.benchmark.higher_is_better else "(Xn - X1) / X1"
     said = [
@@ -242,30 +211,14 @@ def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> tuple[str, ...]:
         f"8219 section 7 is {plan.benchmark.name}.",
         "A flow is a four-tuple. Each direction sends all flows in turn, on one pair of "
         "addresses; source and destination ports: "
-        + ", ".join(
-            f"{ranges_of(flows).source_ports} x {ranges_of(flows).destination_ports}"
-            for flows in plan.flows
-        )
+        + ", ".join(str(ranges_of(flows)) for flows in plan.flows)
         + ".",
     ]
     if traffic.m < traffic.n:
         said.append("Foreground and background each have this number of flows.")
     if plan.incremental:
-        said.append(_how_flows_start(plan))
+        said += group_remarks(plan.flows, plan.step_s, plan.test.timing)
     return tuple(said)
-
-
-def _how_flows_start(plan: OverloadPlan) -> str:
-    """Returns a remark with T, the time between the starts of two flows, which RFC 8219 section
-    10.2.2 requires."""
-    sent = "Each trial sends a quarter, a half, three quarters and all of the flows"
-    drain = f"a drain of {float(plan.test.timing.drain_s):g} s, in which nothing is sent"
-    if plan.step_s is None:
-        return f"{sent}. Each part lasts as long as the trial; between two parts is {drain}."
-    return (
-        f"{sent}. Each of the first three parts lasts T = {float(plan.step_s):g} s for each flow "
-        f"that the next part adds, followed by {drain}."
-    )
 
 
 def _left_open(plan: OverloadPlan, figures: tuple[Figure, ...]) -> tuple[str, ...]:
@@ -304,36 +257,13 @@ def _of_tests(found: dict[int, Measurement]) -> tuple[str, ...]:
     return (*shared, *own)
 
 
-def _too_few_frames(
-    plan: OverloadPlan, traffic: TrafficSection, found: dict[int, Measurement]
+def _unused(
+    plan: OverloadPlan, tester: ReadyTester, found: dict[int, Measurement]
 ) -> tuple[str, ...]:
-    """Returns a remark for each trial that has fewer frames of a kind than flows."""
-    mix = Mix(n=traffic.n, m=traffic.m)
-    return tuple(
-        f"Not all of the {flows:,} flows{of_kind} were used: a trial at {rate_fps:,} fps has "
-        f"only {frames:,} frames for them. Use longer trials."
-        for flows, result in found.items()
-        for rate_fps, duration_s in _lowest_rates(plan, result)
-        for kind, of_kind in _kinds(traffic).items()
-        if (frames := mix.frames_of(kind, frames_of(rate_fps, duration_s))) < flows
-    )
-
-
-def _lowest_rates(plan: OverloadPlan, result: Measurement) -> tuple[tuple[int, Fraction], ...]:
-    """Returns the lowest rates that count, with the duration of their trials; empty for bursts."""
-    test, rate_fps = plan.test, result.conditions.rate_fps
-    if isinstance(test, ThroughputPlan):
-        lowest_fps = int(min(result.figures[0].values))
-        return ((lowest_fps, test.duration_s(lowest_fps)),)
-    if isinstance(test, FrameLossPlan):
-        return tuple((rate, test.timing.duration_s) for rate in test.rates_fps)
-    if isinstance(test, BackToBackPlan) or rate_fps is None:
-        return ()
-    return ((rate_fps, test.timing.duration_s),)
-
-
-def _kinds(traffic: TrafficSection) -> dict[Kind, str]:
-    """Returns the kinds of traffic, with the words that name them if there are two."""
-    if traffic.m == traffic.n:
-        return {"foreground": ""}
-    return {"foreground": " of the foreground", "background": " of the background"}
+    """Returns remarks about trials, and parts of them, in which not all flows were used."""
+    said: list[str] = []
+    for flows, result in found.items():
+        said += unused_flows(plan.test, flows, result, tester)
+        if plan.incremental:
+            said += unused_in_parts(plan.test, parts_of(flows), plan.step_s, result, tester)
+    return tuple(said)

@@ -7,6 +7,7 @@ from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import DutError
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.verdict import Verdict
+from natxy.procedure.column_names import named_by_size, told_apart
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.table_size import (
@@ -38,14 +39,16 @@ class TearDownPlan(Plan):
     """
 
     sizes: tuple[Size, ...] = ()
-    rate_cps: int | None = None  # of phase 1; None: the testbed's rate
+    # Of phase 1; None: the testbed's rate or, if it has none, a share of one that is found first.
+    rate_cps: int | None = None
     incomplete_repeats: int = 3  # repeats of a phase 1 that lost frames
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deletions:
-    """The deletion times at one N, in seconds, with a value for each repetition."""
+    """The deletion times of one column, in seconds, with a value for each repetition."""
 
+    at: str  # the name of the column
     connections: int
     ranges: str  # of ports and addresses
     full_s: tuple[float, ...]
@@ -78,13 +81,18 @@ def tear_down(
     observer = observer or Observer()
     check_each_frame_makes_one(tester)
     table = table_of(dut)
+    if plan.rate_cps is not None:
+        tester = tester.with_connections(rate_fps=plan.rate_cps)
     trials = plan.trials(tester, dut, observer)
     testers = [size.of(tester) for size in plan.sizes] or [tester]
+    names: list[str] = []
+    for name in named_by_size(testers):
+        names.append(told_apart(name, names))
 
     def measure(number: int) -> Deletions:
         ready, seed = testers[number - 1], (plan.seed + number) % 2**63
         trials.tester = with_phase_1_rate(ready, dut, plan.timing, seed=seed, observer=observer)
-        return _deletions(plan, trials, table)
+        return _deletions(plan, trials, table, at=names[number - 1])
 
     found = repeat(len(testers), observer, measure, lambda one: _figures(one)[:1])
     return Measurement(
@@ -99,7 +107,7 @@ def tear_down(
     )
 
 
-def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable) -> Deletions:
+def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable, *, at: str) -> Deletions:
     count = connections_of(trials.tester).count
     full_s: list[float] = []
     empty_s: list[float] = []
@@ -119,6 +127,7 @@ def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable) -> De
             )
         empty_s.append(table.delete_all().seconds)
     return Deletions(
+        at=at,
         connections=count,
         ranges=str(trials.tester.traffic.ranges),
         full_s=tuple(full_s),
@@ -128,12 +137,8 @@ def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable) -> De
 
 def _fill(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> None:
     """Fills the table; repeats a phase 1 that loses frames."""
-    rate_cps = plan.rate_cps or connections_of(trials.tester).rate_fps
-    if rate_cps is None:
-        raise DutError(
-            "connections.rate_fps: is missing: phase 1 needs a rate at which no connection fails "
-            "(expected one that `natxy establishment` has found)"
-        )
+    rate_cps = connections_of(trials.tester).rate_fps
+    assert rate_cps is not None, "with_phase_1_rate has found one"
     load = Establishing(rate_fps=rate_cps)
     made = 0
     for _ in range(plan.incomplete_repeats + 1):
@@ -150,20 +155,27 @@ def _fill(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> No
 
 
 def _figures(found: Deletions) -> tuple[Figure, ...]:
-    at = f"{found.connections:,} connections"
     return (
         Figure(
             name=RATE,
             unit="cps",
-            at=at,
+            at=found.at,
             values=(found.rate_cps,),
             uncertain=found.within_noise,
         ),
         Figure(
-            name="full table deletion time", unit="s", at=at, values=found.full_s, primary=False
+            name="full table deletion time",
+            unit="s",
+            at=found.at,
+            values=found.full_s,
+            primary=False,
         ),
         Figure(
-            name="empty table deletion time", unit="s", at=at, values=found.empty_s, primary=False
+            name="empty table deletion time",
+            unit="s",
+            at=found.at,
+            values=found.empty_s,
+            primary=False,
         ),
     )
 

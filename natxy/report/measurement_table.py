@@ -4,7 +4,7 @@ This follows the reporting formats of RFC 2544 section 26 and RFC 8219 section 7
 can be shown side by side.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from textwrap import wrap
@@ -199,9 +199,10 @@ def _invalid(counts: TrialCounts) -> str:
 
 def side_by_side_notes(measurements: Sequence[Measurement]) -> list[str]:
     """Returns what that table does not show; a note names its device unless all devices have it."""
+    shared_deviations = set.intersection(*[set(each.deviations) for each in measurements])
     said = {
         measurement.conditions.dut: [
-            *_explanations(measurement, measurement.counts),
+            *_explanations(measurement, measurement.counts, shared_deviations),
             *disturbance_notes(measurement.counts.disturbance),
             *device_notes((measurement.conditions.left_media, measurement.conditions.right_media)),
             FRAME_SIZES,
@@ -247,15 +248,25 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
         yield f"{counts.duplicated:,} frames were duplicated."
 
 
-def _explanations(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
-    """Yields the notes that no table replaces."""
-    yield from measurement.conditions.formats
+def _conformity(measurement: Measurement, shared: Collection[str]) -> Iterator[str]:
+    """Yields the deviations that the measurements beside it share, then the others."""
     if not measurement.reference:
         yield "No RFC defines this measurement."
     elif measurement.deviations:
-        yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.deviations)}."
+        first = [each for each in measurement.deviations if each in shared or not shared]
+        yield f"Does not conform to {measurement.reference}: {'; '.join(first)}."
+        if others := [each for each in measurement.deviations if each not in first]:
+            yield f"More deviations: {'; '.join(others)}."
     else:
         yield f"Conforms to {measurement.reference}, except for: {'; '.join(STANDING)}."
+
+
+def _explanations(
+    measurement: Measurement, counts: TrialCounts, shared_deviations: Collection[str] = ()
+) -> Iterator[str]:
+    """Yields the notes that no table replaces."""
+    yield from measurement.conditions.formats
+    yield from _conformity(measurement, shared_deviations)
     yield from measurement.remarks
     yield from connection_notes(measurement.conditions.connections, counts)
     yield from icmp_notes(counts.icmp_errors)

@@ -7,10 +7,11 @@ and Rev. Such a key has two defaults, for left (forward) and right (reverse); No
 from dataclasses import dataclass
 from typing import Any
 
-from natxy.siitperf.kinds import Address, Kind, Mac, OneOf, Switch, Whole
+from natxy.siitperf.kinds import Address, Kind, Mac, OneOf, Switch, Whole, WholeWithBase
 
 PORT = Whole(0, 65535)
 CPU = Whole(0, 4095)
+FIELD = WholeWithBase(0, 65535)
 ORDER = Whole(0, 3)  # 0 fixed, 1 increasing, 2 decreasing, 3 pseudorandom
 
 
@@ -45,8 +46,8 @@ SIDE_KEYS = (
     PairedKey("CPU-{}-Send", "send_cpu", CPU),
     PairedKey("CPU-{}-Recv", "receive_cpu", CPU),
     PairedKey("IP-{}-var", "varying", ORDER, (0, 0)),
-    PairedKey("IP-{}-min", "field_min", Whole(0, 65535)),
-    PairedKey("IP-{}-max", "field_max", Whole(0, 65535)),
+    PairedKey("IP-{}-min", "field_min", FIELD),
+    PairedKey("IP-{}-max", "field_max", FIELD),
     PairedKey("IPv4-{}-offset", "ipv4_offset", Whole(1, 2)),
     PairedKey("IPv6-{}-offset", "ipv6_offset", Whole(6, 14)),
 )

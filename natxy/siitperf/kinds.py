@@ -19,35 +19,58 @@ class Kind(Protocol):
         """Returns the value, or raises Wrong."""
 
 
-# Numbers as C reads them: 0x is hexadecimal, another leading 0 is octal.
-NUMBERS = (
+DECIMAL = re.compile(r"[+-]?[0-9]+")
+HEXADECIMAL = re.compile(r"[+-]?0[xX][0-9A-Fa-f]*")
+# Numbers as C's %i reads them: 0x is hexadecimal, another leading 0 is octal.
+WITH_A_BASE = (
     (re.compile(r"[+-]?0[xX][0-9A-Fa-f]+"), 16),
     (re.compile(r"[+-]?0[0-7]*"), 8),
-    (re.compile(r"[+-]?[1-9]\d*"), 10),
+    (re.compile(r"[+-]?[1-9][0-9]*"), 10),
 )
 
 
-def _number(text: str) -> int | None:
-    for pattern, base in NUMBERS:
+def _decimal(text: str, expected: str) -> int:
+    """Returns the number; a leading 0 changes nothing."""
+    if DECIMAL.fullmatch(text):
+        return int(text)
+    if HEXADECIMAL.fullmatch(text):
+        raise Wrong(f"is hexadecimal, which siitperf reads as 0 (expected {expected}, decimal)")
+    raise Wrong(f"is not a whole number (expected {expected})")
+
+
+def _with_a_base(text: str, expected: str) -> int:
+    for pattern, base in WITH_A_BASE:
         if pattern.fullmatch(text):
             return int(text, base)
-    return None
+    raise Wrong(f"is not a whole number (expected {expected})")
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number, decimal, with 0x, or octal with a leading 0."""
+    """A whole number, decimal."""
 
     lowest: int
     highest: int
 
     def read(self, text: str) -> int:
-        value = _number(text)
-        if value is None:
-            raise Wrong(f"is not a whole number (expected {self.lowest} to {self.highest})")
+        return self._within(_decimal(text, self._expected))
+
+    @property
+    def _expected(self) -> str:
+        return f"{self.lowest} to {self.highest}"
+
+    def _within(self, value: int) -> int:
         if not self.lowest <= value <= self.highest:
-            raise Wrong(f"is out of range (expected {self.lowest} to {self.highest})")
+            raise Wrong(f"is out of range (expected {self._expected})")
         return value
+
+
+@dataclass(frozen=True)
+class WholeWithBase(Whole):
+    """A whole number, decimal, hexadecimal with 0x, or octal with a leading 0."""
+
+    def read(self, text: str) -> int:
+        return self._within(_with_a_base(text, self._expected))
 
 
 @dataclass(frozen=True)
@@ -57,9 +80,11 @@ class OneOf:
     numbers: tuple[int, ...]
 
     def read(self, text: str) -> int:
-        if text not in [str(number) for number in self.numbers]:
-            raise Wrong(f"is an unknown value (expected {' or '.join(map(str, self.numbers))})")
-        return int(text)
+        expected = " or ".join(map(str, self.numbers))
+        value = _decimal(text, expected)
+        if value not in self.numbers:
+            raise Wrong(f"is an unknown value (expected {expected})")
+        return value
 
 
 @dataclass(frozen=True)
@@ -67,10 +92,7 @@ class Switch:
     """A number that is true unless it is 0."""
 
     def read(self, text: str) -> bool:
-        value = _number(text)
-        if value is None:
-            raise Wrong("is not a whole number (expected 0 or 1)")
-        return value != 0
+        return _decimal(text, "0 or 1") != 0
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,12 @@ def phase_1_order(configuration: Configuration, frames: int, warn: Warn) -> str:
         return ORDERS[enumerated]
     if enumerated:
         key = "Enumerate-ports" if configuration.enumerated_ports else "Enumerate-ips"
+        if enumerated == PSEUDORANDOM:  # as siitperf
+            configuration.entries.refuse(
+                key,
+                f"is {PSEUDORANDOM}, but the {combinations} combinations are fewer than the "
+                f"{frames} foreground preliminary frames (expected a smaller N, or wider ranges)",
+            )
         warn(
             f"{key}: is ignored: the {combinations} combinations are fewer than the {frames} "
             "foreground preliminary frames, so they are drawn with repetition"

@@ -20,8 +20,8 @@ ADVICE = {
     "number": "their number, direction or kind was never sent to that side",
     "length": "they are longer or shorter than they were sent; check the frame size",
     "tunnel": (
-        "the outer header has another source or destination; check the tunnel's addresses in the "
-        "testbed and the device's binding table"
+        "the outer header has another source or destination, or its hop limit differs from frame "
+        "to frame; check the tunnel's addresses in the testbed and the device's binding table"
     ),
     "address": (
         "they have another source or destination; check the testbed's real and virtual addresses "

@@ -141,7 +141,7 @@ def inner_header(number: Number, form: dict[str, Any], hop_limit: int) -> Any:
             dst=destination,
             ttl=hop_limit,
             flags=flags(number),
-            id=0,
+            id=identification(number),
             tos=traffic_class,
         )
     packet = IPv6(
@@ -156,6 +156,11 @@ def flags(number: Number) -> str | int:
     return "DF" if number.traffic.get("dont_fragment", True) else 0
 
 
+def identification(number: Number) -> int:
+    """RFC 6864: only a datagram that may be fragmented needs one."""
+    return 0 if flags(number) else number.number & 0xFFFF
+
+
 def outer(number: Number, tunnel: dict[str, Any]) -> Any:
     """What a tunnel has before the packet in it."""
     values, networks = number.values, number.traffic["networks"]
@@ -163,7 +168,13 @@ def outer(number: Number, tunnel: dict[str, Any]) -> Any:
     far = address(tunnel["destination"], networks, values.network, values.destination_field)
     hop_limit = tunnel.get("hop_limit", 64)
     if tunnel.get("ip_version", 6) == 4:
-        packet = IP(src=source, dst=far, ttl=hop_limit, flags=flags(number), id=0)
+        packet = IP(
+            src=source,
+            dst=far,
+            ttl=hop_limit,
+            flags=flags(number),
+            id=identification(number),
+        )
     else:
         packet = IPv6(src=source, dst=far, hlim=hop_limit)
     for layer in ENCAPSULATIONS[tunnel.get("encapsulation", "ip")]:

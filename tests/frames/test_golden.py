@@ -107,6 +107,15 @@ def test_headers_as_siitperf_has_them(combination: str, size: int) -> None:
         assert judged(trial, [(arrival_side(number), bytes(arrival(number)))]) == ["received"]
 
 
+@pytest.mark.parametrize("outer", [4, 6])
+@pytest.mark.parametrize("combination", ["44", "66"])
+def test_each_header_without_df_has_an_identification(combination: str, outer: int) -> None:
+    trial = both_ways(combination, 128, fields=True, dont_fragment=False)
+    for its_stream in trial["phases"][0]["streams"]:
+        in_tunnel(its_stream["foreground"]["departure"], "gre", outer, fields=True)
+    expect_golden(trial)
+
+
 VLANS: dict[str, list[dict[str, Any]]] = {
     "untagged": [],
     "one": [{"tpid": "802.1Q", "id": 4094, "priority": 7}],

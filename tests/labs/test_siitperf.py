@@ -114,12 +114,13 @@ def test_a_script_finds_the_rate_at_which_a_gateway_begins_to_lose(folder: Path)
 @pytest.mark.usefixtures("noise")
 @with_and_without_noise
 def test_a_script_finds_the_rate_in_noise_as_without(folder: Path) -> None:
-    """1800 frames a second and a full bucket of a hundred: a second at up to 1900 passes."""
+    """1800 frames a second and a full bucket of a hundred: a second at up to 1900 passes. Of the
+    rates that the script tries, 1886 is the last one below."""
     limit = CALIBRATION.format('{kind = "rate_limit", rate_fps = 1800, depth = 100}')
     said = search(folder, limit, "84", "3500", "50")
     found = re.fullmatch(r"Throughput: (\d+)", said.splitlines()[-1])
     assert found
-    assert int(found[1]) == pytest.approx(1900, rel=0.1)
+    assert 0.9 * 1900 <= int(found[1]) <= 1.1 * 1886
 
 
 def table(folder: Path, name: str) -> list[list[float]]:

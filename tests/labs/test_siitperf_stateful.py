@@ -137,13 +137,14 @@ def test_a_script_finds_the_rate_at_which_connections_begin_to_fail(folder: Path
 @with_and_without_noise
 def test_a_script_finds_both_rates_in_noise_as_without(folder: Path) -> None:
     """A thousand connections come through a bucket of a hundred and 6000 a second at up to 6660 a
-    second, and a second of replies through one of a hundred and 3000 a second at up to 3100."""
+    second, and a second of replies through one of a hundred and 3000 a second at up to 3100. Of the
+    rates that the script tries, 6375 and 3000 are the last ones below."""
     nat = f"nat = {{{PER_CONNECTION}, entries = 8000, new_per_s = 6000, depth = 100}}\n"
     limit = "{kind = 'rate_limit', direction = 'reverse', rate_fps = 3000, depth = 100}"
     testbed = f"{CALIBRATION}{nat}faults = [{limit}]\n"
     said = search(folder, testbed, "1000", "12000", "400", "4000", "200")
-    assert found(said, "Maximum connection establishment rate") == pytest.approx(6660, rel=0.1)
-    assert found(said, "Throughput") == pytest.approx(3100, rel=0.1)
+    assert 0.9 * 6660 <= found(said, "Maximum connection establishment rate") <= 1.1 * 6375
+    assert 0.9 * 3100 <= found(said, "Throughput") <= 1.1 * 3000
 
 
 @pytest.mark.long

@@ -89,7 +89,7 @@ class StatefulEngine:
             if incomplete:
                 break
             asked = streams[-1]["kinds"]["foreground"]
-            missing = asked["lost"]
+            missing = asked["lost"] if asked else 0
             if phase.name == "validate":
                 incomplete = asked["received"] < phase.minimum_connections
                 is_tcp = any(phase.name == "acknowledge" for phase in spec.phases)

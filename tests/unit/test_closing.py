@@ -80,6 +80,32 @@ def test_verified_losses_are_said_and_counted() -> None:
     assert result.counts.overturned == 0
 
 
+def test_without_a_rate_the_handshakes_have_half_of_one_that_is_found_first() -> None:
+    gateway = StatefulGateway(new_cps=8000, frames_fps=2000)
+    traffic = traffic_plan({"transport": "tcp", "rate_fps": None}, frame_size_bytes=98)
+    engine = StatefulEngine(gateway=gateway)
+    result = closing(PLAN, engine.tester(traffic), StatefulDut(gateway=gateway))
+    closes = [spec for spec in engine.specs if spec.phases[-1].name == "last ack"]
+    made = {spec.phases[0].streams[0].segments[0].rate_fps for spec in closes if spec.seed}
+    (rate_cps,) = made
+    assert rate_cps <= 1000  # SYN/ACKs come at no more than 2,000 a second
+    assert result.conditions.connections
+    assert result.conditions.connections.rate_fps == rate_cps
+    assert "half of the establishment rate" in result.conditions.connections.rate_origin
+
+
+def test_a_maximum_that_passes_is_a_lower_bound_of_whole_tear_downs_too() -> None:
+    result = measure(replace(PLAN, max_rate_cps=3000), StatefulGateway())
+    rate, whole = result.figures
+    assert (rate.values, rate.lower_bound, rate.primary) == ((3000,), (True,), True)
+    assert (whole.values, whole.lower_bound, whole.primary) == ((1000,), (True,), False)
+    assert (rate.unit, whole.unit) == ("cps", "cps")
+    assert any("the highest rate that the search may try passed" in r for r in result.remarks)
+    exact = measure(PLAN, StatefulGateway(frames_fps=4000))
+    assert len(exact.remarks) == 1
+    assert not any(any(figure.lower_bound) for figure in exact.figures)
+
+
 def test_udp_has_nothing_to_close() -> None:
     with pytest.raises(ConfigurationError, match=r'--by: "fin" ends connections of TCP'):
         measure(PLAN, StatefulGateway(), transport="udp")

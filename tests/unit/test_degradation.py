@@ -14,7 +14,10 @@ from natxy.procedure.establishment import EstablishmentPlan
 from natxy.procedure.series import PREVIOUS, Searching
 from natxy.procedure.table_size import PortRange
 from natxy.procedure.throughput import ThroughputPlan
+from natxy.report.cell_figures import CellResult, ColumnFigures
 from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observer
+from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
@@ -133,6 +136,22 @@ def test_a_column_whose_connections_are_not_there_ends_no_measurement() -> None:
         measure(columns_of(4000, 1000), THROUGHPUT, gateway)
 
 
+def test_a_column_without_a_figure_is_told_at_once() -> None:
+    class Hearing(Observer):
+        def __init__(self) -> None:
+            self.heard: list[str] = []
+
+        def remarked(self, sentence: str) -> None:
+            self.heard.append(sentence)
+
+    gateway, heard = StatefulGateway(entries=3000, frames_fps=50_000), Hearing()
+    engine = StatefulEngine(gateway=gateway)
+    plan = DegradationPlan(search=THROUGHPUT, columns=columns_of(1000, 4000))
+    degradation(plan, engine.tester(traffic_plan({})), StatefulDut(gateway=gateway), heard)
+    (said,) = (sentence for sentence in heard.heard if "no figure" in sentence)
+    assert said.startswith("4,000 connections: no figure. Phase 1 created 3,000 of 4,000")
+
+
 def test_columns_that_change_nothing_leave_the_device_alone() -> None:
     _, _, dut = measure(columns_of(1000, 2000))
     assert dut.resized == []
@@ -183,6 +202,36 @@ def test_columns_that_make_no_sense_are_refused(columns: tuple[Column, ...], opt
         DegradationPlan(search=ESTABLISHMENT, columns=columns)
 
 
+def test_a_table_of_as_many_entries_as_connections_is_large_enough() -> None:
+    result, _, dut = measure(columns_of(1000, entries=1000))
+    assert dut.resized == [(1000, None)]
+    assert result.figures[0].at.startswith("1,000 connections, table 1,000, hash 1,000")
+
+
+def test_tables_that_all_columns_share_are_a_condition() -> None:
+    shared, _, _ = measure(columns_of(1000, 2000))
+    assert shared.conditions.connections
+    assert shared.conditions.connections.table_entries == 10**6
+    for setting in ({"entries": 5000}, {"hash_size": 500}, {"timeout_s": 60}):
+        differing, _, _ = measure(columns_of(1000, 2000, **setting))
+        assert differing.conditions.connections
+        assert differing.conditions.connections.table_entries is None
+
+
+def test_points_have_seeds_of_their_own_up_to_the_highest_one() -> None:
+    _, engine, _ = measure(columns_of(1000, 2000), replace(ESTABLISHMENT, seed=MAX_SEED))
+    assert len({spec.seed for spec in engine.specs if spec.seed}) == 2
+
+
+def test_the_degradation_is_a_main_figure_and_a_bound_hides_it() -> None:
+    result, _, _ = measure(columns_of(1000, 4000))
+    assert [f.primary for f in result.figures if f.name == DEGRADATION] == [True]
+    assert not any("There is no degradation" in remark for remark in result.remarks)
+    open_ended = replace(ESTABLISHMENT, max_rate_cps=10_000)
+    bounds, _, _ = measure(columns_of(1000, 4000), open_ended)
+    assert "There is no degradation, because a value is a lower bound." in bounds.remarks
+
+
 def test_columns_are_refused_before_anything_is_measured() -> None:
     gateway = StatefulGateway()
     engine = StatefulEngine(gateway=gateway)
@@ -209,6 +258,43 @@ def test_columns_of_ranges_make_all_their_combinations() -> None:
     made = {spec.phases[0].streams[0].frames_of("foreground") for spec in engine.specs}
     assert {400, 4000} <= made
     assert result.remarks[0] == "Source and destination ports: 40 x 10, 40 x 100."
+
+
+def of_ports(sources: int, destinations: int, **keys: Any) -> Column:
+    return Column(
+        source_ports=PortRange(count=sources),
+        destination_ports=PortRange(count=destinations),
+        **keys,
+    )
+
+
+def test_columns_with_as_many_connections_are_told_apart() -> None:
+    """By their ranges if these differ, else by their places."""
+    columns = (of_ports(1000, 4), of_ports(2000, 2), of_ports(2000, 2), of_ports(2000, 4))
+    result, _, _ = measure(columns)
+    table = "table 1,000,000, hash 1,000"
+    names = [
+        f"4,000 connections, 1,000 x 4 ports, {table} (4 each)",
+        f"4,000 connections, 2,000 x 2 ports, {table} (4 each)",
+        f"4,000 connections, 2,000 x 2 ports, {table} (4 each), column 3",
+        f"8,000 connections, {table} (8 each)",
+    ]
+    rates = [figure for figure in result.figures if figure.unit == "cps"]
+    assert [figure.at for figure in rates] == names
+    assert [figure.at for figure in result.figures if figure.name == DEGRADATION] == names[1:]
+    of_cell = ColumnFigures()
+    of_cell.add(CellResult(column="a", measure="m", round=1, results=(result,)))
+    pooled = [figure for figure in of_cell.figures.values() if figure.unit == "cps"]
+    assert [figure.values for figure in pooled] == [figure.values for figure in rates]
+
+
+def test_columns_that_differ_by_their_table_are_told_apart_by_it() -> None:
+    columns = (Column(connections=1000, hash_size=1000), Column(connections=1000, hash_size=2000))
+    result, _, _ = measure(columns)
+    assert [figure.at for figure in result.figures[:2]] == [
+        "1,000 connections, table 1,000,000, hash 1,000 (1 each)",
+        "1,000 connections, table 1,000,000, hash 2,000 (0.5 each)",
+    ]
 
 
 @pytest.mark.parametrize("rate", [20_000, None], ids=["given", "found first"])

@@ -91,6 +91,26 @@ ONE_SEARCH = ("--max-rate", "1000", "--error", "50%", "--repetitions", "1")
             2 * (6 * (2 + BETWEEN_S) + Fraction(64 + 128 + 256 + 512 + 1024 + 768, 1000)),
         ),
         (
+            "throughput --max-rate 1000 --error 50% --repetitions 10 --patience 86400",
+            {},
+            10 * 3 * TRIAL_S,
+        ),
+        # The next ones are 896, 960, 992, 1008, which is too long, 1000, 1004 and 1002.
+        (
+            "back-to-back --throughput 1000 --repetitions 2",
+            {},
+            2 * (13 * (2 + BETWEEN_S) + Fraction(9614, 1000)),
+        ),
+        # 4000, 16,000, 64,000, 256,000 fails, 128,000 fails, 96,000.
+        (
+            "establishment --error 50% --repetitions 2",
+            TABLE,
+            2
+            * (
+                6 * (2 + 5 + BETWEEN_S) + sum(Fraction(1, cps) for cps in (4, 16, 64, 256, 128, 96))
+            ),
+        ),
+        (
             ("establishment", *ONE_SEARCH),
             TABLE,
             3 * (2 + 5 + BETWEEN_S) + 1 + 2 + Fraction(1000, 750),
@@ -103,11 +123,11 @@ ONE_SEARCH = ("--max-rate", "1000", "--error", "50%", "--repetitions", "1")
         ),
         (("scale-up", "--cores", "1,2,4", *ONE_SEARCH), {}, 3 * 3 * TRIAL_S),
         ("overload --of pdv --rate 1000 --flows 1,10", {}, 2 * 20 * TRIAL_S),
-        # The flows start for 3 s before a trial of 60 s.
+        # Of 30 flows 7 are sent for 0.8 s, 15 for 0.7 s and 22 for 0.8 s, with a drain after each.
         (
             "overload --of pdv --rate 1000 --flows 30 --incremental --step 0.1",
             {},
-            (1 + Fraction(1, 600) + 1 + Fraction(30, 600)) * 20 * TRIAL_S,
+            20 * (2 * TRIAL_S + Fraction(23, 10) + 3 * 2),
         ),
     ],
     ids=str,
@@ -128,9 +148,27 @@ def test_a_rate_of_phase_1_that_is_not_given_is_searched_for() -> None:
     assert seconds("pdv", "--rate", "1000", connections=connections) == given + search
 
 
+def test_bursts_without_a_throughput_wait_for_a_search_and_are_shorter() -> None:
+    """Of 100,000 frames a second, a burst of 1000 takes 10 ms."""
+    slow, fast = (seconds("back-to-back", *words) for words in (("--throughput", "1000"), ()))
+    search = seconds("throughput", "--repetitions", "1")
+    assert fast - search == slow - 50 * Fraction(9614) * (Fraction(1, 1000) - Fraction(1, 100_000))
+
+
+def test_each_point_of_a_series_in_phase_2_is_searched_for_its_own_rate_of_phase_1() -> None:
+    def lasts(verb: str, *words: str, rate_fps: int | None) -> Fraction:
+        connections = {"count": 100_000, "sample": 0, "rate_fps": rate_fps}
+        return seconds(verb, *words, *ONE_SEARCH, connections=connections)
+
+    words = ("--error", "5%", "--repetitions", "1")
+    search = seconds("establishment", *words, connections={"count": 100_000})
+    series = ("scale-up", "--of", "throughput", "--cores", "1,2")
+    assert lasts(*series, rate_fps=None) == lasts(*series, rate_fps=50_000) + 2 * search
+
+
 @pytest.mark.parametrize(("sample", "sent"), [(500, 500), (2000, 1000)])
 def test_a_sample_is_sent_at_10_000_frames_a_second(sample: int, sent: int) -> None:
-    connections = {"count": 1000, "rate_fps": 1000}
+    connections = {"count": 1000, "rate_fps": 20_000}
     without = seconds("pdv", "--rate", "1000", connections={**connections, "sample": 0})
     sampled = seconds("pdv", "--rate", "1000", connections={**connections, "sample": sample})
     assert sampled - without == 20 * (Fraction(sent, 10_000) + 2)
@@ -156,8 +194,10 @@ def test_tear_down_fills_the_table_in_each_repetition() -> None:
 
 
 def test_flows_that_start_one_after_another_take_the_time_of_their_ramp() -> None:
+    """Three parts of 60 s with a drain of 2 s each; a single flow has no such part."""
     words = ("--of", "pdv", "--rate", "1000", "--flows", "10")
-    assert seconds("overload", *words, "--incremental") == 4 * seconds("overload", *words)
+    at_once = seconds("overload", *words)
+    assert seconds("overload", *words, "--incremental") == at_once + 20 * 3 * 62
 
 
 @pytest.mark.parametrize("verb", MEASURING)

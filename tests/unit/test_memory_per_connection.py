@@ -9,10 +9,11 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.telemetry import Snapshot
 from natxy.procedure.capacity import capacity
 from natxy.procedure.degradation import Column, DegradationPlan, degradation
-from natxy.procedure.memory import MEMORY, MemorySamples
+from natxy.procedure.memory import MEMORY, MemorySamples, Sample, memory_at_points
 from natxy.procedure.scale_up import ScaleUpPlan, scale_up
 from natxy.procedure.scale_up import _memory as of_scale_up
 from natxy.procedure.series import Searching
+from natxy.procedure.table_size import PortRange
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_capacity_procedure import PLAN, WIDE
 from tests.unit.test_connections import plan as traffic_plan
@@ -108,6 +109,27 @@ def test_each_point_of_a_series_has_the_figure(search: Searching) -> None:
         assert any("Memory is that of the table, with 4,000" in said for said in result.remarks)
 
 
+def test_columns_with_as_many_connections_have_a_figure_each() -> None:
+    gateway = StatefulGateway(new_cps=100_000)
+    traffic = traffic_plan({}, forward=WIDE, reverse=WIDE)
+    columns = tuple(
+        Column(
+            source_ports=PortRange(count=sources), destination_ports=PortRange(count=destinations)
+        )
+        for sources, destinations in ((1000, 6), (2000, 3))
+    )
+    result = degradation(
+        DegradationPlan(search=ESTABLISHMENT, columns=columns),
+        StatefulEngine(gateway=gateway).tester(traffic),
+        Counted(gateway=gateway),
+    )
+    memory = [figure for figure in result.figures if figure.name == MEMORY]
+    assert [figure.at for figure in memory] == [
+        "6,000 connections, 1,000 x 6 ports",
+        "6,000 connections, 2,000 x 3 ports",
+    ]
+
+
 def test_a_gateway_that_keeps_its_memory_has_the_figure_of_each_column() -> None:
     """Before the second column it has the memory of the first one's connections."""
     result, _ = in_series(ESTABLISHMENT, greedy=True)
@@ -133,6 +155,48 @@ def test_a_point_without_the_figure_is_named() -> None:
     assert memory.at.startswith("6,000 connections")
     (said,) = [remark for remark in result.remarks if "which may be chance" in remark]
     assert said.startswith("1,000 connections: There is no memory per connection")
+
+
+def sample(held: int | None, before: int | None, after: int | None) -> Sample:
+    return Sample(held=held, before_bytes=before, after_bytes=after, memory_of="the table")
+
+
+@pytest.mark.parametrize(
+    ("after", "octets"), [(2**20 - 1, None), (2**20, 2**20 / 1000), (2**21, 2**21 / 1000)]
+)
+def test_a_mebibyte_of_growth_is_enough(after: int, octets: float | None) -> None:
+    points = {"1,000 connections": [[sample(1000, 7, after + 7)]]}
+    figures, (said,) = memory_at_points(points, started_anew=False)
+    assert [figure.values for figure in figures] == ([] if octets is None else [(octets,)])
+    assert ("may be chance (expected at least 1,048,576" in said) is (octets is None)
+
+
+def test_a_memory_that_shrank_has_grown_by_nothing() -> None:
+    _, (said,) = memory_at_points({"a": [[sample(10, 1000, 500)]]}, started_anew=True)
+    assert "the gateway's memory grew by 0 octets only" in said
+
+
+def test_the_fullest_trial_that_passed_is_the_one_that_counts() -> None:
+    mib = 2**20
+    trials = [
+        sample(1000, 0, 2 * mib),
+        sample(4000, 0, 8 * mib),
+        sample(None, 0, 99 * mib),
+        sample(5000, 0, None),
+        sample(0, 0, 77 * mib),
+    ]
+    (figure,), (said,) = memory_at_points({"a": [trials]}, started_anew=True)
+    assert figure.values == (8 * mib / 4000,)
+    assert "with 4,000 connections and with none" in said
+
+
+def test_a_device_that_is_set_up_anew_has_its_own_memory_without_connections() -> None:
+    mib = 2**20
+    points = {"1 core": [[sample(1000, 0, 4 * mib)]], "2 cores": [[sample(1000, mib, 5 * mib)]]}
+    own, _ = memory_at_points(points, started_anew=True)
+    assert [figure.values[0] * 1000 for figure in own] == [4 * mib, 4 * mib]
+    kept, _ = memory_at_points(points, started_anew=False)
+    assert [figure.values[0] * 1000 for figure in kept] == [4 * mib, 5 * mib]
 
 
 def test_a_stateless_gateway_has_no_memory_per_connection() -> None:

@@ -8,12 +8,13 @@ import pytest
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
 from natxy.errors import DutError
-from natxy.procedure.phase_1_rate import with_phase_1_rate
+from natxy.procedure.phase_1_rate import phase_1_search, with_phase_1_rate
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_json import result_entry
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.observer import Observer
+from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
@@ -49,6 +50,14 @@ def test_a_device_that_loses_connections_at_every_rate_has_no_phase_2() -> None:
     dut = CommandDut(CommandConfig(kind="command"))
     with pytest.raises(DutError, match=r"at every rate.*give one with --establishment-rate"):
         with_phase_1_rate(tester, dut, TIMING, seed=1, observer=Observer())
+
+
+def test_the_search_for_it_is_coarse_and_has_no_frame_timeout() -> None:
+    """A late frame has made its connection."""
+    asked = phase_1_search(replace(TIMING, frame_timeout_s=Fraction(1, 100)), seed=1)
+    assert asked.timing == TIMING
+    assert (asked.repetitions, str(asked.error)) == (1, "5 %")
+    assert asked.seed not in {repetition_seed(1, number) for number in range(10)}
 
 
 def test_throughput_in_phase_2_says_what_phase_1_was() -> None:

@@ -78,6 +78,7 @@ def test_no_loss_after_the_fall_is_a_time_of_0(nat64: TrafficPlan) -> None:
 def test_no_loss_at_all_is_said(nat64: TrafficPlan) -> None:
     result = recovery(plan(), ScriptedEngine().tester(nat64), NoDut())
     assert result.figure(RECOVERY, "forward").values == (0, 0)
+    assert result.figure(LOST, "forward").values == (0, 0)
     assert any("says nothing" in said for said in result.remarks)
 
 
@@ -160,6 +161,58 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
     assert not any("a lower bound" in said for said in (*result.remarks, *result.deviations))
     last = engine.specs[-1].phases[0].streams[0]
     assert [segment.rate_fps for segment in last.segments] == [11_000, 5_500]
+
+
+@pytest.mark.parametrize(("away_us", "matters"), [(100, False), (300, True)])
+def test_an_absence_shorter_than_a_frames_interval_has_lost_none(
+    away_us: float, matters: bool, nat64: TrafficPlan
+) -> None:
+    """At 5,500 frames a second, one comes every 182 µs."""
+    engine = replace(sulking(0.005), away_ns=lambda _: away_us * 1e3)
+    figure = recovery(plan(), engine.tester(nat64), NoDut()).figure(RECOVERY, "forward")
+    assert figure.upper_bound == (matters, matters)
+
+
+def test_the_rates_and_the_lost_frames_are_stated(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda _: range(3))
+    result = recovery(plan(), engine.tester(nat64), NoDut())
+    assert result.remarks[1] == "Overload at 11,000 fps, then 5,500 fps, per direction."
+    lost = result.figure(LOST, "reverse")
+    assert (lost.values, lost.unit, lost.primary) == ((3, 3), "frames", False)
+    slowest = recovery(plan(rate_fps=1), ScriptedEngine().tester(nat64), NoDut())
+    assert slowest.remarks[1] == "Overload at 1 fps, then 1 fps, per direction."
+
+
+@pytest.mark.parametrize(("away_ns", "matters"), [(1e6 - 1, False), (1e6, True)])
+def test_64_frames_are_more_than_a_queue_surely_has_room_for(
+    away_ns: float, matters: bool, nat64: TrafficPlan
+) -> None:
+    """At 64,000 frames a second, so many come in 1 ms."""
+    asked = plan(rate_fps=116_364, repetitions=1)
+    engine = replace(sulking(0.12), away_ns=lambda _: away_ns)
+    result = recovery(asked, engine.tester(nat64), NoDut())
+    assert result.remarks[1].endswith("then 64,000 fps, per direction.")
+    assert result.figure(RECOVERY, "forward").upper_bound == (matters,)
+    to_the_end = ScriptedEngine(
+        lose=lambda stream: range(100, frames_in(stream)), away_ns=lambda _: away_ns
+    )
+    if matters:
+        with pytest.raises(TesterLimit, match="the last frame was lost"):
+            recovery(asked, to_the_end.tester(nat64), NoDut())
+    else:
+        figure = recovery(asked, to_the_end.tester(nat64), NoDut()).figure(RECOVERY, "forward")
+        assert figure.lower_bound == (True,)
+
+
+def test_several_searches_for_the_rate_are_counted(nat64: TrafficPlan) -> None:
+    """The median of their results is the rate."""
+    engine = ScriptedEngine(lose=lambda s: [0] if rate_of(s) > THROUGHPUT_FPS else [])
+    error = SearchError(rate_fps=1)
+    search = ThroughputPlan(timing=FAST, seed=0, repetitions=2, error=error, max_rate_fps=50_000)
+    result = recovery(plan(rate_fps=None, search=search), engine.tester(nat64), NoDut())
+    assert result.remarks[0] == (
+        "The rate is the throughput, found first: 2 searches, trials of 0.2 s, error 1 fps."
+    )
 
 
 def test_110_percent_of_the_testers_limit_is_no_overload(nat64: TrafficPlan) -> None:

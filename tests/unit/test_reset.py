@@ -10,9 +10,10 @@ import pytest
 from natxy.dut.base import Absence
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialCancelled
+from natxy.model.event import Progress
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec, WatchedCpu
-from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, LOST, ResetPlan, reset
+from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, LOST, ResetPlan, Resetter, reset
 from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
@@ -78,6 +79,7 @@ def test_both_methods(nat64: TrafficPlan) -> None:
         assert result.figure(LOST, direction).values == (250, 250)
         assert not any(result.figure(BY_LOSS, direction).lower_bound)
     assert "power interruption: a switch." in result.remarks
+    assert not any("Connections that the device lost" in said for said in result.remarks)
 
 
 def test_what_a_reset_loses_is_no_noise(nat64: TrafficPlan) -> None:
@@ -260,6 +262,74 @@ def test_a_reset_outside_the_trial_is_refused(after_s: Fraction) -> None:
     with pytest.raises(ConfigurationError, match=r"--reset-after: .* \(expected 0 to 0.09\)"):
         plan(reset_after_s=after_s)
     assert plan(reset_after_s=None).after_s == FAST.duration_s / 3
+
+
+@pytest.mark.parametrize(("first", "said"), [(149, True), (150, False)])
+def test_fifteen_seconds_of_traffic_before_the_reset_are_enough(
+    first: int, said: bool, nat64: TrafficPlan
+) -> None:
+    """At 10 frames a second, the 150th is due after 15 s."""
+    engine = ScriptedEngine(lose=lambda _: range(first, first + 10), during=pause)
+    timing = Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5))
+    asked = plan(timing=timing, rate_fps=10, repetitions=10)
+    deviations = reset(asked, engine.tester(nat64), Switch()).deviations
+    assert ("14.9 s of traffic before the reset, not 15 s" in deviations) is said
+    assert any("traffic before the reset" in one for one in deviations) is said
+
+
+def test_a_single_frame_lost_at_the_end_is_no_device_that_stays_away(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda stream: [*GONE, frames_in(stream) - 1], during=pause)
+    result = reset(plan(), engine.tester(nat64), Switch())
+    for method in (BY_LOSS, BY_TIMESTAMPS):
+        assert not any(result.figure(method, "forward").lower_bound)
+    assert not any("Use a longer --duration" in said for said in result.remarks)
+    # The last frame is one loss more, but no part of the longest gap.
+    assert result.figure(BY_LOSS, "forward").values == pytest.approx((0.0251,) * 2)
+    assert result.figure(BY_TIMESTAMPS, "forward").values == pytest.approx((0.0251,) * 2)
+
+
+def test_a_trial_that_ends_before_the_device_is_reset_is_told(nat64: TrafficPlan) -> None:
+    class Silent(ScriptedEngine):
+        def run(self, spec: TrialSpec, *_: Any) -> Any:
+            return super().run(spec)
+
+    with pytest.raises(DutError, match=r"ended before the device could be reset; use a longer"):
+        reset(plan(), Silent().tester(nat64), Switch())
+
+
+def progress(stage: str) -> Progress:
+    counts = {"forward": 0, "reverse": 0}
+    said = {"event": "progress", "id": 1, "stage": stage, "elapsed_ns": 0, "duration_ns": 10**9}
+    return Progress.model_validate({**said, "sent": counts, "received": counts})
+
+
+def test_the_device_is_reset_once_in_a_trial_and_not_before_its_frames() -> None:
+    dut = Switch()
+    with Resetter(dut, 0.0, lambda: None) as resetter:
+        for stage in ("table", "neighbours", "warm-up"):
+            resetter.trial_progressed(progress(stage))
+        pause()
+        before = dut.resets
+        for _ in range(3):
+            resetter.trial_progressed(progress("sending"))
+            pause()
+    assert (before, dut.resets) == (0, 1)
+    assert resetter.done == "power interruption: a switch"
+
+
+def test_a_reset_that_has_not_begun_when_the_measurement_ends_does_not_happen() -> None:
+    dut = Switch()
+    begin_s = time.monotonic()
+    with Resetter(dut, 30.0, lambda: None) as resetter:
+        resetter.trial_progressed(progress("sending"))
+    assert not dut.resets
+    assert time.monotonic() - begin_s < 10
+
+
+def test_a_links_fall_is_a_part_of_a_reset(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
+    reset(plan(), engine.tester(nat64), Switch())
+    assert all(spec.link_may_fall for spec in engine.specs)
 
 
 def test_what_departs_from_rfc_6201_is_said(nat64: TrafficPlan) -> None:

@@ -12,6 +12,7 @@ from rich.console import Console
 from natxy.cli.progress import SearchDisplay
 from natxy.cli.series import _with_phase_1
 from natxy.cli.series_options import SeriesOptions
+from natxy.dut.base import TesterPort, TesterPorts
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Measurement
 from natxy.procedure.establishment import EstablishmentPlan
@@ -21,6 +22,7 @@ from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.observer import Observer, Observers
+from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
@@ -205,6 +207,42 @@ def test_what_the_device_is_left_with_is_said_whatever_happens() -> None:
     with pytest.raises(DutError, match="cannot have 4 cores"):
         measure(ESTABLISHMENT, (1, 4), most=0, observer=lost)
     assert lost.heard[0].startswith("The number of cores that the device has now is unknown (")
+
+
+def test_of_a_lab_nothing_is_said_since_it_is_taken_down() -> None:
+    class OfALab(Cores):
+        def tester_ports(self) -> TesterPorts | None:
+            port = TesterPort(device="net_af_xdp0,iface=t0")
+            return TesterPorts(left=port, right=port, mtu_bytes=1500)
+
+    heard = Hearing()
+    engine = StatefulEngine(gateway=StatefulGateway())
+    plan = ScaleUpPlan(search=ESTABLISHMENT, cores=(1, 2))
+    scale_up(plan, engine.tester(traffic_plan({})), OfALab(gateway=engine.gateway), heard)
+    assert heard.heard == []
+
+
+def test_points_have_seeds_of_their_own_up_to_the_highest_one() -> None:
+    engine = StatefulEngine(gateway=StatefulGateway())
+    plan = ScaleUpPlan(search=replace(ESTABLISHMENT, seed=MAX_SEED), cores=(1, 2))
+    scale_up(plan, engine.tester(traffic_plan({})), Cores(gateway=engine.gateway))
+    assert len({spec.seed for spec in engine.specs if spec.seed}) == 2
+
+
+def test_repetitions_that_a_point_lacks_are_named_and_main_figures_are_told_from_ratios() -> None:
+    plain, _, _ = measure(replace(ESTABLISHMENT, repetitions=2), (1, 2))
+    assert not any("repetitions were not run" in remark for remark in plain.remarks)
+    assert not any("There is no scale up" in remark for remark in plain.remarks)
+    primary = {figure.name: figure.primary for figure in plain.figures}
+    assert (primary[RELATIVE], primary[PREVIOUS]) == (True, False)
+    assert plain.figure(RELATIVE, at="2 cores").unit == "times"
+    impatient = replace(THROUGHPUT, repetitions=2, patience_s=Fraction(0))
+    lacking, _, _ = measure(impatient, (1, 2))
+    said = "1 of 2 repetitions were not run, or not to their end."
+    assert [remark for remark in lacking.remarks if remark.endswith(said)] == [
+        f"1 core: {said}",
+        f"2 cores: {said}",
+    ]
 
 
 def test_a_person_is_told_on_the_progress_console() -> None:

@@ -109,7 +109,7 @@ def test_frame_i_is_foreground_iff_i_mod_n_is_below_m(
             "5 arguments are too few (expected 6: <IPv6 frame size> <fra",
         ),
         ("010 1000 60 2000 2 2", 'IPv6 frame size: "010" is out of range'),
-        ("84 08 60 2000 2 2", 'frame rate: "08" is not a whole number'),
+        ("84 8. 60 2000 2 2", 'frame rate: "8." is not a whole number'),
         ("", "0 arguments are too few (expected 6: "),
     ],
 )
@@ -205,9 +205,19 @@ def test_extra_arguments_are_not_used(stateless: Configuration) -> None:
     assert warned == ['siitperf-tp: "7 eight" is ignored (expected 6 arguments)']
 
 
-@pytest.mark.parametrize(("written", "fps"), [("0200", 128), ("0x200", 512), ("200", 200)])
-def test_a_leading_zero_is_octal(written: str, fps: int, stateless: Configuration) -> None:
+@pytest.mark.parametrize(("written", "fps"), [("0200", 200), ("0900", 900), ("200", 200)])
+def test_a_leading_zero_changes_nothing(written: str, fps: int, stateless: Configuration) -> None:
     assert arguments_of("tp", f"84 {written} 60 00 2 2".split(), stateless).rate_fps == fps
+
+
+def test_a_hexadecimal_number_is_refused(stateless: Configuration) -> None:
+    """siitperf reads 0 and ignores the rest."""
+    with pytest.raises(
+        ConfigurationError,
+        match=r'^frame rate: "0x200" is hexadecimal, which siitperf reads as 0 \(expected 1 to \d+,'
+        r" decimal\)$",
+    ):
+        arguments_of("tp", ["84", "0x200", "60", "00", "2", "2"], stateless)
 
 
 def test_responder_tuples_do_not_go_with_a_table_of_one(configure: Configure) -> None:

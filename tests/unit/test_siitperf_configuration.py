@@ -131,9 +131,18 @@ def test_an_octet_of_a_mac_address_may_have_one_digit(read: Read) -> None:
     assert value(read(f"{CPUS}MAC-L-DUT 2:51:0:0:a:1\n"), "MAC-L-DUT") == "02:51:00:00:0a:01"
 
 
-@pytest.mark.parametrize(("text", "number"), [("010", 8), ("0x10", 16), ("10", 10), ("0377", 255)])
-def test_a_leading_zero_is_octal(text: str, number: int, read: Read) -> None:
+@pytest.mark.parametrize(("text", "number"), [("010", 10), ("09", 9), ("10", 10), ("0256", 256)])
+def test_a_leading_zero_changes_nothing(text: str, number: int, read: Read) -> None:
     assert value(read(f"{CPUS}Num-L-Nets {text}\n"), "Num-L-Nets") == number
+
+
+@pytest.mark.parametrize("key", ["IP-L-min", "IP-L-max", "IP-R-min", "IP-R-max"])
+@pytest.mark.parametrize(("text", "number"), [("010", 8), ("0x10", 16), ("10", 10), ("0377", 255)])
+def test_the_range_of_addresses_may_have_another_base(
+    key: str, text: str, number: int, read: Read
+) -> None:
+    """siitperf reads these keys with %i, all others as decimal numbers."""
+    assert value(read(f"{CPUS}{key} {text}\n"), key) == number
 
 
 def test_comments_and_empty_lines_are_ignored(read: Read, warned: list[str]) -> None:
@@ -166,7 +175,11 @@ def test_what_is_odd_is_warned_of_in_no_word_that_scripts_look_for(
         ("IPv4-R-Virt 2001:2::2", '"2001:2::2" is not an IPv4 address'),
         ("MAC-L-DUT a0:36:9f:c5:e6", "is not a MAC address"),
         ("MAC-L-DUT a0:36:9f:c5:e6:158", "is not a MAC address"),
-        ("Num-L-Nets 09", '"09" is not a whole number'),
+        ("Num-L-Nets 9.5", '"9.5" is not a whole number (expected 1 to 256)'),
+        ("Num-L-Nets 0x10", "which siitperf reads as 0 (expected 1 to 256, decimal)"),
+        ("Forward 0x1", '"0x1" is hexadecimal, which siitperf reads as 0 (expected 0 or 1, decim'),
+        ("Stateful 0x1", '"0x1" is hexadecimal, which siitperf reads as 0 (expected 0 or 1 or 2,'),
+        ("IP-R-min 09", '"09" is not a whole number (expected 0 to 65535)'),
         ("Num-R-Nets 0", '"0" is out of range (expected 1 to 256)'),
         ("Num-R-Nets 257", '"257" is out of range (expected 1 to 256)'),
         ("Forward yes", '"yes" is not a whole number'),

@@ -31,6 +31,10 @@ CPU-R-Send 0
 CPU-L-Recv 0
 Stateful 1
 """
+ADDRESSES = "".join(
+    f"IP-{side}-var 3\nIP-{side}-min 1\nIP-{side}-max {{0}}\nIPv4-{side}-offset 2\n"
+    for side in "LR"
+)
 
 Captured = pytest.CaptureFixture[str]
 Configure = Callable[[str], Configuration]
@@ -97,23 +101,65 @@ def test_the_first_tuple_alone_is_a_fixed_order(configure: Configure, warned: li
     assert asked.initiator_order == "fixed"
 
 
-@pytest.mark.parametrize("combinations", [3999, 4000])
+def enumerating(mode: int, combinations: int) -> str:
+    one = CONF.replace("dport 3", "dport 0").replace("dport-max 83", "dport-max 80")
+    one = one.replace("sport 3", f"sport {mode}")
+    return f"{one}Enumerate-ports {mode}\nFwd-sport-max {9999 + combinations}\n"
+
+
+@pytest.mark.parametrize(
+    ("mode", "order"), [(1, "increasing"), (2, "decreasing"), (3, "pseudorandom")]
+)
+def test_an_enumeration_may_have_as_many_combinations_as_frames(
+    mode: int, order: str, configure: Configure, warned: list[str]
+) -> None:
+    configuration = configure(enumerating(mode, 4000))
+    warned.clear()
+    assert asked_of(configuration, warned, f"{COMMON} {PHASE_1}").order == order
+    assert warned == []
+
+
+@pytest.mark.parametrize("mode", [1, 2])
 def test_an_enumeration_of_too_few_combinations_is_drawn_with_repetition(
-    combinations: int, configure: Configure, warned: list[str]
+    mode: int, configure: Configure, warned: list[str]
 ) -> None:
     """siitperf begins anew."""
-    one = ENUMERATED.replace("dport 3", "dport 0").replace("dport-max 83", "dport-max 80")
-    configuration = configure(f"{one}Fwd-sport-max {9999 + combinations}\n")
+    configuration = configure(enumerating(mode, 3999))
     warned.clear()
     asked = asked_of(configuration, warned, f"{COMMON} {PHASE_1}")
-    if combinations == 4000:
-        assert (asked.order, warned) == ("pseudorandom", [])
-        return
     assert (asked.order, asked.count) == ("repeating", 4000)
     assert warned == [
         "Enumerate-ports: is ignored: the 3999 combinations are fewer than the 4000 "
         "foreground preliminary frames, so they are drawn with repetition"
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "combinations"),
+    [
+        (ENUMERATED.replace("dport-max 83", "dport-max 82"), "Enumerate-ports", 3000),
+        (
+            CONF.replace("port 3", "port 0") + ADDRESSES.format(63) + "Enumerate-ips 3\n",
+            "Enumerate-ips",
+            3969,
+        ),
+        (
+            enumerating(3, 9) + ADDRESSES.format(21) + "Enumerate-ips 3\n",
+            "Enumerate-ports",
+            3969,
+        ),
+    ],
+)
+def test_a_pseudorandom_enumeration_of_too_few_combinations_is_refused(
+    text: str, key: str, combinations: int, configure: Configure, warned: list[str]
+) -> None:
+    """By siitperf too."""
+    with pytest.raises(ConfigurationError) as refused:
+        asked_of(configure(text), warned, f"{COMMON} {PHASE_1}")
+    assert str(refused.value).endswith(
+        f"{key}: is 3, but the {combinations} combinations are fewer than the 4000 foreground "
+        "preliminary frames (expected a smaller N, or wider ranges)"
+    )
 
 
 def test_what_is_not_enumerated_is_drawn_with_repetition(
@@ -162,12 +208,6 @@ def test_series_that_differ_are_not_honoured_in_phase_2(
     warned.clear()
     asked_of(configure(mixed + "Forward 0\n"), warned, f"{COMMON} {PHASE_1}")
     assert warned == []
-
-
-ADDRESSES = "".join(
-    f"IP-{side}-var 3\nIP-{side}-min 1\nIP-{side}-max {{0}}\nIPv4-{side}-offset 2\n"
-    for side in "LR"
-)
 
 
 def test_addresses_alone_may_be_enumerated(configure: Configure, warned: list[str]) -> None:

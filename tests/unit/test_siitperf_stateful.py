@@ -105,7 +105,7 @@ def test_the_preliminary_lines_come_first(start: Start, capsys: Captured) -> Non
 
 def test_more_frames_than_combinations_are_taken(start: Start, capsys: Captured) -> None:
     """siitperf begins its enumeration anew; M counts frames that repeat a connection as well."""
-    start(StatefulGateway())
+    start(StatefulGateway(), text=ENUMERATED.replace("Enumerate-ports 3", "Enumerate-ports 1"))
     assert siitperf(f"tp {COMMON} 4001 4001 20000 300 600") == 0
     captured = capsys.readouterr()
     assert free_of_info(captured.out)[:2] == [
@@ -114,6 +114,17 @@ def test_more_frames_than_combinations_are_taken(start: Start, capsys: Captured)
     ]
     (warning,) = captured.err.splitlines()
     assert warning.startswith("Warning: Enumerate-ports: is ignored: the 4000 combinations are ")
+
+
+def test_more_frames_than_a_pseudorandom_enumeration_has_are_refused(
+    start: Start, capsys: Captured
+) -> None:
+    engine = start(StatefulGateway())
+    assert siitperf(f"tp {COMMON} 4001 4001 20000 300 600") == 2
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("Input Error: siitperf.conf, line ")
+    assert ": Enumerate-ports: is 3, but the 4000 combinations are fewer than the 4001 " in line
+    assert not engine.specs
 
 
 def test_where_a_connection_went_is_an_info(start: Start, capsys: Captured) -> None:

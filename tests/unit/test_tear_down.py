@@ -15,6 +15,8 @@ from natxy.model.traffic_spec import Series
 from natxy.procedure.table_size import PortRange, Size, connections_of
 from natxy.procedure.tear_down import RATE, Deletions, TearDownPlan, tear_down
 from natxy.report.measurement_table import measurement_notes
+from natxy.trial.observer import Observer
+from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
@@ -77,6 +79,22 @@ def test_the_rate_is_that_of_connections_without_what_an_empty_table_takes() -> 
     assert result.reference == "RFC 9693"
 
 
+def test_columns_with_as_many_connections_are_told_apart() -> None:
+    sizes = tuple(
+        Size(source_ports=PortRange(count=sources), destination_ports=PortRange(count=destinations))
+        for sources, destinations in ((1000, 4), (2000, 2), (2000, 2), (2000, 4))
+    )
+    result, _ = measure(replace(PLAN, sizes=sizes))
+    assert [figure.at for figure in result.figures if figure.primary] == [
+        "4,000 connections, 1,000 x 4 ports",
+        "4,000 connections, 2,000 x 2 ports",
+        "4,000 connections, 2,000 x 2 ports, column 3",
+        "8,000 connections",
+    ]
+    keys = {(figure.name, figure.at) for figure in result.figures}
+    assert len(keys) == len(result.figures)
+
+
 def test_there_is_no_phase_2_to_speak_of() -> None:
     result, _ = measure()
     notes = measurement_notes([result])
@@ -107,19 +125,20 @@ def test_a_rate_within_the_noise_is_in_parentheses() -> None:
         ((0.43, 0.46, 0.48), (0.29, 0.30, 0.31), True),
         ((1.35, 1.37, 1.39), (0.29, 0.30, 0.31), False),
         ((11.76, 11.79, 11.95), (0.29, 0.30, 0.31), False),
+        ((4.0, 4.0, 5.0), (0.0, 0.0, 0.0), False),  # a quarter of the difference, and no more
     ],
 )
 def test_parentheses_are_where_the_methodology_paper_has_them(
     full_s: tuple[float, ...], empty_s: tuple[float, ...], within: bool
 ) -> None:
     """Table 11: minimum, median and maximum of 0.4, 4 and 40 million connections."""
-    found = Deletions(connections=1, ranges="1 x 1", full_s=full_s, empty_s=empty_s)
+    found = Deletions(at="1", connections=1, ranges="1 x 1", full_s=full_s, empty_s=empty_s)
     assert found.within_noise is within
 
 
 @pytest.mark.parametrize("full_s", [0.25, 0.125])
 def test_a_full_table_that_is_no_slower_has_no_rate(full_s: float) -> None:
-    found = Deletions(connections=9, ranges="9 x 1", full_s=(full_s,), empty_s=(0.25,))
+    found = Deletions(at="9", connections=9, ranges="9 x 1", full_s=(full_s,), empty_s=(0.25,))
     assert found.rate_cps == 0
     assert found.within_noise
 
@@ -224,6 +243,76 @@ def test_a_columns_own_ranges_are_all_connections() -> None:
 def test_ranges_that_do_not_suffice_are_refused(size: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ConfigurationError, match=sentence):
         ranges_of(Size(**size))
+
+
+def test_ranges_at_the_ends_of_what_is_possible_are_taken() -> None:
+    _, destination, count = ranges_of(Size(connections=1000 * 65_456))
+    assert (destination.min, destination.max, count) == (80, 65_535, 65_456_000)
+    last = Size(connections=1, source_ports=PortRange(count=1, first=65_535))
+    assert ranges_of(last)[0].min == 65_535
+    all_of_them = Size(connections=1000, destination_ports=PortRange(count=1))
+    assert ranges_of(all_of_them)[2] == 1000
+    assert Size(connections=2**32).connections == 2**32
+    assert Size(connections=1).connections == 1
+
+
+def test_address_fields_of_both_sides_multiply_the_connections_of_a_port() -> None:
+    fields = {"mode": "increasing", "min": 0, "max": 9}
+    for field_ in ("left_field", "right_field"):
+        size = Size(destination_ports=PortRange(count=2))
+        assert ranges_of(size, **{field_: fields})[2] == 1000 * 10 * 2
+
+
+def test_ports_that_are_none_or_make_too_many_connections_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"^--destination-ports: 0 ports from 80 on"):
+        ranges_of(Size(connections=1, destination_ports=PortRange(count=0)))
+    fields = {"mode": "increasing", "min": 0, "max": 9}
+    size = Size(destination_ports=PortRange(first=1, count=65_535))
+    wide = {"source_port": {"mode": "increasing", "min": 1, "max": 65_535}}
+    forward = {**wide, "destination_port": {"mode": "fixed", "min": 80, "max": 80}}
+    with pytest.raises(
+        ConfigurationError,
+        match=r"^--source-ports, --destination-ports: 42948362250 is out of range \(expected 1 to ",
+    ):
+        ranges_of(size, left_field=fields, forward=forward)
+
+
+def test_each_number_of_connections_has_nonces_of_its_own_up_to_the_highest_seed() -> None:
+    gateway = StatefulGateway()
+    engine = StatefulEngine(gateway=gateway)
+    asked = replace(PLAN, seed=MAX_SEED, repetitions=1)
+    tester = engine.tester(traffic_plan({"rate_fps": None}))
+    tear_down(asked, tester, Deleting(gateway=gateway))
+    nonces = [spec.nonce for spec in engine.specs if spec.seed]
+    assert len(set(nonces)) == len(nonces)
+
+
+def test_the_rate_of_each_number_of_connections_is_shown_as_soon_as_it_is_found() -> None:
+    class Shown(Observer):
+        def __init__(self) -> None:
+            self.seen: list[str] = []
+
+        def trial_started(
+            self, rate_fps: int, bracket_fps: tuple[int, int], connections: int | None = None
+        ) -> None:
+            self.seen.append(f"phase 1 at {rate_fps:,}")
+
+        def repetition_ended(self, figures: Sequence[Figure]) -> None:
+            self.seen += [f"{figure.name} {figure.at}" for figure in figures]
+
+    shown, gateway = Shown(), StatefulGateway()
+    tester = StatefulEngine(gateway=gateway).tester(traffic_plan({}))
+    tear_down(replace(PLAN, repetitions=2), tester, Deleting(gateway=gateway), shown)
+    assert shown.seen == [
+        line
+        for count in ("1,000", "4,000")
+        for line in (*["phase 1 at 10,000"] * 2, f"{RATE} {count} connections")
+    ]
+
+
+def test_how_often_a_filling_was_repeated_is_said() -> None:
+    with pytest.raises(DutError, match="created only 900 of 1,000 connections, in 1 trials; use a"):
+        measure(replace(PLAN, incomplete_repeats=0), StatefulGateway(entries=900))
 
 
 def test_without_a_list_the_table_is_the_testbeds() -> None:

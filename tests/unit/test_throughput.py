@@ -242,6 +242,19 @@ def shown(result: Measurement) -> str:
     return text
 
 
+def test_deviations_that_all_devices_share_are_said_once(measure: Measure) -> None:
+    one = measure(plan(repetitions=1))
+    of = one.conditions.model_copy(update={"dut": "another"})
+    other = one.model_copy(
+        update={"conditions": of, "deviations": (*one.deviations, "no frames on Sundays")}
+    )
+    said = [note for note in side_by_side_notes([one, other]) if "eviation" in note]
+    assert said == ["another: More deviations: no frames on Sundays."]
+    together = [note for note in side_by_side_notes([one, other]) if "Does not conform" in note]
+    assert len(together) == 1
+    assert "Sundays" not in together[0]
+
+
 def test_deviations_from_the_rfc_are_named() -> None:
     assert deviations(RFC.timing) == ()
     assert deviations(QUICK.timing)[0] == "trials of 0.2 s, not 60 s (RFC 2544 section 24)"

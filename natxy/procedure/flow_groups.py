@@ -1,0 +1,86 @@
+"""Groups of flows that start one after the other within a trial (RFC 8219 section 10.2.2).
+
+A trial first sends a quarter, a half and three quarters of its flows, in a part each.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from natxy.procedure.flows import ranges_of, with_flows
+from natxy.trial.setup import ReadyTester, Starting
+from natxy.trial.timing import Timing
+
+QUARTERS = 4  # the intermediary points of RFC 8219 section 10.2.2
+IN_GROUPS = "flows started in four groups with a drain after each, not one by one"
+# Flows start with a phase, and the engine drains after each phase.
+WITH_DRAINS = "two to four flows started one by one, but all paused for a drain before each start"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of a trial in which some of the flows have not started."""
+
+    flows: int
+    adds: int  # flows that start after it
+
+    def lasts_s(self, step_s: Fraction | None) -> Fraction | None:
+        """Returns how long the part lasts: until the next flows start; None: as long as the
+        trial."""
+        return None if step_s is None else self.adds * step_s
+
+
+def parts_of(flows: int) -> list[Part]:
+    """Returns the parts before the last one, which has all flows; fewer flows than quarters have
+    fewer parts."""
+    numbers = {flows * quarter // QUARTERS for quarter in range(1, QUARTERS)} - {0, flows}
+    return [
+        Part(flows=part, adds=after - part) for part, after in pairwise((*sorted(numbers), flows))
+    ]
+
+
+def ramp_of(tester: ReadyTester, flows: int, step_s: Fraction | None) -> tuple[Starting, ...]:
+    """Returns what a trial sends before all flows have started."""
+    return tuple(
+        Starting(traffic=with_flows(tester, part.flows).traffic, lasts_s=part.lasts_s(step_s))
+        for part in parts_of(flows)
+    )
+
+
+def group_deviations(numbers: Sequence[int]) -> tuple[str, ...]:
+    few = any(1 < flows <= QUARTERS for flows in numbers)
+    many = max(numbers) > QUARTERS
+    return (*((IN_GROUPS,) if many else ()), *((WITH_DRAINS,) if few else ()))
+
+
+def group_remarks(
+    numbers: Sequence[int], step_s: Fraction | None, timing: Timing
+) -> tuple[str, ...]:
+    return (_how_flows_start(step_s, timing), *_that_end(numbers))
+
+
+def _how_flows_start(step_s: Fraction | None, timing: Timing) -> str:
+    """Returns a remark with T, the time between the starts of two flows, which RFC 8219 section
+    10.2.2 requires."""
+    sent = "Each trial sends a quarter, a half, three quarters and all of the flows"
+    drain = f"a drain of {float(timing.drain_s):g} s, in which nothing is sent"
+    if step_s is None:
+        return f"{sent}. Each part lasts as long as the trial; between two parts is {drain}."
+    return (
+        f"{sent}. Each of the first three parts lasts T = {float(step_s):g} s for each flow "
+        f"that the next part adds, followed by {drain}."
+    )
+
+
+def _that_end(numbers: Sequence[int]) -> Iterator[str]:
+    """Yields a remark for each number of flows of which some end before the trial does."""
+    for flows in numbers:
+        ranges = [ranges_of(each) for each in (*(part.flows for part in parts_of(flows)), flows)]
+        if all(before.is_within(after) for before, after in pairwise(ranges)):
+            continue
+        yield (
+            f"{flows:,} flows: not all flows of a part are in the next part, whose ports differ: "
+            f"{', '.join(map(str, ranges))}. Such flows end, and as many others start beside those "
+            "that the next part adds."
+        )

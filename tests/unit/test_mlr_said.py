@@ -1,0 +1,141 @@
+"""What an MLRsearch reports beside its rates, and which rates it may try."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError
+from natxy.model.measurement import Figure
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import Stream
+from natxy.procedure.mlr_throughput import mlr_throughput
+from natxy.search.mlr_goal import rfc2544_goal
+from natxy.trial.observer import Observer
+from natxy.trial.timing import Timing
+from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
+from tests.unit.test_mlr_throughput import LIMIT_FPS, NDR, PDR, limited, plan
+
+CONDITIONAL = "PDR (1 % loss), conditional throughput"
+
+
+def test_a_rate_with_a_loss_has_that_of_the_frames_that_came_beside_it(nat64: TrafficPlan) -> None:
+    """RFC 9971: at 50,505 frames a second, the gateway forwards 50,000."""
+    result = mlr_throughput(plan(), ScriptedEngine(lose=limited).tester(nat64), NoDut())
+    assert [(figure.name, figure.primary) for figure in result.figures] == [
+        ("NDR", True),
+        ("NDR, upper bound", False),
+        ("PDR (1 % loss)", True),
+        ("PDR (1 % loss), upper bound", False),
+        (CONDITIONAL, False),
+    ]
+    conditional = result.figure(CONDITIONAL)
+    assert conditional.unit == "fps"
+    assert conditional.values[0] == pytest.approx(LIMIT_FPS, rel=0.0015)
+    assert conditional.values[0] < result.figure("PDR (1 % loss)").values[0]
+
+
+def test_a_rate_that_has_no_upper_bound_in_one_repetition_has_none_shown(
+    nat64: TrafficPlan,
+) -> None:
+    asked = plan(goals=(NDR,), repetitions=2, max_rate_fps=60_000)
+    engine = ScriptedEngine()
+
+    def lose(stream: Stream) -> range:
+        is_first = engine.specs[-1].seed == engine.specs[0].seed
+        return limited(stream) if is_first else range(0)
+
+    engine.lose = lose
+    result = mlr_throughput(asked, engine.tester(nat64), NoDut())
+    assert result.figure("NDR").lower_bound == (False, True)
+    assert result.figure("NDR").values[1] == 60_000
+    assert [figure.name for figure in result.figures] == ["NDR"]
+
+
+def test_a_gateway_that_loses_at_every_rate_has_a_rate_of_0(nat64: TrafficPlan) -> None:
+    engine = ScriptedEngine(lose=lambda stream: range(frames_in(stream)))
+    result = mlr_throughput(plan(min_rate_fps=2000), engine.tester(nat64), NoDut())
+    for name in ("NDR", "PDR (1 % loss)", CONDITIONAL):
+        assert result.figure(name).values == (0,)
+        assert not any(result.figure(name).lower_bound)
+    said = "0 means that no rate passed: the lowest rate tried is 2,000 fps."
+    assert said in result.remarks
+    tried = {rate_of(spec.phases[0].streams[0]) for spec in engine.specs}
+    assert min(tried) == 2000
+    passing = mlr_throughput(plan(), ScriptedEngine(lose=limited).tester(nat64), NoDut())
+    assert not any("no rate passed" in remark for remark in passing.remarks)
+
+
+def test_the_media_bound_the_search(nat64: TrafficPlan) -> None:
+    """10 Mbit/s carry 12,019 frames of 84 + 20 octets."""
+    engine = ScriptedEngine(link_mbps=10)
+    result = mlr_throughput(plan(goals=(NDR,), max_rate_fps=None), engine.tester(nat64), NoDut())
+    assert result.figure("NDR").values == (12_019,)
+    search = result.conditions.search
+    assert search
+    assert (search.maximum_fps, search.maximum_origin) == (12_019, "media")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"max_rate_fps": 100}, r"^--max-rate: 100 is out of range \(expected more than 100\)"),
+        ({"goals": ()}, r"^--duration: 0\.05 s is not the duration .* \(expected 0 s\)"),
+        ({"max_rate_fps": 0}, "^--max-rate: 0 is out of range"),
+        ({"max_rate_fps": 2**33 + 1}, "^--max-rate: 8589934593 is out of range"),
+    ],
+)
+def test_a_maximum_that_leaves_no_rate_to_try_is_refused(
+    changes: dict[str, Any], said: str, nat64: TrafficPlan
+) -> None:
+    just_enough = plan(goals=(NDR,), max_rate_fps=101)
+    result = mlr_throughput(just_enough, ScriptedEngine().tester(nat64), NoDut())
+    assert result.figure("NDR").values == (101,)
+    with pytest.raises(ConfigurationError, match=said):
+        mlr_throughput(plan(**changes), ScriptedEngine().tester(nat64), NoDut())
+
+
+@pytest.mark.parametrize(("lasts_s", "short"), [(59, True), (60, False)])
+def test_short_trials_are_said_to_count_what_the_gateway_holds(
+    lasts_s: int, short: bool, nat64: TrafficPlan
+) -> None:
+    timing = Timing(duration_s=Fraction(lasts_s), drain_s=Fraction(2), settle_s=Fraction(5))
+    goal = rfc2544_goal(final_duration_s=timing.duration_s)
+    asked = plan(goals=(goal,), timing=timing, max_rate_fps=200)
+    (tester, _) = ScriptedEngine().tester(nat64).with_networks(1, 256)
+    result = mlr_throughput(asked, tester, NoDut())
+    assert any(remark.startswith("In such short trials") for remark in result.remarks) is short
+    assert len(result.deviations) == short
+
+
+def test_what_all_goals_share_is_a_condition_and_what_differs_is_not(nat64: TrafficPlan) -> None:
+    quicker = replace(PDR, initial_duration_s=Fraction(1, 100), exceed_ratio=Fraction(1, 4))
+    asked = plan(goals=(NDR, quicker))
+    result = mlr_throughput(asked, ScriptedEngine(lose=limited).tester(nat64), NoDut())
+    search = result.conditions.search
+    assert search
+    assert (search.method, search.duration_sum_s) == ("mlr", 0.05)
+    assert (search.exceed_ratio, search.initial_duration_s) == (None, None)
+    assert [said for said in result.deviations if "exceed ratio" in said] == [
+        "an exceed ratio of 0.25: that share of a rate's trials, by duration, may lose more (RFC "
+        "2544 section 26.1)"
+    ]
+
+
+def test_the_rates_of_each_repetition_are_shown_as_soon_as_they_are_found(
+    nat64: TrafficPlan,
+) -> None:
+    class Shown(Observer):
+        def __init__(self) -> None:
+            self.figures: list[Figure] = []
+
+        def repetition_ended(self, figures: Sequence[Figure]) -> None:
+            self.figures += figures
+
+    shown = Shown()
+    asked = plan(goals=(NDR,), repetitions=2)
+    mlr_throughput(asked, ScriptedEngine(lose=limited).tester(nat64), NoDut(), shown)
+    assert [figure.name for figure in shown.figures] == ["NDR", "NDR, upper bound"] * 2

@@ -1,0 +1,140 @@
+"""What a measurement of overload says of its tests, and under which conditions it was taken."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.model.measurement import Figure
+from natxy.model.traffic import TrafficPlan
+from natxy.procedure.at_rate import RatePlan
+from natxy.procedure.back_to_back import BackToBackPlan
+from natxy.procedure.benchmarks import BENCHMARKS
+from natxy.procedure.frame_loss import FrameLossPlan
+from natxy.procedure.overload import DEGRADATION, OverloadPlan, overload
+from natxy.procedure.recovery import RecoveryPlan
+from natxy.procedure.throughput import ThroughputPlan
+from natxy.search.bisection import SearchError
+from natxy.trial.seeds import MAX_SEED
+from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.test_connections import plan as traffic_plan
+from tests.unit.test_overload import FAST, THROUGHPUT, TIMES, lasting, plan, slower_with
+
+SEARCH = ThroughputPlan(error=SearchError(rate_fps=1), max_rate_fps=20_000, **TIMES)
+
+
+def unused(remarks: tuple[str, ...]) -> list[str]:
+    return [remark.split(" were used")[0] for remark in remarks if "Not all of" in remark]
+
+
+def test_as_many_frames_as_flows_use_all_of_them(nat64: TrafficPlan) -> None:
+    """0.1 s at 10,000 frames a second."""
+    enough = overload(plan((1000,)), slower_with({1: 10_000, 1000: 10_000}).tester(nat64), NoDut())
+    assert unused(enough.remarks) == []
+    lacking = overload(plan((1001,)), slower_with({1: 10_000, 1001: 10_000}).tester(nat64), NoDut())
+    assert unused(lacking.remarks) == ["Not all of the 1,001 flows"]
+
+
+@pytest.mark.parametrize(
+    ("test", "too_few"),
+    [
+        (FrameLossPlan(rates_fps=(1000, 2000), **TIMES), ["at 1,000 fps"]),
+        (RecoveryPlan(rate_fps=1000, **TIMES), ["at 1,000 fps"]),
+        (RecoveryPlan(rate_fps=2000, **TIMES), []),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, list) else "",
+)
+def test_rates_at_which_a_trial_has_fewer_frames_than_flows_are_named(
+    test: Any, too_few: list[str], nat64: TrafficPlan
+) -> None:
+    """102 flows; 0.1 s at 1,000 frames a second are 100 frames."""
+    remarks = overload(plan((102,), test=test), ScriptedEngine().tester(nat64), NoDut()).remarks
+    told = [remark for remark in remarks if "Not all of the 102 flows were used" in remark]
+    assert len(told) == len(too_few)
+    assert all(rate in said for rate, said in zip(too_few, told, strict=True))
+
+
+def test_only_what_all_numbers_of_flows_share_is_a_condition(nat64: TrafficPlan) -> None:
+    result = overload(plan((10,)), slower_with({1: 10_000, 10: 9000}).tester(nat64), NoDut())
+    conditions = result.conditions
+    assert (conditions.seed, conditions.rate_fps, conditions.connections) == (7, None, None)
+    assert conditions.search
+    assert (conditions.search.error, conditions.search.error_fps) == ("1 fps", None)
+    assert (conditions.search.maximum_fps, conditions.search.maximum_origin) == (20_000, "given")
+    traffic = traffic_plan({"rate_fps": 10_000})
+    gateway = StatefulGateway(frames_fps=9000)
+    tester = StatefulEngine(gateway=gateway).tester(traffic)
+    of_table = overload(plan((10,)), tester, StatefulDut(gateway=gateway)).conditions.connections
+    assert of_table
+    assert (of_table.count, of_table.ranges, of_table.rate_fps) == (None, "all flows'", 10_000)
+
+
+def test_numbers_of_flows_have_nonces_of_their_own_up_to_the_highest_seed(
+    nat64: TrafficPlan,
+) -> None:
+    engine = slower_with({1: 10_000, 10: 9000, 20: 8000})
+    overload(plan((10, 20), test=replace(SEARCH, seed=MAX_SEED)), engine.tester(nat64), NoDut())
+    nonces = [spec.nonce for spec in engine.specs]
+    assert len(set(nonces)) == len(nonces)
+
+
+def test_what_all_tests_say_is_said_once_and_what_one_says_with_its_flows(
+    nat64: TrafficPlan,
+) -> None:
+    engine = lasting({1: 1.0, 10: 1.0}, lost={10: 25})
+    test = RecoveryPlan(rate_fps=1000, **TIMES)
+    remarks = overload(plan((10,), test=test), engine.tester(nat64), NoDut()).remarks
+    assert remarks.count("The rate was given.") == 1
+    no_overload = "Where no frame was lost, there was no overload"
+    assert [r.split(no_overload)[0] for r in remarks if no_overload in r] == ["1 flow: "]
+    searches = overload(plan((10,)), ScriptedEngine().tester(nat64), NoDut()).remarks
+    assert not any("each repetition is a separate search" in remark for remark in searches)
+
+
+def test_the_ports_of_flows_are_stated(nat64: TrafficPlan) -> None:
+    result = overload(plan((10, 100_000)), ScriptedEngine().tester(nat64), NoDut())
+    assert result.remarks[1].endswith("source and destination ports: 10 x 1, 3,125 x 32.")
+    assert result.remarks[0].endswith("The test of RFC 8219 section 7 is throughput.")
+    assert result.reference == "RFC 8219 section 10.2.1"
+
+
+def test_a_figure_that_is_exact_with_one_flow_only_has_no_degradation(nat64: TrafficPlan) -> None:
+    """Ten flows pass the highest rate that may be tried; a hundred do not."""
+    engine = slower_with({1: 10_000, 10: 10**6, 100: 5000})
+    result = overload(plan((10, 100)), engine.tester(nat64), NoDut())
+    degraded = [figure.at for figure in result.figures if figure.name.startswith(DEGRADATION)]
+    assert degraded == ["100 flows"]
+    assert result.figure(f"{DEGRADATION} of {THROUGHPUT}", at="100 flows").values == (50,)
+    assert "A figure that is a lower bound only has no degradation." in result.remarks
+    exact = overload(plan((10,)), slower_with({1: 10_000, 10: 9000}).tester(nat64), NoDut())
+    for said in ("has no degradation", "may be wrong by"):
+        assert not any(said in remark for remark in exact.remarks)
+
+
+def test_a_rate_that_was_given_does_not_stand_beside_each_figure(nat64: TrafficPlan) -> None:
+    test = RecoveryPlan(rate_fps=1000, **TIMES)
+    result = overload(plan((10,), test=test), ScriptedEngine().tester(nat64), NoDut())
+    assert {figure.found for figure in result.figures} == {""}
+    assert result.conditions.rate_fps == 1000
+    assert isinstance(test, RatePlan)
+
+
+def test_a_mean_is_a_bound_if_any_value_is_one_and_a_median_if_one_up_to_it_is() -> None:
+    """RFC 2544 section 26.4 asks for the mean of bursts."""
+    figure = Figure(name="x", unit="frames", values=(1, 2, 3), lower_bound=(False, False, True))
+    assert BENCHMARKS[BackToBackPlan].is_bound(figure)
+    assert not BENCHMARKS[RecoveryPlan].is_bound(figure)
+    low = figure.model_copy(update={"lower_bound": (True, False, False)})
+    assert BENCHMARKS[RecoveryPlan].is_bound(low)
+    exact = figure.model_copy(update={"lower_bound": ()})
+    assert not any(each.is_bound(exact) for each in BENCHMARKS.values())
+
+
+def test_steps_between_flows_are_at_most_a_day_and_at_least_a_microsecond() -> None:
+    test = FrameLossPlan(rates_fps=(1000,), timing=FAST, seed=1)
+    for step_s in (Fraction(1, 10**6), Fraction(86_400)):
+        asked = OverloadPlan(test=test, flows=(4,), incremental=True, step_s=step_s)
+        assert asked.step_s == step_s

@@ -1,0 +1,267 @@
+"""What bounds a search for the throughput, and what is said of its trials."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError, TesterLimit
+from natxy.model.measurement import Figure, Measurement
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import Stream, TrialSpec
+from natxy.model.verdict import Verdict
+from natxy.procedure.burst_remarks import why_nothing_passed
+from natxy.procedure.throughput import Search, ThroughputPlan, searches, throughput
+from natxy.search.bisection import SearchError
+from natxy.search.loss_tolerance import LossTolerance
+from natxy.trial.bursts import Bursts
+from natxy.trial.observer import Observer
+from natxy.trial.profile import QUICK, RFC
+from natxy.trial.timing import Timing
+from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
+
+FAST = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
+PLAN = ThroughputPlan(timing=FAST, seed=1, repetitions=1, error=SearchError(rate_fps=1))
+
+
+def losing_above(limit_fps: int) -> ScriptedEngine:
+    def lose(stream: Stream) -> range:
+        rate_fps = rate_of(stream)
+        return range(-(-frames_in(stream) * max(0, rate_fps - limit_fps) // rate_fps))
+
+    return ScriptedEngine(lose=lose)
+
+
+def tried(engine: ScriptedEngine) -> list[int]:
+    return [rate_of(spec.phases[0].streams[0]) for spec in engine.specs]
+
+
+def test_the_medias_rate_is_said_to_limit_the_result(nat64: TrafficPlan) -> None:
+    said = "Limited by the media's rate."
+    at_media = throughput(PLAN, ScriptedEngine(link_mbps=10).tester(nat64), NoDut())
+    assert at_media.figures[0].bound(12_019) == "exact"
+    assert said in at_media.remarks
+    given = throughput(
+        replace(PLAN, max_rate_fps=5000), ScriptedEngine(link_mbps=10).tester(nat64), NoDut()
+    )
+    assert given.figures[0].bound(5000) == "lower"
+    assert said not in given.remarks
+    below = losing_above(3000)
+    below.link_mbps = 10
+    assert said not in throughput(PLAN, below.tester(nat64), NoDut()).remarks
+
+
+def test_a_search_without_a_maximum_starts_at_1000_and_grows_by_4(nat64: TrafficPlan) -> None:
+    engine = losing_above(50_000)
+    throughput(PLAN, engine.tester(nat64), NoDut())
+    assert tried(engine)[:4] == [1000, 4000, 16_000, 64_000]
+    limited = losing_above(50_000)
+    throughput(replace(PLAN, max_rate_fps=60_000), limited.tester(nat64), NoDut())
+    assert tried(limited)[:2] == [60_000, 30_000]
+
+
+@pytest.mark.parametrize("valid_fps", [999, 1000])
+def test_a_tester_whose_trials_are_invalid_at_1000_a_second_has_another_problem(
+    valid_fps: int, nat64: TrafficPlan
+) -> None:
+    def invalid(spec: TrialSpec) -> str:
+        return "forward: late" if rate_of(spec.phases[0].streams[0]) > valid_fps else ""
+
+    engine = ScriptedEngine(invalid=invalid)
+    plan = replace(PLAN, max_rate_fps=4000, invalid_repeats=0)
+    if valid_fps < 1000:
+        with pytest.raises(TesterLimit, match=r"no rate passed, and at 1000 frames a second"):
+            throughput(plan, engine.tester(nat64), NoDut())
+        assert tried(engine) == [4000, 2000, 1000]
+        return
+    assert throughput(plan, engine.tester(nat64), NoDut()).figures[0].values == (1000,)
+
+
+def test_a_tester_whose_trials_are_invalid_just_above_1000_a_second_may_have_a_lower_limit(
+    nat64: TrafficPlan,
+) -> None:
+    """4004, 2002, 1001: what is invalid there may be so for its rate."""
+    engine = ScriptedEngine(
+        invalid=lambda spec: "forward: late" * (rate_of(spec.phases[0].streams[0]) > 600)
+    )
+    plan = replace(PLAN, max_rate_fps=4004, invalid_repeats=0)
+    assert throughput(plan, engine.tester(nat64), NoDut()).figures[0].values == (600,)
+
+
+def test_a_trial_lasts_until_an_overload_by_the_error_has_filled_the_queue() -> None:
+    """1 % of 100,000 frames a second fill 128 places in 0.128 s."""
+    plan = ThroughputPlan(
+        timing=QUICK.timing,
+        seed=1,
+        repetitions=1,
+        error=SearchError(fraction=Fraction(1, 100)),
+        buffer_frames=128,
+    )
+    assert plan.duration_s(100_000) == Fraction(128, 1000)
+    assert plan.duration_s(10_000_000) == Fraction(1, 20)
+    assert plan.duration_s(1000) == Fraction(1, 5)
+    assert plan.deviations[0] == "trials of 0.05 to 0.2 s, not 60 s (RFC 2544 section 24)"
+    shorter = replace(plan, timing=replace(QUICK.timing, duration_s=Fraction(1, 25)))
+    assert shorter.deviations[0].startswith("trials of 0.04 to 0.04 s, not 60 s")
+    assert replace(plan, buffer_frames=None).duration_s(100_000) == Fraction(1, 5)
+
+
+def test_short_trials_count_what_the_gateway_still_holds() -> None:
+    for timing, short in ((QUICK.timing, True), (RFC.timing, False)):
+        counting = replace(PLAN, timing=timing).load(1000, above_fps=7).counting
+        assert counting
+        assert (counting.short, counting.above_fps) == (short, 7)
+
+
+@pytest.mark.parametrize(
+    ("patience_s", "made"), [("0.25", 2), ("0.22", 1), ("0.15", 1), ("1000", 5)]
+)
+def test_a_repetition_begins_if_the_planned_time_of_those_before_is_shorter(
+    patience_s: str, made: int, nat64: TrafficPlan
+) -> None:
+    """Each takes two trials, of 0.01 s and 0.1 s to the next: 0.22 s."""
+    plan = replace(
+        PLAN,
+        repetitions=5,
+        max_rate_fps=1000,
+        error=SearchError(rate_fps=500),
+        patience_s=Fraction(patience_s),
+    )
+    engine = losing_above(900)
+    result = throughput(plan, engine.tester(nat64), NoDut())
+    assert len(result.figures[0].values) == made
+    lacking = [said for said in result.remarks if "repetitions were not run" in said]
+    assert [said.endswith("the time of --patience was used up.") for said in lacking] == [True] * (
+        made < 5
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"patience_s": Fraction(-1)}, r"^--patience: -1 .* \(expected 0 to 86400\)"),
+        ({"patience_s": Fraction(86_401)}, r"^--patience: 86401 is out of range"),
+        ({"max_rate_fps": 0}, r"^--max-rate: 0 is out of range"),
+        ({"max_rate_fps": 2**33 + 1}, r"^--max-rate: 8589934593 is out of range"),
+        ({"early_end": True}, r"^--early-end: needs a time after which a frame is lost"),
+        (
+            {
+                "early_end": True,
+                "timing": RFC.timing,
+                "loss": LossTolerance(fraction=Fraction(1, 9)),
+            },
+            r"^--early-end: is not possible with --loss",
+        ),
+    ],
+    ids=str,
+)
+def test_options_out_of_range_are_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        replace(PLAN, **changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"patience_s": Fraction(0)},
+        {"patience_s": Fraction(86_400)},
+        {"max_rate_fps": 2**33},
+        {"early_end": True, "timing": replace(FAST, drain_s=Fraction(1))},
+        {"early_end": True, "timing": replace(FAST, frame_timeout_s=Fraction(1, 1000))},
+    ],
+    ids=str,
+)
+def test_options_at_the_ends_of_their_ranges_are_taken(changes: dict[str, Any]) -> None:
+    assert isinstance(replace(PLAN, **changes), ThroughputPlan)
+
+
+class Shown(Observer):
+    def __init__(self) -> None:
+        self.figures: list[Figure] = []
+        self.started: list[tuple[int, int]] = []
+
+    def repetition_started(self, number: int, count: int) -> None:
+        self.started.append((number, count))
+
+    def repetition_ended(self, figures: Sequence[Figure]) -> None:
+        self.figures += figures
+
+
+def bursty(nat64: TrafficPlan, bursts: Bursts, link_mbps: int, **changes: Any) -> Measurement:
+    plan = replace(PLAN, bursts=bursts, timing=Timing(duration_s=Fraction(1), drain_s=Fraction(0)))
+    engine = losing_above(10_000)
+    engine.link_mbps = link_mbps
+    return throughput(replace(plan, **changes), engine.tester(nat64), NoDut())
+
+
+def test_bursts_at_the_medias_smallest_gap_do_not_depart(nat64: TrafficPlan) -> None:
+    given = bursty(nat64, Bursts(frames=16, rate_fps=100_000), 100)
+    assert any("bursts at a given rate" in said for said in given.deviations)
+    at_media = bursty(nat64, Bursts(frames=16), 100)
+    assert not any("bursts at" in said for said in at_media.deviations)
+    assert at_media.remarks[1].startswith("Bursts of 16 frames at 120,192 fps; throughput is the ")
+
+
+def test_an_interval_between_bursts_that_a_lower_bound_gives_is_an_upper_one(
+    nat64: TrafficPlan,
+) -> None:
+    result = bursty(nat64, Bursts(frames=16, rate_fps=100_000), 0, max_rate_fps=8000)
+    rate, interval = result.figures
+    assert (rate.values, rate.lower_bound) == ((8000,), (True,))
+    assert interval.values == pytest.approx((0.002,))
+    assert (interval.upper_bound, interval.primary) == ((True,), False)
+
+
+def test_bursts_are_never_tried_at_less_than_ten_in_a_minute(nat64: TrafficPlan) -> None:
+    """Of 960 frames each: at less than 160 frames a second, ten take more than a minute."""
+    plan = replace(PLAN, bursts=Bursts(frames=960, rate_fps=10**6), max_rate_fps=160)
+    engine = ScriptedEngine()
+    assert throughput(plan, engine.tester(nat64), NoDut()).figures[0].values == (160,)
+    too_low = replace(plan, max_rate_fps=159)
+    with pytest.raises(ConfigurationError, match=r"10 bursts of 960 frames at 159 .* 160 or more"):
+        throughput(too_low, engine.tester(nat64), NoDut())
+
+
+def test_why_nothing_passed_names_the_longest_interval_between_bursts() -> None:
+    steady = why_nothing_passed(None, 1)
+    assert steady == "frames were lost at every rate tried"
+    of_bursts = why_nothing_passed(Bursts(frames=1024), 1710)
+    assert of_bursts == "the lowest rate tried is 1,710 fps, one burst every 0.599 s"
+
+
+def test_a_search_keeps_the_trial_whose_rate_is_its_result(nat64: TrafficPlan) -> None:
+    def found(engine: ScriptedEngine) -> Search:
+        plan = replace(PLAN, max_rate_fps=50_000)
+        (one,) = searches(plan, plan.trials(engine.tester(nat64), NoDut(), Observer()))
+        return one
+
+    passed = found(losing_above(5000)).passed
+    assert passed is not None
+    assert (passed.rate_fps, passed.verdict) == (5000, Verdict.PASS)
+    nothing = found(ScriptedEngine(lose=lambda _: (0,)))
+    assert (nothing.rate_fps, nothing.passed) == (0, None)
+
+
+def test_bursts_longer_than_the_testers_ring_are_named(nat64: TrafficPlan) -> None:
+    class Ringed(ScriptedEngine):
+        def _port(self, side: str) -> dict[str, Any]:
+            return super()._port(side) | {"rx_ring_frames": 2048 if side == "left" else 512}
+
+    def said(frames: int) -> list[str]:
+        plan = replace(PLAN, bursts=Bursts(frames=frames, rate_fps=10**6), max_rate_fps=1000)
+        remarks = throughput(plan, Ringed().tester(nat64), NoDut()).remarks
+        return [remark for remark in remarks if "longer than the tester's ring" in remark]
+
+    assert said(512) == []
+    (remark,) = said(513)
+    assert remark.startswith("A burst of 513 frames is longer than the tester's ring (512 frames)")
+
+
+def test_the_rate_of_each_repetition_is_shown_as_soon_as_it_is_found(nat64: TrafficPlan) -> None:
+    shown = Shown()
+    throughput(replace(PLAN, repetitions=2), losing_above(5000).tester(nat64), NoDut(), shown)
+    assert [each.values for each in shown.figures] == [(5000,)] * 2
+    assert shown.started == [(1, 2), (2, 2)]
