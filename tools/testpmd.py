@@ -33,11 +33,13 @@ class Mode:
     forward: str  # txonly, rxonly
     burst: int = 32
     multi_flow: bool = False
+    clock: bool = False  # read the TSC before and after each burst
 
 
 def measure(mode: Mode, *, main_cpu: int, cpu: int, seconds: float) -> Measured:
     with testpmd(mode, main_cpu=main_cpu, cpu=cpu) as process:
         thread = forwarding_thread(process)
+        say(process, f"set record-core-cycles {'on' if mode.clock else 'off'}")
         say(process, "start")
         time.sleep(0.2)  # fills the caches of the pools
         before, began_ns = frames(process), cpu_time_ns(thread)

@@ -45,6 +45,7 @@ void print(const std::string& name, double cycles, const std::string& reference,
 constexpr const char* kTxonly = "dpdk-testpmd txonly, burst 32";
 constexpr const char* kMultiFlow = "dpdk-testpmd txonly, multi-flow, burst 32";
 constexpr const char* kTxonly1 = "dpdk-testpmd txonly, burst 1";
+constexpr const char* kTxonly1Clock = "dpdk-testpmd txonly, burst 1, with its clock";
 
 void senders_on_null(Bench& bench) {
   const auto random = bench.sender_on_null({.traffic = random_ports()});
@@ -60,8 +61,9 @@ void senders_on_null(Bench& bench) {
         kTxonly);
   print("sender/net_null/half-background",
         bench.sender_on_null({.traffic = random_ports(), .mix = {.n = 2, .m = 1}}), kTxonly);
-  print("sender/net_null/random-ports-paced",
-        bench.sender_on_null({.traffic = random_ports(), .burst = 1}), kTxonly1);
+  const auto paced = bench.sender_on_null({.traffic = random_ports(), .burst = 1});
+  print("sender/net_null/random-ports-paced", paced, kTxonly1);
+  print("sender/net_null/random-ports-paced", paced, kTxonly1Clock);
 }
 
 void over_rings(Bench& bench) {

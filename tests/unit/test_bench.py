@@ -8,7 +8,8 @@ import pytest
 from tools import bench
 
 ENUMERATED, PACED = "sender/net_null/enumerated", "sender/net_null/random-ports-paced"
-TXONLY, TXONLY_1 = "dpdk-testpmd txonly, burst 32", "dpdk-testpmd txonly, burst 1"
+TXONLY = "dpdk-testpmd txonly, burst 32"
+TXONLY_1 = "dpdk-testpmd txonly, burst 1, with its clock"
 SOURCE = Path(bench.ROOT) / "engine" / "bench" / "bench.cpp"
 
 
@@ -32,8 +33,8 @@ def test_goals_that_are_met_say_nothing() -> None:
 
 def test_a_sender_that_is_too_slow_is_named_with_its_goal() -> None:
     assert bench.missed_goals(rows(enumerated=0.86, paced=0.71), connections(0.5)) == [
-        "bench: enumerated: 0.86 of testpmd (expected at least 0.95)",
-        "bench: random-ports-paced: 0.71 of testpmd (expected at least 1.00)",
+        f"bench: enumerated: 0.86 of {TXONLY} (expected at least 0.95)",
+        f"bench: random-ports-paced: 0.71 of {TXONLY_1} (expected at least 1.00)",
     ]
     (said,) = bench.missed_goals(rows(enumerated=0.94, paced=1.2), connections(0.5))
     assert "enumerated: 0.94" in said
@@ -48,8 +49,10 @@ def test_slow_connections_are_named_too() -> None:
 
 
 def test_each_goal_is_one_of_a_row_that_is_measured() -> None:
-    for name in bench.GOALS:
+    for name, reference in bench.GOALS:
         assert f'"{name}"' in SOURCE.read_text()
+        assert f'"{reference}"' in SOURCE.read_text()
+        assert reference in bench.TESTPMD
 
 
 @pytest.mark.parametrize(("paced", "status"), [(0.99, 1), (1.0, 0)])
