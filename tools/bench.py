@@ -38,8 +38,8 @@ TESTPMD = {
     ),
     "dpdk-testpmd rxonly, burst 32": testpmd.Mode(forward="rxonly"),
 }
-# The least ratio of a benchmark to its reference in TESTPMD. A sender that paces reads the clock for
-# each frame; testpmd reads it only if it is asked to, and then twice.
+# The least ratio of a benchmark to its reference in TESTPMD. A sender that paces reads the clock
+# for each frame; testpmd reads it only if it is asked to, and then twice.
 GOALS = {
     ("sender/net_null/enumerated", "dpdk-testpmd txonly, burst 32"): 0.95,
     (

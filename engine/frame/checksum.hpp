@@ -25,8 +25,8 @@ inline void store(std::uint8_t* to, Word word) {
   return static_cast<std::uint16_t>((word << 8U) | (word >> 8U));
 }
 
-// Folds a sum of words to 16 bits (end-around carry). A number plus itself with its halves exchanged
-// has the sum of the halves in its upper half, with the carry of the lower half added.
+// Folds a sum of words to 16 bits (end-around carry). A number plus itself with its halves
+// exchanged has the sum of the halves in its upper half, with the carry of the lower half added.
 [[nodiscard]] constexpr std::uint16_t fold(std::uint64_t sum) {
   const auto half = static_cast<std::uint32_t>((sum + std::rotl(sum, 32)) >> 32U);
   return static_cast<std::uint16_t>((half + std::rotl(half, 16)) >> 16U);

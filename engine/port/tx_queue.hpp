@@ -63,8 +63,8 @@ class TxQueue {
   }
 
  private:
-  // Buffers that were taken from a pool together, to be used one at a time. To take one costs nearly
-  // as much as to take several. They are few, so that all of them stay in the nearest cache.
+  // Buffers that were taken from a pool together, to be used one at a time. To take one costs
+  // nearly as much as to take several. They are few, so that all of them stay in the nearest cache.
   static constexpr unsigned kSpare = 8;
   struct Spares {
     unsigned left = 0;

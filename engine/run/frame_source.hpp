@@ -221,7 +221,7 @@ class FrameSource {
   const StreamPlan* plan_;
   Queue* queue_;
   ConnectionWalk walk_;  // used by streams that use connections
-  spec::Kind only_;  // of streams that are not mixed
+  spec::Kind only_;      // of streams that are not mixed
   std::uint64_t stride_;
   bool looks_ahead_;
   Ahead ahead_;
