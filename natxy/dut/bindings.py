@@ -13,10 +13,11 @@ Lines = Iterator[str]
 
 
 def csv(asked: SubscribersSection) -> Lines:
-    """Yields a table: number, IPv6 address, IPv4 address and PSID of each subscriber."""
-    yield "number,ipv6,ipv4,psid"
+    """Yields a table: number, IPv6 address, IPv4 address and port set of each subscriber."""
+    yield "number,ipv6,ipv4,psid,psid_bits,psid_offset_bits"
+    port_set = f"{asked.psid_bits},{asked.offset_bits}"
     for number, one in enumerate(asked.subscribers()):
-        yield f"{number},{one.ipv6},{one.ipv4},{one.psid}"
+        yield f"{number},{one.ipv6},{one.ipv4},{one.psid},{port_set}"
 
 
 def jool(asked: SubscribersSection) -> Lines:
@@ -31,12 +32,13 @@ def jool(asked: SubscribersSection) -> Lines:
 
 def snabb(asked: SubscribersSection) -> Lines:
     """Yields the binding table of Snabb's lwAFTR (its YANG schema snabb-softwire-v2 and later)."""
+    port_set = f"psid-length {asked.psid_bits}; reserved-ports-bit-count {asked.offset_bits};"
     yield "softwire-config {"
     yield "  binding-table {"
     for one in asked.subscribers():
         yield (
             f"    softwire {{ ipv4 {one.ipv4}; psid {one.psid}; b4-ipv6 {one.ipv6}; "
-            f"br-address {asked.gateway}; port-set {{ psid-length {asked.psid_bits}; }} }}"
+            f"br-address {asked.gateway}; port-set {{ {port_set} }} }}"
         )
     yield "  }"
     yield "}"

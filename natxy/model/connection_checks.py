@@ -30,11 +30,6 @@ def _check_tcp(testbed: Testbed, source: Source) -> None:
             'true is not possible with connections.transport = "tcp", in which a checksum of 0 '
             "has no meaning (expected false)",
         )
-    if testbed.subscribers is not None:
-        source.refuse(
-            ("connections", "transport"),
-            '"tcp" is not possible with [subscribers] (expected "udp")',
-        )
 
 
 def _check_combinations(

@@ -23,15 +23,19 @@ class FrameSizes:
     testbed: Testbed
     source: Source
 
-    def on(self, side: Side) -> int:
-        """Returns the octets of the largest frame on that side's link: with FCS, without tags."""
+    def on(self, side: Side, foreground_bytes: int | None = None) -> int:
+        """Returns the octets of the largest frame on that side's link: with FCS, without tags.
+
+        `foreground_bytes` is the IPv6 size of foreground frames; None: as in the testbed.
+        """
         traffic = self.testbed.traffic
         plain_bytes = traffic.frame_size_bytes
         if traffic.m == 0:
             return plain_bytes
         saved_bytes = IPV4_SAVES_BYTES if traffic.ip_version(side) == 4 else 0
-        foreground_bytes = plain_bytes - saved_bytes + self.testbed.tunnel_bytes_on(side)
-        return max(foreground_bytes, plain_bytes) if traffic.has_background else foreground_bytes
+        ipv6_bytes = plain_bytes if foreground_bytes is None else foreground_bytes
+        size_bytes = ipv6_bytes - saved_bytes + self.testbed.tunnel_bytes_on(side)
+        return max(size_bytes, plain_bytes) if traffic.has_background else size_bytes
 
     def tags_on(self, side: Side) -> int:
         """Returns the octets of the VLAN tags of each frame on that side's link."""
@@ -87,6 +91,11 @@ class FrameSizes:
         """The size of the smallest IPv6 frame; of TCP, that of a segment without data."""
         headers = len(self.testbed.traffic.extension_headers)
         return self._without_extensions_bytes + EXTENSION_HEADER_BYTES * headers
+
+    @property
+    def connecting_bytes(self) -> int:
+        """The IPv6 size of the frames that make or close connections; TCP's have no data."""
+        return self.smallest_bytes if self._is_tcp else self.testbed.traffic.frame_size_bytes
 
     @property
     def _without_extensions_bytes(self) -> int:

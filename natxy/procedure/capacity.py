@@ -103,7 +103,7 @@ def capacity(
         title="Connection tracking table capacity",
         reference="RFC 9693",
         conditions=of_phase_1(
-            plan.conditions(tester.with_connections(count=goal.c0), dut), validated=True
+            plan.conditions(tester.with_connections(count=goal.c0), dut), tester, validated=True
         ),
         deviations=deviations(plan.timing, OF_CONNECTIONS),
         remarks=(

@@ -22,7 +22,7 @@ from natxy.procedure.throughput import Search, ThroughputPlan, searches
 from natxy.trial.churn import Sought, churn_load, most_new
 from natxy.trial.connection_table import parameters_of
 from natxy.trial.load import Load
-from natxy.trial.maximum import maximum_of
+from natxy.trial.maximum import Maximum, maximum_of, maximum_of_connections, media_beside
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
@@ -72,6 +72,10 @@ class ChurnPlan(ThroughputPlan):
         """The lowest rate that is tried: one frame of MAX_MIX_N is of the kind that is sought, and
         a trial has one of them."""
         return max(ceil(1 / self.timing.duration_s), -(-self.given_fps // (MAX_MIX_N - 1)))
+
+    def maximum(self, tester: ReadyTester) -> Maximum:
+        of = maximum_of_connections if self.sought == "new" else maximum_of
+        return of(tester.hello, tester.traffic, self.max_rate_fps)
 
     def duration_s(self, rate_fps: int) -> Fraction:
         return self.timing.duration_s
@@ -146,17 +150,27 @@ def _limited(plan: ChurnPlan, tester: ReadyTester, dut: Dut) -> ChurnPlan:
     limits = [plan.max_rate_fps, plan.given_fps * (MAX_MIX_N - 1) or None]
     if plan.sought == "new":
         limits.append(possible_cps)
-    media_fps = maximum_of(tester.hello, traffic, None).rate_fps
-    if media_fps is not None:
-        limits.append(max(1, media_fps - plan.given_fps))
+    left_fps = _left_by_media(plan, tester)
+    if left_fps is not None:
+        limits.append(max(1, left_fps))
     lowest = min((limit for limit in limits if limit is not None), default=None)
     return replace(plan, outward=traffic.required_connections.outward, max_rate_fps=lowest)
+
+
+def _left_by_media(plan: ChurnPlan, tester: ReadyTester) -> int | None:
+    """Returns the rate that the given one leaves; the frames may differ in size."""
+    traffic = tester.traffic
+    of_new, of_load = traffic.sizes.connecting_bytes, traffic.testbed.traffic.frame_size_bytes
+    sought, given = (of_new, of_load) if plan.sought == "new" else (of_load, of_new)
+    return media_beside(
+        tester.hello, traffic, plan.given_fps, foreground_bytes=sought, given_bytes=given
+    )
 
 
 def _search_conditions(
     plan: ChurnPlan, tester: ReadyTester, found: Sequence[Search]
 ) -> SearchConditions:
-    maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps)
+    maximum = plan.maximum(tester)
     error = str(plan.error)
     return SearchConditions(
         error=error.replace("fps", "cps") if plan.sought == "new" else error,

@@ -51,7 +51,7 @@ def closing(
         procedure="tear-down",
         title="Maximum TCP connection tear-down rate",
         reference="RFC 8219 section 8",
-        conditions=of_phase_1(plan.conditions(ready, dut), rate_is_sought=False),
+        conditions=of_phase_1(plan.conditions(ready, dut), ready, rate_is_sought=False),
         deviations=(
             *deviations(plan.timing, OF_CONNECTIONS),
             *verification_deviation(plan.loss_verifications),

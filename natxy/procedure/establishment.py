@@ -39,7 +39,7 @@ from natxy.trial.connection_table import (
     refuse_small_table,
 )
 from natxy.trial.establishing import Establishing
-from natxy.trial.maximum import Maximum, maximum_of
+from natxy.trial.maximum import Maximum, maximum_of_connections
 from natxy.trial.observer import Observer
 from natxy.trial.profile import OF_CONNECTIONS, Profile, deviations
 from natxy.trial.setup import ReadyTester
@@ -175,7 +175,7 @@ def searches(
     figures: Callable[[AnyPlan, Sequence[Search]], Sequence[Figure]],
 ) -> Searches:
     """Runs a search for each repetition; `figures` has what the observer is told of one."""
-    maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_cps)
+    maximum = maximum_of_connections(tester.hello, tester.traffic, plan.max_rate_cps)
     trials = plan.trials(tester, dut, observer)
     done = repeat_search(
         plan.repetitions,
@@ -290,7 +290,7 @@ def conditions_of(
 ) -> Conditions:
     """Returns the conditions, without phase 1's rate, which the procedure searches for."""
     highest = max((each.rate_cps for each in found), default=None)
-    maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_cps)
+    maximum = maximum_of_connections(tester.hello, tester.traffic, plan.max_rate_cps)
     search = SearchConditions(
         error=_error(plan),
         error_fps=None if highest is None else plan.error.at(highest),
@@ -299,8 +299,8 @@ def conditions_of(
         loss_accepted="" if plan.loss is None else str(plan.loss),
         loss_verifications=plan.loss_verifications,
     )
-    of = plan.conditions(tester, dut)
-    return of_phase_1(of.model_copy(update={"search": search}), validated=plan.alpha is not None)
+    of = plan.conditions(tester, dut).model_copy(update={"search": search})
+    return of_phase_1(of, tester, validated=plan.alpha is not None)
 
 
 def _error(plan: EstablishmentPlan) -> str:

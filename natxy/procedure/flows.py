@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from natxy.errors import ConfigurationError
-from natxy.model.testbed import PortRanges
+from natxy.model.testbed import AddressField, PortRanges
 from natxy.model.traffic_spec import Series
 from natxy.trial.setup import ReadyTester
 
@@ -45,14 +45,28 @@ def ranges_of(flows: int) -> FlowRanges:
 
 
 def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
-    """Returns a tester that sends this many four-tuples in turn; those of reverse are swapped."""
+    """Returns a tester that sends this many four-tuples in turn; those of reverse are swapped.
+
+    Raises ConfigurationError if the testbed has subscribers, whose numbers determine addresses and
+    ports.
+    """
+    if tester.testbed.subscribers is not None:
+        tester.traffic.source.refuse(
+            ("subscribers",),
+            "is not possible with a given number of flows, since subscribers have addresses and "
+            "ports of their own (expected a testbed without it; to measure numbers of subscribers, "
+            'an experiment with [[vary]] and key = "subscribers.count")',
+        )
     ranges = ranges_of(flows)
     source = Series.counted(FIRST_SOURCE_PORT, ranges.source_ports)
     destination = Series.counted(FIRST_DESTINATION_PORT, ranges.destination_ports)
     ready = tester if tester.testbed.connections is None else tester.with_connections(count=flows)
+    one_address = AddressField().model_dump()
     return ready.with_traffic(
         forward=PortRanges(source_port=source, destination_port=destination).model_dump(),
         reverse=PortRanges(source_port=destination, destination_port=source).model_dump(),
         left_networks=1,
         right_networks=1,
+        left_field=one_address,
+        right_field=one_address,
     )

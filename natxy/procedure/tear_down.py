@@ -99,7 +99,9 @@ def tear_down(
         procedure="tear-down",
         title="Connection tear-down rate",
         reference="RFC 9693",
-        conditions=of_several(of_phase_1(plan.conditions(tester, dut), rate_is_sought=False)),
+        conditions=of_several(
+            of_phase_1(plan.conditions(tester, dut), tester, rate_is_sought=False)
+        ),
         deviations=deviations(plan.timing, OF_CONNECTIONS),
         remarks=_remarks(found),
         figures=tuple(figure for each in found for figure in _figures(each)),

@@ -100,6 +100,10 @@ class ThroughputPlan(Plan):
         """The lowest rate that is tried."""
         return 1 if self.bursts is None else self.bursts.least_fps(self.timing.duration_s)
 
+    def maximum(self, tester: ReadyTester) -> Maximum:
+        """Returns the highest rate that a search tries."""
+        return maximum_of(tester.hello, tester.traffic, self.max_rate_fps)
+
     def load(self, rate_fps: int, above_fps: int = 0, burst_rate_fps: int | None = None) -> Load:
         """Returns the load of a trial.
 
@@ -203,7 +207,7 @@ class _Rates:
     @classmethod
     def of(cls, plan: ThroughputPlan, tester: ReadyTester) -> "_Rates":
         """Raises ConfigurationError if trials of bursts would be too long at every rate."""
-        maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps)
+        maximum = plan.maximum(tester)
         burst_fps = None if plan.bursts is None else plan.bursts.rate_of(tester)
         # Bursts at the burst rate would be steady traffic.
         known = (maximum.rate_fps, burst_fps, MAX_RATE_FPS, plan.timing.highest_rate_fps)

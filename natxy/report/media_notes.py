@@ -16,9 +16,16 @@ def media_notes(conditions: Conditions) -> Iterator[str]:
         yield f"Media: {sides}. There is no theoretical limit."
     else:
         yield (
-            f'Media: {sides}. The column "media, fps" shows the rate of the slower side at this '
-            "frame size, per direction (RFC 8219 appendix A)."
+            f'Media: {sides}. The column "media, fps" shows the rate of the slower side '
+            f"{_at_size(conditions)}, per direction (RFC 8219 appendix A)."
         )
+
+
+def _at_size(conditions: Conditions) -> str:
+    connections = conditions.connections
+    if connections is None or connections.transport == "udp":
+        return "at this frame size"
+    return "at this frame size, or of TCP segments without data if only those are measured"
 
 
 def device_notes(both: Iterable[Media | None]) -> Iterator[str]:

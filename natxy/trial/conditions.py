@@ -4,7 +4,7 @@ from natxy.dut.base import Dut
 from natxy.model.measurement import Conditions
 from natxy.trial.connection_conditions import connection_conditions
 from natxy.trial.frame_formats import frame_formats
-from natxy.trial.maximum import maximum_of
+from natxy.trial.maximum import media_fps
 from natxy.trial.media import media_of
 from natxy.trial.setup import ReadyTester, name_of
 from natxy.trial.tester_delay import tester_delay
@@ -34,7 +34,7 @@ def conditions(
         right_networks=traffic.right_networks,
         left_media=media_of(tester.hello, "left"),
         right_media=media_of(tester.hello, "right"),
-        theoretical_fps=maximum_of(tester.hello, tester.traffic, None).rate_fps,
+        theoretical_fps=media_fps(tester.hello, tester.traffic),
         rate_fps=rate_fps,
         duration_s=float(timing.duration_s),
         drain_s=float(timing.drain_s),

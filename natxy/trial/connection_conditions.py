@@ -4,6 +4,7 @@ from natxy.dut.base import Dut
 from natxy.errors import DutError
 from natxy.model.measurement import Conditions, ConnectionConditions
 from natxy.trial.connection_table import parameters_of
+from natxy.trial.maximum import media_fps
 from natxy.trial.setup import ReadyTester
 
 
@@ -32,11 +33,16 @@ def connection_conditions(tester: ReadyTester, dut: Dut) -> ConnectionConditions
 
 
 def of_phase_1(
-    conditions: Conditions, *, validated: bool = False, rate_is_sought: bool = True
+    conditions: Conditions,
+    tester: ReadyTester,
+    *,
+    validated: bool = False,
+    rate_is_sought: bool = True,
 ) -> Conditions:
     """Returns the conditions of a measurement without phase 2.
 
     Only the initiator sends, and the duration of a trial follows from the number of connections.
+    The media's rate is that of the frames that make and close connections.
     """
     of = conditions.connections
     assert of is not None, "a stateless device was refused"
@@ -48,9 +54,14 @@ def of_phase_1(
             "validated": validated,
         }
     )
-    direction = "forward" if of.initiator == "left" else "reverse"
+    traffic = tester.traffic
     return conditions.model_copy(
-        update={"direction": direction, "duration_s": None, "connections": connections}
+        update={
+            "direction": "forward" if of.initiator == "left" else "reverse",
+            "duration_s": None,
+            "theoretical_fps": media_fps(tester.hello, traffic, traffic.sizes.connecting_bytes),
+            "connections": connections,
+        }
     )
 
 

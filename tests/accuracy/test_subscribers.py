@@ -13,15 +13,28 @@ from natxy.dut.calibration import CalibrationDut
 from natxy.dut.choice import dut_of
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import Direction
+from natxy.model.verdict import Verdict
+from natxy.procedure.establishment import EstablishmentPlan, establishment
 from natxy.procedure.frame_loss import FrameLossPlan
+from natxy.procedure.latency import TYPICAL, LatencyPlan, latency
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
-from tests.valid import valid_trial
+from tests.valid import ATTEMPTS, valid_trial
 
 RATE_FPS = 20_000
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 25))
 FRAMES = RATE_FPS // 10
+N = 1000  # connections
+LIMIT_FPS, DEPTH = 10_000, 100
+EXCESS_FPS = DEPTH / TIMING.duration_s  # what a bucket lets through beyond its rate
+ERROR = Fraction(1, 10)
+SEARCH = SearchError(fraction=ERROR)
+DIRECTIONS: tuple[Direction, ...] = ("forward", "reverse")
+DELAY_NS, SLACK_NS = 3_000_000, 1_000_000
 TESTBED = """
 [tester]
 cores = [0]
@@ -38,6 +51,8 @@ right_ip_version = 4
 {subscribers}
 [dut]
 kind = "calibration"
+realtime = true
+poll_gap_limit_us = 20000
 {nat}
 faults = [{fault}]
 """
@@ -45,14 +60,17 @@ SHARED = 'ipv6_prefix = "2001:db8::/32"\nipv4_prefix = "10.64.0.0/{length}"\npsi
 GATEWAY = 'gateway = "2001:db9::1"\n'
 PREFIX = 'gateway_prefix = "2001:db9::/96"\n'
 CONNECTIONS = """
+frame_size_bytes = 128
 [traffic.forward]
-source_port = {mode = "pseudorandom", min = 10000, max = 10099}
-destination_port = {mode = "fixed", min = 53, max = 53}
+source_port = {{mode = "pseudorandom", min = 10000, max = 10099}}
+destination_port = {{mode = "fixed", min = 53, max = 53}}
 [connections]
-count = 1000
+transport = "{transport}"
+count = {count}
 rate_fps = 20000
+sample = 0
 """
-NAT = 'nat = {pool = ["198.19.0.1"], entries = 10000}\n'
+NAT = 'nat = {{pool = ["198.19.0.1"], entries = 10000{limit}}}\n'
 
 
 def mechanism(name: str, count: int, *lines: str) -> str:
@@ -73,17 +91,24 @@ STATEFUL = {
 
 @contextmanager
 def gateway_for(
-    kind: tuple[int, str], folder: Path, fault: str = "", *, stateful: bool = False, tags: str = ""
+    name: str,
+    folder: Path,
+    fault: str = "",
+    *,
+    tags: str = "",
+    limit: str = "",
+    transport: str = "udp",
 ) -> Iterator[tuple[Setup, CalibrationDut]]:
-    version, subscribers = kind
+    stateful = name in STATEFUL
+    version, subscribers = (STATELESS | STATEFUL)[name]
     path = folder / "subscribers.toml"
     text = TESTBED.format(
         left=tags,
         right="",
         version=version,
         subscribers=subscribers,
-        connections=CONNECTIONS if stateful else "",
-        nat=NAT if stateful else "",
+        connections=CONNECTIONS.format(count=N, transport=transport) if stateful else "",
+        nat=NAT.format(limit=limit) if stateful else "",
         fault=fault,
     )
     path.write_text(text)
@@ -100,10 +125,13 @@ def trial_through(setup: Setup, dut: CalibrationDut) -> tuple[TrialRecord, Any]:
     return trial, dut.record()
 
 
-@pytest.mark.parametrize("name", [*STATELESS, *STATEFUL])
+TRANSPORTS = pytest.mark.parametrize("transport", ["udp", "tcp"])
+EACH = pytest.mark.parametrize("name", [*STATELESS, *STATEFUL])
+
+
+@EACH
 def test_all_frames_of_subscribers_pass(name: str, tmp_path: Path) -> None:
-    stateful = name in STATEFUL
-    with gateway_for((STATELESS | STATEFUL)[name], tmp_path, stateful=stateful) as (setup, dut):
+    with gateway_for(name, tmp_path) as (setup, dut):
         trial, record = trial_through(setup, dut)
     for stream in trial.result.streams:
         seen = stream.kinds.foreground
@@ -112,9 +140,21 @@ def test_all_frames_of_subscribers_pass(name: str, tmp_path: Path) -> None:
         assert record["directions"][stream.direction]["forwarded"] >= FRAMES
 
 
+@pytest.mark.parametrize("name", STATEFUL)
+def test_tcp_connections_of_subscribers_are_made_and_used(name: str, tmp_path: Path) -> None:
+    with gateway_for(name, tmp_path, transport="tcp") as (setup, dut):
+        trial, record = trial_through(setup, dut)
+    assert trial.verdict is Verdict.PASS
+    assert (trial.misdelivered, trial.changed) == (0, 0)
+    assert record["nat"]["created"] == record["nat"]["entries"] == N
+    for stream in trial.result.streams:
+        assert stream.kinds.foreground is not None
+        assert stream.kinds.foreground.received == FRAMES
+
+
 def test_they_pass_with_vlan_tags_on_their_side(tmp_path: Path) -> None:
     tags = 'vlans = [{tpid = "802.1ad", id = 7}, {id = 100}]'
-    with gateway_for(STATELESS["map-e"], tmp_path, tags=tags) as (setup, dut):
+    with gateway_for("map-e", tmp_path, tags=tags) as (setup, dut):
         trial, _ = trial_through(setup, dut)
     for stream in trial.result.streams:
         assert stream.kinds.foreground is not None
@@ -141,12 +181,18 @@ def test_they_pass_with_vlan_tags_on_their_side(tmp_path: Path) -> None:
         ("map-t", "fragment", "malformed"),
         ("map-t", "hop_limit", "hop_limit"),
         ("map-t", "hop_limit_kept", "hop_limit"),
+        ("ds-lite", "outer_destination", "tunnel"),
+        ("ds-lite", "source_address", "address"),
+        ("ds-lite", "destination_port", "port"),
+        ("464xlat", "destination_address", "address"),
+        ("464xlat", "destination_port", "port"),
+        ("464xlat", "hop_limit", "hop_limit"),
     ],
 )
 def test_a_wrong_header_is_named(name: str, field: str, counter: str, tmp_path: Path) -> None:
     """Of the frames to subscribers, every twentieth is wrong."""
     fault = f'{{kind = "corrupt", direction = "reverse", every = 20, field = "{field}"}}'
-    with gateway_for(STATELESS[name], tmp_path, fault) as (setup, dut):
+    with gateway_for(name, tmp_path, fault) as (setup, dut):
         trial, _ = trial_through(setup, dut)
     forward, reverse = (stream.kinds.foreground for stream in trial.result.streams)
     assert forward is not None
@@ -154,3 +200,75 @@ def test_a_wrong_header_is_named(name: str, field: str, counter: str, tmp_path: 
     assert forward.received == FRAMES
     assert reverse.received == FRAMES - FRAMES // 20
     assert getattr(reverse.misdelivered, counter) == FRAMES // 20
+
+
+@EACH
+def test_the_throughput_is_the_limit_of_one_direction(name: str, tmp_path: Path) -> None:
+    """Phase 1 of stateful mechanisms goes in the other one."""
+    limit = f'direction = "reverse", rate_fps = {LIMIT_FPS}, depth = {DEPTH}'
+    plan = ThroughputPlan(
+        timing=TIMING,
+        seed=1,
+        repetitions=1,
+        error=SEARCH,
+        max_rate_fps=RATE_FPS,
+        loss_verifications=3,
+        invalid_repeats=ATTEMPTS,
+    )
+    with gateway_for(name, tmp_path, f'{{kind = "rate_limit", {limit}}}') as (setup, dut):
+        found = throughput(plan, setup.tester, dut)
+    (rate,) = found.figures
+    assert rate.lower_bound == (False,)
+    # A tester that was late gave the bucket time to fill: by the search's error at most.
+    most_fps = LIMIT_FPS + EXCESS_FPS
+    assert LIMIT_FPS * (1 - ERROR) <= rate.values[0] <= most_fps * (1 + ERROR)
+    assert found.counts.misdelivered == 0
+
+
+@EACH
+def test_the_latency_is_the_delay_of_each_direction(name: str, tmp_path: Path) -> None:
+    delays = ", ".join(
+        f'{{kind = "delay", direction = "{direction}", ns = {times * DELAY_NS}}}'
+        for times, direction in enumerate(DIRECTIONS, start=1)
+    )
+    plan = LatencyPlan(
+        timing=TIMING,
+        seed=1,
+        repetitions=1,
+        rate_fps=LIMIT_FPS,
+        tags=500,
+        invalid_repeats=ATTEMPTS,
+    )
+    with gateway_for(name, tmp_path, delays) as (setup, dut):
+        found = latency(plan, setup.tester, dut)
+        ways = dut.record()["directions"]
+    for times, direction in enumerate(DIRECTIONS, start=1):
+        (median_ns,) = found.figure(TYPICAL, direction).values
+        given_ns = ways[direction]["delay_ns"]["p50"]
+        assert given_ns >= times * DELAY_NS
+        assert median_ns == pytest.approx(given_ns, abs=SLACK_NS)
+
+
+@TRANSPORTS
+@pytest.mark.parametrize("name", STATEFUL)
+def test_the_validated_establishment_rate_is_that_of_the_gateway(
+    name: str, transport: str, tmp_path: Path
+) -> None:
+    limit = f", new_per_s = {LIMIT_FPS}, depth = {DEPTH}"
+    plan = EstablishmentPlan(
+        timing=TIMING,
+        seed=1,
+        repetitions=1,
+        error=SEARCH,
+        max_rate_cps=RATE_FPS,
+        alpha=Fraction(1, 2),
+        loss_verifications=3,
+        invalid_repeats=ATTEMPTS,
+    )
+    with gateway_for(name, tmp_path, limit=limit, transport=transport) as (setup, dut):
+        found = establishment(plan, setup.tester, dut)
+    rate = found.figures[0]
+    assert rate.lower_bound == (False,)
+    most_cps = LIMIT_FPS * Fraction(N, N - DEPTH)  # at which N frames find a token each
+    assert LIMIT_FPS * (1 - ERROR) <= rate.values[0] <= most_cps * (1 + ERROR)
+    assert found.counts.misdelivered == 0

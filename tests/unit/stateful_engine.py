@@ -59,6 +59,7 @@ class StatefulEngine:
     # Frames of a phase that are lost while the gateway is away, and seconds for which it was.
     lost_while_away: Callable[[Phase], int] = lambda _: 0
     away_s: Callable[[Phase], float] = lambda _: 0.0
+    link_mbps: int = 0
     specs: list[TrialSpec] = field(default_factory=list)
 
     def tester(self, traffic: TrafficPlan) -> ReadyTester:
@@ -66,7 +67,7 @@ class StatefulEngine:
 
     @property
     def hello(self) -> Any:
-        return ScriptedEngine().hello
+        return ScriptedEngine(link_mbps=self.link_mbps).hello
 
     @property
     def trials(self) -> int:

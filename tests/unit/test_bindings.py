@@ -44,17 +44,26 @@ def test_snabbs_table_is_nested_in_braces() -> None:
     assert found[:2] == ["softwire-config {", "  binding-table {"]
     assert found[3] == (
         "    softwire { ipv4 192.0.2.0; psid 1; b4-ipv6 2001:db8:0:1:0:c000:200:1; "
-        f"br-address {BR}; port-set {{ psid-length 8; }} }}"
+        f"br-address {BR}; port-set {{ psid-length 8; reserved-ports-bit-count 0; }} }}"
     )
     assert found[4:] == ["  }", "}"]
 
 
+def test_snabbs_port_sets_have_their_offset() -> None:
+    """Without it, PSID 1 of 8 bits would be ports 256 to 511, which the lwB4 does not use."""
+    with_offset = {**LW4O6, "count": 2, "psid_offset_bits": 6}
+    assert lines("snabb", **with_offset)[3].endswith(
+        "port-set { psid-length 8; reserved-ports-bit-count 6; } }"
+    )
+
+
 def test_a_table_names_everyone() -> None:
     assert lines("csv", **{**DS_LITE, "count": 2}) == [
-        "number,ipv6,ipv4,psid",
-        "0,2001:db8::1,192.0.0.2,0",
-        "1,2001:db8:0:1::1,192.0.0.2,0",
+        "number,ipv6,ipv4,psid,psid_bits,psid_offset_bits",
+        "0,2001:db8::1,192.0.0.2,0,0,0",
+        "1,2001:db8:0:1::1,192.0.0.2,0,0,0",
     ]
+    assert lines("csv", **{**MAP_E, "count": 2})[-1].endswith(",192.0.2.0,1,8,6")
 
 
 def test_a_gateway_has_bindings_of_its_mechanisms_only() -> None:
@@ -68,7 +77,7 @@ def test_the_command(tmp_path: Path, capsys: Captured) -> None:
     file.write_text(f"[subscribers]\n{text}")
     assert run_command(["bindings", str(file)]) == 0
     table = capsys.readouterr().out.splitlines()
-    assert table[-1] == "2,2001:db8:0:200:0:c000:200:2,192.0.2.0,2"
+    assert table[-1] == "2,2001:db8:0:200:0:c000:200:2,192.0.2.0,2,8,6"
     unknown = complaint(capsys, "bindings", file, "--format", "cisco")
     assert all(name in unknown for name in FORMATS)
     file.write_text("[tester]\n")

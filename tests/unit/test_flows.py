@@ -1,0 +1,70 @@
+"""Overload's flows: exactly so many four-tuples, whatever the testbed varies."""
+
+from typing import Any
+
+import pytest
+
+from natxy.errors import ConfigurationError
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+from natxy.model.testbed_changes import merged, nested
+from natxy.model.traffic import TrafficPlan
+from natxy.model.traffic_spec import FIXED_ZERO, Traffic
+from natxy.model.trial_spec import Segment
+from natxy.procedure.flows import with_flows
+from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.test_connections import plan
+from tests.unit.test_subscribers import CLAT, DS_LITE, LW4O6, MAP_E, MAP_T
+
+SEGMENTS = (Segment(frames=10, rate_fps=1000, pause_ns=0),)
+FIELD = {"mode": "pseudorandom", "min": 0, "max": 999}
+FIELDS = {"left_field": FIELD, "right_field": {**FIELD, "mode": "increasing"}}
+
+
+def hosts(**traffic: Any) -> TrafficPlan:
+    """A stateless gateway between plain hosts."""
+    asked = plan({}, **traffic)
+    return TrafficPlan(
+        testbed=asked.testbed.model_copy(update={"connections": None}), source=asked.source
+    )
+
+
+def sent(asked: TrafficPlan, flows: int) -> list[Traffic]:
+    ready = with_flows(ScriptedEngine().tester(asked), flows)
+    ready.traffic.check()
+    streams = ready.traffic.streams(SEGMENTS)
+    return [kind for s in streams for kind in (s.foreground, s.background) if kind is not None]
+
+
+@pytest.mark.parametrize("flows", [1, 10])
+def test_all_flows_have_the_same_pair_of_addresses(flows: int) -> None:
+    """With the fields of the testbed, ten flows would be up to a million four-tuples."""
+    found = sent(hosts(n=2, m=1, **FIELDS), flows)
+    assert len(found) == 4
+    for traffic in found:
+        assert traffic.source_field == traffic.destination_field == FIXED_ZERO
+        assert traffic.departure.source.field == traffic.departure.destination.field == ()
+        assert traffic.networks == 1
+        assert traffic.source_port.values * traffic.destination_port.values == flows
+
+
+def test_the_flows_of_connections_have_one_pair_of_addresses_too() -> None:
+    ready = with_flows(ScriptedEngine().tester(plan({}, **FIELDS)), 100)
+    ready.traffic.check()
+    assert ready.traffic.required_connections.count == ready.traffic.ranges.combinations == 100
+
+
+@pytest.mark.parametrize("subscribers", [DS_LITE, LW4O6, MAP_E, MAP_T, CLAT])
+def test_flows_of_subscribers_cannot_be_counted(subscribers: dict[str, Any]) -> None:
+    """Their addresses, and with port sets also their ports, follow from their numbers."""
+    source = Source(name="testbed.toml", text="[subscribers]\n")
+    testbed: Testbed = source.validated(Testbed, {"subscribers": subscribers})
+    tester = ScriptedEngine().tester(TrafficPlan(testbed=testbed, source=source))
+    sentence = r"^testbed\.toml, line 1: subscribers: is not possible with a given number of flows"
+    with pytest.raises(ConfigurationError, match=sentence) as refusal:
+        with_flows(tester, 10)
+    # What the sentence advises, as an experiment does it.
+    key = "subscribers.count"
+    assert f'[[vary]] and key = "{key}"' in str(refusal.value)
+    varied = merged({"subscribers": subscribers}, nested(key, 7))
+    assert source.validated(Testbed, varied).subscribers_on("left").count == 7
