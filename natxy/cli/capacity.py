@@ -14,7 +14,7 @@ from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.procedure.capacity import PROFILES, CapacityPlan
 from natxy.procedure.capacity import capacity as measure
-from natxy.procedure.establishment import DEFAULT_ALPHA
+from natxy.procedure.establishment_search import DEFAULT_ALPHA
 from natxy.search.capacity_goal import FIRST_CPS, CapacityGoal
 
 

@@ -15,8 +15,8 @@ from natxy.cli.options import (
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions, measuring
 from natxy.exact import exact
-from natxy.procedure.establishment import DEFAULT_ALPHA, PROFILES, EstablishmentPlan
 from natxy.procedure.establishment import establishment as measure
+from natxy.procedure.establishment_search import DEFAULT_ALPHA, PROFILES, EstablishmentPlan
 
 
 @measuring(PROFILES, without=(*OF_PHASE_2, "networks"))

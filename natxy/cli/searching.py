@@ -10,8 +10,8 @@ from natxy.cli.options import loss_tolerance, search_error
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
-from natxy.procedure.establishment import DEFAULT_ALPHA, EstablishmentPlan
-from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
+from natxy.procedure.establishment_search import DEFAULT_ALPHA, EstablishmentPlan
+from natxy.procedure.establishment_search import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.series import Searching
 
 FIGURES = ("establishment", "validated", "throughput")

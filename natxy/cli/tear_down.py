@@ -18,7 +18,7 @@ from natxy.cli.sizes import (
 from natxy.errors import ConfigurationError
 from natxy.procedure.closing import NAMES, ClosingPlan
 from natxy.procedure.closing import closing as measure_closing
-from natxy.procedure.establishment import PROFILES
+from natxy.procedure.establishment_search import PROFILES
 from natxy.procedure.tear_down import TearDownPlan
 from natxy.procedure.tear_down import tear_down as measure
 from natxy.trial.closing import Closer

@@ -10,8 +10,8 @@ from natxy.exact import make_exact
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.establishment import DEFAULT_ALPHA
-from natxy.procedure.establishment import PROFILES as ESTABLISHMENT_PROFILES
+from natxy.procedure.establishment_search import DEFAULT_ALPHA
+from natxy.procedure.establishment_search import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.memory import memory_per_connection
 from natxy.procedure.plan import Plan, repeat_search
 from natxy.procedure.search_remarks import cut_remarks

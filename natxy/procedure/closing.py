@@ -10,7 +10,7 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Figure, Measurement
-from natxy.procedure.establishment import EstablishmentPlan, Search, searches
+from natxy.procedure.establishment_search import EstablishmentPlan, Search, searches
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.search_remarks import bound_remarks, verification_deviation, zero_remarks
 from natxy.trial.closing import SEGMENTS, Closer, Closing

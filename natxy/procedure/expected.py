@@ -14,7 +14,7 @@ from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.back_to_back import FIRST_BURST, BackToBackPlan
 from natxy.procedure.capacity import CapacityPlan
 from natxy.procedure.degradation import DegradationPlan, search_of
-from natxy.procedure.establishment import EstablishmentPlan, first_guess
+from natxy.procedure.establishment_search import EstablishmentPlan, first_guess
 from natxy.procedure.flow_groups import parts_of
 from natxy.procedure.frame_loss import LOSSLESS_TO_END, FrameLossPlan
 from natxy.procedure.mlr_throughput import MlrThroughputPlan

@@ -5,7 +5,8 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError
-from natxy.procedure.establishment import EstablishmentPlan, establishment
+from natxy.procedure.establishment import establishment
+from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.seeds import repetition_seed

@@ -21,7 +21,8 @@ from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.establishment import EstablishmentPlan, establishment
+from natxy.procedure.establishment import establishment
+from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.latency import TAGGED, TYPICAL, LatencyPlan, latency
 from natxy.search.bisection import SearchError
 from natxy.trial.establishing import Establishing

@@ -15,7 +15,8 @@ from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
-from natxy.procedure.establishment import EstablishmentPlan, establishment
+from natxy.procedure.establishment import establishment
+from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.latency import TYPICAL, LatencyPlan, latency
 from natxy.procedure.throughput import ThroughputPlan, throughput

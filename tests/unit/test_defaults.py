@@ -10,7 +10,7 @@ from natxy.errors import ConfigurationError
 from natxy.procedure import (
     back_to_back,
     capacity,
-    establishment,
+    establishment_search,
     frame_loss,
     ipdv,
     latency,
@@ -45,7 +45,7 @@ SEARCH = {
     ("kind", "given", "defaults"),
     [
         (throughput.ThroughputPlan, PLAN, SEARCH),
-        (establishment.EstablishmentPlan, PLAN, SEARCH),
+        (establishment_search.EstablishmentPlan, PLAN, SEARCH),
         (latency.LatencyPlan, PLAN, {**AT_RATE, "tags": 50_000}),
         (pdv.PdvPlan, PLAN, AT_RATE),
         (ipdv.IpdvPlan, PLAN, AT_RATE),
@@ -109,7 +109,7 @@ def test_what_is_not_given_has_its_default(
 @pytest.mark.parametrize(
     ("profiles", "rfc", "quick"),
     [
-        (establishment.PROFILES, (60, 2, 5, 10), (0.2, 0.05, 0, 3)),
+        (establishment_search.PROFILES, (60, 2, 5, 10), (0.2, 0.05, 0, 3)),
         (capacity.PROFILES, (60, 2, 5, 10), (0.2, 0.05, 0, 1)),
         (latency.PROFILES, (120, 2, 5, 20), (0.4, 0.05, 0, 3)),
         (pdv.PROFILES, (60, 2, 5, 20), (0.2, 0.05, 0, 3)),
@@ -132,7 +132,7 @@ def test_profiles_have_the_durations_and_repetitions_of_the_reference(
 
 
 def test_quick_searches_confirm_a_failure_once_and_find_rates_of_a_capacity_coarsely() -> None:
-    assert establishment.PROFILES["quick"].loss_verifications == 1
+    assert establishment_search.PROFILES["quick"].loss_verifications == 1
     errors = [capacity.PROFILES[name].rate_error.fraction for name in ("rfc", "quick")]
     assert errors == [Fraction(1, 20), Fraction(1, 5)]
 
@@ -144,7 +144,7 @@ def test_quick_searches_confirm_a_failure_once_and_find_rates_of_a_capacity_coar
         (recovery.RecoveryPlan, PLAN, "after_s", "--after"),
         (reset.ResetPlan, PLAN, "reset_after_s", "--reset-after"),
         (frame_loss.FrameLossPlan, PLAN, "step", "--step"),
-        (establishment.EstablishmentPlan, PLAN, "alpha", "--alpha"),
+        (establishment_search.EstablishmentPlan, PLAN, "alpha", "--alpha"),
         (capacity.CapacityPlan, {**PLAN, "goal": CapacityGoal(c0=1)}, "alpha", "--alpha"),
     ],
 )
@@ -178,7 +178,9 @@ def test_a_plan_refuses_repetitions_and_seeds_out_of_their_ranges(
     assert str(refused.value).startswith(said)
 
 
-@pytest.mark.parametrize("kind", [throughput.ThroughputPlan, establishment.EstablishmentPlan])
+@pytest.mark.parametrize(
+    "kind", [throughput.ThroughputPlan, establishment_search.EstablishmentPlan]
+)
 def test_a_loss_is_verified_at_most_a_hundred_times(kind: Any) -> None:
     assert kind(**PLAN, loss_verifications=100).loss_verifications == 100
     refused = r"^--verify-loss: 101 is out of range \(expected 0 to 100\)$"

@@ -11,7 +11,8 @@ from natxy.errors import ConfigurationError, MeasurementError, TesterLimit
 from natxy.model.measurement import Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.establishment import EstablishmentPlan, establishment, first_guess
+from natxy.procedure.establishment import establishment
+from natxy.procedure.establishment_search import EstablishmentPlan, first_guess
 from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError

@@ -13,7 +13,8 @@ from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.event import Hello
 from natxy.model.measurement import Figure
 from natxy.model.trial_record import TrialRecord
-from natxy.procedure.establishment import EstablishmentPlan, establishment
+from natxy.procedure.establishment import establishment
+from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.observer import Observer

@@ -15,7 +15,7 @@ from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.capacity import CapacityPlan, capacity
-from natxy.procedure.establishment import EstablishmentPlan
+from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.expected import (
     ASSUMED_FPS,
     ASSUMED_TABLE,

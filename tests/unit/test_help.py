@@ -7,7 +7,7 @@ import pytest
 
 from natxy.cli.verbs import VERBS, command_of
 from natxy.procedure import capacity, latency, reset
-from natxy.procedure.establishment import DEFAULT_ALPHA
+from natxy.procedure.establishment_search import DEFAULT_ALPHA
 from natxy.trial.profile import PROFILES, Profile
 
 # Options that do nothing unless they are given, and one that is required.

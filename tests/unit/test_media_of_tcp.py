@@ -10,7 +10,8 @@ from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.churn import ChurnPlan, churn
 from natxy.procedure.closing import ClosingPlan, closing
-from natxy.procedure.establishment import EstablishmentPlan, establishment
+from natxy.procedure.establishment import establishment
+from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.report.media_notes import media_notes
 from natxy.search.bisection import SearchError
 from natxy.trial.maximum import maximum_of, maximum_of_connections, media_beside, theoretical_fps

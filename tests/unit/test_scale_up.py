@@ -15,7 +15,7 @@ from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import TesterPort, TesterPorts
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Measurement
-from natxy.procedure.establishment import EstablishmentPlan
+from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
 from natxy.procedure.series import PREVIOUS, Searching
 from natxy.procedure.throughput import ThroughputPlan

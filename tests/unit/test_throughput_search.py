@@ -10,7 +10,7 @@ from natxy.cli.searching import searching
 from natxy.cli.series_options import SeriesOptions
 from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.errors import ConfigurationError
-from natxy.procedure.establishment import EstablishmentPlan
+from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.trial.profile import QUICK, RFC
 
 OPTIONS = SeriesOptions(testbed=Path("testbed.toml"), profile="quick", seed=7)

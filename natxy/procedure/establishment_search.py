@@ -1,0 +1,236 @@
+"""The search for a maximum connection establishment rate (RFC 9693), which other searches use."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+from natxy.dut.base import Dut
+from natxy.errors import ConfigurationError, TesterLimit
+from natxy.exact import make_exact
+from natxy.model.measurement import Figure, TrialCounts
+from natxy.model.phase_names import AGAIN, ESTABLISH
+from natxy.model.stream_counters import ConnectionCounters
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import MAX_RATE_FPS
+from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.plan import Plan, repeat_search
+from natxy.procedure.search_remarks import (
+    cut_remarks,
+)
+from natxy.procedure.throughput import GROWTH
+from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
+from natxy.search.loss_tolerance import LossTolerance, check_tolerance
+from natxy.search.loss_verification import MOST_REPEATS, LossVerification
+from natxy.trial.bound import Bounded, without_disproved
+from natxy.trial.connection_table import (
+    check_answers,
+    explain_incomplete,
+)
+from natxy.trial.establishing import Establishing
+from natxy.trial.maximum import Maximum, maximum_of_connections
+from natxy.trial.observer import Observer
+from natxy.trial.profile import Profile
+from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import Timing, check
+from natxy.trial.trials import Trials
+from natxy.trial.valid_trials import ValidTrials
+from natxy.verdict.advice import explained
+from natxy.verdict.stuck import is_stuck
+
+DEFAULT_ALPHA = Fraction(1, 2)
+LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
+LOST_AT_EVERY_RATE = "as many are lost at every rate; use --loss to accept a share of them"
+HOPELESS_CPS = 1000  # a trial that is INVALID at this rate has another reason than the rate
+LONGEST_S = 60  # a phase 1 that lasts as long and fails would fail at lower rates as well
+PROFILES = {
+    "rfc": Profile(
+        timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
+        repetitions=10,
+    ),
+    "quick": Profile(
+        timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
+        repetitions=3,
+        loss_verifications=1,
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstablishmentPlan(Plan):
+    """The options of a measurement, checked when the plan is created.
+
+    The duration of a trial follows from the number of connections and the rate; only the drain and
+    the settle time of `timing` are used. If `alpha` is given, each trial is validated at that share
+    of its rate. `loss` is the share of frames that may be lost in phase 1 and in validation.
+    """
+
+    max_rate_cps: int | None = None  # None: the media's rate
+    first_cps: int | None = None  # first rate of the search; None: the maximum, or a guess
+    error: SearchError = DEFAULT_ERROR
+    alpha: Fraction | None = None
+    loss: LossTolerance | None = None
+    early_end: bool = False
+    loss_verifications: int = 0  # how often a FAIL is repeated before its rate fails
+    invalid_repeats: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        make_exact(self, alpha="--alpha")
+        check_tolerance("--loss", self.loss)
+        check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)
+        for option, rate_cps in (("--max-rate", self.max_rate_cps), ("--first", self.first_cps)):
+            if rate_cps is not None:
+                check(option, rate_cps, lowest=1, highest=MAX_RATE_FPS)
+        if self.alpha is not None:
+            check("--alpha", self.alpha, lowest=Fraction(1, 1000), highest=1000)
+        if self.early_end and (self.loss is not None or not self.timing.drain_s):
+            raise ConfigurationError(
+                "--early-end: is not possible with --loss or a --drain of 0, since trials end at "
+                "their first certain loss (expected neither)"
+            )
+
+    def load(self, rate_cps: int, above_cps: int) -> Establishing:
+        """Returns the load of a trial; its rate, lowered by pauses, must exceed `above_cps`."""
+        return Establishing(
+            rate_fps=rate_cps,
+            alpha=self.alpha,
+            loss=self.loss.fraction if self.loss else Fraction(0),
+            early_end_s=self.timing.drain_s if self.early_end else Fraction(0),
+            above_cps=above_cps,
+        )
+
+
+AnyPlan = TypeVar("AnyPlan", bound=EstablishmentPlan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search(Bounded):
+    """The result of one search."""
+
+    rate_cps: int
+    trials: tuple[TrialRecord, ...]
+    overturned: int  # failed trials at a rate that passed by loss verification
+    revoked: int  # failed trials whose CPUs were placed badly
+
+    @property
+    def made(self) -> ConnectionCounters | None:
+        """Connections that phase 1 created at the rate that was found; None: no rate passed."""
+        passed = (
+            t for t in self.trials if t.verdict is Verdict.PASS and t.counted_fps == self.rate_cps
+        )
+        streams = (trial.result.stream_of(ESTABLISH) for trial in passed)
+        return next((s.connections for s in streams if s is not None), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searches:
+    """The searches of a measurement, their trials, and a remark on repetitions that it lacks."""
+
+    found: Sequence[Search]
+    counts: TrialCounts
+    cut: tuple[str, ...]
+
+
+def searches(
+    plan: AnyPlan,
+    tester: ReadyTester,
+    dut: Dut,
+    observer: Observer,
+    figures: Callable[[AnyPlan, Sequence[Search]], Sequence[Figure]],
+) -> Searches:
+    """Runs a search for each repetition; `figures` has what the observer is told of one."""
+    maximum = maximum_of_connections(tester.hello, tester.traffic, plan.max_rate_cps)
+    trials = plan.trials(tester, dut, observer)
+    done = repeat_search(
+        plan.repetitions,
+        trials,
+        lambda number: _search(plan, trials, number, maximum),
+        lambda one: figures(plan, [one]),
+    )
+    found = without_disproved(done)
+    of_searches = {
+        "overturned": sum(each.overturned for each in found),
+        "revoked": sum(each.revoked for each in found),
+    }
+    return Searches(
+        found=found,
+        counts=trials.counts.model_copy(update=of_searches),
+        cut=cut_remarks(plan.repetitions, len(done), trials),
+    )
+
+
+def _search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximum) -> Search:
+    """Runs one bisection; all start at the same rate, so that they show how far searches scatter.
+
+    Raises TesterLimit if no rate passes and low rates are invalid.
+    """
+    asked = trials.tester.traffic.required_connections
+    bisection = Bisection(
+        upper_fps=maximum.rate_fps or MAX_RATE_FPS,
+        first_fps=plan.first_cps or (None if maximum.rate_fps else first_guess(asked.count)),
+        growth=GROWTH,
+        error=plan.error,
+    )
+    verified = LossVerification(search=bisection, repeats=plan.loss_verifications)
+    valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
+    done = valid_trials.done
+    for rate_cps in valid_trials.rates(verified):
+        load = plan.load(rate_cps, above_cps=bisection.bracket[0])
+        trial = valid_trials.run(load, bisection.bracket)
+        verified.tell(rate_cps, trial.verdict, _lost_share(trial), counted_fps=trial.counted_fps)
+        if bisection.result_fps is None and _hopeless(bisection, done, trials, asked.count):
+            break
+    at_maximum = bisection.limit is Limit.MAXIMUM and maximum.origin != "media"
+    return Search(
+        rate_cps=bisection.result_fps or 0,
+        limit=bisection.limit,
+        lower_bound=bisection.limit is Limit.TESTER or at_maximum,
+        too_slow=valid_trials.gave_up_too_slow,
+        trials=tuple(done),
+        overturned=verified.overturned,
+        revoked=len(valid_trials.revoked),
+        bound=valid_trials.bound(bisection.result_fps or 0),
+    )
+
+
+def first_guess(frames: int) -> int:
+    """Returns the first rate if the maximum is unknown: a trial takes 0.25 s, within limits."""
+    return max(LOWEST_GUESS_CPS, min(frames * 4, HIGHEST_GUESS_CPS))
+
+
+def _lost_share(trial: TrialRecord) -> Fraction | None:
+    """Returns the lost share of the phase that lost most; None if a trial ended early.
+
+    Phases that repeat lost frames do not count. A mapping that changed, or a reply to the wrong
+    connection, counts as the loss of all frames.
+    """
+    result = trial.result
+    if result.ended_early:
+        return None
+    if result.changed or result.wrong:
+        return Fraction(1)
+    asked = [stream for stream in result.streams if stream.phase not in AGAIN and stream.sent]
+    shares = (Fraction(stream.sent - stream.received, stream.sent) for stream in asked)
+    return max(shares, default=Fraction(0))
+
+
+def _hopeless(
+    bisection: Bisection, done: Sequence[TrialRecord], trials: Trials, frames: int
+) -> bool:
+    """Returns whether lower rates would not pass either; no rate has passed so far."""
+    _, top_cps = bisection.bracket
+    slow = frames >= top_cps * LONGEST_S
+    if bisection.limit is Limit.TESTER:
+        if slow or top_cps <= HOPELESS_CPS:
+            raise TesterLimit(
+                f"no rate passed, and at {top_cps} connections a second trials are invalid: "
+                f"{explained(done[-1].invalid_reasons, top_cps, too_slow=done[-1].too_slow)}"
+            )
+        return False
+    if not is_stuck(done, frames):
+        return slow
+    if done[-1].result.incomplete:
+        explain_incomplete(done[-1].result, trials.dut, LOST_AT_EVERY_RATE)
+    check_answers(done[-1].result, trials.dut)
+    return True
