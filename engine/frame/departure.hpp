@@ -108,8 +108,12 @@ class Departure {
     }
   }
 
-  // Does the first part of patch() for frames whose addresses do not vary. The stamps have a
-  // lateness of 0.
+  // Returns whether prepare() and patch_early() together do all that patch() does for frames whose
+  // addresses do not vary.
+  [[nodiscard]] bool can_be_early() const {
+    return !avoids_zero_checksum() && !identified_ && !tcp_;
+  }
+  // Does the first part of patch(). The stamps have a lateness of 0.
   void prepare(const flow::ValueLot& values, const StampLot& stamps, unsigned n,
                EarlyLot& early) const {
     for (unsigned i = 0; i < n; ++i) {

@@ -33,7 +33,7 @@ class FrameSource {
         only_(plan.mix.only()),
         stride_(share.count),
         looks_ahead_(!kShape.connected && !kShape.addresses_vary && !plan.mix.mixed() &&
-                     !plan.kind(only_).departure.avoids_zero_checksum()) {
+                     plan.kind(only_).departure.can_be_early()) {
     const auto& connections = plan.kind(spec::Kind::kForeground).connections;
     if (connections) walk_ = ConnectionWalk(connections->walk, share.index, share.count);
   }
