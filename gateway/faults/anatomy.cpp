@@ -10,24 +10,24 @@ bool has_ipv4_header(Octets octets) {
   return header >= kIpv4Octets && header <= octets.size();
 }
 
-std::optional<Transport> transport_at(Octets frame, std::size_t at, std::uint8_t protocol) {
+std::optional<TransportHeader> transport_at(Octets frame, std::size_t at, std::uint8_t protocol) {
   if (protocol == kUdp && frame.size() >= at + kUdpOctets) {
-    return Transport{.protocol = protocol, .at = at, .data = at + kUdpOctets};
+    return TransportHeader{.protocol = protocol, .at = at, .data = at + kUdpOctets};
   }
   if (protocol != kTcp || frame.size() < at + kTcpOctets) return std::nullopt;
   const auto header = (frame[at + 12] >> 4U) * std::size_t{4};
   if (header < kTcpOctets || at + header > frame.size()) return std::nullopt;
-  return Transport{.protocol = protocol, .at = at, .data = at + header};
+  return TransportHeader{.protocol = protocol, .at = at, .data = at + header};
 }
 
-std::optional<Transport> transport_in_ipv6(Octets frame, std::size_t ip) {
+std::optional<TransportHeader> transport_in_ipv6(Octets frame, std::size_t ip) {
   const auto packet = parse_ipv6(frame.subspan(ip));
   const auto upper = packet ? find_upper(*packet) : std::nullopt;
   if (!upper || upper->piece) return std::nullopt;
   return transport_at(frame, frame.size() - upper->data.size(), upper->protocol);
 }
 
-std::optional<Transport> transport_in_ipv4(Octets frame, std::size_t ip) {
+std::optional<TransportHeader> transport_in_ipv4(Octets frame, std::size_t ip) {
   const auto* header = frame.data() + ip;
   const bool is_whole = (read16(header + 6) & 0x3fffU) == 0;
   if (!is_whole) return std::nullopt;

@@ -11,7 +11,7 @@
 namespace natxy::gateway {
 
 // A whole UDP datagram or TCP segment. Offsets are from the frame's start.
-struct Transport {
+struct TransportHeader {
   std::uint8_t protocol = kUdp;
   std::size_t at = 0;
   std::size_t data = 0;
@@ -30,7 +30,7 @@ struct Anatomy {
   std::size_t ip;                    // of the inner packet if it is in another one
   std::optional<std::size_t> outer;  // the IPv6 header around an IPv4 packet
   std::size_t packet_end;
-  std::optional<Transport> upper;
+  std::optional<TransportHeader> upper;
 
   // Returns whether there is an extension header.
   [[nodiscard]] bool extended() const { return is_ipv6 && upper && upper->at > ip + kIpv6Octets; }

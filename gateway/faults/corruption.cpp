@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t kNumberOctet = 9;  // most significant octet of the number in the stamp
 
 // Returns the offset of the octet to change for a field of UDP or TCP.
-std::optional<std::size_t> octet_of(const Transport& upper, std::size_t end, CorruptField field) {
+std::optional<std::size_t> octet_of(const TransportHeader& upper, std::size_t end,
+                                    CorruptField field) {
   const auto only_if = [](bool has_it, std::size_t at) {
     return has_it ? std::optional(at) : std::nullopt;
   };
@@ -95,7 +96,7 @@ struct Sums {
 };
 
 // In UDP, 0 means "no checksum" (RFC 768) and stays 0.
-void follow_upper_checksum(Frame& frame, const Transport& upper, const Sums& before,
+void follow_upper_checksum(Frame& frame, const TransportHeader& upper, const Sums& before,
                            const Sums& after) {
   auto* at = frame.octets + upper.checksum();
   if (upper.is_udp() && read16(at) == 0) return;
