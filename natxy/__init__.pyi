@@ -17,8 +17,8 @@ from natxy.procedure.closing import closing as closing
 from natxy.procedure.degradation import Column as Column
 from natxy.procedure.degradation import DegradationPlan as DegradationPlan
 from natxy.procedure.degradation import degradation as degradation
+from natxy.procedure.establishment import EstablishmentPlan as EstablishmentPlan
 from natxy.procedure.establishment import establishment as establishment
-from natxy.procedure.establishment_search import EstablishmentPlan as EstablishmentPlan
 from natxy.procedure.frame_loss import FrameLossPlan as FrameLossPlan
 from natxy.procedure.frame_loss import frame_loss as frame_loss
 from natxy.procedure.ipdv import IpdvPlan as IpdvPlan

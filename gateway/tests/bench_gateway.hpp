@@ -92,4 +92,13 @@ class BenchGateway {
   return bench.forward().dropped[index_of(reason)];
 }
 
+// Takes the outer IPv6 header of a softwire away.
+inline Seen inner_of(const Seen& outer) {
+  auto frame = outer.frame;
+  const auto at = frame.begin() + kEthernetOctets;
+  frame.erase(at, at + kIpv6Octets);
+  write16(frame.data() + 12, kTypeIpv4);
+  return Seen(std::move(frame));
+}
+
 }  // namespace natxy::gateway::test

@@ -40,14 +40,6 @@ Bytes in_softwire(const Bytes& frame, const std::string& source,
   return outer;
 }
 
-// Takes the outer header away.
-Seen inner_of(const Seen& outer) {
-  Bytes frame(outer.frame.begin(), outer.frame.begin() + kEthernetOctets);
-  write16(frame.data() + 12, kTypeIpv4);
-  frame.insert(frame.end(), outer.frame.begin() + kEthernetOctets + kIpv6Octets, outer.frame.end());
-  return Seen(std::move(frame));
-}
-
 Bytes to_subscriber(std::size_t data_octets = 18) {
   return make_udp({.source = "198.19.0.2",
                    .destination = "198.18.0.2",

@@ -13,7 +13,7 @@ namespace natxy::gateway::test {
 namespace {
 
 constexpr std::uint16_t kPort = 0x1234;
-constexpr const char* kRoutes =
+constexpr const char* kRoutesOfRule =
     R"(, "routes": [{"prefix": "2001:db8::/32", "side": "left", "via": "2001:2::2"},
                     {"prefix": "10.0.0.0/8", "side": "left", "via": "198.18.0.2"},
                     {"prefix": "198.19.0.0/16", "side": "right"}])";
@@ -31,15 +31,15 @@ std::string order(const std::string& field) {
 
 Config map_e(const std::string& faults, unsigned psid_offset = 6) {
   return config_with(faults, R"(, "softwires": {"inside": "left", "address": "2001:2:0:1::1", )" +
-                                 rule(psid_offset) + "}" + kRoutes);
+                                 rule(psid_offset) + "}" + kRoutesOfRule);
 }
 
 Config map_t(const std::string& faults) {
-  return config_with(faults,
-                     R"(, "translation": {"prefix": "2001:db9::/96", )" + rule(6) + "}" + kRoutes);
+  return config_with(
+      faults, R"(, "translation": {"prefix": "2001:db9::/96", )" + rule(6) + "}" + kRoutesOfRule);
 }
 
-Bytes to_subscriber() {
+Bytes from_server() {
   return make_udp({.source = "198.19.0.2",
                    .destination = "10.0.0.7",
                    .source_port = 53,
@@ -50,22 +50,13 @@ Bytes to_subscriber() {
 // Returns the frame that reaches the subscriber, and how often the field was changed.
 std::pair<Seen, std::uint64_t> reached(const Config& config, const std::string& field) {
   BenchGateway bench(config);
-  bench.receive(Side::kRight, to_subscriber(), 1);
+  bench.receive(Side::kRight, from_server(), 1);
   const auto record = bench.record();
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < kCorruptFieldNames.size(); ++i) {
     if (field == kCorruptFieldNames[i]) count = record.of(Direction::kReverse).corrupted[i];
   }
   return {bench.departures().at(0).frame, count};
-}
-
-// Takes the outer header away.
-Seen inner_of(const Seen& outer) {
-  auto frame = outer.frame;
-  const auto at = frame.begin() + kEthernetOctets;
-  frame.erase(at, at + kIpv6Octets);
-  write16(frame.data() + 12, kTypeIpv4);
-  return Seen(std::move(frame));
 }
 
 // RFC 7597, 5.1: with 6 offset bits and 8 bits of PSID, the PSID ends 2 bits before the port's end.

@@ -11,7 +11,8 @@ from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.phase_names import ASK_AGAIN
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.verdict import Verdict
-from natxy.procedure.establishment_search import EstablishmentPlan, Search, searches
+from natxy.procedure.establishment_search import EstablishmentPlan as EstablishmentPlan
+from natxy.procedure.establishment_search import Search, searches
 from natxy.procedure.made_figures import drawn_figures, handshake_figures
 from natxy.procedure.search_remarks import (
     bound_remarks,
