@@ -67,10 +67,14 @@ TemplatePool::~TemplatePool() {
 TemplatePool::TemplatePool(TemplatePool&& other) noexcept
     : options_(std::move(other.options_)),
       pool_(std::exchange(other.pool_, nullptr)),
-      octets_(std::move(other.octets_)) {}
+      octets_(std::move(other.octets_)),
+      headers_varied_(other.headers_varied_) {}
 
-void TemplatePool::fill(std::span<const std::uint8_t> octets, std::size_t patched_at) {
-  if (std::ranges::equal(octets, octets_)) return;
+void TemplatePool::fill(std::span<const std::uint8_t> octets, std::size_t patched_at,
+                        bool headers_vary) {
+  const bool filled = !headers_varied_ && std::ranges::equal(octets, octets_);
+  headers_varied_ = headers_vary;
+  if (filled) return;
   const std::size_t room = options_.data_room_bytes - data_offset(patched_at);
   if (octets.size() > room) {
     throw spec::TrialError(spec::ErrorKind::kSpec,

@@ -36,8 +36,10 @@ class TemplatePool {
   TemplatePool& operator=(TemplatePool&&) = delete;
 
   // Writes the octets to all buffers, unless they hold them already. The first call creates the
-  // pool.
-  void fill(std::span<const std::uint8_t> octets, std::size_t patched_at = 0);
+  // pool. headers_vary: frames are patched before patched_at as well, for example in their
+  // addresses. The buffers then hold what was patched, which the next frames may not overwrite.
+  void fill(std::span<const std::uint8_t> octets, std::size_t patched_at = 0,
+            bool headers_vary = false);
   // Returns the pool; null before the first fill().
   [[nodiscard]] rte_mempool* pool() const { return pool_; }
 
@@ -45,6 +47,7 @@ class TemplatePool {
   PoolOptions options_;
   rte_mempool* pool_ = nullptr;
   std::vector<std::uint8_t> octets_;
+  bool headers_varied_ = false;  // since the last fill()
 };
 
 }  // namespace natxy::port

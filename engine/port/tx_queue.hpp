@@ -54,11 +54,11 @@ class TxQueue {
   void release(Frame* frames, unsigned n) { rte_pktmbuf_free_bulk(frames, n); }
   [[nodiscard]] bool refusal_is_gateways() const { return refusal_is_gateways_; }
 
-  // Fills all buffers with a template. Called between trials. patched_at: offset of the first octet
-  // that differs between frames.
-  void fill(unsigned kind, std::span<const std::uint8_t> octets, std::size_t patched_at = 0) {
-    give_back_spares(kind);  // they have the template before
-    templates_[kind].fill(octets, patched_at);
+  // Fills all buffers with a template. Called between trials. See TemplatePool::fill().
+  void fill(unsigned kind, std::span<const std::uint8_t> octets, std::size_t patched_at = 0,
+            bool headers_vary = false) {
+    give_back_spares(kind);
+    templates_[kind].fill(octets, patched_at, headers_vary);
     pools_[kind] = templates_[kind].pool();
   }
 

@@ -4,6 +4,7 @@
 // For Queue see port/tx_queue.hpp. Only its sender uses a source.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -71,7 +72,7 @@ class FrameSource {
       prepare_ahead(number);
   }
   // Tells that so many frames left that were not prepared ahead.
-  void pass(unsigned frames) { ahead_.next += frames; }
+  void pass(unsigned frames) { ahead_.next = std::min(ahead_.next + frames, kMaxBurst); }
 
   // Moves the walk back to after the last connection whose frame left. left: how many frames of the
   // burst that was prepared last have left.

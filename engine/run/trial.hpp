@@ -190,12 +190,14 @@ class TrialRunner {
   // Fills the pools of all senders with the templates of their streams; unchanged ones are skipped.
   void fill(const std::vector<StreamPlan>& plans) {
     for (const auto& plan : plans) {
+      const bool headers_vary = plan.shape().addresses_vary || plan.shape().connected;
       for (unsigned queue = 0; queue < device_.tx_queues(plan.from()); ++queue) {
         for (const auto kind : {spec::Kind::kForeground, spec::Kind::kBackground}) {
           const auto& departure = plan.kind(kind).departure;
           if (departure.octets().empty()) continue;
           device_.tx_queue(plan.from(), queue)
-              .fill(static_cast<unsigned>(kind), departure.octets(), departure.patched_at());
+              .fill(static_cast<unsigned>(kind), departure.octets(), departure.patched_at(),
+                    headers_vary);
         }
       }
     }

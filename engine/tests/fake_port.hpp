@@ -93,7 +93,7 @@ class FakeTxQueue {
   using Frame = FakeFrame*;
   explicit FakeTxQueue(Wire& wire) : wire_(wire) {}
 
-  void fill(unsigned kind, std::span<const std::uint8_t> octets, std::size_t = 0) {
+  void fill(unsigned kind, std::span<const std::uint8_t> octets, std::size_t = 0, bool = false) {
     templates_[kind].assign(octets.begin(), octets.end());
   }
   bool allocate(unsigned kind, Frame* frames, unsigned n) {
