@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from natxy.errors import ConfigurationError
 from natxy.procedure.flows import ranges_of, with_flows
 from natxy.trial.setup import ReadyTester, Starting
 from natxy.trial.timing import Timing
@@ -38,6 +39,19 @@ def parts_of(flows: int) -> list[Part]:
     return [
         Part(flows=part, adds=after - part) for part, after in pairwise((*sorted(numbers), flows))
     ]
+
+
+def check_parts(flows: int) -> None:
+    """Refuses numbers of flows whose parts cannot be made of ranges of ports."""
+    for part in parts_of(flows):
+        try:
+            ranges_of(part.flows)
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"--flows: {flows} is not possible with --incremental, since its part of "
+                f"{part.flows} flows is no possible number of port pairs (expected a number whose "
+                "quarters are possible too)"
+            ) from error
 
 
 def ramp_of(tester: ReadyTester, flows: int, step_s: Fraction | None) -> tuple[Starting, ...]:

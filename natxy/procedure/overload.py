@@ -9,7 +9,13 @@ from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import TrafficSection
 from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
-from natxy.procedure.flow_groups import group_deviations, group_remarks, parts_of, ramp_of
+from natxy.procedure.flow_groups import (
+    check_parts,
+    group_deviations,
+    group_remarks,
+    parts_of,
+    ramp_of,
+)
 from natxy.procedure.flows import ranges_of, with_flows
 from natxy.procedure.flows_used import unused_flows, unused_in_parts
 from natxy.procedure.networks import without_networks
@@ -42,6 +48,8 @@ class OverloadPlan:
             raise ConfigurationError("--flows: is empty (expected a list such as 10,100,1000)")
         for flows in self.flows:
             ranges_of(flows)
+            if self.incremental:
+                check_parts(flows)
         if self.incremental and not self.benchmark.starts:
             raise ConfigurationError(
                 f"--incremental: is not possible with {self.benchmark.name}, which has its own "

@@ -103,6 +103,13 @@ def test_what_no_ranges_make_is_refused(flows: int) -> None:
         plan((flows,))
 
 
+def test_the_parts_of_an_incremental_load_need_ranges_too() -> None:
+    flows = 211 * 1223  # its quarter, 64,513, is a prime number above 64,512
+    assert plan((flows,)).flows == (flows,)
+    with pytest.raises(ConfigurationError, match="its part of 64513 flows"):
+        plan((flows,), incremental=True)
+
+
 def test_one_range_is_enough_for_as_many_flows_as_it_has_ports() -> None:
     for flows in (1, 2, 100, SOURCE_PORTS):
         assert ranges_of(flows).destination_ports == 1
