@@ -17,7 +17,6 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
 from natxy.model.port_result import PortResult
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_record import TrialRecord
 from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.ipdv import RFC as IPDV_RFC
@@ -31,23 +30,15 @@ from natxy.procedure.throughput import ThroughputPlan
 from natxy.records.extra import records_to
 from natxy.report.trial_text import trial_text
 from natxy.search.bisection import SearchError
-from natxy.trial.observer import Observer
 from natxy.trial.profile import RFC, Profile, deviations
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
+from tests.unit.kept import Kept
 
 FAST = Timing(duration_s=Fraction("0.02"), drain_s=Fraction(0))
 RATE_FPS = 10_000
 FRAMES = 200
 GIVEN: dict[str, Any] = {"timing": FAST, "seed": 7, "repetitions": 3, "rate_fps": RATE_FPS}
-
-
-class Kept(Observer):
-    def __init__(self) -> None:
-        self.trials: list[TrialRecord] = []
-
-    def trial_ended(self, trial: TrialRecord) -> None:
-        self.trials.append(trial)
 
 
 @contextmanager

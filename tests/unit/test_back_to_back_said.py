@@ -8,12 +8,11 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
-from natxy.model.measurement import Figure
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.back_to_back import BURST, BackToBackPlan, back_to_back
-from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
+from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine, frames_in
 from tests.unit.test_back_to_back import RATE_FPS, THROUGHPUT_FPS, longer_than, plan
 
@@ -109,18 +108,10 @@ def test_the_media_of_a_very_long_trial_are_too_fast(nat64: TrafficPlan) -> None
     assert not engine.specs
 
 
-class Shown(Observer):
-    def __init__(self) -> None:
-        self.figures: list[Figure] = []
-
-    def repetition_ended(self, figures: Any) -> None:
-        self.figures += figures
-
-
 def test_the_longest_burst_of_each_repetition_is_shown_as_soon_as_it_is_found(
     nat64: TrafficPlan,
 ) -> None:
-    shown = Shown()
+    shown = Kept()
     back_to_back(plan(), longer_than(777).tester(nat64), NoDut(), shown)
     assert [(each.name, each.values) for each in shown.figures] == [(BURST, (777,))] * 2
 

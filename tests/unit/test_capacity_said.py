@@ -1,21 +1,19 @@
 """What is said of a search for a capacity, what is shown of it, and the ends of its ranges."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from natxy.errors import ConfigurationError, TesterLimit, TrialRefused
-from natxy.model.measurement import Figure
-from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.capacity import CAPACITY, capacity
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress
-from natxy.trial.observer import Observer
+from tests.unit.kept import Kept
 from tests.unit.scripted_engine import frames_in, rate_of
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_capacity_procedure import (
@@ -29,22 +27,10 @@ from tests.unit.test_capacity_procedure import (
 from tests.unit.test_connections import plan as traffic_plan
 
 
-class Seen(Observer):
-    def __init__(self) -> None:
-        self.trials: list[TrialRecord] = []
-        self.shown: list[Figure] = []
-
-    def trial_ended(self, trial: TrialRecord) -> None:
-        self.trials.append(trial)
-
-    def repetition_ended(self, figures: Sequence[Figure]) -> None:
-        self.shown += figures
-
-
-def seen(bench: Bench, **changes: object) -> tuple[Seen, tuple[str, ...]]:
-    observer = Seen()
+def seen(bench: Bench, **changes: Any) -> tuple[Kept, tuple[str, ...]]:
+    observer = Kept()
     tester = bench.engine.tester(traffic_plan({}, forward=WIDE, reverse=WIDE))
-    result = capacity(replace(PLAN, **changes), tester, bench.dut, observer)  # type: ignore[arg-type]
+    result = capacity(replace(PLAN, **changes), tester, bench.dut, observer)
     return observer, result.remarks
 
 
@@ -62,7 +48,7 @@ def test_the_parameters_of_the_search_are_stated() -> None:
 
 def test_the_capacity_of_each_repetition_is_shown_as_soon_as_it_is_found() -> None:
     observer, _ = seen(Bench(gateway=StatefulGateway(entries=2500)), repetitions=2)
-    assert [(each.name, each.values) for each in observer.shown] == [(CAPACITY, (2500,))] * 2
+    assert [(each.name, each.values) for each in observer.figures] == [(CAPACITY, (2500,))] * 2
 
 
 def test_the_trials_that_passed_in_spite_of_losses_are_counted() -> None:

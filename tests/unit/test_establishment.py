@@ -21,6 +21,7 @@ from natxy.trial.establishing import Establishing
 from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
+from tests.unit.kept import Kept
 from tests.unit.results import result_of, stream_of
 from tests.unit.scripted_engine import frames_in
 from tests.unit.scripted_engine import rate_of as rate_of_stream
@@ -34,14 +35,6 @@ PLAN = EstablishmentPlan(
     error=SearchError(rate_fps=1),
 )
 HALF = Fraction(1, 2)
-
-
-class Kept(Observer):
-    def __init__(self) -> None:
-        self.trials: list[TrialRecord] = []
-
-    def trial_ended(self, trial: TrialRecord) -> None:
-        self.trials.append(trial)
 
 
 def measure(

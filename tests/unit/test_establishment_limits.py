@@ -1,6 +1,5 @@
 """Where a search for an establishment rate begins, and what ends it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -11,34 +10,16 @@ from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.event import Hello
-from natxy.model.measurement import Figure
-from natxy.model.trial_record import TrialRecord
 from natxy.procedure.establishment import establishment
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
-from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
+from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 from tests.unit.test_establishment import HALF, PLAN, measure
-
-
-class Kept(Observer):
-    def __init__(self) -> None:
-        self.trials: list[TrialRecord] = []
-        self.shown: list[Figure] = []
-
-    def trial_ended(self, trial: TrialRecord) -> None:
-        self.trials.append(trial)
-
-    def repetition_ended(self, figures: Sequence[Figure]) -> None:
-        self.shown += figures
-
-    @property
-    def rates(self) -> list[int]:
-        return [trial.rate_fps for trial in self.trials]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +47,7 @@ def test_a_given_maximum_that_passes_is_a_lower_bound() -> None:
     assert (figure.values, figure.lower_bound) == ((5000,), (True,))
     assert kept.rates == [5000]
     assert any("the highest rate that the search may try passed" in r for r in result.remarks)
-    assert [each.values for each in kept.shown] == [(5000,)]
+    assert [each.values for each in kept.figures] == [(5000,)]
 
 
 @dataclass(kw_only=True)

@@ -36,6 +36,7 @@ from natxy.trial.seeds import nonce, repetition_seed
 from natxy.trial.setup import ReadyTester, set_up, with_ports
 from natxy.trial.timing import Timing
 from tests.unit.clauses import NOT_FOLLOWED, names
+from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
 
@@ -53,14 +54,6 @@ class Measure(Protocol):
 
 
 FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))
-
-
-class Kept(Observer):
-    def __init__(self) -> None:
-        self.trials: list[TrialRecord] = []
-
-    def trial_ended(self, trial: TrialRecord) -> None:
-        self.trials.append(trial)
 
 
 def plan(**changes: object) -> ThroughputPlan:

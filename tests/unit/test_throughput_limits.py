@@ -1,6 +1,5 @@
 """What bounds a search for the throughput, and what is said of its trials."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -9,7 +8,7 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
@@ -21,6 +20,7 @@ from natxy.trial.bursts import Bursts
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK, RFC
 from natxy.trial.timing import Timing
+from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
@@ -178,18 +178,6 @@ def test_options_at_the_ends_of_their_ranges_are_taken(changes: dict[str, Any]) 
     assert isinstance(replace(PLAN, **changes), ThroughputPlan)
 
 
-class Shown(Observer):
-    def __init__(self) -> None:
-        self.figures: list[Figure] = []
-        self.started: list[tuple[int, int]] = []
-
-    def repetition_started(self, number: int, count: int) -> None:
-        self.started.append((number, count))
-
-    def repetition_ended(self, figures: Sequence[Figure]) -> None:
-        self.figures += figures
-
-
 def bursty(nat64: TrafficPlan, bursts: Bursts, link_mbps: int, **changes: Any) -> Measurement:
     plan = replace(PLAN, bursts=bursts, timing=Timing(duration_s=Fraction(1), drain_s=Fraction(0)))
     engine = losing_above(10_000)
@@ -261,7 +249,7 @@ def test_bursts_longer_than_the_testers_ring_are_named(nat64: TrafficPlan) -> No
 
 
 def test_the_rate_of_each_repetition_is_shown_as_soon_as_it_is_found(nat64: TrafficPlan) -> None:
-    shown = Shown()
+    shown = Kept()
     throughput(replace(PLAN, repetitions=2), losing_above(5000).tester(nat64), NoDut(), shown)
     assert [each.values for each in shown.figures] == [(5000,)] * 2
     assert shown.started == [(1, 2), (2, 2)]

@@ -10,7 +10,6 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Stream
 from natxy.model.verdict import Verdict
 from natxy.procedure.overload import OverloadPlan, overload
@@ -19,9 +18,9 @@ from natxy.report.measurement_table import measurement_notes, side_by_side_notes
 from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
-from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from natxy.trial.worst_loss import lost_share, worst_loss
+from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 CAPACITY_FPS = 50_000
@@ -29,18 +28,6 @@ TIMING = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
 PLAN = ThroughputPlan(
     timing=TIMING, seed=1, repetitions=1, error=SearchError(fraction=Fraction(1, 100))
 )
-
-
-class Kept(Observer):
-    def __init__(self) -> None:
-        self.trials: list[TrialRecord] = []
-
-    def trial_ended(self, trial: TrialRecord) -> None:
-        self.trials.append(trial)
-
-    @property
-    def told(self) -> list[tuple[int, Verdict]]:
-        return [(trial.rate_fps, trial.verdict) for trial in self.trials]
 
 
 class Straying:
