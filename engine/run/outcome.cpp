@@ -104,6 +104,7 @@ void append_watched(const PhaseReport& phase, const std::string& name, spec::Tri
                               .cpu = cpu,
                               .period_ns = watch::CpuWatch::kPeriodNs,
                               .samples = absences.samples,
+                              .busy_samples = absences.busy,
                               .absences = absences.count,
                               .away_ns = static_cast<double>(absences.total_ns),
                               .longest_away_ns = static_cast<double>(absences.longest_ns),

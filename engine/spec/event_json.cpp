@@ -182,6 +182,7 @@ Json json_of(const WatchResult& of) {
           {"cpu", of.cpu},
           {"period_ns", of.period_ns},
           {"samples", of.samples},
+          {"busy_samples", of.busy_samples},
           {"absences", of.absences},
           {"away_ns", of.away_ns},
           {"longest_away_ns", of.longest_away_ns},

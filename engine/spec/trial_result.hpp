@@ -201,6 +201,7 @@ struct WatchResult {
   int cpu = 0;
   double period_ns = 0;
   std::uint64_t samples = 0;
+  std::uint64_t busy_samples = 0;  // those that found the CPU at the gateway's work
   std::uint64_t absences = 0;
   double away_ns = 0;
   double longest_away_ns = 0;

@@ -36,6 +36,16 @@ TEST(Absences, NoneWhereEveryLookCameAndSawTheGateway) {
   EXPECT_EQ(found.total_ns, 0U);
 }
 
+TEST(Absences, LooksThatFoundTheGatewayAreCounted) {
+  auto samples = every_period(10'000);
+  for (std::size_t at = 20; at < 80; ++at) samples[at].found = Found::kOther;
+  samples[50].found = Found::kForeign;
+  const auto all = looks(samples);
+  EXPECT_EQ(all.absences(0, 10'000).samples, 100U);
+  EXPECT_EQ(all.absences(0, 10'000).busy, 40U);
+  EXPECT_EQ(all.absences(0, 20 * kPeriod).samples, 20U);
+}
+
 TEST(Absences, ALookThatCameLateIsTheHosts) {
   auto samples = every_period(10'000);
   samples.erase(samples.begin() + 19, samples.begin() + 24);  // no look from 2,000 to 2,400

@@ -23,6 +23,7 @@ struct Sample {
 
 struct Absences {
   std::uint64_t samples = 0;
+  std::uint64_t busy = 0;  // samples that found a thread of the gateway
   std::uint64_t count = 0;
   std::uint64_t total_ns = 0;
   std::uint64_t longest_ns = 0;
@@ -63,14 +64,15 @@ class Looks {
       if (resting_looks_++ == 0) was_busy_ = was_busy;
     } else {
       end_rest();
-      extend(look.at_ns, 1, away ? State::kAway : State::kThere);
+      const auto busy = look.found == Found::kGateway ? 1U : 0U;
+      extend(look.at_ns, {.all = 1, .busy = busy}, away ? State::kAway : State::kThere);
     }
     last_ = look;
   }
   // Ends the looks at end_ns. This reveals a CPU that is still away.
   void end(std::uint64_t end_ns) {
     end_rest();
-    if (end_ns > last_.at_ns && late(end_ns)) extend(end_ns, 0, State::kAway);
+    if (end_ns > last_.at_ns && late(end_ns)) extend(end_ns, {}, State::kAway);
   }
 
   [[nodiscard]] Absences absences(std::uint64_t from_ns, std::uint64_t until_ns) const {
@@ -80,7 +82,8 @@ class Looks {
       const auto last = std::min(stretch.until_ns, until_ns);
       if (first >= last) continue;
       const auto within_ns = last - first;
-      found.samples += part(stretch, within_ns);
+      found.samples += part(stretch, stretch.looks.all, within_ns);
+      found.busy += part(stretch, stretch.looks.busy, within_ns);
       const bool whole = within_ns == stretch.until_ns - stretch.from_ns;
       if (stretch.state == State::kThere || (stretch.state == State::kRested && !whole)) continue;
       ++found.count;
@@ -92,10 +95,14 @@ class Looks {
 
  private:
   enum class State : std::uint8_t { kThere, kAway, kRested };
+  struct Count {
+    std::uint64_t all = 0;
+    std::uint64_t busy = 0;  // those that found the gateway
+  };
   struct Stretch {
     std::uint64_t from_ns = 0;
     std::uint64_t until_ns = 0;
-    std::uint64_t looks = 0;
+    Count looks;
     State state = State::kThere;
   };
 
@@ -107,24 +114,28 @@ class Looks {
   void end_rest() {
     if (resting_looks_ == 0) return;
     const bool rested = was_busy_ && last_.at_ns - known_until_ns_ > kLongestRestNs;
-    extend(last_.at_ns, std::exchange(resting_looks_, 0), rested ? State::kRested : State::kThere);
+    extend(last_.at_ns, {.all = std::exchange(resting_looks_, 0)},
+           rested ? State::kRested : State::kThere);
   }
 
-  void extend(std::uint64_t until_ns, std::uint64_t looks, State state) {
+  void extend(std::uint64_t until_ns, Count looks, State state) {
     if (stretches_.empty() || stretches_.back().state != state) {
       stretches_.push_back(
           {.from_ns = known_until_ns_, .until_ns = known_until_ns_, .state = state});
     }
     stretches_.back().until_ns = until_ns;
-    stretches_.back().looks += looks;
+    stretches_.back().looks.all += looks.all;
+    stretches_.back().looks.busy += looks.busy;
     known_until_ns_ = until_ns;
   }
 
-  // Returns how many looks fall into a part of a stretch, to within one; they are evenly spread.
-  [[nodiscard]] static std::uint64_t part(const Stretch& stretch, std::uint64_t part_ns) {
+  // Returns how many of these looks fall into a part of a stretch, to within one; they are evenly
+  // spread.
+  [[nodiscard]] static std::uint64_t part(const Stretch& stretch, std::uint64_t looks,
+                                          std::uint64_t part_ns) {
     const auto share =
         static_cast<double>(part_ns) / static_cast<double>(stretch.until_ns - stretch.from_ns);
-    return static_cast<std::uint64_t>(share * static_cast<double>(stretch.looks) + 0.5);
+    return static_cast<std::uint64_t>(share * static_cast<double>(looks) + 0.5);
   }
 
   std::uint64_t period_ns_;

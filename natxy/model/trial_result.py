@@ -111,7 +111,8 @@ class WatchResult(Model):
     """Absences of a watched CPU in one phase, until the last frame of the phase arrived.
 
     In an absence, the CPU did not do the gateway's work, or the host had taken the CPU. The times
-    are upper bounds: they are measured in steps of `period_ns`.
+    are upper bounds: they are measured in steps of `period_ns`. Of the `samples`, `busy_samples`
+    found a thread of the gateway (None: not known, in journals of earlier releases).
 
     `round_trip_ns` is the time of a cache line between the tester's first CPU and this one. Both
     CPUs also do two pieces of work at the same time: `work_ns` is the time of one that fills a
@@ -125,6 +126,7 @@ class WatchResult(Model):
     cpu: int
     period_ns: float
     samples: Count
+    busy_samples: Count | None = None
     absences: Count
     away_ns: float
     longest_away_ns: float

@@ -140,7 +140,7 @@ def _excuse(trial: FinishedTrial) -> str | None:
 
 
 def _badly_placed(trial: FinishedTrial, forwarded: float | None = None) -> str | None:
-    return bad_placement(trial.whole, trial.outcome.absence, forwarded)
+    return bad_placement(trial.whole, trial.outcome.absence, forwarded, trial.spec)
 
 
 def _late(trial: FinishedTrial) -> str | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from natxy.dut.base import Absence
 from natxy.model.disturbance import FAR_NS
 from natxy.model.trial_result import TrialResult, WatchResult
+from natxy.model.trial_spec import Phase, TrialSpec
 from natxy.verdict.away import away_in
 
 # Cores that share no cache take this much longer than the shortest round trip that is known, and
@@ -23,6 +24,9 @@ SHARED = 1.15
 # of it on a core that is shared.
 LEAST_IF_FAR = 2 / 3
 LEAST_IF_SHARED = 1 / 2
+# A gateway that loses frames because its core is slow has no rest: it works for at least this share
+# of the time, which is found by samples.
+LEAST_BUSY = 3 / 4
 
 
 def is_badly_placed(result: TrialResult) -> bool:
@@ -49,17 +53,20 @@ def by_the_best(result: TrialResult, others: Iterable[WatchResult]) -> TrialResu
 
 
 def bad_placement(
-    result: TrialResult, absence: Absence | None = None, forwarded: float | None = None
+    result: TrialResult,
+    absence: Absence | None = None,
+    forwarded: float | None = None,
+    spec: TrialSpec | None = None,
 ) -> str | None:
     """Returns a sentence if the placement of the CPUs, together with absences of the gateway, can
     be why a trial failed.
 
     `forwarded` is the share of the trial's rate at which the gateway forwarded, if it only took too
-    long and lost nothing.
+    long and lost nothing. `spec` is the trial's, if it is known.
 
     Returns None if the placement was good or is unknown, if the gateway forwarded less of what was
-    sent while it was there than such a placement explains, or if something else than a loss is
-    wrong.
+    sent while it was there than such a placement explains, if it had too little to do to lose so
+    much by being slow, or if something else than a loss is wrong.
     """
     if result.misdelivered or result.changed or result.wrong:
         return None
@@ -68,6 +75,8 @@ def bad_placement(
     if forwarded is not None and forwarded < least_forwarded(watched):
         return None
     if any(_lost_more(result, phase, absence) for phase in phases):
+        return None
+    if spec and any(_had_a_rest(result, phase, absence) for phase in spec.phases):
         return None
     for watch in watched:
         if _is_far(watch):
@@ -109,3 +118,21 @@ def _lost_more(result: TrialResult, phase: str, absence: Absence | None) -> bool
     away_ns = away_in(result, phase, absence).total_s * 1e9
     there = max(0.0, 1 - away_ns / sending_ns) if sending_ns else 1.0
     return sum(stream.lost for stream in of_phase) > sent * (1 - least * there)
+
+
+def _had_a_rest(result: TrialResult, phase: Phase, absence: Absence | None) -> bool:
+    """Returns whether the gateway worked for too short a time to lose so much by being slow.
+
+    A slow core loses at most the share 1 - least of the frames that come while it is busy. So it is
+    busy for at least the time in which lost / (1 - least) frames come, at the phase's highest rate.
+    """
+    watched = [watch for watch in result.watched if watch.phase == phase.name]
+    looks = [watch.busy_samples for watch in watched if watch.samples]
+    most_lost = 1 - least_forwarded(watched)
+    if not most_lost or not looks or None in looks:
+        return False
+    busy_ns = sum(watch.period_ns * (watch.busy_samples or 0) for watch in watched)
+    rates = [max(each.highest_rate_fps for each in stream.segments) for stream in phase.streams]
+    lost = sum(stream.lost for stream in result.streams if stream.phase == phase.name)
+    lost_ns = lost / sum(rates) * 1e9 - away_in(result, phase.name, absence).total_s * 1e9
+    return busy_ns < LEAST_BUSY * lost_ns / most_lost

@@ -67,6 +67,7 @@ def result_of(
     work_ns: float = 0.0,
     chain_ns: float = 0.0,
     fastest_ns: float = 0.0,
+    busy_samples: int | None = None,
 ) -> TrialResult:
     """With a CPU that was away for so long in each phase, and ports not polled for so long."""
     counts: dict[str, Any] = dict.fromkeys(
@@ -79,6 +80,7 @@ def result_of(
         cpu=1,
         period_ns=100_000.0,
         samples=1000,
+        busy_samples=busy_samples,
         absences=int(away_s > 0),
         away_ns=away_s * 1e9,
         longest_away_ns=away_s * 1e9,

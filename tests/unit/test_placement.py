@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import TesterLimit
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import Stream, TrialSpec
+from natxy.model.trial_spec import Segment, Stream, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.throughput import ThroughputPlan, throughput
@@ -23,6 +24,7 @@ from natxy.tester.placements import FILE_NAME, KEPT_S, Placements
 from natxy.trial.observer import Observer
 from natxy.trial.repeats import MEASUREMENT_S, VALID_FACTOR, Repeats
 from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.trials import Trials
 from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
 from tests.unit.results import result_of, stream_of
@@ -55,6 +57,53 @@ def test_an_absence_is_added_to_the_distance() -> None:
     """In 30 ms of 100 the gateway forwards nothing, in the others two thirds at least."""
     assert bad_placement(lost(15_900, away_s=0.03)) is not None
     assert bad_placement(lost(16_100, away_s=0.03)) is None
+
+
+def spec_of(nat64: TrafficPlan, segment: Segment) -> TrialSpec:
+    """A trial of one direction."""
+    spec = TrialPlan(traffic=nat64, timing=TIMING).spec(load=1000, seed=1, nonce=1)
+    (phase,) = spec.phases
+    stream = phase.streams[0].model_copy(update={"segments": (segment,)})
+    test = phase.model_copy(update={"streams": (stream,)})
+    return spec.model_copy(update={"phases": (test,)})
+
+
+def far(frames: int, busy_samples: int | None, away_s: float = 0.0) -> TrialResult:
+    stream = stream_of(sent=SENT, missing=frames, sending_s=SENDING_S)
+    near: Any = {"round_trip_ns": 300.0, "nearest_ns": 51.0}
+    return result_of(stream, away_s=away_s, busy_samples=busy_samples, **near)
+
+
+@pytest.mark.parametrize(("busy_samples", "excused"), [(None, True), (450, True), (449, False)])
+def test_a_gateway_that_had_a_rest_lost_nothing_by_being_slow(
+    busy_samples: int | None, excused: bool, nat64: TrafficPlan
+) -> None:
+    """It lost what comes in 20 ms, so it was busy for 60 ms at least; three quarters are 45 ms."""
+    steady = spec_of(nat64, Segment(frames=SENT, rate_fps=300_000, pause_ns=0))
+    result = far(SENT // 5, busy_samples)
+    assert (bad_placement(result, spec=steady) is not None) == excused
+
+
+@pytest.mark.parametrize(("busy_samples", "excused"), [(225, True), (224, False)])
+def test_frames_that_came_in_an_absence_need_no_work(
+    busy_samples: int, excused: bool, nat64: TrafficPlan
+) -> None:
+    """What comes in 10 ms was lost while the gateway was there: three quarters of 30 ms of work."""
+    steady = spec_of(nat64, Segment(frames=SENT, rate_fps=300_000, pause_ns=0))
+    result = far(SENT // 5, busy_samples, away_s=0.01)
+    assert (bad_placement(result, spec=steady) is not None) == excused
+
+
+@pytest.mark.parametrize(("busy_samples", "excused"), [(45, True), (44, False)])
+def test_frames_of_bursts_come_in_less_time(
+    busy_samples: int, excused: bool, nat64: TrafficPlan
+) -> None:
+    """At ten times the rate, they come in a tenth of the time."""
+    segment = Segment(
+        frames=SENT, rate_fps=300_000, pause_ns=0, burst_frames=100, burst_rate_fps=3_000_000
+    )
+    result = far(SENT // 5, busy_samples)
+    assert (bad_placement(result, spec=spec_of(nat64, segment)) is not None) == excused
 
 
 @pytest.mark.parametrize("round_trip_ns", [0.0, 51.0, 149.0])
@@ -99,7 +148,7 @@ def test_a_little_more_time_is_no_other_work() -> None:
 def test_both_together_excuse_two_thirds_of_the_frames() -> None:
     def both(missing: int) -> TrialResult:
         stream = stream_of(sent=SENT, missing=missing, sending_s=SENDING_S)
-        near = {"round_trip_ns": 300.0, "nearest_ns": 51.0}
+        near: Any = {"round_trip_ns": 300.0, "nearest_ns": 51.0}
         return result_of(stream, work_ns=4_600.0, fastest_ns=2_300.0, **near)
 
     assert bad_placement(both(19_900)) is not None
@@ -108,7 +157,7 @@ def test_both_together_excuse_two_thirds_of_the_frames() -> None:
 
 def paced(work_ns: float, chain_ns: float, round_trip_ns: float = 60.0) -> TrialResult:
     stream = stream_of(sent=SENT, missing=1_000)
-    times = {"work_ns": work_ns, "chain_ns": chain_ns, "round_trip_ns": round_trip_ns}
+    times: Any = {"work_ns": work_ns, "chain_ns": chain_ns, "round_trip_ns": round_trip_ns}
     return result_of(stream, **times)
 
 
