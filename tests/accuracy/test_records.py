@@ -1,8 +1,6 @@
 """Every frame's record: what the file says is what the result says, and what the gateway did."""
 
 import json
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,12 +18,12 @@ from natxy.trial.load import steady
 from natxy.trial.observer import Observer
 from natxy.trial.trials import Trials
 from tests.accuracy.calibration import LOSES_NOTHING_US, TESTBED, TIMING, gateway_that
+from tests.command import natxy
 from tests.valid import valid_trial
 
 RATE_FPS = 50_000
 FRAMES = int(RATE_FPS * TIMING.duration_s)
 EVERY = 40
-NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
 
 
 def recorded(fault: str, folder: Path) -> tuple[TrialResult, Any]:
@@ -91,13 +89,7 @@ def test_one_trial_by_the_command(tmp_path: Path) -> None:
     testbed, path = tmp_path / "calibration.toml", tmp_path / "frames.parquet"
     testbed.write_text(TESTBED.format(fault="", tolerance_us=LOSES_NOTHING_US))
     options = ["--rate", "2000", "--duration", "0.2", "--json", "--records", str(path)]
-    done = subprocess.run(
-        [*NATXY, "trial", str(testbed), *options],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = natxy("trial", str(testbed), *options, timeout_s=60)
     assert done.returncode in (0, 1), done.stderr
     streams = json.loads(done.stdout)["result"]["streams"]
     received = {s["direction"]: s["kinds"]["foreground"]["received"] for s in streams}

@@ -86,12 +86,13 @@ class SlowerWithFlows(Observer):
 @pytest.mark.usefixtures("noise")
 @with_and_without_noise
 def test_degradation_is_what_more_flows_cost(tmp_path: Path) -> None:
+    error = Fraction(1, 20)
     limits_fps = {1: LIMIT_FPS, 10: 30_000, 1000: 10_000}
     search = ThroughputPlan(
         timing=SHORT,
         seed=3,
         repetitions=1,
-        error=SearchError(fraction=ERROR),
+        error=SearchError(fraction=error),
         max_rate_fps=60_000,
         invalid_repeats=ATTEMPTS,
     )
@@ -103,9 +104,9 @@ def test_degradation_is_what_more_flows_cost(tmp_path: Path) -> None:
         at = f"{flows:,} flow{'s' if flows > 1 else ''}"
         found = result.figure("throughput", at=at)
         assert found.lower_bound == (False,)
-        assert limit_fps * (1 - ERROR) <= found.values[0] <= limit_fps + EXCESS_FPS
+        assert limit_fps * (1 - error) <= found.values[0] <= limit_fps + EXCESS_FPS
     # Both throughputs may be too high by what the bucket lets through, and too low by the error.
-    most = float(100 * (EXCESS_FPS / LIMIT_FPS + ERROR))
+    most = float(100 * (EXCESS_FPS / LIMIT_FPS + error))
     assert result.figure("degradation of throughput", at="10 flows").values == pytest.approx(
         (25,), abs=most
     )
@@ -124,6 +125,7 @@ def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None
         timing=replace(SHORT, frame_timeout_s=Fraction(1, 100)),
         seed=3,
         repetitions=1,
+        error=SearchError(fraction=Fraction(1, 50)),
         max_rate_fps=1_000,
         invalid_repeats=ATTEMPTS,
     )
@@ -131,8 +133,8 @@ def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None
     with gateway_that(delays, tmp_path) as (setup, _):
         for asked, tried_fps in ((plan, 1_000), (strict, 39)):
             (counted_fps,) = throughput(asked, setup.tester, setup.dut).figures[0].values
-            # Pauses of the sender may take 2 % of a valid trial (decision 0017).
-            assert 0.98 * tried_fps <= counted_fps <= tried_fps
+            # Pauses take up to 2 % of a valid trial (decision 0017), and the error is 2 %.
+            assert 0.96 * tried_fps <= counted_fps <= tried_fps
 
 
 @pytest.mark.usefixtures("noise")

@@ -3,18 +3,15 @@
 import csv
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
+from tests.command import Done, natxy
 from tests.valid import valid_run
 
-ROOT = Path(__file__).parents[2]
-NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
 # A veth holds 256 frames: 50 ms at the rates here. Whoever was away for less has lost nothing.
 TESTER = "[tester]\nlateness_tolerance_us = 20000\n"
 ROUTER = (
@@ -40,11 +37,9 @@ def measured(verb: str, testbed: str, folder: Path, *options: str) -> list[dict[
     results = folder / "results"
     arguments = [verb, str(path), *SHORT, *options, "--output", str(results)]
 
-    def attempt() -> subprocess.CompletedProcess[str]:
+    def attempt() -> Done:
         shutil.rmtree(results, ignore_errors=True)  # of an attempt that was not valid
-        return subprocess.run(
-            [*NATXY, *arguments], capture_output=True, text=True, check=False, cwd=ROOT, timeout=300
-        )
+        return natxy(*arguments)
 
     done = valid_run(attempt)
     assert done.returncode == 0, done.stderr
@@ -161,9 +156,7 @@ def test_what_cannot_be_measured_is_one_sentence(
     path = tmp_path / "testbed.toml"
     path.write_text(ROUTER)
     arguments = ["latency", str(path), *SHORT, *options, "--output", str(tmp_path / "results")]
-    done = subprocess.run(
-        [*NATXY, *arguments], capture_output=True, text=True, check=False, cwd=ROOT, timeout=60
-    )
+    done = natxy(*arguments, timeout_s=60)
     assert done.returncode == 2
     (complaint,) = [line for line in done.stderr.splitlines() if line.startswith("natxy: ")]
     assert sentence in complaint

@@ -3,17 +3,14 @@
 import csv
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.command import Done, natxy
 from tests.valid import valid_run
 
-ROOT = Path(__file__).parents[2]
-NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
 # A veth holds 256 frames: 50 ms at the rates here. Whoever was away for less has lost nothing.
 TESTER = "[tester]\nlateness_tolerance_us = 20000\n"
 ROUTER = (
@@ -23,24 +20,20 @@ TAYGA = (
     TESTER + "[traffic]\navoid_zero_checksum = true\n[dut]\nkind = 'namespace'\ndriver = 'tayga'\n"
 )
 SHORT = ("--drain", "0.1", "--settle", "0", "--seed", "5", "--json")
-BOTH = pytest.mark.parametrize("testbed", [ROUTER, TAYGA], ids=["router", "tayga"])
+# What each gateway does is tests/accuracy's subject; the verbs need one that is always there.
+BOTH = pytest.mark.parametrize(
+    "testbed",
+    [pytest.param(ROUTER, id="router", marks=pytest.mark.long), pytest.param(TAYGA, id="tayga")],
+)
 DIRECTIONS = ("forward", "reverse")
 
 
-def run(verb: str, testbed: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def run(verb: str, testbed: str, folder: Path, *options: str) -> Done:
     path = folder / "testbed.toml"
     path.write_text(testbed)
     results = folder / "results"
     shutil.rmtree(results, ignore_errors=True)  # of an attempt that was not valid
-    output = ["--output", str(results)]
-    return subprocess.run(
-        [*NATXY, verb, str(path), *SHORT, *options, *output],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        timeout=300,
-    )
+    return natxy(verb, str(path), *SHORT, *options, "--output", str(results))
 
 
 def measured(verb: str, testbed: str, folder: Path, *options: str) -> dict[str, Any]:

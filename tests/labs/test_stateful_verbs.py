@@ -4,8 +4,6 @@ frame is misdelivered. Tables are small, so that this takes seconds."""
 import csv
 import json
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -13,26 +11,13 @@ from typing import Any
 import pytest
 
 from natxy.campaign.journal import read_journal
+from natxy.dut import masquerade
 from natxy.verdict.advice import DOCTOR, GATEWAY_AWAY, PLACED
+from tests.command import Done, natxy
 from tests.valid import valid_run
 
-ROOT = Path(__file__).parents[2]
-NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
 # The lab's NAT44, with a rule that drops what connection tracking does not find in its windows.
 INVALID_DROP = "ct state invalid drop"
-STRICT_NATXY = [
-    sys.executable,
-    "-c",
-    f"""
-from natxy.cli import main
-from natxy.dut import masquerade
-
-plain = masquerade.nftables_rules
-chain = "  chain strict {{ type filter hook forward priority filter; {INVALID_DROP}; }}"
-masquerade.nftables_rules = lambda *ends: plain(*ends).removesuffix("}}\\n") + chain + "\\n}}\\n"
-main()
-""",
-]
 ENTRIES = 4096
 CAPACITY_IN_NOISE_S = 120
 OF_NOISE = (DOCTOR, GATEWAY_AWAY, PLACED)  # what the reason for a lower bound advises
@@ -75,21 +60,24 @@ UP_TO_4000 = ("--max-rate", "4000")
 BOTH = pytest.mark.parametrize("testbed", [NAT44, NAT64], ids=["nat44", "nat64"])
 
 
-def run(verb: str, testbed: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def run(verb: str, testbed: str, folder: Path, *options: str) -> Done:
     path = folder / "testbed.toml"
     path.write_text(testbed)
     results = folder / "results"
     shutil.rmtree(results, ignore_errors=True)  # of an attempt that was not valid
-    output = ["--output", str(results)]
-    natxy = STRICT_NATXY if testbed == TCP else NATXY
-    return subprocess.run(
-        [*natxy, verb, str(path), *QUICK, *options, *output],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        timeout=300,
-    )
+    words = (verb, str(path), *QUICK, *options, "--output", str(results))
+    return natxy(*words, before=_drop_invalid if testbed == TCP else None)
+
+
+def _drop_invalid() -> None:
+    """Adds the rule INVALID_DROP to the lab's NAT44."""
+    plain = masquerade.nftables_rules
+    chain = f"  chain strict {{ type filter hook forward priority filter; {INVALID_DROP}; }}"
+
+    def strict(inside: str, outside: str) -> str:
+        return plain(inside, outside).removesuffix("}\n") + chain + "\n}\n"
+
+    masquerade.nftables_rules = strict
 
 
 def measured(verb: str, testbed: str, folder: Path, *options: str) -> dict[str, Any]:
@@ -120,7 +108,10 @@ def values(entry: dict[str, Any]) -> dict[str, list[float]]:
     }
 
 
-@pytest.mark.parametrize("testbed", [NAT44, TCP], ids=["udp", "tcp"])
+@pytest.mark.parametrize(
+    "testbed",
+    [pytest.param(NAT44, id="udp"), pytest.param(TCP, id="tcp", marks=pytest.mark.long)],
+)
 def test_capacity_is_the_kernels_within_a_few_entries(testbed: str, tmp_path: Path) -> None:
     """As SD Figure 6 finds it; with TCP, it is the capacity of RFC 8219 section 8.
 
@@ -161,7 +152,7 @@ def test_capacity_ends_in_noise(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("testbed", "options"),
     [
-        (NAT44, ()),
+        (NAT44, UP_TO_4000),
         (IPTABLES, ("--validated", *UP_TO_4000)),
         (NAT64, ("--validated", *UP_TO_4000)),
     ],
@@ -281,12 +272,11 @@ def test_a_table_that_is_too_small_is_no_result(tmp_path: Path) -> None:
 def test_one_trial_shows_all_phases_and_refuses_what_a_measurement_does(tmp_path: Path) -> None:
     path = tmp_path / "testbed.toml"
     path.write_text(NAT44)
-    once = [*NATXY, "trial", str(path), "--rate", "1000", "--duration", "0.1", "--json"]
-    done = subprocess.run(once, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+    once = ("trial", str(path), "--rate", "1000", "--duration", "0.1", "--json")
+    done = natxy(*once, timeout_s=60)
     assert done.returncode in (0, 1), done.stderr[-2000:]  # 1: invalid, on a busy machine
     phases = [stream["phase"] for stream in json.loads(done.stdout)["result"]["streams"]]
     assert phases == ["establish", "sample", "test", "test"]
-    many = [*once, "--connections", "5000"]
-    done = subprocess.run(many, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+    done = natxy(*once, "--connections", "5000", timeout_s=60)
     assert done.returncode == 2
     assert "connection tracking table takes 4,096 entries" in done.stderr

@@ -1,17 +1,14 @@
 """A receiver that is kept from its core does not make frames late that came in time."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from natxy.campaign.journal import read_journal
+from tests.command import Done, natxy
 
-ROOT = Path(__file__).parents[2]
-NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
 RECEIVER = 1  # the CPU of the second worker, which has the right port
 TESTBED = """
 [tester]
@@ -36,17 +33,10 @@ pytestmark = [
 ]
 
 
-def measured(folder: Path, command: str, *options: str) -> subprocess.CompletedProcess[str]:
+def measured(folder: Path, command: str, *options: str) -> Done:
     path = folder / "testbed.toml"
     path.write_text(TESTBED)
-    return subprocess.run(
-        [*NATXY, command, str(path), *options, "--output", os.fspath(folder / "results")],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        timeout=300,
-    )
+    return natxy(command, str(path), *options, "--output", os.fspath(folder / "results"))
 
 
 def figures(folder: Path) -> list[dict[str, Any]]:

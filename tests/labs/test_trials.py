@@ -36,6 +36,7 @@ from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
+from tests.command import natxy
 from tests.valid import valid, valid_run, valid_trial
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
@@ -137,12 +138,6 @@ def test_self_test_in_memory_by_the_command(
     (ceiling,) = json.loads(said.out)["ceilings"]
     assert ceiling["frame_size_bytes"] == 84
     assert ceiling["rate_fps"] > 100_000
-
-
-def natxy(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*NATXY, *arguments], capture_output=True, text=True, check=False, cwd=ROOT, timeout=300
-    )
 
 
 @pytest.fixture

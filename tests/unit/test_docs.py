@@ -1,5 +1,6 @@
 """What the docs name exists: links, headings, commands, options, make targets, presets."""
 
+import functools
 import json
 import re
 from collections.abc import Mapping
@@ -42,6 +43,7 @@ def code_lines(page: Path) -> list[str]:
     return [line.split(" #")[0].strip() for code in found for line in code.splitlines()]
 
 
+@functools.cache
 def commands() -> Mapping[str, click.Command]:
     return {verb: command_of(verb) for verb in VERBS}
 
