@@ -182,7 +182,7 @@ class CampaignFolder:
 
     @property
     def is_run(self) -> bool:
-        """Whether a process runs this campaign now."""
+        """Tells whether a process runs this campaign now."""
         try:
             with (self.path / LOCK).open() as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

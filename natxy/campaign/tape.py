@@ -1,4 +1,4 @@
-"""What the outside world answered in a cell, so that an interrupted cell can go on.
+"""Answers of the outside world in a cell, so that an interrupted cell can go on.
 
 A measurement is a function of its plan, its seed and the answers that it gets from the tester and
 the device: results of trials, counts of connections, times of deletions. The tape keeps these

@@ -1,4 +1,4 @@
-"""What a person sees of the demo: the progress, and a table of each gateway when it is measured."""
+"""Shows a person the progress of the demo, and a table of each gateway when it is measured."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What a person, or a program, sees of a running campaign."""
+"""Tells a person, or a program, what happens in a running campaign."""
 
 import json
 import shlex
@@ -27,7 +27,7 @@ from natxy.trial.observer import Observer
 
 @dataclass(kw_only=True)
 class Pace:
-    """How long the cells took, and from that how long the others will take."""
+    """Estimates how long the remaining cells will take from how long the others took."""
 
     testbeds: int = 1  # on which cells are measured at the same time
     # By the cell's key, for measurements of which no cell has ended yet.

@@ -65,10 +65,10 @@ RetryTimeOption = Annotated[
     float | None,
     typer.Option(
         "--retry-time",
-        help="Limit in seconds for the planned durations of all invalid trials of a measurement "
-        "and of the search for its rate; after that, no trial is repeated "
-        f"[default: {MEASUREMENT_S} s plus {VALID_FACTOR} times the time of its valid trials, and "
-        "at least 3 or 10 repeats at each rate].",
+        help="Seconds that all invalid trials of a measurement may take together, by their planned "
+        "durations; after that, no trial is repeated. Trials of the search for the rate are "
+        f"included [default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
+        "trials; after that, at most 3 or 10 repeats at each rate].",
         metavar="S",
         rich_help_panel=TRIALS,
     ),

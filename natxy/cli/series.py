@@ -1,4 +1,4 @@
-"""What all measuring commands do: series of frame sizes and mixes, and their results."""
+"""The work of all measuring commands: series of frame sizes and mixes, and their results."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -66,7 +66,7 @@ def planned(
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What a measuring command with its options asks for."""
+    """The measurements that a measuring command with its options asks for."""
 
     options: SeriesOptions
     name: str  # of the command

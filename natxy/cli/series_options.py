@@ -99,7 +99,8 @@ class SeriesOptions:
         bool,
         typer.Option(
             "--report",
-            help="Also write a report into the folder: a page of HTML, tables, and data.",
+            help="Also write a report into the folder of --output: an HTML page, LaTeX tables, and "
+            "data files (CSV, Parquet).",
             rich_help_panel=OUTPUT,
         ),
     ] = False

@@ -53,7 +53,7 @@ GROUPS = {
         "interruption.",
         "resume": "Go on with an interrupted campaign.",
         "status": "Show which cells of a campaign are done, with their figures.",
-        "serve": "Show a campaign in a browser while it runs, on this machine only.",
+        "serve": "Show a campaign in a browser while it runs, by default on this machine only.",
         "report": "Write the tables, plots and data of a campaign or a measurement as files.",
         "compare": "Compare the main figures of two campaigns (test of Mann and Whitney).",
     },

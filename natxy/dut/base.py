@@ -37,7 +37,7 @@ class TesterPorts:
 
 @dataclass(frozen=True, kw_only=True)
 class Absence:
-    """How long a gateway did not run in a trial, by its own record."""
+    """The times in which a gateway did not run in a trial, by its own record."""
 
     where: str  # the subject of a sentence about it
     total_s: float  # while frames waited

@@ -156,8 +156,8 @@ class RowSection(Explained):
     """
 
     kind: RowKind
-    """What is computed. "relative scale-up" is (value / first value) / (x / first x), "ratio to the
-    previous" is value / value of the column before, "ratio" is value / value of the measurement
+    """The rule of the row. "relative scale-up" is (value / first value) / (x / first x), "ratio to
+    the previous" is value / value of the column before, "ratio" is value / value of the measurement
     `to`, "dispersion" is (P99 - P1) / median, and "per" is value / x. "connections per hash bucket"
     and "connections per entry" are connections / size of the device's table, and "ending ratio" is
     the share of new connections among the last 1 % of phase 1's frames. "figure" is the value of
@@ -167,7 +167,7 @@ class RowSection(Explained):
     figure: str = ""
     """The name of a figure. Default: the measurement's first main figure."""
     to: str = ""
-    """Of a ratio: the measurement to compare with."""
+    """The measurement to compare a ratio with."""
     x: str = ""
     """Path in the testbed of what the columns vary, or "cores"."""
     label: str = ""
@@ -199,7 +199,7 @@ class PairSection(Explained):
     direction: Literal["", "forward", "reverse"] = ""
     """The direction of the figure. Default: the first one."""
     columns: tuple[Annotated[int, Between(0, 1000)], ...] = ()
-    """For each column of the experiment the published column, counted from 1; 0: there is none.
+    """The published column of each column of the experiment, counted from 1; 0: there is none.
     Default: 1, 2, 3, ..."""
 
 
@@ -209,16 +209,16 @@ class PublishedSection(Explained):
     file: str
     """Path of the published table, relative to this file."""
     differs: tuple[str, ...] = ()
-    """What differs on purpose, apart from machines and versions."""
+    """The differences that are on purpose, apart from machines and versions."""
     pair: tuple[PairSection, ...] = ()
     """Published rows, each with the measured figure beside it."""
 
 
 class QuickSection(Explained):
-    """What `--quick` changes, so that the experiment fits a small machine."""
+    """The changes of `--quick`, with which the experiment fits a small machine."""
 
     rounds: Annotated[int, Between(1, MAX_ROUNDS)] = 1
-    """How often everything is measured."""
+    """The number of times that everything is measured."""
     columns: tuple[str, ...] | None = None
     """Labels of the columns that stay. Default: all."""
     changes: dict[str, Any] = Field(default_factory=dict)

@@ -16,7 +16,7 @@ Seconds = Annotated[float, Between(0, 86400)]
 
 
 class Origin(Model):
-    """Where the figures come from."""
+    """The document from which the figures come."""
 
     document: Literal["SD", "MP", "SP"] = Field(
         description="SD: the scalability draft; MP: the stateful NAT64 methodology paper; SP: the "
@@ -38,7 +38,7 @@ class Origin(Model):
 
 
 class Measured(Model):
-    """What was measured."""
+    """The commands and figures that were measured."""
 
     summary: Text = Field(description="the measurement in the terms of Natxy")
     commands: tuple[Text, ...] = Field(

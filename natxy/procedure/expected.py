@@ -1,4 +1,4 @@
-"""How long measurements take, as `natxy plan` says before anything has run.
+"""Estimates how long measurements take, as `natxy plan` says before anything has run.
 
 The searches are run against a device that is assumed here. The time to repeat trials that noise
 made invalid is not included, nor that of commands and of a reset of the device.

@@ -17,7 +17,7 @@ LEAST_GROWTH_BYTES = 2**20
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """What a trial shows of the gateway's memory."""
+    """The gateway's memory, as a trial shows it."""
 
     held: int | None  # connections after the trial; None: it did not pass
     before_bytes: int | None

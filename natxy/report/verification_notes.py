@@ -10,6 +10,6 @@ def verification_notes(counts: TrialCounts) -> Iterator[str]:
     if counts.overturned:
         trials = "trial was" if counts.overturned == 1 else "trials were"
         yield (
-            f"{counts.overturned:,} failed {trials} overturned by loss verification: a repetition "
-            "at the same rate passed."
+            f"{counts.overturned:,} failed {trials} overturned by loss verification: a repeated "
+            "trial at the same rate passed."
         )

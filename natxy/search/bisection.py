@@ -83,7 +83,7 @@ class Bisection:
 
     @property
     def limit(self) -> Limit:
-        """What limits the result; valid only after the search has ended."""
+        """Returns what limits the result; valid only after the search has ended."""
         if self._top is None:
             return Limit.MAXIMUM
         return Limit.DUT if self._top == self._failed_fps else Limit.TESTER

@@ -36,7 +36,7 @@ def ignore_progress(progress: Progress) -> None:
 
 
 class Engine(Protocol):
-    """What a procedure needs of the engine."""
+    """The interface of the engine that a procedure needs."""
 
     @property
     def hello(self) -> Hello: ...
