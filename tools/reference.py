@@ -16,7 +16,7 @@ import re
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -192,10 +192,7 @@ def testbed_page() -> str:
 
 def commands_page() -> str:
     commands = {verb: command_of(verb) for verbs in GROUPS.values() for verb in verbs}
-    counted = Counter(
-        option.opts[-1] for command in commands.values() for option in options_of(command)
-    )
-    shared = {name for name, count in counted.items() if count >= SHARED}
+    shared = shared_rows(commands.values())
     lines = [
         "# Commands",
         "",
@@ -209,13 +206,27 @@ def commands_page() -> str:
         for verb in verbs:
             lines += ["", f"### natxy {verb}", "", *command_lines(commands[verb], shared)]
     lines += ["", "## Options of most commands", "", "| option | what it does |", "|---|---|"]
-    described: dict[str, Counter[str]] = {}
-    for command in commands.values():
-        for option in options_of(command):
-            rows = described.setdefault(option.opts[-1], Counter())
-            rows[row(option, without_default=True)] += 1
-    lines += [rows.most_common(1)[0][0] for name, rows in described.items() if name in shared]
+    lines += shared.values()
     return "\n".join(lines) + "\n"
+
+
+def shared_rows(commands: Iterable[click.Command]) -> dict[str, str]:
+    """Returns the row of each option that many commands have, by name.
+
+    It has the help of most of them, and the default if it is the same in all of these.
+    """
+    rows: dict[str, Counter[str]] = {}
+    whole: dict[str, set[str]] = {}
+    for option in (option for command in commands for option in options_of(command)):
+        text = row(option, without_default=True)
+        rows.setdefault(option.opts[-1], Counter())[text] += 1
+        whole.setdefault(text, set()).add(row(option))
+    most = {name: counted.most_common(1)[0] for name, counted in rows.items()}
+    return {
+        name: min(whole[text]) if len(whole[text]) == 1 else text
+        for name, (text, count) in most.items()
+        if count >= SHARED
+    }
 
 
 def options_of(command: click.Command) -> list[click.Option]:
@@ -226,21 +237,27 @@ def options_of(command: click.Command) -> list[click.Option]:
     ]
 
 
-def command_lines(command: click.Command, shared: set[str]) -> Iterator[str]:
+def command_lines(command: click.Command, shared: Mapping[str, str]) -> Iterator[str]:
     yield " ".join((command.help or "").split())
     arguments = [each for each in command.params if isinstance(each, click.Argument)]
     words = [each.human_readable_name.upper() for each in arguments]
     yield ""
     yield f"    natxy {command.name} {' '.join(['[OPTIONS]', *words])}"
     options = options_of(command)
-    own = [each for each in options if each.opts[-1] not in shared]
+    own = [each for each in options if not is_shared(each, shared)]
     if own:
         yield from ("", "| option | what it does |", "|---|---|")
         yield from (row(option) for option in own)
-    others = [with_default(each) for each in options if each.opts[-1] in shared]
+    others = [with_default(each) for each in options if is_shared(each, shared)]
     if others:
         yield ""
         yield f"Also: {', '.join(others)}."
+
+
+def is_shared(option: click.Option, shared: Mapping[str, str]) -> bool:
+    """Tells whether the row of most commands is right for this option, too."""
+    known = shared.get(option.opts[-1])
+    return known in (row(option), row(option, without_default=True))
 
 
 def row(option: click.Option, *, without_default: bool = False) -> str:

@@ -82,7 +82,7 @@ def _read(
 
 
 def check_equal(first: Source, further: Sequence[Source]) -> None:
-    """Raises ConfigurationError if testbeds differ in more than the tester and the device."""
+    """Raises ConfigurationError if testbeds differ in more than the tester and the gateway."""
     expected = first.toml()
     for number, source in enumerate(further):
         found = source.toml()

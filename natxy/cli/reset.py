@@ -1,4 +1,4 @@
-"""`natxy reset`: measures how long a device forwards nothing when it is reset."""
+"""`natxy reset`: measures how long a gateway forwards nothing when it is reset."""
 
 from fractions import Fraction
 from typing import Annotated

@@ -38,7 +38,7 @@ GROUPS = {
         "6201).",
         "overload": "Measure how a test's figures degrade with network flows (RFC 8219 section "
         "10).",
-        "scale-up": "Measure the scale up with the device's cores (RFC 9693).",
+        "scale-up": "Measure the scale up with the gateway's cores (RFC 9693).",
     },
     "Stateful": {
         "establishment": "Measure the maximum connection establishment rate (RFC 9693).",

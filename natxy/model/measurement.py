@@ -92,10 +92,10 @@ class ConnectionConditions(Model):
     initiator_order: str  # in phase 2; empty: phase 1 is measured, and there is no phase 2
     responder_order: str
     validated: bool = False  # the responder sent one frame to each connection after phase 1
-    table_entries: int | None = None  # size of the device's connection tracking table
+    table_entries: int | None = None  # size of the gateway's connection tracking table
     hash_size: int | None = None
     timeout_s: float | None = None
-    logging: str | None = None  # of new connections, as the device names it, or "off"
+    logging: str | None = None  # of new connections, as the gateway names it, or "off"
 
 
 class Media(Model):

@@ -117,7 +117,7 @@ class Row(Model):
     )
     statistic: Statistic = Field(default="", description="statistic over the repetitions")
     device: str = Field(
-        default="", description="name of the device, if the rows are about different devices"
+        default="", description="name of the gateway, if the rows are about different gateways"
     )
     unit: Unit = Field(
         description='unit of the values; "1/s": frames or connections a second, as the figure of '

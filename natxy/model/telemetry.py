@@ -47,7 +47,7 @@ class Telemetry(Model):
 
     @classmethod
     def between(cls, before: Snapshot, after: Snapshot) -> Self | None:
-        """Returns the difference; None if nothing is known of the device."""
+        """Returns the difference; None if nothing is known of the gateway."""
         start = {each.cpu: each for each in before.cpus}
         telemetry = cls(
             seconds=round(after.at_s - before.at_s, 6),

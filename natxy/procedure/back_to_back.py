@@ -33,9 +33,9 @@ BURST = "back-to-back frames"
 IMPLIED = "implied buffer time"
 CORRECTED = "corrected buffer time"
 FIRST_BURST = 64  # frames
-# If a burst takes longer than its rate says, the device forwards frames in the meantime, so that
+# If a burst takes longer than its rate says, the gateway forwards frames in the meantime, so that
 # a longer burst passes. The excess may be no more than a step takes at the throughput. The default
-# step is the number of frames that the device forwards in this time.
+# step is the number of frames that the gateway forwards in this time.
 EXCESS_S = Fraction(20, 10**6)
 RFC_REPETITIONS = 50
 RFC_WAIT_S = Fraction(2)  # after the burst was received (RFC 9004 section 6.2)

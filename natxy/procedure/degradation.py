@@ -1,6 +1,6 @@
 """Degradation with connections: a figure over the number of connections (SD sections 2.4 and 3.3).
 
-Each figure is shown with the sizes of the device's hash table and connection tracking table.
+Each figure is shown with the sizes of the gateway's hash table and connection tracking table.
 """
 
 from dataclasses import dataclass, replace
@@ -37,9 +37,9 @@ DEGRADATION = "degradation"
 
 @dataclass(frozen=True, kw_only=True)
 class Column(Size):
-    """One column of the series; None: the device's setting, or the plan's for all columns."""
+    """One column of the series; None: the gateway's setting, or the plan's for all columns."""
 
-    entries: int | None = None  # of the device's connection tracking table
+    entries: int | None = None  # of the gateway's connection tracking table
     hash_size: int | None = None
     timeout_s: float | None = None
     repetitions: int | None = None

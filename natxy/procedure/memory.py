@@ -75,7 +75,7 @@ def memory_at_points(
 ) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
     """Returns the figure of each point of a series, or none; and remarks about them.
 
-    `started_anew` says that each point has a device that was set up for it, whose memory without
+    `started_anew` says that each point has a gateway that was set up for it, whose memory without
     connections is its own; otherwise it is the least before any trial of the series.
     """
     every = [samples for point in points.values() for samples in point]

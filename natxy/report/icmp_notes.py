@@ -1,4 +1,4 @@
-"""The note about ICMP errors that the device sent, which may explain losses."""
+"""The note about ICMP errors that the gateway sent, which may explain losses."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,4 +9,4 @@ from natxy.model.port_result import IcmpError
 def icmp_notes(errors: Iterable[IcmpError]) -> Iterator[str]:
     """Yields a note if there are errors. Gateways may limit errors, so they do not count losses."""
     if said := icmp_list(errors):
-        yield f"The device answered frames of the trials with ICMP errors: {said}."
+        yield f"The gateway answered frames of the trials with ICMP errors: {said}."

@@ -1,4 +1,4 @@
-"""Degradation with connections of a device whose hash chains make it slower."""
+"""Degradation with connections of a gateway whose hash chains make it slower."""
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction

@@ -111,7 +111,7 @@ def test_a_note_under_a_table_names_them(nat64: TrafficPlan) -> None:
     plan = FrameLossPlan(timing=FAST, seed=1, repetitions=1, rates_fps=(1000, 2000))
     measured = frame_loss(plan, engine.tester(nat64), NoDut())
     assert len(engine.specs) == 2
-    said = "The device answered frames of the trials with ICMP errors: 1,000 x ICMP fragmentation"
+    said = "The gateway answered frames of the trials with ICMP errors: 1,000 x ICMP fragmentation"
     assert any(note.startswith(said) for note in measurement_notes([measured]))
 
 

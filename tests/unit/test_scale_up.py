@@ -1,4 +1,4 @@
-"""Scale up with the cores of a device that is arithmetic."""
+"""Scale up with the cores of a gateway that is arithmetic."""
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -190,7 +190,7 @@ class Hearing(Observer):
         self.heard.append(sentence)
 
 
-NOW_ONE = "The device now has 1 core"
+NOW_ONE = "The gateway now has 1 core"
 
 
 def test_what_the_device_is_left_with_is_said_whatever_happens() -> None:
@@ -206,7 +206,7 @@ def test_what_the_device_is_left_with_is_said_whatever_happens() -> None:
     lost = Hearing()
     with pytest.raises(DutError, match="cannot have 4 cores"):
         measure(ESTABLISHMENT, (1, 4), most=0, observer=lost)
-    assert lost.heard[0].startswith("The number of cores that the device has now is unknown (")
+    assert lost.heard[0].startswith("The number of cores that the gateway has now is unknown (")
 
 
 def test_of_a_lab_nothing_is_said_since_it_is_taken_down() -> None:
@@ -253,7 +253,7 @@ def test_a_person_is_told_on_the_progress_console() -> None:
 
 
 def test_the_command_leaves_phase_1s_rate_to_the_measurement() -> None:
-    """Before it begins the device has all of its cores."""
+    """Before it begins the gateway has all of its cores."""
     engine = StatefulEngine(gateway=StatefulGateway())
     tester = engine.tester(traffic_plan({"rate_fps": None}))
     options = SeriesOptions(testbed=Path("testbed.toml"))

@@ -1,4 +1,4 @@
-"""Tear-down rates of a device whose clock is arithmetic."""
+"""Tear-down rates of a gateway whose clock is arithmetic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
