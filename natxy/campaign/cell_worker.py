@@ -42,8 +42,8 @@ def measure(order: Order) -> list[dict[str, Any]]:
     testbed = testbed_of(str(get_worker().name), len(order.on))
     if order.natxy_version != natxy.__version__:
         raise ConfigurationError(
-            f"testbed process {testbed}: has Natxy {natxy.__version__} (expected {order.natxy_version}, as "
-            "the coordinator)"
+            f"testbed process {testbed}: has Natxy {natxy.__version__} (expected "
+            f"{order.natxy_version}, as the coordinator)"
         )
     os.environ[VARIABLE] = str(testbed)
     plan = order.on[testbed - 1]

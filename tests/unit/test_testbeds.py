@@ -152,8 +152,8 @@ def test_a_worker_that_leaves_or_comes_is_named() -> None:
     before = {"1": "tls://a:1", "2": "tls://a:2"}
     assert list(worker_changes(before, before)) == []
     assert list(worker_changes(before, {"1": "tls://a:1"})) == [
-        "The process of testbed 2 has left (tls://a:2); its cell is measured again by the next free "
-        "testbed process."
+        "The process of testbed 2 has left (tls://a:2); its cell is measured again by the next "
+        "free testbed process."
     ]
     (restarted,) = worker_changes(before, {**before, "1": "tls://a:3"})
     assert restarted.startswith("The process of testbed 1 has left (tls://a:1), and a new one")
