@@ -172,6 +172,8 @@ def _described(figures: Iterable[Figure]) -> list[dict[str, Any]]:
         {
             "name": figure.name,
             "at": figure.at,
+            "at_value": figure.at_value,
+            "at_unit": figure.at_unit,
             "found": figure.found,
             "uncertain": figure.uncertain,
             "direction": figure.direction,

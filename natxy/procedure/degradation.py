@@ -13,6 +13,7 @@ from natxy.procedure.memory import MemorySamples, Samples, memory_at_points
 from natxy.procedure.search_remarks import lacking_remarks
 from natxy.procedure.series import (
     Searching,
+    at_points,
     compared,
     conditions_of,
     figure_of,
@@ -100,9 +101,9 @@ def degradation(
             observer.remarked(without[-1])
             figures.append(None)
             continue
-        figures.append(figure := figure_of(found[-1], at))
+        figures.append(figure := figure_of(found[-1], at, count, "connections"))
         memory[figure.at] = samples.samples[: len(figure.values)]
-    first = figure_of(found[0], "")
+    first = next(filter(None, figures))
     if not median(first.values):
         raise DutError(
             f"{name_of(dut)} passes no trial with {connections_of(columns[0][1]).count:,} "
@@ -131,7 +132,7 @@ def degradation(
             *lacking_remarks(plan.search.repetitions, filter(None, figures)),
             *about_memory,
         ),
-        figures=(*compared(figures, _degraded), *of_memory),
+        figures=(*compared(figures, _degraded), *at_points(of_memory, figures)),
         counts=TrialCounts.total(each.counts for each in found),
     )
 

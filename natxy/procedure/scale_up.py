@@ -10,6 +10,7 @@ from natxy.procedure.memory import MemorySamples, memory_at_points
 from natxy.procedure.search_remarks import lacking_remarks
 from natxy.procedure.series import (
     Searching,
+    at_points,
     compared,
     conditions_of,
     figure_of,
@@ -68,13 +69,12 @@ def scale_up(
             found[cores] = measured(plan.search, cores, tester, dut, watching)
     finally:
         _leave(dut, has, observer)
-    figures = {cores: figure_of(found[cores], _at(cores)) for cores in plan.cores}
+    figures = {cores: figure_of(found[cores], _at(cores), cores, "cores") for cores in plan.cores}
     alone = figures[1]
     if not median(alone.values):
         raise DutError(
             f"{name_of(dut)} passes no trial with one core, so there is no figure to compare with."
         )
-    cores_at = {figure.at: cores for cores, figure in figures.items()}
     points = list(figures.values())
     first = found[1]
     of_memory, about_memory = _memory(figures, memory, tester)
@@ -95,8 +95,8 @@ def scale_up(
             *about_memory,
         ),
         figures=(
-            *compared(points, lambda one, first: _relative(cores_at[one.at], one, first)),
-            *of_memory,
+            *compared(points, _relative),
+            *at_points(of_memory, points),
         ),
         counts=TrialCounts.total(each.counts for each in found.values()),
     )
@@ -139,6 +139,7 @@ def _at(cores: int) -> str:
     return f"{cores:,} core{'s' if cores > 1 else ''}"
 
 
-def _relative(cores: int, figure: Figure, alone: Figure) -> tuple[Figure, ...]:
-    relative = median(figure.values) / (cores * median(alone.values))
+def _relative(figure: Figure, alone: Figure) -> tuple[Figure, ...]:
+    assert figure.at_value is not None, "the point of a series of cores is their number"
+    relative = median(figure.values) / (figure.at_value * median(alone.values))
     return (of_point(figure, name=RELATIVE, unit="times", value=relative),)

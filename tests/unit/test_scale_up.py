@@ -77,6 +77,7 @@ def measure(
 def test_relative_scale_up_is_against_as_many_times_one_core(search: Searching, name: str) -> None:
     result, _, dut = measure(search, (1, 5))
     figures = [(f.name, f.at, f.values[0]) for f in result.figures]
+    assert all(f.at.startswith(f"{f.at_value} {f.at_unit}"[:6]) for f in result.figures)
     assert [at for _, at, _ in figures] == ["1 core"] * 2 + ["5 cores"] * 3
     assert name in figures[0][0]
     assert figures[0][2] == pytest.approx(20_000, abs=20)

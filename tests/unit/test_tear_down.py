@@ -62,6 +62,7 @@ def measure(
 
 def rate(result: Measurement, connections: str) -> Figure:
     (figure,) = (f for f in result.figures if f.primary and f.at == f"{connections} connections")
+    assert (f"{figure.at_value:,}", figure.at_unit) == (connections, "connections")
     assert figure.unit == "cps"
     return figure
 
