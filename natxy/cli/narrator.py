@@ -16,6 +16,7 @@ from natxy.campaign.records import CampaignState
 from natxy.campaign.runner import Place
 from natxy.cli.now_and_then import Lines, NowAndThen
 from natxy.cli.progress import SearchDisplay
+from natxy.cli.sentences import say
 from natxy.cli.series import LOOKS_FOR_CONNECTIONS
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import TrialRecord
@@ -109,7 +110,7 @@ class Narrator:
             yield display
 
     def _say(self, line: str) -> None:
-        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
+        say(self.console, line)
 
 
 @dataclass

@@ -23,6 +23,7 @@ from natxy.cli.options import (
 )
 from natxy.cli.places import foregrounds_of, networks_in, places, sizes_of
 from natxy.cli.progress import SearchDisplay
+from natxy.cli.sentences import quote, say
 from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
@@ -213,10 +214,12 @@ def show(
         print(json.dumps([result_entry(result, made) for result in results], indent=2))
         return
     for line in _shown(results, result_console.width):
-        lines = isinstance(line, str)
-        result_console.print(line, highlight=False, markup=False, soft_wrap=lines, crop=False)
+        if isinstance(line, str):
+            say(result_console, line)
+        else:
+            result_console.print(line, highlight=False, markup=False, crop=False)
     for line in (f"Repeat it: {repeat_command(seed)}", f"Journal, JSON and CSV: {folder}"):
-        result_console.print(line, highlight=False, markup=False, soft_wrap=True)
+        quote(result_console, line)
 
 
 def _shown(measurements: Sequence[Measurement], width: int) -> Iterator[Any]:
