@@ -12,7 +12,6 @@ from typing import Any
 from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal
 from natxy.campaign.provenance import provenance
-from natxy.campaign.report import write_report
 from natxy.cli.journal_named import naming
 from natxy.cli.options import (
     progress_console,
@@ -171,6 +170,8 @@ def run_series(
     made = Made.of(header)
     _write(folder, results, made)
     if options.report:
+        from natxy.campaign.report import write_report  # a third of all modules of a measurement
+
         write_report(folder, folder / "report", html=True, records=records)
     show(results, options.seed_value, folder, made=made if options.json_output else None)
     return results

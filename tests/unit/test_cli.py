@@ -360,6 +360,15 @@ def test_what_needs_no_verb_imports_none(arguments: list[str]) -> None:
     assert not {"pydantic", "numpy", "pyarrow", "MLRsearch"} & found
 
 
+@pytest.mark.parametrize("verb", ["trial", "throughput"])
+def test_the_help_of_a_verb_imports_no_driver_and_no_report(verb: str) -> None:
+    found = imported(verb, "--help")
+    assert "natxy.dut.choice" in found
+    assert "natxy.campaign.report" not in found
+    drivers = {f"natxy.dut.{name}" for name in ("calibration", "guest", "namespace", "ssh")}
+    assert not (drivers | {"natxy.guest.machine", "asyncio", "pyarrow"}) & found
+
+
 @pytest.mark.parametrize("arguments", [["no-verb"], ["trial", "--no-option"]])
 def test_a_wrong_command_line_draws_nothing(arguments: list[str]) -> None:
     assert "typer.rich_utils" not in imported(*arguments)
