@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Writes the pages of docs/reference that follow from the source: testbed.md, commands.md,
-published.md and durations.md.
+published.md, plans.md and durations.md.
 
 The keys of a testbed with types, ranges and defaults are those of the models; their meanings are in
 tools/testbed_keys.toml. The commands and their options are those of
 the parsers. The keys of a published table are those of its model, and the list of the tables is
 that of experiments/published. The durations are those that
-`natxy plan` shows (tools/durations.py).
+`natxy plan` shows (tools/durations.py). The fields of plans are those of their classes
+(tools/plans.py).
 With --check, nothing is written; the exit status tells whether the pages are current.
 """
 
@@ -22,6 +23,7 @@ from typing import Any
 
 import click
 from durations import durations_page
+from plans import plans_page
 
 from natxy.cli.verbs import GROUPS, command_of
 from natxy.model.base import Model
@@ -344,6 +346,7 @@ def main() -> int:
         "published.md": published_page,
     }
     pages["durations.md"] = lambda: durations_page(GENERATED)
+    pages["plans.md"] = lambda: plans_page(GENERATED)
     for name, text in ((name, page()) for name, page in pages.items()):
         page = PAGES / name
         if page.exists() and page.read_text() == text:
