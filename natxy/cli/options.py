@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, overload
 
 import typer
 from rich.console import Console
@@ -157,7 +157,15 @@ progress_console = Console(stderr=True)
 result_console = Console(width=None if sys.stdout.isatty() else 120)
 
 
-def seconds(option: str, value: float | None, default: Fraction) -> Fraction:
+@overload
+def seconds(option: str, value: float | None, default: Fraction) -> Fraction: ...
+
+
+@overload
+def seconds(option: str, value: float | None) -> Fraction | None: ...
+
+
+def seconds(option: str, value: float | None, default: Fraction | None = None) -> Fraction | None:
     """Returns the option's value as an exact fraction: 0.2 is a fifth."""
     if value is None:
         return default

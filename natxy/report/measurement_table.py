@@ -16,13 +16,11 @@ from rich.table import Table
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.standing_deviations import STANDING
 from natxy.report.bounds import SIGNS, marked
-from natxy.report.checksum_notes import checksum_notes
 from natxy.report.connection_notes import connection_notes
-from natxy.report.icmp_notes import icmp_notes
+from natxy.report.count_notes import checksum_notes, icmp_notes, verification_notes
 from natxy.report.media_notes import device_notes, media_notes
 from natxy.report.noise_notes import disturbance_notes, noise_notes
 from natxy.report.numbers import duration, quantity, rate
-from natxy.report.verification_notes import verification_notes
 from natxy.statistics import Summary, summary
 
 ARROWS = {"forward": "→", "reverse": "←", None: ""}

@@ -202,7 +202,7 @@ def test_bad_options_of_a_trial(
         (["--verify-loss", "-1"], "--verify-loss: -1 is out of range"),
         (
             ["--search", "mlr", "--verify-loss", "1"],
-            "--verify-loss: is an option of --search",
+            "--verify-loss: is not possible with --search mlr (expected --exceed-ratio and ",
         ),
         (["--search", "mlr", "--bursts", "16"], "--bursts: is not possible with --search mlr"),
         (["--bursts", "16,x"], '--bursts: "16,x" is not a list of numbers'),
